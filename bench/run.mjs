@@ -1,0 +1,28 @@
+// npm run bench -- <name> [arguments]: prints measured figures; nothing here is part of the tests.
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const BENCHES = {
+  start: "start.mjs",
+  files: "files.mjs",
+  edit: "edit/run.mjs",
+  "edit-speed": "edit-speed.mjs",
+  shell: "shell.mjs",
+};
+
+const [name = "", ...args] = process.argv.slice(2);
+const file = BENCHES[/** @type {keyof typeof BENCHES} */ (name)];
+if (file === undefined) {
+  console.error(`Name a bench: npm run bench -- ${Object.keys(BENCHES).join(" | ")}`);
+  process.exit(2);
+}
+const top = dirname(fileURLToPath(import.meta.url));
+if (!existsSync(join(top, "../packages/cli/dist/burin.cjs"))) {
+  console.error("Build first: npm run build");
+  process.exit(2);
+}
+// A certificate bundle from outside costs Node 20 some 38 ms at each start, on both sides of every pair.
+process.env.NODE_EXTRA_CA_CERTS = "";
+const { run } = await import(pathToFileURL(join(top, file)).href);
+await run(args);

@@ -1,0 +1,29 @@
+import { type Files, isCode, type Verdict } from "./repository-files.ts";
+
+/** Each pattern holds one letter in brackets, so that this page does not trip over itself. */
+const SWITCHES: readonly { readonly pattern: RegExp; readonly instead: string }[] = [
+  { pattern: /biome-ignor[e]/, instead: "write the code so that the rule holds" },
+  { pattern: /@ts-(?:ignor[e]|expect-erro[r]|nochec[k])/, instead: "give the value its true type" },
+  {
+    pattern: /\b(?:it|test|describe|suite)(?:\.\w+)*\.(?:skip|only|todo|fails)\b|\.(?:skip|only)\s*[(]/,
+    instead: "every test runs, finish it or delete it",
+  },
+  { pattern: /\b(?:TOD[O]|FIXM[E])\b/, instead: "finish it, or open an issue" },
+];
+
+/** Nothing in the sources switches a rule, a type or a test off, or puts work off. */
+export function noSwitchedOff(files: Files): Verdict {
+  const violations: string[] = [];
+  let looked = 0;
+  for (const [path, text] of files) {
+    if (!isCode(path)) continue;
+    looked += 1;
+    for (const [index, line] of text.split("\n").entries()) {
+      for (const { pattern, instead } of SWITCHES) {
+        const found = pattern.exec(line)?.[0];
+        if (found !== undefined) violations.push(`${path}:${index + 1} has "${found}": ${instead}`);
+      }
+    }
+  }
+  return { looked, violations };
+}

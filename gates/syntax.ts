@@ -1,0 +1,80 @@
+import { type ESTree, parseSync, Visitor } from "rolldown/utils";
+
+/** One reach for another module, in any form the language has: types and `import()` count too. */
+export interface ModuleUse {
+  readonly line: number;
+  /** null when it is computed at run time, so that nobody can judge it by reading. */
+  readonly specifier: string | null;
+}
+
+export function modulesUsed(path: string, text: string): ModuleUse[] {
+  const uses: ModuleUse[] = [];
+  const add = (start: number, specifier: string | null) =>
+    uses.push({ line: lineAt(text, start), specifier });
+  new Visitor({
+    ImportDeclaration: (node) => add(node.start, node.source.value),
+    ExportAllDeclaration: (node) => add(node.start, node.source.value),
+    ExportNamedDeclaration: (node) => {
+      if (node.source !== null) add(node.start, node.source.value);
+    },
+    ImportExpression: (node) => add(node.start, fixedText(node.source)),
+    TSImportType: (node) => add(node.start, node.source.value),
+    TSExternalModuleReference: (node) => add(node.start, node.expression.value),
+    CallExpression: (node) => {
+      const [first] = node.arguments;
+      const isRequire = node.callee.type === "Identifier" && node.callee.name === "require";
+      if (isRequire && first !== undefined) add(node.start, fixedText(first));
+    },
+  }).visit(programOf(path, text));
+  return uses.sort((a, b) => a.line - b.line);
+}
+
+export interface TestTitle {
+  readonly line: number;
+  /** Where a template puts a value in, the title has `%s`. */
+  readonly title: string;
+}
+
+const TEST_MAKERS = new Set(["describe", "suite", "it", "test", "bench"]);
+
+/** The first argument of every `it`, `describe` and their variants (`it.each(...)("title")`). */
+export function testTitles(path: string, text: string): TestTitle[] {
+  const titles: TestTitle[] = [];
+  new Visitor({
+    CallExpression: (node) => {
+      const [first] = node.arguments;
+      if (first === undefined || !TEST_MAKERS.has(rootName(node.callee))) return;
+      const title = templateText(first);
+      if (title !== null) titles.push({ line: lineAt(text, node.start), title });
+    },
+  }).visit(programOf(path, text));
+  return titles;
+}
+
+function programOf(path: string, text: string): ESTree.Program {
+  const { program, errors } = parseSync(path, text);
+  const [error] = errors;
+  if (error !== undefined) throw new Error(`${path} cannot be parsed: ${error.message}\n${error.codeframe}`);
+  return program;
+}
+
+function rootName(callee: ESTree.Node): string {
+  if (callee.type === "Identifier") return callee.name;
+  if (callee.type === "MemberExpression") return rootName(callee.object);
+  if (callee.type === "CallExpression") return rootName(callee.callee);
+  return callee.type === "TaggedTemplateExpression" ? rootName(callee.tag) : "";
+}
+
+function fixedText(node: ESTree.Node): string | null {
+  return node.type === "TemplateLiteral" && node.expressions.length > 0 ? null : templateText(node);
+}
+
+function templateText(node: ESTree.Node): string | null {
+  if (node.type === "Literal") return typeof node.value === "string" ? node.value : null;
+  if (node.type !== "TemplateLiteral") return null;
+  return node.quasis.map((quasi) => quasi.value.cooked ?? quasi.value.raw).join("%s");
+}
+
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split("\n").length;
+}

@@ -1,0 +1,72 @@
+import { isBuiltin } from "node:module";
+import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
+import { modulesUsed } from "./syntax.ts";
+
+/** The one file, or the one folder (ending in `/`), that may import a package. A new package gets a row here. */
+const ROOM_OF_PACKAGE: Readonly<Record<string, string>> = {
+  diff: "packages/core/src/text/",
+  "eventsource-parser": "packages/core/src/models/sse.ts",
+  "fastest-levenshtein": "packages/core/src/text/",
+  "jsonc-parser": "packages/core/src/settings/",
+  rolldown: "build.mjs",
+  typebox: "packages/core/src/messages/check-schema.ts",
+  unbash: "packages/core/src/text/shell-command/",
+};
+
+/** Processes are started here and nowhere else in what is shipped. */
+const PROCESS_ROOMS = ["packages/core/src/workspace/run-process.ts", "packages/core/src/workspace/search/"];
+
+export function thirdPartyRooms(files: Files, roomOfPackage = ROOM_OF_PACKAGE): Verdict {
+  const violations: string[] = [];
+  const unused = new Set(Object.keys(roomOfPackage));
+  let looked = 0;
+  for (const [path, text] of files) {
+    if (!isProduct(path)) continue;
+    looked += 1;
+    for (const { line, specifier } of modulesUsed(path, text)) {
+      if (specifier === null || specifier.startsWith(".")) continue;
+      unused.delete(packageOf(specifier));
+      const fault = faultOf(path, specifier, roomOfPackage);
+      if (fault !== null) violations.push(`${path}:${line} imports ${specifier}: ${fault}`);
+    }
+  }
+  for (const name of unused) {
+    violations.push(
+      `gates/third-party-rooms.ts:1 ${name} has the room ${roomOfPackage[name]}, but nothing imports it`,
+    );
+  }
+  return { looked, violations };
+}
+
+/** Everything that is shipped, built with or shown as an example; a tool's own settings file is the tool's. */
+function isProduct(path: string): boolean {
+  return isCode(path) && !isTest(path) && !/^[^/]+\.config\.[cm]?[jt]s$/.test(path);
+}
+
+function faultOf(
+  path: string,
+  specifier: string,
+  roomOfPackage: Readonly<Record<string, string>>,
+): string | null {
+  if (specifier.startsWith("node:")) {
+    if (specifier !== "node:child_process" || !/^packages\/[^/]+\/src\//.test(path)) return null;
+    return isIn(path, PROCESS_ROOMS) ? null : `processes are started in ${PROCESS_ROOMS.join(" or ")} only`;
+  }
+  if (isBuiltin(specifier)) return `write node:${specifier}`;
+  const name = packageOf(specifier);
+  if (name === "@burin/core") return null;
+  const room = roomOfPackage[name];
+  if (room === undefined) return `${name} has no room, give it one in gates/third-party-rooms.ts`;
+  return isIn(path, [room]) ? null : `${name} belongs in ${room}`;
+}
+
+function isIn(path: string, rooms: readonly string[]): boolean {
+  return rooms.some((room) => (room.endsWith("/") ? path.startsWith(room) : path === room));
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}

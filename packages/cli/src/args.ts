@@ -1,0 +1,172 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { APPROVAL_MODES, type ApprovalMode, SANDBOX_MODES } from "@burin/core";
+import { type CommonOptions, OUTPUT_FORMATS, type OutputFormat } from "./modes/options.ts";
+import { UsageError } from "./terminal/exit-code.ts";
+
+/** What the command line asks for. */
+export type Request =
+  | { readonly mode: "help" }
+  | { readonly mode: "demo"; readonly options: CommonOptions }
+  | { readonly mode: "tools"; readonly asJson: boolean; readonly options: CommonOptions }
+  | { readonly mode: "explain"; readonly command: string; readonly options: CommonOptions }
+  | { readonly mode: "call"; readonly tool: string; readonly args: string; readonly options: CommonOptions }
+  | {
+      readonly mode: "prompt";
+      readonly prompt: string;
+      /** -p was given: never open a screen. */
+      readonly isPrint: boolean;
+      readonly options: CommonOptions;
+    };
+
+const OPTIONS = {
+  help: { type: "boolean", short: "h" },
+  print: { type: "boolean", short: "p" },
+  "output-format": { type: "string" },
+  json: { type: "boolean" },
+  model: { type: "string", short: "m" },
+  "approval-mode": { type: "string" },
+  sandbox: { type: "string" },
+  yes: { type: "boolean", short: "y" },
+  allow: { type: "string", multiple: true },
+  deny: { type: "string", multiple: true },
+  root: { type: "string" },
+  "include-directories": { type: "string", multiple: true },
+  settings: { type: "string" },
+  "max-turns": { type: "string" },
+  "no-color": { type: "boolean" },
+} as const;
+
+export const HELP = `Usage: burin [options] [prompt]
+       burin -p [options] "prompt"          one prompt, no screen; text on stdin is added to it
+       burin call <tool> [json|-]           one tool through the whole flow, no model
+       burin tools [--json]                 what the model is told of
+       burin explain '<command>'            whether a shell command would run unasked, and why; runs nothing
+       burin demo                           the whole flow in ten seconds, no model needed
+
+Options:
+  -p, --print                 run one prompt and print the answer
+      --output-format FORMAT  text (default), json (one document) or stream-json (one event a line)
+  -m, --model NAME            the model to ask
+      --approval-mode MODE    plan, default, auto-edit or yolo
+  -y, --yes                   the same as --approval-mode yolo
+      --sandbox MODE          off, read-only or workspace-write (default): what commands can reach
+      --allow RULE            run matching calls unasked, e.g. read_file or edit(src/**); may be repeated
+      --deny RULE             never run matching calls; may be repeated
+      --root DIR              the folder to work in (default: this one)
+      --include-directories A,B   more folders that may be used; may be repeated
+      --settings FILE         one more settings.json
+      --max-turns N           most replies of the model to one prompt
+      --no-color              no styles
+  -h, --help                  this text
+      --version               the version
+
+Environment: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name the model's service, or the same with
+ANTHROPIC_ or GEMINI_; BURIN_HOME moves ~/.burin.
+Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 approval missing or refused, 4 a limit, 130 interrupted.
+`;
+
+type Values = ReturnType<typeof parsed>["values"];
+
+function parsed(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new UsageError(
+      `${message.replace(/\. To specify a positional argument.*$/s, "")}. See burin --help.`,
+    );
+  }
+}
+
+/** Throws UsageError, with what to write instead, for a command line that means nothing. */
+export function readArgs(argv: readonly string[]): Request {
+  const { values, positionals } = parsed(argv);
+  if (values.help) return { mode: "help" };
+  const options = commonOptions(values);
+  const isPrint = values.print ?? false;
+  const [command, ...rest] = positionals;
+  if (!isPrint && command === "demo") return { mode: "demo", options: nothingAfter("demo", rest, options) };
+  if (!isPrint && command === "tools") {
+    return { mode: "tools", asJson: values.json ?? false, options: nothingAfter("tools", rest, options) };
+  }
+  if (!isPrint && command === "explain") return explainRequest(rest, options);
+  if (!isPrint && command === "call") return callRequest(rest, options);
+  return { mode: "prompt", prompt: positionals.join(" "), isPrint, options };
+}
+
+function nothingAfter(command: string, rest: readonly string[], options: CommonOptions): CommonOptions {
+  if (rest.length > 0) throw new UsageError(`burin ${command} takes no "${rest[0]}". See burin --help.`);
+  return options;
+}
+
+function explainRequest(rest: readonly string[], options: CommonOptions): Request {
+  const [command, tooMuch] = rest;
+  if (command === undefined) throw new UsageError("name a command: burin explain 'git diff | head'");
+  if (tooMuch !== undefined) {
+    throw new UsageError(`burin explain takes one command; "${tooMuch}" is too much. Quote it: '...'`);
+  }
+  return { mode: "explain", command, options };
+}
+
+function callRequest(rest: readonly string[], options: CommonOptions): Request {
+  const [tool, args, tooMuch] = rest;
+  if (tool === undefined) throw new UsageError(`name a tool: burin call list_directory '{"path":"."}'`);
+  if (tooMuch !== undefined) {
+    throw new UsageError(
+      `burin call takes one JSON object; "${tooMuch}" is too much. Quote the JSON: '{...}'`,
+    );
+  }
+  return { mode: "call", tool, args: args ?? "{}", options };
+}
+
+function commonOptions(values: Values): CommonOptions {
+  return {
+    root: resolve(values.root ?? "."),
+    includeDirectories: directories(values["include-directories"] ?? []),
+    outputFormat: outputFormat(values),
+    approvalMode: approvalMode(values),
+    ...(values.sandbox === undefined ? {} : { sandbox: oneOf("--sandbox", values.sandbox, SANDBOX_MODES) }),
+    allow: values.allow ?? [],
+    deny: values.deny ?? [],
+    noColor: values["no-color"] ?? false,
+    ...(values.settings === undefined ? {} : { settingsFile: values.settings }),
+    ...(values.model === undefined ? {} : { model: values.model }),
+    ...(values["max-turns"] === undefined
+      ? {}
+      : { maxTurns: wholeNumber("--max-turns", values["max-turns"]) }),
+  };
+}
+
+/** Folders parted by commas; a folder that exists under the whole text is meant as it is. */
+function directories(given: readonly string[]): string[] {
+  return given
+    .flatMap((text) => (existsSync(text) ? [text] : text.split(",")))
+    .filter((path) => path.trim() !== "")
+    .map((path) => resolve(path));
+}
+
+function outputFormat(values: Values): OutputFormat {
+  const format = values["output-format"] ?? (values.json ? "json" : "text");
+  return oneOf("--output-format", format, OUTPUT_FORMATS);
+}
+
+function approvalMode(values: Values): ApprovalMode {
+  const named = values["approval-mode"];
+  if (named !== undefined) return oneOf("--approval-mode", named, APPROVAL_MODES);
+  return values.yes ? "yolo" : "default";
+}
+
+function oneOf<T extends string>(option: string, value: string, known: readonly T[]): T {
+  const found = known.find((name) => name === value);
+  if (found === undefined)
+    throw new UsageError(`${option} must be one of ${known.join(", ")}, not "${value}".`);
+  return found;
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new UsageError(`${option} must be a whole number above 0, not "${text}".`);
+  return Number(text);
+}

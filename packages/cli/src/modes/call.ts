@@ -1,0 +1,109 @@
+import {
+  type AnsweredCall,
+  type Confirmation,
+  createToolbox,
+  type Part,
+  type PartListUnion,
+} from "@burin/core";
+import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { type Output, visible } from "../terminal/output.ts";
+import { type CommonOptions, openSettings } from "./options.ts";
+
+/** Runs one tool through the whole flow, with no model. */
+export async function runCall(
+  [name, args]: readonly [name: string, args: string],
+  options: CommonOptions,
+  io: { readonly output: Output; readonly signal: AbortSignal },
+): Promise<ExitCode> {
+  const parsed = parseArguments(args);
+  const { settings, notices } = await openSettings(options);
+  for (const notice of notices) io.output.note(`burin: ${visible(notice)}`);
+  const { root, includeDirectories, approvalMode } = options;
+  // Whoever types the call has chosen the file and its content; there is no earlier call that could have read it.
+  const toolbox = createToolbox({ root, includeDirectories, settings, approvalMode, overwriteUnread: true });
+  const answer = await toolbox.run(name, parsed, { signal: io.signal }).finally(() => toolbox.close());
+  if (options.outputFormat === "text") printText(answer, io.output);
+  else io.output.out(`${JSON.stringify(documentOf(answer))}\n`);
+  return exitCodeOf(answer);
+}
+
+function parseArguments(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.trim() === "" ? "{}" : text);
+  } catch (error) {
+    throw new UsageError(
+      `the arguments are not valid JSON: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new UsageError(`the arguments must be a JSON object, e.g. '{"path":"."}'`);
+  }
+  return value as Record<string, unknown>;
+}
+
+function confirmationOf(answer: AnsweredCall): Confirmation | undefined {
+  return answer.status === "error" ? answer.confirmation : undefined;
+}
+
+function documentOf(answer: AnsweredCall): object {
+  const confirmation = confirmationOf(answer);
+  return {
+    status: confirmation ? "needs_confirmation" : answer.status,
+    llmContent: answer.llmContent,
+    returnDisplay: answer.returnDisplay,
+    ...(answer.status === "success" ? {} : { error: answer.error }),
+    ...(confirmation ? { confirmation } : {}),
+  };
+}
+
+function printText(answer: AnsweredCall, output: Output): void {
+  const text = readable(answer.llmContent);
+  if (answer.status === "success") {
+    output.content(text.endsWith("\n") || text === "" ? text : `${text}\n`);
+    return;
+  }
+  const confirmation = confirmationOf(answer);
+  if (confirmation) {
+    output.out(`${visible(questionText(confirmation))}\n`);
+    const rules = confirmation.grants.map((grant) => ` --allow '${visible(grant)}'`).join("");
+    output.note(`burin: ${visible(text)}${rules === "" ? "" : ` To run it: --yes, or${rules}`}`);
+    return;
+  }
+  output.note(`burin: ${visible(text)}`);
+}
+
+function questionText(confirmation: Confirmation): string {
+  switch (confirmation.kind) {
+    case "edit":
+      return `${confirmation.title}\n${confirmation.diff.fileDiff}`;
+    case "exec":
+      return `${confirmation.title}\n${confirmation.command}`;
+    case "info":
+      return `${confirmation.title}\n${[confirmation.prompt, ...confirmation.urls].join("\n")}`;
+    case "mcp":
+      return `${confirmation.title}\n${confirmation.server}: ${confirmation.tool} ${JSON.stringify(confirmation.args)}`;
+    case "plan":
+      return `${confirmation.title}\n${confirmation.plan}`;
+  }
+}
+
+/** What the model would read, with media named instead of shown. */
+function readable(content: PartListUnion): string {
+  const list = Array.isArray(content) ? content : [content];
+  return list.map((part) => (typeof part === "string" ? part : partText(part))).join("\n");
+}
+
+function partText(part: Part): string {
+  if (part.text !== undefined) return part.text;
+  const bytes = Math.floor(((part.inlineData?.data?.length ?? 0) * 3) / 4);
+  return `[${part.inlineData?.mimeType ?? "data"}, ${bytes} bytes; use --output-format json to get them]`;
+}
+
+function exitCodeOf(answer: AnsweredCall): ExitCode {
+  if (answer.status === "success") return EXIT.done;
+  if (answer.status === "cancelled") return EXIT.interrupted;
+  return answer.error.type === "needs_approval" || answer.error.type === "denied"
+    ? EXIT.refused
+    : EXIT.failed;
+}

@@ -1,0 +1,27 @@
+import { createToolbox, type Verdict } from "@burin/core";
+import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
+import { type Output, visible } from "../terminal/output.ts";
+import { type CommonOptions, openSettings, sessionOptions } from "./options.ts";
+
+/** Says whether a command line would run unasked, and why. Runs nothing. */
+export async function runExplain(command: string, options: CommonOptions, output: Output): Promise<ExitCode> {
+  const { settings, notices } = await openSettings(options);
+  for (const notice of notices) output.note(`burin: ${visible(notice)}`);
+  const toolbox = createToolbox({ ...sessionOptions(options, settings), root: options.root });
+  const verdict = await toolbox.explain(command);
+  await toolbox.close();
+  if (options.outputFormat === "text") output.out(`${visible(textOf(verdict))}\n`);
+  else output.out(`${JSON.stringify({ command, ...verdict })}\n`);
+  return EXIT.done;
+}
+
+function textOf({ verdict, reason, parts = [], grants = [] }: Verdict): string {
+  const lines = [`${verdict}: ${reason}`];
+  if (parts.length > 1) {
+    for (const part of parts) lines.push(`  ${part.verdict.padEnd(5)} ${part.text}  (${part.reason})`);
+  }
+  if (verdict !== "ask") return lines.join("\n");
+  if (grants.length === 0)
+    return [...lines, "No rule can answer this for good; it is asked each time."].join("\n");
+  return [...lines, `"always" would allow: ${grants.join(", ")}`].join("\n");
+}

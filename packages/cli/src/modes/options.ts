@@ -1,0 +1,67 @@
+import {
+  type ApprovalMode,
+  burinHome,
+  loadSettings,
+  parseRule,
+  type SandboxMode,
+  type SessionOptions,
+  type Settings,
+} from "@burin/core";
+import { UsageError } from "../terminal/exit-code.ts";
+
+export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+/** What every way of starting Burin understands. */
+export interface CommonOptions {
+  readonly root: string;
+  readonly includeDirectories: readonly string[];
+  readonly outputFormat: OutputFormat;
+  readonly approvalMode: ApprovalMode;
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  readonly sandbox?: SandboxMode;
+  readonly settingsFile?: string;
+  readonly model?: string;
+  readonly maxTurns?: number;
+  readonly noColor: boolean;
+}
+
+export interface Opened {
+  readonly settings: Settings;
+  readonly notices: readonly string[];
+}
+
+/** Settings with the command line laid over them. */
+export async function openSettings(options: CommonOptions): Promise<Opened> {
+  for (const rule of [...options.allow, ...options.deny]) checkRule(rule);
+  const { settingsFile } = options;
+  const places = { home: burinHome(process.env), root: options.root };
+  const loaded = await loadSettings(settingsFile === undefined ? places : { ...places, file: settingsFile });
+  const { model, permissions, sandbox } = loaded.settings;
+  const settings: Settings = {
+    ...loaded.settings,
+    model: options.model === undefined ? model : { ...model, name: options.model },
+    sandbox: options.sandbox === undefined ? sandbox : { ...sandbox, mode: options.sandbox },
+    permissions: {
+      ...permissions,
+      allow: [...permissions.allow, ...options.allow],
+      deny: [...permissions.deny, ...options.deny],
+    },
+  };
+  return { settings, notices: loaded.notices };
+}
+
+function checkRule(rule: string): void {
+  try {
+    parseRule(rule);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+export function sessionOptions(options: CommonOptions, settings: Settings): SessionOptions {
+  const { root: cwd, includeDirectories, approvalMode, maxTurns } = options;
+  const session = { cwd, includeDirectories, settings, approvalMode };
+  return maxTurns === undefined ? session : { ...session, maxTurns };
+}

@@ -1,0 +1,116 @@
+import { type AgentEvent, chooseModel, createSession, findLocalServers, type RunStatus } from "@burin/core";
+import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { type Output, visible } from "../terminal/output.ts";
+import { type CommonOptions, openSettings, sessionOptions } from "./options.ts";
+
+/** Everything a script wants to know of a run, in one document. */
+interface RunDocument {
+  sessionId: string;
+  status: RunStatus;
+  result: string;
+  error?: { type: string; message: string };
+  turns: number;
+  toolCalls: { name: string; status: string }[];
+  usage: { inputTokens: number; outputTokens: number; cachedTokens: number };
+}
+
+const EXIT_OF: Record<RunStatus, ExitCode> = {
+  success: EXIT.done,
+  error: EXIT.failed,
+  refused: EXIT.refused,
+  limit: EXIT.limit,
+  cancelled: EXIT.interrupted,
+};
+
+/** Runs one prompt without a screen. */
+export async function runPrint(
+  prompt: string,
+  options: CommonOptions,
+  io: { readonly output: Output; readonly signal: AbortSignal },
+): Promise<ExitCode> {
+  const { settings, notices } = await openSettings(options);
+  if (chooseModel(settings.model, process.env) === null) throw new UsageError(await howToConnect());
+  const session = createSession(sessionOptions(options, settings));
+  const document: RunDocument = {
+    sessionId: session.id,
+    status: "error",
+    result: "",
+    turns: 0,
+    toolCalls: [],
+    usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
+  };
+  for (const message of notices) report({ type: "notice", message }, options, io.output);
+  try {
+    for await (const event of session.run(prompt, io.signal)) {
+      fold(document, event);
+      report(event, options, io.output);
+    }
+  } finally {
+    await session.close();
+  }
+  finish(document, options, io.output);
+  return EXIT_OF[document.status];
+}
+
+function fold(document: RunDocument, event: AgentEvent): void {
+  if (event.type === "usage") {
+    document.usage.inputTokens += event.usage.inputTokens;
+    document.usage.outputTokens += event.usage.outputTokens;
+    document.usage.cachedTokens += event.usage.cachedTokens;
+  }
+  if (event.type === "tool_call") {
+    const { name, status } = event.call;
+    if (status === "success" || status === "error" || status === "cancelled") {
+      document.toolCalls.push({ name, status });
+    }
+  }
+  if (event.type === "done") {
+    document.status = event.status;
+    document.result = event.result;
+    document.turns = event.turns;
+    if (event.error) document.error = event.error;
+  }
+}
+
+function report(event: AgentEvent, options: CommonOptions, output: Output): void {
+  if (options.outputFormat === "stream-json") {
+    output.out(`${JSON.stringify(event)}\n`);
+    return;
+  }
+  if (event.type === "notice") output.note(`burin: ${visible(event.message)}`);
+  if (event.type !== "tool_call") return;
+  const { call } = event;
+  if (call.status === "executing" && call.display === undefined) {
+    output.note(output.styled("dim", `> ${visible(call.description)}`));
+  }
+  if (call.status === "error" || call.status === "cancelled") {
+    output.note(output.styled("dim", `! ${visible(call.error.message)}`));
+  }
+}
+
+function finish(document: RunDocument, { outputFormat }: CommonOptions, output: Output): void {
+  if (outputFormat === "json") {
+    output.out(`${JSON.stringify(document)}\n`);
+    return;
+  }
+  if (outputFormat === "text" && document.result !== "")
+    output.content(`${document.result.replace(/\n$/, "")}\n`);
+  if (document.error) output.note(`burin: ${visible(document.error.message)}`);
+}
+
+/** Says exactly what to set, with a server that already listens on this machine where there is one. */
+export async function howToConnect(): Promise<string> {
+  const servers = await findLocalServers(AbortSignal.timeout(1000));
+  const found = servers.map(({ name, baseUrl, models }) => {
+    const model = models[0] ?? "<model>";
+    return `  ${name} listens here: export OPENAI_BASE_URL=${baseUrl} OPENAI_MODEL=${model}`;
+  });
+  return [
+    "no model is configured. Name one in the environment (or as model.* in ~/.burin/settings.json):",
+    ...found,
+    "  a service with a key:  export OPENAI_API_KEY=<key> OPENAI_MODEL=<model>",
+    "  any other service:     export OPENAI_BASE_URL=http://<host>/v1 OPENAI_MODEL=<model>",
+    "  Anthropic:             export ANTHROPIC_API_KEY=<key> ANTHROPIC_MODEL=<model>",
+    "  Gemini:                export GEMINI_API_KEY=<key> GEMINI_MODEL=<model>",
+  ].join("\n");
+}

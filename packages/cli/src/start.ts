@@ -1,0 +1,96 @@
+import { chooseModel, SettingsError, WorkspaceError } from "@burin/core";
+import { HELP, type Request, readArgs } from "./args.ts";
+import { runCall } from "./modes/call.ts";
+import { runExplain } from "./modes/explain.ts";
+import { openSettings } from "./modes/options.ts";
+import { howToConnect, runPrint } from "./modes/print.ts";
+import { runTools } from "./modes/tools.ts";
+import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
+import { type Output, terminalOutput, visible } from "./terminal/output.ts";
+import { readStdin } from "./terminal/read-stdin.ts";
+import { interruptSignal } from "./terminal/signals.ts";
+
+/** Runs one command line to its end and leaves with its exit code. */
+export async function start(argv: readonly string[]): Promise<void> {
+  endOnClosedPipe();
+  const output = terminalOutput(argv.includes("--no-color"));
+  let code: ExitCode;
+  try {
+    code = await run(readArgs(argv), output);
+  } catch (error) {
+    code = reportFailure(error, argv, output);
+  }
+  leave(code);
+}
+
+/** Both streams may be pipes that are still being written; leaving before would lose the end. */
+function leave(code: ExitCode): void {
+  process.stdout.write("", (error) => {
+    if (error) leaveClosedPipe();
+    else process.stderr.write("", () => process.exit(code));
+  });
+}
+
+async function run(request: Request, output: Output): Promise<ExitCode> {
+  const io = { output, signal: interruptSignal() };
+  switch (request.mode) {
+    case "help":
+      output.out(HELP);
+      return EXIT.done;
+    case "demo":
+      return demo(output);
+    case "tools":
+      return runTools(request.asJson, request.options, output);
+    case "explain":
+      return runExplain(request.command, request.options, output);
+    case "call": {
+      const args = request.args === "-" ? await readStdin(false) : request.args;
+      return runCall([request.tool, args], request.options, io);
+    }
+    case "prompt":
+      return runPrompt(request, io);
+  }
+}
+
+async function runPrompt(
+  { prompt, isPrint, options }: Extract<Request, { mode: "prompt" }>,
+  io: { readonly output: Output; readonly signal: AbortSignal },
+): Promise<ExitCode> {
+  const piped = await readStdin(prompt !== "");
+  const text = [prompt, piped].filter((part) => part.trim() !== "").join("\n\n");
+  if (text !== "") return runPrint(text, options, io);
+  if (isPrint) throw new UsageError('there is no prompt: burin -p "what does this project do?"');
+  const { settings } = await openSettings(options);
+  if (chooseModel(settings.model, process.env) === null) return demo(io.output);
+  throw new UsageError('there is no screen yet; give a prompt: burin -p "what does this project do?"');
+}
+
+async function demo(output: Output): Promise<ExitCode> {
+  const { runDemo } = await import("./modes/demo.ts");
+  return runDemo(output, howToConnect);
+}
+
+/** What a person can put right is said in one message; a script that asked for JSON gets a document. */
+function reportFailure(error: unknown, argv: readonly string[], output: Output): ExitCode {
+  const message = error instanceof Error ? error.message : String(error);
+  const isTheirs =
+    error instanceof UsageError || error instanceof SettingsError || error instanceof WorkspaceError;
+  if (argv.some((word) => /^(--output-format=)?(stream-)?json$/.test(word))) {
+    const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : "internal";
+    output.out(`${JSON.stringify({ status: "error", result: "", error: { type, message } })}\n`);
+  }
+  output.note(`burin: ${visible(message)}`);
+  return isTheirs ? EXIT.usage : EXIT.failed;
+}
+
+function endOnClosedPipe(): void {
+  process.stdout.on("error", leaveClosedPipe);
+  process.stderr.on("error", () => process.exit(EXIT.failed));
+}
+
+/** Nobody reads any more: there is nothing left to do, and no one to tell but stderr. */
+function leaveClosedPipe(): void {
+  process.stderr.write("burin: the output pipe was closed before everything was written.\n", () => {
+    process.exit(EXIT.failed);
+  });
+}

@@ -1,0 +1,92 @@
+import { mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+
+let root: string;
+const run = (...args: string[]) => burin(args, { cwd: root });
+
+beforeAll(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "burin-commands-")));
+});
+
+afterAll(async () => {
+  await rm(root, { recursive: true });
+});
+
+describe("burin", () => {
+  it("prints its version", async () => {
+    const manifest = JSON.parse(await readFile(new URL("../package.json", import.meta.url), "utf8"));
+    expect(await run("--version")).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: "" });
+  });
+
+  it("prints its options", async () => {
+    const { code, stdout } = await run("--help");
+    expect(code).toBe(0);
+    for (const option of [
+      "--output-format",
+      "--approval-mode",
+      "--allow",
+      "--deny",
+      "--root",
+      "--max-turns",
+      "--settings",
+    ]) {
+      expect(stdout).toContain(option);
+    }
+  });
+
+  it("R17 lists what the model is told, with its source", async () => {
+    const { stdout } = await run("tools", "--json");
+    const tools = JSON.parse(stdout) as {
+      name: string;
+      description: string;
+      parameters: { type: string };
+      source: string;
+    }[];
+    expect(tools.map((tool) => tool.name)).toEqual([...tools.map((tool) => tool.name)].sort());
+    expect(tools.map((tool) => tool.name)).toEqual(expect.arrayContaining(["list_directory", "read_file"]));
+    for (const tool of tools) {
+      expect(tool).toMatchObject({
+        description: expect.any(String),
+        parameters: { type: "object" },
+        source: "built-in",
+      });
+    }
+    expect((await run("tools")).stdout).toContain("list_directory  (built-in)");
+  });
+
+  it("the demo shows a call, its result and the answer, says how to connect, and leaves nothing behind", async () => {
+    const temporary = await realpath(await mkdtemp(join(root, "tmp-")));
+    const { code, stdout } = await burin(["demo"], { cwd: root, env: { TMPDIR: temporary } });
+    expect(code).toBe(0);
+    expect(stdout).toContain("Directory listing for");
+    expect(stdout).toContain("+  const words = text.split(/\\s+/).filter(Boolean);");
+    expect(stdout).toContain("Successfully modified file");
+    expect(stdout).toContain("An empty text counts 0 words now");
+    expect(stdout).toContain("OPENAI_API_KEY=<key>");
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it("without a model and a prompt it is the demo", async () => {
+    expect((await run()).stdout).toContain("A scripted model, the real agent");
+  });
+
+  it.each([
+    ["an unknown option", ["--colour"], "--colour"],
+    ["an unknown mode", ["--approval-mode", "wild", "-p", "x"], "plan, default, auto-edit, yolo"],
+    ["an unknown format", ["--output-format", "xml", "-p", "x"], "text, json, stream-json"],
+    ["a number that is none", ["--max-turns", "many", "-p", "x"], "whole number"],
+    ["a rule that is none", ["--allow", "edit(", "tools"], "tool(pattern)"],
+    ["a root that does not exist", ["tools", "--root", "nowhere"], "nowhere does not exist"],
+    ["a settings file that does not exist", ["tools", "--settings", "none.json"], "none.json does not exist"],
+    ["-p without a prompt", ["-p"], "there is no prompt"],
+    ["a word too many", ["demo", "now"], "takes no"],
+  ])("says what is wrong with %s: exit code 2", async (_title, args, words) => {
+    const { code, stderr } = await run(...args);
+    expect(stderr).toContain(words);
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(code).toBe(2);
+  });
+});

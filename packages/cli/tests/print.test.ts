@@ -1,0 +1,198 @@
+import { spawn } from "node:child_process";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type AgentEvent, historyOf } from "@burin/core";
+import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BURIN, burin, type RunOptions } from "./burin.ts";
+
+let root: string;
+let server: FakeModelServer | null = null;
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "burin-print-")));
+  await writeFile(join(root, "a.txt"), "alpha\n");
+});
+
+afterEach(async () => {
+  await server?.close();
+  server = null;
+  await rm(root, { recursive: true });
+});
+
+async function modelEnv(...replies: FakeReply[]): Promise<Record<string, string>> {
+  server = await startFakeModelServer(replies);
+  return { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret" };
+}
+
+function run(args: readonly string[], env: Record<string, string> = {}, more: Partial<RunOptions> = {}) {
+  return burin(args, { cwd: root, env, ...more });
+}
+
+const reading = () => ({ name: "read_file", args: { absolute_path: join(root, "a.txt") } });
+
+describe("burin -p", () => {
+  it("text: the final answer alone on stdout, all else on stderr", async () => {
+    const env = await modelEnv({ text: "I look.", calls: [reading()] }, { text: "It says alpha." });
+    const { code, stdout, stderr } = await run(["-p", "what does a.txt say?"], env);
+    expect(stdout).toBe("It says alpha.\n");
+    expect(stderr).toContain("Read a.txt");
+    expect(code).toBe(0);
+  });
+
+  it("json: one document", async () => {
+    const env = await modelEnv(
+      { calls: [reading(), { name: "nothing", args: {} }] },
+      { text: "done", usage: { inputTokens: 7, outputTokens: 2 } },
+    );
+    const { code, stdout } = await run(["-p", "go", "--output-format", "json"], env);
+    expect(JSON.parse(stdout)).toMatchObject({
+      sessionId: expect.stringMatching(/^\d{8}T\d{6}-[0-9a-f]{6}$/),
+      status: "success",
+      result: "done",
+      turns: 2,
+      toolCalls: [
+        { name: "read_file", status: "success" },
+        { name: "nothing", status: "error" },
+      ],
+      usage: { inputTokens: 7, outputTokens: 2 },
+    });
+    expect(code).toBe(0);
+  });
+
+  it("R37 stream-json: one event a line, folding back to the history that the model was sent", async () => {
+    const env = await modelEnv(
+      { text: "I look.", calls: [reading(), { name: "nope", args: {} }] },
+      { text: "done" },
+    );
+    const { stdout } = await run(["-p", "go", "--output-format", "stream-json"], env);
+    const events = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as AgentEvent);
+    expect(events[0]).toMatchObject({ type: "session", model: "fake", root });
+    expect(events.at(-1)).toMatchObject({ type: "done", status: "success" });
+    expect(
+      events.some(
+        (event) =>
+          event.type === "tool_call" &&
+          event.call.status === "success" &&
+          event.call.returnDisplay === "Read 1 line.",
+      ),
+    ).toBe(true);
+    const roles = historyOf(events).map((message) => message.role);
+    expect(roles).toEqual(["user", "model", "user", "model"]);
+    const sent = server?.requests[1]?.body as { messages: { role: string; content: string | null }[] };
+    const answered = historyOf(events)[2]?.parts.map((part) => part.functionResponse?.response);
+    expect(
+      sent.messages.filter((message) => message.role === "tool").map((message) => message.content),
+    ).toEqual([answered?.[0]?.output, expect.stringContaining(String(answered?.[1]?.error))]);
+  });
+
+  it("adds stdin to the prompt, and is what burin does without a terminal", async () => {
+    const env = await modelEnv({ text: "ok" }, { text: "ok" });
+    await run(["-p", "review"], env, { stdin: "the diff" });
+    await run(["review", "this"], env);
+    const prompts = server?.requests.map((request) => JSON.stringify(request.body));
+    expect(prompts?.[0]).toContain("review\\n\\nthe diff");
+    expect(prompts?.[1]).toContain('"review this"');
+  });
+
+  it("P44 does not wait for an open stdin that says nothing", async () => {
+    const env = await modelEnv({ text: "ok" });
+    expect(await run(["-p", "go"], env, { openStdin: true })).toMatchObject({ code: 0, stdout: "ok\n" });
+  });
+
+  it("P44 a failing service: exit code 1, the error in the document, never the key", async () => {
+    const env = await modelEnv({
+      error: { type: "unauthorized", message: "bad key sk-secret", status: 401 },
+    });
+    const { code, stdout, stderr } = await run(["-p", "go", "--output-format", "json"], env);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "error", error: { type: "unauthorized" } });
+    expect(stdout + stderr).not.toContain("sk-secret");
+  });
+
+  it("P44 a refused call: exit code 3 with the reason, though the model goes on", async () => {
+    const env = await modelEnv({ calls: [reading()] }, { text: "I could not." });
+    const { code, stdout, stderr } = await run(["-p", "go", "--deny", "read_file"], env);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "I could not.\n" });
+    expect(stderr).toContain("deny read_file");
+  });
+
+  it("P44 the limit of turns: exit code 4", async () => {
+    const env = await modelEnv({ calls: [reading()] });
+    expect(await run(["-p", "go", "--max-turns", "1"], env)).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("--max-turns"),
+    });
+  });
+
+  it.each([
+    ["nobody listening", "http://127.0.0.1:9/v1", "127.0.0.1:9"],
+    ["a host that does not exist", "http://no-such-host.invalid/v1", "no-such-host.invalid"],
+    ["an address that is none", "not-a-url", "http://host:port/v1"],
+  ])("a service that cannot be reached (%s): exit code 1, no stack", async (_title, url, words) => {
+    const { code, stderr } = await run(["-p", "go"], { OPENAI_BASE_URL: url, OPENAI_MODEL: "m" });
+    expect(code).toBe(1);
+    expect(stderr).toContain(words);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it("no model: says exactly what to set, exit code 2", async () => {
+    const { code, stderr } = await run(["-p", "go"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("OPENAI_API_KEY=<key> OPENAI_MODEL=<model>");
+  });
+
+  it("P54 broken settings: exit code 2, line and column, the bytes kept; JSON stays JSON", async () => {
+    const file = join(root, ".home", "settings.json");
+    await mkdir(join(root, ".home"));
+    await writeFile(file, "{ model: }");
+    const { code, stdout, stderr } = await run(["-p", "go", "--output-format", "json"], await modelEnv());
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${file}:1:`);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "error", error: { type: "settings" } });
+    expect(await readFile(file, "utf8")).toBe("{ model: }");
+  });
+
+  it("Ctrl-C while the model is silent: exit code 130, the run ends", async () => {
+    const env = await modelEnv({ raw: () => {} });
+    const child = spawn(process.execPath, [BURIN, "-p", "go", "--output-format", "json"], {
+      cwd: root,
+      env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: root, ...env },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let stdout = "";
+    child.stdout.on("data", (chunk) => {
+      stdout += chunk;
+    });
+    while (server?.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    child.kill("SIGINT");
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ status: "cancelled" });
+  });
+
+  it("a closed output pipe ends the run in words, without a stack", async () => {
+    const env = await modelEnv({ text: "x".repeat(300_000) });
+    const child = spawn(
+      "bash",
+      ["-c", `"$@" | true; exit \${PIPESTATUS[0]}`, "bash", process.execPath, BURIN, "-p", "go"],
+      {
+        cwd: root,
+        env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: root, ...env },
+        stdio: ["ignore", "ignore", "pipe"],
+      },
+    );
+    let stderr = "";
+    child.stderr.on("data", (chunk) => {
+      stderr += chunk;
+    });
+    const code = await new Promise((resolve) => child.on("close", resolve));
+    expect(code).toBe(1);
+    expect(stderr).toContain("output pipe was closed");
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+});

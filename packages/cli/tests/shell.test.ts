@@ -1,0 +1,164 @@
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BURIN, burin } from "./burin.ts";
+
+let root: string;
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "burin-cli-shell-")));
+});
+
+afterEach(async () => {
+  await rm(root, { recursive: true });
+});
+
+const word = () => Math.random().toString(36).slice(2);
+
+/** A server with a worker that do not listen to SIGTERM, and a daemon that forked twice. */
+const tree = (name: string) =>
+  [
+    `(setsid sh -c 'trap "" TERM HUP; while :; do sleep 0.2; done' daemon-${name} </dev/null >/dev/null 2>&1 &)`,
+    `sh -c 'trap "" TERM HUP INT; sh -c "trap \\"\\" TERM HUP INT; while :; do sleep 0.2; done" worker-${name} & while :; do sleep 0.2; done' server-${name}`,
+  ].join("; ");
+
+function alive(name: string): number {
+  return readdirSync("/proc").filter((pid) => {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      return words.some((one) => /^(daemon|server|worker)-/.test(one) && one.endsWith(name));
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+async function until(isTrue: () => boolean): Promise<boolean> {
+  for (let tries = 0; tries < 250; tries += 1) {
+    if (isTrue()) return true;
+    await pause(20);
+  }
+  return false;
+}
+
+function start(command: string, ...options: string[]) {
+  const child = spawn(
+    process.execPath,
+    [BURIN, "call", "run_shell_command", JSON.stringify({ command }), "-y", "--root", root, ...options],
+    { env: environment(), stdio: "ignore" },
+  );
+  const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  return { child, ended };
+}
+
+function environment(): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? "",
+    HOME: root,
+    BURIN_HOME: join(root, "..", `.home-${root.slice(-6)}`),
+  };
+}
+
+describe("run_shell_command on the command line", () => {
+  for (const mode of ["off", "workspace-write"]) {
+    it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+      `P26 sandbox ${mode}: %s leaves nothing alive`,
+      async (signal) => {
+        const name = word();
+        const { child, ended } = start(tree(name), "--sandbox", mode);
+        expect(await until(() => alive(name) === 3)).toBe(true);
+        child.kill(signal);
+        expect(await ended).toBe(130);
+        expect(await until(() => alive(name) === 0)).toBe(true);
+      },
+    );
+
+    it(`P26 sandbox ${mode}: a second Ctrl-C ends Burin at once, and nothing stays`, async () => {
+      const name = word();
+      const { child, ended } = start(tree(name), "--sandbox", mode);
+      expect(await until(() => alive(name) === 3)).toBe(true);
+      child.kill("SIGINT");
+      await pause(30);
+      child.kill("SIGINT");
+      await ended;
+      expect(await until(() => alive(name) === 0)).toBe(true);
+    });
+  }
+
+  it("P26 without sandbox, SIGKILL of Burin: the next start ends what is left, and only that", async () => {
+    const name = word();
+    const other = word();
+    const { child, ended } = start(tree(name), "--sandbox", "off");
+    const living = start(tree(other), "--sandbox", "off");
+    expect(await until(() => alive(name) === 3 && alive(other) === 3)).toBe(true);
+    child.kill("SIGKILL");
+    await ended;
+    expect(alive(name)).toBe(3);
+    const next = await burin(["call", "list_directory", '{"path":"."}', "--root", root], {
+      cwd: root,
+      env: environment(),
+    });
+    expect(next.code).toBe(0);
+    expect(alive(name)).toBe(0);
+    expect(alive(other)).toBe(3);
+    living.child.kill("SIGTERM");
+    await living.ended;
+    expect(alive(other)).toBe(0);
+    const home = environment().BURIN_HOME ?? "";
+    expect(readdirSync(join(home, "running"))).toEqual([]);
+    await rm(home, { recursive: true });
+  });
+
+  it("P8 what the command left running ends with the one call", async () => {
+    const name = word();
+    const { stdout } = await burin(
+      ["call", "run_shell_command", JSON.stringify({ command: `${tree(name)} & echo up` }), "-y"],
+      { cwd: root },
+    );
+    expect(stdout).toContain("Left running as bg_1");
+    expect(alive(name)).toBe(0);
+  });
+
+  it("P19 the key of the model reaches no command", async () => {
+    const canary = "canary-9d8f7";
+    const { stdout } = await burin(["call", "run_shell_command", '{"command":"env; echo end"}', "-y"], {
+      cwd: root,
+      env: { OPENAI_API_KEY: canary, GEMINI_API_KEY: canary, PLAIN: "here" },
+    });
+    expect(stdout).toContain("PLAIN=here");
+    expect(stdout).not.toContain(canary);
+  });
+
+  it("P53 a refusal by the sandbox is said to be one, with what allows it; without sandbox there is none", async () => {
+    const outside = join(root, "outside");
+    const project = join(root, "project");
+    await mkdir(outside);
+    await mkdir(project);
+    const call = (...options: string[]) =>
+      burin(["call", "run_shell_command", '{"command":"echo x > /usr/burin-canary"}', "-y", ...options], {
+        cwd: project,
+      });
+    const { stdout } = await call();
+    expect(stdout).toContain("The sandbox refused a write");
+    expect(stdout).toContain('"sandbox_exception": "unlimited"');
+    expect(existsSync("/usr/burin-canary")).toBe(false);
+    const unknown = await call("--sandbox", "loose");
+    expect(unknown).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("off, read-only, workspace-write"),
+    });
+  });
+
+  it("R31 an exception from the sandbox is asked about, also for a command that needs no question", async () => {
+    const harmless = { command: "ls", sandbox_exception: "unlimited" };
+    const plain = await burin(["call", "run_shell_command", '{"command":"ls"}'], { cwd: root });
+    expect(plain.code).toBe(0);
+    const asked = await burin(["call", "run_shell_command", JSON.stringify(harmless)], { cwd: root });
+    expect(asked).toMatchObject({ code: 3, stdout: expect.stringContaining("WITHOUT the sandbox") });
+  });
+});

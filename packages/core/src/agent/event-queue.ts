@@ -1,0 +1,27 @@
+/** Hands values from callbacks to one async reader, in order; what was pushed is never lost. */
+export class EventQueue<T> {
+  readonly #values: T[] = [];
+  #wake: (() => void) | null = null;
+
+  push(value: T): void {
+    this.#values.push(value);
+    this.#wake?.();
+  }
+
+  /** Yields what is pushed until the work is over and the queue is empty; then gives the work's result. */
+  async *during<R>(work: Promise<R>): AsyncGenerator<T, R> {
+    let over = false;
+    const end = () => {
+      over = true;
+      this.#wake?.();
+    };
+    work.then(end, end);
+    for (;;) {
+      for (let value = this.#values.shift(); value !== undefined; value = this.#values.shift()) yield value;
+      if (over) return await work;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}

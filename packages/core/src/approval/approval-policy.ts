@@ -1,0 +1,93 @@
+import type { Confirmation, ToolKind } from "../tools/tools.ts";
+import type { ApprovalMode } from "./approval-mode.ts";
+import type { CommandPlace } from "./command-place.ts";
+import { judgeCommand } from "./command-policy.ts";
+import { protectedFile } from "./protected-files.ts";
+import { type Rule, type Rules, ruleCovers } from "./rules.ts";
+import type { Verdict } from "./verdict.ts";
+
+export type { ApprovalMode } from "./approval-mode.ts";
+export type { Verdict } from "./verdict.ts";
+
+/** A call as approval sees it. */
+export interface ApprovalRequest {
+  readonly tool: string;
+  readonly kind: ToolKind;
+  /** What the tool itself wants to ask, or false. */
+  readonly confirmation: Confirmation | false;
+  /** What rule patterns are compared with: paths relative to the root, hosts. */
+  readonly subjects: readonly string[];
+  /** What is known of the place of a command; the folder it starts in is that of the confirmation. */
+  readonly place?: CommandPlace;
+}
+
+/**
+ * Whether a call runs, is asked about or is refused. Deny beats ask beats allow; what no rule names is
+ * decided by the mode and by whether the tool itself wants to ask. A command line is judged part by part.
+ */
+export function judge(request: ApprovalRequest, mode: ApprovalMode, rules: Rules): Verdict {
+  const { confirmation } = request;
+  if (confirmation !== false && confirmation.kind === "exec") {
+    return judgeExec(confirmation, request, { mode, rules });
+  }
+  const denied = firstCovering(rules.deny, request, "some");
+  if (denied) return decided("deny", denied, `the rule deny ${denied.text} forbids it`);
+  const hasEffect = request.kind === "edit" || request.kind === "execute";
+  if (mode === "plan" && hasEffect) {
+    return { verdict: "deny", reason: "plan mode allows no effect; leave it with exit_plan_mode first" };
+  }
+  const asked = firstCovering(rules.ask, request, "some");
+  if (asked) return { ...decided("ask", asked, `the rule ask ${asked.text} demands it`), grants: [] };
+  if (request.kind === "edit" && mode !== "yolo") {
+    const reason = protectedReason(request);
+    if (reason !== null) return { verdict: "ask", reason, grants: [] };
+  }
+  const allowed = firstCovering(rules.allow, request, "every");
+  if (allowed) return decided("allow", allowed, `the rule allow ${allowed.text} covers it`);
+  if (confirmation === false) return { verdict: "allow", reason: `${request.tool} needs no approval` };
+  if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
+  if (mode === "auto-edit" && request.kind === "edit") {
+    return { verdict: "allow", reason: "the approval mode is auto-edit" };
+  }
+  const reason = `${request.tool} asks before it acts, and no rule allows this call`;
+  return { verdict: "ask", reason, grants: confirmation.grants };
+}
+
+function judgeExec(
+  { command, directory, exception }: Extract<Confirmation, { kind: "exec" }>,
+  { place }: ApprovalRequest,
+  { mode, rules }: { readonly mode: ApprovalMode; readonly rules: Rules },
+): Verdict {
+  const where = place === undefined || directory === undefined ? place : { ...place, directory };
+  const verdict = judgeCommand({ command, mode, rules, place: where });
+  return exception === undefined || mode === "yolo" ? verdict : beyondSandbox(verdict, rules);
+}
+
+/** What a command may do inside the sandbox says nothing of what it may do outside; only a rule for all does. */
+function beyondSandbox(verdict: Verdict, rules: Rules): Verdict {
+  const isForAll = rules.allow.some((rule) => rule.pattern === undefined && rule.text === verdict.rule);
+  if (verdict.verdict !== "allow" || isForAll) return verdict;
+  return { verdict: "ask", reason: "it asks for more than the sandbox allows", grants: [] };
+}
+
+function decided(verdict: Verdict["verdict"], rule: Rule, reason: string): Verdict {
+  return { verdict, reason, rule: rule.text };
+}
+
+/** Files that run code later are never changed without a person's word for this one change. */
+function protectedReason({ confirmation, subjects }: ApprovalRequest): string | null {
+  const paths = confirmation !== false && confirmation.kind === "edit" ? [confirmation.path] : [];
+  for (const path of [...subjects, ...paths]) {
+    const what = protectedFile(path);
+    if (what !== null) return `${path} is protected (${what}), so no rule and no mode but yolo allows it`;
+  }
+  return null;
+}
+
+function firstCovering(
+  rules: readonly Rule[],
+  request: ApprovalRequest,
+  covering: "every" | "some",
+): Rule | undefined {
+  return rules.find((rule) => ruleCovers(rule, request, covering));
+}

@@ -1,0 +1,244 @@
+import type { ShellCommand, SimpleCommand } from "../text/shell-command/command-parts.ts";
+import { parseShellCommand } from "../text/shell-command/parse-shell-command.ts";
+import { quoteShellWord } from "../text/shell-command/shell-words.ts";
+import { ruleText } from "./command-pattern.ts";
+import { type CommandPlace, CommandReach } from "./command-place.ts";
+import { type CommandRule, coveredWords, coversEverything } from "./command-rules.ts";
+import { type Argument, type Finding, launchFinding, unknownFinding } from "./programs/finding.ts";
+import { isShell, isTransparent, isWrapper, type Launch, launchesOf } from "./programs/launches.ts";
+import { readProgram } from "./programs/read-program.ts";
+import { attachedValue } from "./programs/simple-programs.ts";
+import type { PartVerdict } from "./verdict.ts";
+
+/** Shells within shells that are followed; a deeper one asks. */
+const DEEPEST = 5;
+/** Variables that a program may be given without a question: they choose no file and no program. */
+const HARMLESS_VARIABLES = new Set("CI NO_COLOR FORCE_COLOR NODE_ENV LANG LC_ALL".split(" "));
+/** They print their words and look at nothing, so they may be handed words that nobody has seen. */
+const TAKES_ANY_WORD = new Set(["echo", "basename", "dirname"]);
+
+interface Judging {
+  readonly allow: readonly CommandRule[];
+  readonly reach: CommandReach;
+  readonly depth: number;
+}
+
+/** Each simple command of a line, judged by the rules that allow and by what is known of programs. */
+export function judgeParts(
+  line: ShellCommand,
+  allow: readonly CommandRule[],
+  place: CommandPlace | undefined,
+): PartVerdict[] {
+  return judgeLine(line, { allow, reach: new CommandReach(place), depth: 0 });
+}
+
+function judgeLine(line: ShellCommand, judging: Judging): PartVerdict[] {
+  return line.commands.map((command) => {
+    judging.reach.next(command.followsSuccess);
+    const verdict = judgePart(command, judging);
+    const [program, folder] = command.words;
+    if (program?.value === "cd" && typeof folder?.value === "string") {
+      judging.reach.move(folder.value, command.isApart);
+    }
+    return verdict;
+  });
+}
+
+function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
+  const { text } = command;
+  const everything = judging.allow.find(coversEverything);
+  const words = literalWords(command);
+  const around = [...aroundFindings(command, judging.reach)];
+  const { findings, rule } = words === null ? nothingKnown(command) : judgeWords(words, judging);
+  const all = [...around, ...findings];
+  const left = everything === undefined ? all : all.filter(isAlwaysAsked);
+  const [first] = left;
+  if (first === undefined) {
+    const covering = everything?.text ?? rule;
+    const reason =
+      covering === undefined ? "it only reads inside the root" : `the rule allow ${covering} covers it`;
+    const verdict = { text, verdict: "allow" as const, reason, isOnlyReading: false };
+    return covering === undefined ? verdict : { ...verdict, rule: covering };
+  }
+  const asked = {
+    text,
+    verdict: "ask" as const,
+    reason: `\`${text}\` needs an approval: ${first.what}`,
+    isOnlyReading: left.every(({ nature }) => nature === "outside"),
+  };
+  const isGrantable = (finding: Finding) => !isProtected(finding) && finding.upTo < command.words.length;
+  const canBeGranted =
+    words !== null && around.length === 0 && left.every(isGrantable) && !words.some(isGlob);
+  if (!canBeGranted) return asked;
+  const isExact = left.some(({ nature }) => nature === "destructive");
+  return {
+    ...asked,
+    grant: ruleText(
+      words.map(({ value }) => quoteShellWord(value)),
+      isExact,
+    ),
+  };
+}
+
+function isProtected({ nature }: Finding): boolean {
+  return nature === "protected";
+}
+
+function isAlwaysAsked({ nature }: Finding): boolean {
+  return nature === "protected" || nature === "destructive";
+}
+
+function isGlob(word: Argument): boolean {
+  return word.isGlob;
+}
+
+/** null when a word is known only as the command runs. */
+function literalWords(command: SimpleCommand): Argument[] | null {
+  const words: Argument[] = [];
+  for (const { value, isGlob } of command.words) {
+    if (value === null) return null;
+    words.push({ value, isGlob });
+  }
+  return words[0]?.isGlob === true ? null : words;
+}
+
+function nothingKnown(command: SimpleCommand): Judged {
+  const what = command.problems[0] ?? "which program it starts is known only when it runs";
+  return { findings: [unknownFinding(what)] };
+}
+
+/** What stands around the words: variables and redirections. No rule speaks of those. */
+function aroundFindings(command: SimpleCommand, reach: CommandReach): Finding[] {
+  const findings: Finding[] = [];
+  for (const { text, name, value } of command.assignments) {
+    const isHarmless =
+      command.words.length > 0 && HARMLESS_VARIABLES.has(name) && value !== null && /^[\w.-]*$/.test(value);
+    if (!isHarmless) findings.push(unknownFinding(`\`${text}\` sets a variable`));
+  }
+  for (const { text, kind, target } of command.redirections) {
+    if (kind === "copy") continue;
+    if (target === null) {
+      findings.push(unknownFinding(`what \`${text}\` names is known only when it runs`));
+    } else if (kind === "write") {
+      findings.push(...writeFindings(text, target, reach));
+    } else if (kind === "read") {
+      const what = reach.outside(target, false);
+      if (what !== null) findings.push({ nature: "outside", what, upTo: 0 });
+    }
+  }
+  return findings;
+}
+
+function writeFindings(text: string, target: string, reach: CommandReach): Finding[] {
+  if (/^\/dev\/(?:null|stdout|stderr)$/.test(target)) return [];
+  const what = reach.protectedBy(target);
+  if (what !== null) return [protectedFinding(target, what)];
+  return [unknownFinding(`\`${text}\` writes a file`)];
+}
+
+function protectedFinding(path: string, what: string): Finding {
+  const reason = `\`${path}\` is protected (${what}), so nothing but a person may let it be changed`;
+  return { nature: "protected", what: reason, upTo: 0 };
+}
+
+interface Judged {
+  readonly findings: readonly Finding[];
+  readonly rule?: string;
+}
+
+/** What no rule excuses. A rule excuses what it spells out, and that a program is not known to be read-only. */
+function judgeWords(words: readonly Argument[], judging: Judging): Judged {
+  if (words.length === 0) return { findings: [] };
+  const launches = launchesOf(words.map(({ value }) => value));
+  const findings = [...ownFindings(words, launches, judging), ...launchedFindings(words, launches, judging)];
+  if (findings.some(({ nature }) => nature !== "outside")) {
+    findings.push(...protectedFindings(words, judging.reach));
+  }
+  const covering = judging.allow
+    .map((rule) => ({ rule: rule.text, spelled: coveredWords(rule, words) }))
+    .reduce((best, each) => (each.spelled > best.spelled ? each : best), { rule: "", spelled: 0 });
+  if (covering.spelled === 0) return { findings };
+  const left = findings.filter((finding) => isProtected(finding) || finding.upTo >= covering.spelled);
+  return { findings: left, rule: covering.rule };
+}
+
+function ownFindings(
+  words: readonly Argument[],
+  launches: readonly Launch[],
+  { reach }: Judging,
+): readonly Finding[] {
+  const [launch] = launches;
+  const name = words[0]?.value ?? "";
+  if (name === "find" || (launch === undefined && !isWrapper(name))) return readProgram(words, reach);
+  const last = words.length - 1;
+  const isSeen = launch !== undefined && launch.kind !== "unseen";
+  const end = isSeen ? (launch.kind === "words" ? launch.from : launch.at) : last + 1;
+  const own = words.slice(1, end).map(({ value }) => value);
+  if (!isSeen && name !== "command") {
+    const what = `what \`${name}\` runs is not in its words`;
+    return [
+      unknownFinding(what),
+      ...(isWrapper(name) && last > 0 && !isShell(name) ? [launchFinding(what, last)] : []),
+    ];
+  }
+  const isWhole = launch?.kind !== "script" || launch.at === last;
+  if (isSeen && isWhole && isTransparent(name, own)) return [];
+  const odd = `\`${[name, ...own].join(" ")}\` changes how it is run`;
+  const settings = isSeen && isWrapper(name) ? [launchFinding(odd, Math.max(end - 1, 1))] : [];
+  return [...readProgram(words, reach).filter(({ nature }) => nature !== "outside"), ...settings];
+}
+
+function launchedFindings(
+  words: readonly Argument[],
+  launches: readonly Launch[],
+  judging: Judging,
+): Finding[] {
+  return launches.flatMap((launch) => {
+    if (launch.kind === "words") return launchedWordsFindings(words, launch, judging);
+    return launch.kind === "script" ? scriptFindings(launch, judging) : [];
+  });
+}
+
+function launchedWordsFindings(
+  words: readonly Argument[],
+  { from, to, isOpen }: Extract<Launch, { kind: "words" }>,
+  judging: Judging,
+): Finding[] {
+  const launched = words.slice(from, to);
+  const name = launched[0]?.value ?? "";
+  const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.inner() };
+  if (judging.depth > DEEPEST || launched[0]?.isGlob === true || name === "cd") {
+    return [launchFinding(`\`${words[0]?.value}\` launches \`${name}\``, to - 1)];
+  }
+  const findings = judgeWords(launched, inner).findings.map((finding) => ({
+    ...finding,
+    upTo: finding.upTo + from,
+  }));
+  if (isOpen && !TAKES_ANY_WORD.has(name)) {
+    findings.push(
+      launchFinding(`\`${words[0]?.value}\` hands words to \`${name}\` that nobody has seen`, to - 1),
+    );
+  }
+  return findings;
+}
+
+function scriptFindings({ text, at }: Extract<Launch, { kind: "script" }>, judging: Judging): Finding[] {
+  if (text === null || judging.depth > DEEPEST)
+    return [launchFinding("it runs a line that is not known", at)];
+  const line = parseShellCommand(text);
+  const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.inner() };
+  const open = judgeLine(line, inner).find(({ verdict }) => verdict === "ask");
+  const what = line.problems[0] ?? open?.reason;
+  return what === undefined ? [] : [launchFinding(what, at)];
+}
+
+/** Any word may be what a program writes to, unless it is known to do nothing but read. */
+function protectedFindings(words: readonly Argument[], reach: CommandReach): Finding[] {
+  return words.flatMap((word, index) => {
+    const option = word.value.startsWith("-") ? word.value : (words[index - 1]?.value ?? "");
+    if (index === 0 || /^--?[\w-]*(?:exclude|ignore)/.test(option)) return [];
+    const path = word.value.startsWith("-") ? attachedValue(word)?.value : word.value.replace(/^\w+=/, "");
+    const what = path === undefined ? null : reach.protectedBy(path);
+    return what === null || path === undefined ? [] : [protectedFinding(path, what)];
+  });
+}

@@ -1,0 +1,146 @@
+import type { Reach } from "./programs/finding.ts";
+import { protectedFile } from "./protected-files.ts";
+
+/** Where a command would run, and what is known of that place. */
+export interface CommandPlace {
+  /** The real path of the folder that all work stays in. */
+  readonly root: string;
+  /** Real paths of more folders that may be used beside it. */
+  readonly includeDirectories?: readonly string[];
+  /** The real path of the folder in which the command starts; the root when absent. */
+  readonly directory?: string;
+  /**
+   * Whether an absolute path, followed step by step through links as the system does, ends outside the
+   * root; for a pattern, whether any file that it matches does. Without it only names are judged.
+   */
+  readonly leadsOutside?: (path: string, isPattern: boolean) => boolean;
+  /** The setting that makes git run a program in that folder, or null. Without it only the first folder is trusted. */
+  readonly repositoryProgram?: (directory: string) => string | null;
+}
+
+const STREAMS = new Set(["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"]);
+const SYSTEM = /^\/(?:dev|proc|sys)(?:\/|$)/;
+
+/** Segments below the root, or null for a folder that is not below it. */
+type Folder = readonly string[] | null;
+
+/** Judges paths while a command line moves from folder to folder. */
+export class CommandReach implements Reach {
+  readonly #place: CommandPlace | undefined;
+  readonly #start: Folder;
+  /** Where the next command may run when nothing is known about what succeeded before. */
+  #possible: readonly Folder[];
+  /** Where it runs if everything so far succeeded. */
+  #definite: readonly Folder[];
+  #current: readonly Folder[];
+
+  constructor(place: CommandPlace | undefined) {
+    this.#place = place;
+    this.#start = place === undefined ? [] : below(place.directory ?? place.root, place.root);
+    this.#possible = [this.#start];
+    this.#definite = this.#possible;
+    this.#current = this.#possible;
+  }
+
+  /** A reach that starts where this one is now, for a shell inside the command. */
+  inner(): CommandReach {
+    const reach = new CommandReach(this.#place);
+    reach.#possible = this.#current;
+    reach.#definite = this.#current;
+    reach.#current = this.#current;
+    return reach;
+  }
+
+  next(followsSuccess: boolean): void {
+    if (!followsSuccess) this.#definite = this.#possible;
+    this.#current = this.#definite;
+  }
+
+  /** The command `cd path` ran; in a shell of its own it moves only what else runs there. */
+  move(path: string, isApart: boolean): void {
+    const moved = this.#current.map((folder) => this.#joined(folder, path));
+    this.#possible = unique([...this.#possible, ...moved]);
+    this.#definite = isApart ? this.#possible : moved;
+  }
+
+  outside(path: string, isGlob: boolean): string | null {
+    if (path === "" || path === "-" || STREAMS.has(path)) return null;
+    if (path.startsWith("~")) return `\`${path}\` may be in a home folder`;
+    const segments = path.split("/");
+    if (isGlob && segments.some((segment) => /^\.[^/]*[*?[]/.test(segment))) {
+      return `\`${path}\` can match the folder above`;
+    }
+    const named = path.startsWith("/") ? 0 : segments.findIndex((segment) => !/^\.{0,2}$/.test(segment));
+    if (named !== -1 && segments.lastIndexOf("..") > named) {
+      return `\`${path}\` goes back up after a name, which may be a link`;
+    }
+    if (this.#isIncluded(path) && !this.#leadsOutside([], path, isGlob)) return null;
+    for (const folder of this.#current) {
+      const there = this.#joined(folder, path);
+      if (there === null || SYSTEM.test(path)) return `\`${path}\` is outside the root`;
+      if (this.#leadsOutside(folder, path, isGlob)) return `\`${path}\` leads out of the root through a link`;
+    }
+    return null;
+  }
+
+  protectedBy(path: string): string | null {
+    for (const folder of this.#current) {
+      const what = protectedFile([...(folder ?? []), path].join("/"));
+      if (what !== null) return what;
+    }
+    return null;
+  }
+
+  repositoryProgram(): string | null {
+    const known = this.#place?.repositoryProgram;
+    for (const folder of this.#current) {
+      if (folder === null) return "the repository is outside the root";
+      if (known !== undefined) {
+        const program = known(absolute(this.#place?.root ?? "", folder));
+        if (program !== null) return program;
+      } else if (folder.join("/") !== this.#start?.join("/")) {
+        return "this folder may be a repository of its own";
+      }
+    }
+    return null;
+  }
+
+  #isIncluded(path: string): boolean {
+    const folders = this.#place?.includeDirectories ?? [];
+    return path.startsWith("/") && folders.some((folder) => below(path, folder) !== null);
+  }
+
+  #leadsOutside(folder: Folder, path: string, isGlob: boolean): boolean {
+    const { root, leadsOutside } = this.#place ?? {};
+    if (root === undefined || leadsOutside === undefined || folder === null) return false;
+    const spelled = path.startsWith("/") ? path : `${absolute(root, folder)}/${path}`;
+    return leadsOutside(spelled, isGlob);
+  }
+
+  #joined(folder: Folder, path: string): Folder {
+    if (path.startsWith("/")) return this.#place === undefined ? null : below(path, this.#place.root);
+    if (folder === null) return null;
+    const joined = [...folder];
+    for (const segment of path.split("/")) {
+      if (segment === "" || segment === ".") continue;
+      if (segment !== "..") joined.push(segment);
+      else if (joined.pop() === undefined) return null;
+    }
+    return joined;
+  }
+}
+
+function below(path: string, root: string): Folder {
+  const base = root.replace(/\/+$/, "");
+  if (path !== base && path !== root && !path.startsWith(`${base}/`)) return null;
+  const segments = path.slice(base.length).split("/");
+  return segments.filter((segment) => segment !== "" && segment !== ".");
+}
+
+function absolute(root: string, folder: readonly string[]): string {
+  return [root.replace(/\/+$/, ""), ...folder].join("/") || "/";
+}
+
+function unique(folders: readonly Folder[]): Folder[] {
+  return [...new Map(folders.map((folder) => [folder?.join("/") ?? null, folder])).values()];
+}

@@ -1,0 +1,280 @@
+import { describe, expect, it } from "vitest";
+import type { ApprovalMode } from "./approval-mode.ts";
+import { judge } from "./approval-policy.ts";
+import type { CommandPlace } from "./command-place.ts";
+import { parseRule } from "./rules.ts";
+
+interface Given {
+  readonly mode?: ApprovalMode;
+  readonly allow?: readonly string[];
+  readonly ask?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly place?: CommandPlace;
+}
+
+const rule = (words: string) => parseRule(words === "" ? "run_shell_command" : `run_shell_command(${words})`);
+
+function judged(command: string, { mode = "default", allow = [], ask = [], deny = [], place }: Given = {}) {
+  const confirmation = { kind: "exec", title: "", command, parts: [], grants: [] } as const;
+  const request = { tool: "run_shell_command", kind: "execute", confirmation, subjects: [] } as const;
+  return judge({ ...request, place: place ?? { root: "/project" } }, mode, {
+    allow: allow.map(rule),
+    ask: ask.map(rule),
+    deny: deny.map(rule),
+  });
+}
+
+describe("rules that forbid", () => {
+  it.each([
+    ["rm", "rm x"],
+    ["rm", "/bin/rm x"],
+    ["rm", "RM x"],
+    ["rm", "r''m x"],
+    ["rm", "ls && rm x"],
+    ["rm", "echo $(rm x)"],
+    ["rm", "echo `echo $(rm x)`"],
+    ["rm", "sudo -u ada rm x"],
+    ["rm", "env -i A=b rm x"],
+    ["rm", "nohup nice -n 5 timeout -k 1 5 rm x"],
+    ["rm", "ls | xargs -0 -n 1 rm"],
+    ["rm", "find . -exec rm {} +"],
+    ["rm", "find . -execdir /usr/bin/rm {} \\;"],
+    ["rm", "sh -c 'ls; rm x'"],
+    ["rm", "bash -lc \"sh -c 'rm x'\""],
+    ["rm", "eval 'rm x'"],
+    ["rm", "eval rm x"],
+    ["rm", "bash <<'E'\nrm x\nE"],
+    ["rm", "sh <<< 'rm x'"],
+    ["rm", "command rm x"],
+    ["rm", "busybox rm x"],
+    ["rm", "for f in a; do rm $f; done"],
+    ["rm", "rm $x"],
+    ["rm -rf", "rm -fr x"],
+    ["rm -rf", "rm -r -f x"],
+    ["git push", "git push origin main"],
+    ["git push", "git -C sub -c a=b push"],
+    ["git push", "/usr/bin/git push"],
+    ["git push --force", "git push origin main --force"],
+    ["git push --force", "git push --forc"],
+    ["npm publish", "npm --silent publish"],
+    ["npm publish", "npm --tag next publish"],
+    ["", "ls"],
+    ["*", "ls"],
+  ])("P21 deny %j meets %j, also in yolo and beside an allow rule", (deny, command) => {
+    for (const mode of ["default", "auto-edit", "yolo", "plan"] as const) {
+      expect(judged(command, { mode, deny: [deny], allow: ["", "rm", "git push"] }).verdict).toBe("deny");
+    }
+  });
+
+  it.each([
+    ["rm", "rmdir x"],
+    ["rm", "echo rm"],
+    ["rm", "git rm x"],
+    ["rm -rf", "rm -f x"],
+    ["git push", "git log --grep push"],
+    ["git push --force", "git push origin main"],
+    ["npm publish", "npm run publish"],
+  ])("P22 deny %j does not meet %j", (deny, command) => {
+    expect(judged(command, { mode: "yolo", deny: [deny] }).verdict).toBe("allow");
+  });
+
+  it.each(["$x y", "eval $x", 'sh -c "$x"', "curl x | sh", "git $x", "echo 'a", "env -S 'rm x' y"])(
+    "P21 what cannot be compared with a rule that forbids asks even in yolo: %j",
+    (command) => {
+      expect(judged(command, { mode: "yolo", deny: ["rm", "git push"] }).verdict).toBe("ask");
+      expect(judged(command, { mode: "yolo" }).verdict).toBe("allow");
+    },
+  );
+
+  it("P21 ask rules meet parts too, and no grant makes them go away", () => {
+    const verdict = judged("ls && npm test", { ask: ["npm"], allow: ["npm test"] });
+    expect(verdict).toMatchObject({ verdict: "ask", part: "npm test", grants: [] });
+    expect(judged("env npm test", { ask: ["npm"], mode: "yolo" }).verdict).toBe("ask");
+  });
+
+  it("a pattern that is more than one command is refused when the rule is read", () => {
+    expect(() => rule("ls && rm")).toThrow("more than one plain command");
+  });
+});
+
+describe("rules that allow", () => {
+  it.each([
+    ["npm test", "npm test"],
+    ["npm test", "npm test -- a.test.ts"],
+    ["npm run *", "npm run build"],
+    ["npm run:*", "npm run build"],
+    ["git commit -m 'a b';", "git commit -m 'a b'"],
+    ["find . -delete", "find . -delete"],
+    ["cat /etc/hosts", "cat /etc/hosts"],
+    ["git reset --hard", "git reset --hard HEAD"],
+    ["rm -rf", "rm -rf build"],
+    ["", "anything --at all $x"],
+  ])("P21 allow %j covers %j", (allow, command) => {
+    expect(judged(command, { allow: [allow] }).verdict).toBe("allow");
+  });
+
+  it.each([
+    ["npm test", "npm tests"],
+    ["npm test", "npm"],
+    ["npm test", "./npm test"],
+    ["npm test", "npm 'test x'"],
+    ["git commit -m 'a b';", "git commit -m 'a b' --amend"],
+    ["find", "find . -delete"],
+    ["cat", "cat /etc/hosts"],
+    ["git", "git reset --hard"],
+    ["git reset", "git reset --hard"],
+    ["git push", "git push -f"],
+    ["git push", "git push origin +main"],
+    ["git", "git branch -D x"],
+    ["rm", "rm -r build"],
+    ["", "git reset --hard"],
+    ["", "rm -rf build"],
+    ["", "echo x > .env"],
+  ])("P21 P23 allow %j does not cover %j", (allow, command) => {
+    expect(judged(command, { allow: [allow] }).verdict).toBe("ask");
+  });
+});
+
+describe("grants", () => {
+  it.each([
+    ["git diff | head", []],
+    ["npm publish", ["npm publish"]],
+    ["git diff | tee x && ls && make all", ["tee x", "make all"]],
+    ["git commit -m 'it is; done'", ["git commit -m 'it is; done'"]],
+    ["cat /etc/hosts", ["cat /etc/hosts"]],
+    ["rm -r build", ["rm -r build;"]],
+    ["git reset --hard", ["git reset --hard;"]],
+    ["find . -delete", ["find . -delete"]],
+    ["sh -c 'touch x'", ["sh -c 'touch x'"]],
+  ])(
+    "P22 always for %j stores the parts that were not allowed, and then it does not ask",
+    (command, words) => {
+      const verdict = judged(command);
+      expect(verdict.grants ?? []).toEqual(words.map((each) => `run_shell_command(${each})`));
+      expect(judged(command, { allow: words }).verdict).toBe("allow");
+    },
+  );
+
+  it("P23 always for a deletion is for these words and no others", () => {
+    expect(judged("rm -r build src", { allow: ["rm -r build;"] }).verdict).toBe("ask");
+  });
+
+  it.each([
+    "echo $x",
+    "make > log",
+    "A=b make",
+    "make &",
+    "echo x > .env",
+    "sed -i s/a/b/ .env",
+    "cd",
+    "rm *",
+  ])("P22 nothing is offered where no rule would help: %j", (command) =>
+    expect(judged(command)).toMatchObject({ verdict: "ask", grants: [] }),
+  );
+
+  it("P22 names the part that needs the approval", () => {
+    expect(judged("git diff && npm publish", { allow: ["git diff"] })).toMatchObject({ part: "npm publish" });
+    expect(judged("npm test && ls", { allow: ["npm test"] }).reason).toContain("run_shell_command(npm test)");
+  });
+});
+
+describe("modes", () => {
+  it.each([
+    "touch x",
+    "npm test",
+    "git commit -m x",
+    "echo x > y",
+    "ls; rm x",
+    "sed -i p x",
+    "echo $x",
+    "ls &",
+  ])("P14 plan mode refuses %j, whatever the rules say", (command) => {
+    const allow = ["", "touch", "npm test", "git", "echo", "rm", "sed", "ls"];
+    expect(judged(command, { mode: "plan", allow }).verdict).toBe("deny");
+  });
+
+  it("P14 plan mode runs what only reads, and asks where it reads outside", () => {
+    expect(judged("git log | head && cat src/a.ts", { mode: "plan" }).verdict).toBe("allow");
+    expect(judged("cat /etc/hosts", { mode: "plan" }).verdict).toBe("ask");
+    expect(judged("cat src/a.ts", { mode: "plan", ask: ["cat"] }).verdict).toBe("ask");
+  });
+
+  it("P23 auto-edit covers no command, yolo every one", () => {
+    for (const command of ["rm -rf x", "git reset --hard", "echo x > .env"]) {
+      expect(judged(command, { mode: "auto-edit" }).verdict).toBe("ask");
+      expect(judged(command, { mode: "yolo" }).verdict).toBe("allow");
+    }
+  });
+});
+
+describe("paths that another tool may not touch", () => {
+  const denied = (command: string, mode: ApprovalMode = "yolo") => {
+    const confirmation = { kind: "exec", title: "", command, parts: [], grants: [] } as const;
+    const request = { tool: "run_shell_command", kind: "execute", confirmation, subjects: [] } as const;
+    const deny = [parseRule("read_file(.env*)"), parseRule("edit(secrets/**)")];
+    return judge({ ...request, place: { root: "/project" } }, mode, { allow: [], ask: [], deny });
+  };
+
+  it.each([
+    "cat .env",
+    "cat ./.env.local",
+    "grep x sub/.env",
+    "cat < .env",
+    "cat .e*",
+    "sh -c 'cat .env'",
+    "cat $x",
+  ])("P19 %j asks, also in yolo", (command) =>
+    expect(denied(command)).toMatchObject({ verdict: "ask", grants: [] }),
+  );
+
+  it("P19 P22 other files are as they were", () => {
+    expect(denied("cat src/env.ts && ls").verdict).toBe("allow");
+    expect(denied("cat src/a.ts", "default").verdict).toBe("allow");
+    expect(denied("cat secrets/a", "default").verdict).toBe("ask");
+  });
+});
+
+describe("the place of a command", () => {
+  it("P21 counts from the folder it starts in", () => {
+    const place = { root: "/project", directory: "/project/packages/core" };
+    expect(judged("cat ../../package.json", { place }).verdict).toBe("allow");
+    expect(judged("cat ../../../x", { place }).verdict).toBe("ask");
+    expect(judged("cat /project/x /project-evil/x", { place }).verdict).toBe("ask");
+    expect(judged("ls", { place: { root: "/project", directory: "/elsewhere" } }).verdict).toBe("allow");
+    expect(judged("cat x", { place: { root: "/project", directory: "/elsewhere" } }).verdict).toBe("ask");
+  });
+
+  it("P21 starts in the folder that the question names", () => {
+    const exec = {
+      kind: "exec",
+      title: "",
+      command: "cat ../x",
+      parts: [],
+      grants: [],
+      directory: "/p/sub",
+    } as const;
+    const request = {
+      tool: "run_shell_command",
+      kind: "execute",
+      subjects: [],
+      place: { root: "/p" },
+    } as const;
+    const none = { allow: [], ask: [], deny: [] };
+    expect(judge({ ...request, confirmation: exec }, "default", none).verdict).toBe("allow");
+    expect(judge({ ...request, confirmation: { ...exec, directory: "/p" } }, "default", none).verdict).toBe(
+      "ask",
+    );
+  });
+
+  it("P21 knows more folders, links and programs of the repository only as it is told", () => {
+    const place = { root: "/project", includeDirectories: ["/other"] };
+    expect(judged("cat /other/x", { place }).verdict).toBe("allow");
+    expect(judged("cat /other/../x", { place }).verdict).toBe("ask");
+    const leadsOutside = (path: string) => path.includes("/link");
+    expect(judged("cat src/link/x", { place: { root: "/project", leadsOutside } }).verdict).toBe("ask");
+    const repositoryProgram = (folder: string) => (folder === "/project" ? "core.fsmonitor" : null);
+    const hostile = { root: "/project", repositoryProgram };
+    expect(judged("git status", { place: hostile, allow: ["git"] })).toMatchObject({ verdict: "ask" });
+    expect(judged("cd sub && git status", { place: hostile }).verdict).toBe("allow");
+  });
+});

@@ -1,0 +1,134 @@
+import { globMatcher } from "../text/glob-pattern.ts";
+import type { ShellCommand } from "../text/shell-command/command-parts.ts";
+import { parseShellCommand } from "../text/shell-command/parse-shell-command.ts";
+import type { ApprovalMode } from "./approval-mode.ts";
+import { judgeParts } from "./command-part.ts";
+import { SHELL_TOOL } from "./command-pattern.ts";
+import type { CommandPlace } from "./command-place.ts";
+import { type CommandRule, commandRules, coversEverything, mentions } from "./command-rules.ts";
+import { allCommandWords } from "./command-words.ts";
+import type { Rule, Rules } from "./rules.ts";
+import type { PartVerdict, Verdict } from "./verdict.ts";
+
+export interface CommandRequest {
+  readonly command: string;
+  readonly mode: ApprovalMode;
+  readonly rules: Rules;
+  /** Without it every absolute path counts as outside. */
+  readonly place?: CommandPlace | undefined;
+}
+
+/**
+ * Whether a command line runs unasked. Every simple command in it must be plain words that a rule covers or
+ * that are known to do nothing but read inside the root; a rule that forbids needs only one of them.
+ */
+export function judgeCommand({ command, mode, rules, place }: CommandRequest): Verdict {
+  const line = parseShellCommand(command);
+  const denied = ruleThatMentions(commandRules(rules.deny), line);
+  if (denied?.isCertain) {
+    const reason = `the rule deny ${denied.rule.text} forbids \`${denied.part}\``;
+    return { verdict: "deny", reason, part: denied.part, rule: denied.rule.text };
+  }
+  if (mode === "plan") {
+    const refusal = planRefusal(line, place);
+    if (refusal !== null) return refusal;
+  }
+  const hidden = hiddenPath(line, rules.deny);
+  if (hidden !== null) return hidden;
+  const asked = ruleThatMentions(commandRules(rules.ask), line);
+  if (asked !== null) return askedByRule("ask", asked);
+  if (denied !== null) return askedByRule("deny", denied);
+  if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
+  return judgedByParts(line, commandRules(rules.allow), place);
+}
+
+interface Mention {
+  readonly rule: CommandRule;
+  readonly part: string;
+  readonly isCertain: boolean;
+}
+
+function ruleThatMentions(rules: readonly CommandRule[], line: ShellCommand): Mention | null {
+  if (rules.length === 0) return null;
+  let possible: Mention | null = null;
+  for (const { words, part } of allCommandWords(line)) {
+    for (const rule of rules) {
+      const answer = mentions(rule, words);
+      if (answer === "yes") return { rule, part, isCertain: true };
+      if (answer === "maybe") possible ??= { rule, part, isCertain: false };
+    }
+  }
+  return possible;
+}
+
+/** A path that another tool may not touch is no business of a command either, as far as its words show it. */
+function hiddenPath(line: ShellCommand, deny: readonly Rule[]): Verdict | null {
+  const paths = deny.flatMap(({ text, tool, pattern }) => {
+    if (pattern === undefined || tool === SHELL_TOOL || pattern.startsWith("domain:")) return [];
+    return [{ text, matches: globMatcher(pattern.replace(/^\.\//, ""), { caseSensitive: false }) }];
+  });
+  if (paths.length === 0) return null;
+  const fed = line.commands.flatMap(({ text, redirections }) => {
+    const targets = redirections.filter(({ kind }) => kind === "read" || kind === "write");
+    return targets.map(({ target }) => ({ words: ["", target], part: text }));
+  });
+  for (const { words, part } of [...allCommandWords(line), ...fed]) {
+    for (const word of words.slice(1)) {
+      const path = word?.replace(/^--?[\w-]+=|^\.\//, "").replace(/\/+$/, "");
+      const rule = paths.find(({ matches }) => path === undefined || matches(path));
+      if (rule === undefined) continue;
+      const reason = `\`${part}\` may reach a file that the rule deny ${rule.text} keeps from other tools`;
+      return { verdict: "ask", reason, part, rule: rule.text, grants: [] };
+    }
+  }
+  return null;
+}
+
+function askedByRule(kind: "ask" | "deny", { rule, part, isCertain }: Mention): Verdict {
+  const where = part === "" ? "this line" : `\`${part}\``;
+  const reason = isCertain
+    ? `the rule ${kind} ${rule.text} demands it for ${where}`
+    : `${where} is known only when it runs, so it cannot be compared with the rule ${kind} ${rule.text}`;
+  return { verdict: "ask", reason, part, rule: rule.text, grants: [] };
+}
+
+/** In plan mode no rule helps: every part must be known to do nothing but read. */
+function planRefusal(line: ShellCommand, place: CommandPlace | undefined): Verdict | null {
+  const parts = judgeParts(line, [], place);
+  const refused = parts.find(({ verdict, isOnlyReading }) => verdict !== "allow" && !isOnlyReading);
+  if (line.problems.length === 0 && refused === undefined) return null;
+  const why = line.problems[0] ?? refused?.reason ?? "";
+  const reason = `plan mode runs only commands that are known to change nothing (${why}); leave it with exit_plan_mode first`;
+  return refused === undefined
+    ? { verdict: "deny", reason, parts }
+    : { verdict: "deny", reason, part: refused.text, parts };
+}
+
+function judgedByParts(
+  line: ShellCommand,
+  allow: readonly CommandRule[],
+  place: CommandPlace | undefined,
+): Verdict {
+  const parts = judgeParts(line, allow, place);
+  const open = parts.filter(({ verdict }) => verdict !== "allow");
+  const [first] = open;
+  const everything = allow.find(coversEverything);
+  const problem = everything === undefined ? line.problems[0] : undefined;
+  if (problem !== undefined) return { verdict: "ask", reason: problem, grants: [], parts };
+  if (first !== undefined) {
+    return { verdict: "ask", reason: first.reason, part: first.text, grants: grantsFor(open), parts };
+  }
+  const rules = [...new Set(parts.flatMap(({ rule }) => (rule === undefined ? [] : [rule])))];
+  const [only] = everything === undefined ? rules : [everything.text];
+  if (only === undefined)
+    return { verdict: "allow", reason: "it does nothing but read inside the root", parts };
+  const named = everything === undefined ? rules : [everything.text];
+  const reason = `${named.length === 1 ? "the rule" : "the rules"} allow ${named.join(", ")} ${named.length === 1 ? "covers" : "cover"} it`;
+  return { verdict: "allow", reason, rule: only, parts };
+}
+
+/** One rule for each part that is not allowed; none at all when one of them cannot be covered by any rule. */
+function grantsFor(open: readonly PartVerdict[]): string[] {
+  const grants = open.map(({ grant }) => grant);
+  return grants.includes(undefined) ? [] : [...new Set(grants.filter((grant) => grant !== undefined))];
+}

@@ -1,0 +1,76 @@
+/** Whether an option is one of these, also when it is cut short as git allows. */
+function isOption(word: string, letters: string, long: readonly string[]): boolean {
+  if (/^-[A-Za-z0-9]/.test(word)) return [...word.slice(1)].some((letter) => letters.includes(letter));
+  const name = word.replace(/=.*/s, "");
+  return name.length > 2 && name.startsWith("--") && long.some((option) => option.startsWith(name));
+}
+
+interface Destruction {
+  readonly letters?: string;
+  readonly long?: readonly string[];
+  /** First operands that destroy. */
+  readonly actions?: readonly string[];
+  /** The subcommand destroys whatever its words. */
+  readonly always?: boolean;
+}
+
+const DESTRUCTION: Readonly<Record<string, Destruction>> = {
+  reset: { long: ["--hard", "--merge"] },
+  clean: { always: true },
+  restore: { always: true },
+  checkout: { letters: "fBp", long: ["--force", "--patch", "--ours", "--theirs", "--pathspec-from-file"] },
+  switch: { letters: "fC", long: ["--force", "--discard-changes", "--force-create"] },
+  push: {
+    letters: "fd",
+    long: ["--force", "--force-with-lease", "--force-if-includes", "--mirror", "--delete", "--prune"],
+  },
+  branch: { letters: "DMCf", long: ["--force"] },
+  tag: { letters: "df", long: ["--delete", "--force"] },
+  stash: { actions: ["drop", "clear"] },
+  reflog: { actions: ["expire", "delete"] },
+  rm: { letters: "fr", long: ["--force"] },
+  gc: { long: ["--prune", "--aggressive"] },
+  prune: { always: true },
+  worktree: { letters: "f", long: ["--force"], actions: ["remove", "prune"] },
+  "update-ref": { letters: "d", long: ["--stdin"] },
+  "checkout-index": { letters: "f", long: ["--force"] },
+  "read-tree": { letters: "u", long: ["--reset"] },
+  "filter-branch": { always: true },
+  submodule: { letters: "f", long: ["--force"], actions: ["deinit"] },
+};
+
+/**
+ * The place of the word that makes a git command destroy what nobody can bring back, or -1. The words
+ * begin with the subcommand.
+ */
+export function destructiveWord(words: readonly string[]): number {
+  const [subcommand = "", ...rest] = words;
+  const destruction = Object.hasOwn(DESTRUCTION, subcommand) ? DESTRUCTION[subcommand] : undefined;
+  if (destruction === undefined) return -1;
+  if (destruction.always === true) return onlyUnstages(words) ? -1 : 0;
+  const { letters = "", long = [], actions = [] } = destruction;
+  const option = rest.findIndex((word) => isOption(word, letters, long) || actions.includes(word));
+  if (option !== -1) return option + 1;
+  if (subcommand === "checkout") return overwritingCheckout(rest);
+  return subcommand === "push" ? overwritingPush(rest) : -1;
+}
+
+function onlyUnstages([subcommand, ...rest]: readonly string[]): boolean {
+  const isStaged = rest.some((word) => word === "--staged" || word === "-S");
+  const alsoFiles = rest.some((word) => isOption(word, "W", ["--worktree"]));
+  return subcommand === "restore" && isStaged && !alsoFiles;
+}
+
+/** Without `-b` a word may name a file as well as a branch, and then it is overwritten. */
+function overwritingCheckout(rest: readonly string[]): number {
+  if (rest.some((word) => word === "-b" || word === "--orphan")) return -1;
+  const marked = rest.indexOf("--");
+  if (marked !== -1) return marked + 1;
+  const operand = rest.findIndex((word) => word !== "-" && !word.startsWith("-"));
+  return operand === -1 ? -1 : operand + 1;
+}
+
+function overwritingPush(rest: readonly string[]): number {
+  const forced = rest.findIndex((word) => word.startsWith("+") || word.startsWith(":"));
+  return forced === -1 ? -1 : forced + 1;
+}

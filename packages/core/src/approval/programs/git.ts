@@ -1,0 +1,161 @@
+import {
+  type Argument,
+  type Finding,
+  launchFinding,
+  type ProgramReader,
+  pathFinding,
+  type Reach,
+  unknownFinding,
+} from "./finding.ts";
+import { destructiveWord } from "./git-destructive.ts";
+import { GIT_READING, type GitReading } from "./git-reading.ts";
+import { type Options, readOptions } from "./options.ts";
+import { attachedValue } from "./simple-programs.ts";
+
+const HARMLESS_GLOBALS = new Set(["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"]);
+const GLOBALS_WITH_VALUE = new Set(
+  "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source".split(" "),
+);
+
+/** Subcommands whose business is to change the repository; what is not known may be an alias. */
+const CHANGING = new Set(
+  "add am apply archive bundle checkout checkout-index cherry-pick clean clone commit commit-tree fetch format-patch fsck gc init ls-remote merge mv notes prune pull push read-tree rebase reset restore revert rm sparse-checkout switch update-index update-ref write-tree".split(
+    " ",
+  ),
+);
+
+/** Options of any subcommand with which it starts or writes something of the caller's choice. */
+const LAUNCHING_LONG =
+  "--upload-pack --receive-pack --exec --config --output --output-directory --ext-diff --textconv --open-files-in-pager --template --separate-git-dir --extcmd --tool --show-signature --filters --edit-description --interactive".split(
+    " ",
+  );
+const LAUNCHING_LETTERS: Readonly<Record<string, string>> = {
+  clone: "uc",
+  archive: "o",
+  "format-patch": "o",
+  rebase: "xi",
+  grep: "O",
+  difftool: "x",
+};
+
+/** Where the subcommand stands: after the options of git itself. */
+export function gitSubcommand(words: readonly (string | null)[]): number {
+  let index = 1;
+  while (index < words.length) {
+    const word = words[index];
+    if (word === null || word === undefined || !word.startsWith("-")) return index;
+    index += GLOBALS_WITH_VALUE.has(word) ? 2 : 1;
+  }
+  return index;
+}
+
+/** Reading subcommands pass when nothing in them or in the repository can start a program. */
+export const git: ProgramReader = (words, reach) => {
+  const at = gitSubcommand(words.map(({ value }) => value));
+  const findings = globalFindings(words.slice(0, at), reach);
+  const name = words[at]?.value;
+  if (name === undefined) {
+    const isHarmless = words.length === 2 && words[1]?.value === "--version";
+    return isHarmless ? [] : [...findings, unknownFinding("`git` has no subcommand here")];
+  }
+  const program = reach.repositoryProgram();
+  if (program !== null) findings.push(launchFinding(`git would run a program here: ${program}`, at));
+  const rest = words.slice(at);
+  const destructive = destructiveWord(rest.map(({ value }) => value));
+  if (destructive !== -1) {
+    const text = rest.slice(0, destructive + 1).map(({ value }) => value);
+    const what = `\`git ${text.join(" ")}\` can destroy work that is not committed or not pushed`;
+    findings.push({ nature: "destructive", what, upTo: at + destructive });
+  }
+  const reading = Object.hasOwn(GIT_READING, name) ? GIT_READING[name] : undefined;
+  const own = reading === undefined ? changing(rest, reach) : readingFindings(rest, reading, reach);
+  return [...findings, ...own.map((finding) => shifted(finding, at))];
+};
+
+function shifted(finding: Finding, by: number): Finding {
+  return finding.nature === "unknown" ? finding : { ...finding, upTo: finding.upTo + by };
+}
+
+function globalFindings(words: readonly Argument[], reach: Reach): Finding[] {
+  const findings: Finding[] = [];
+  for (let index = 1; index < words.length; index += 1) {
+    const option = words[index];
+    if (option === undefined || HARMLESS_GLOBALS.has(option.value)) continue;
+    if (option.value === "-C") {
+      index += 1;
+      const folder = words[index];
+      if (folder !== undefined) findings.push(...pathFinding(folder, index, reach));
+      findings.push(launchFinding("git would read the settings of another folder", index));
+      continue;
+    }
+    findings.push(launchFinding(`\`git ${option.value}\` can make git run any program`, index));
+    if (GLOBALS_WITH_VALUE.has(option.value)) index += 1;
+  }
+  return findings;
+}
+
+function readingFindings(words: readonly Argument[], reading: GitReading, reach: Reach): Finding[] {
+  const read = readOptions(words, reading, reach);
+  const findings = [...read.findings];
+  const skipped = reading.operands === "pattern then paths" && !givesPattern(read) ? 1 : 0;
+  for (const [place, operand] of read.operands.entries()) {
+    if (place >= skipped) findings.push(...pathFinding(operand, operand.index, reach));
+  }
+  for (const { name, value, index } of read.options) {
+    if (/^--(?:format|pretty)$/.test(name) && /%G|%\((?:signature|raw)/.test(value ?? "")) {
+      findings.push(launchFinding("showing signatures starts the program that checks them", index));
+    }
+  }
+  if (!reads(words[0]?.value ?? "", read, reading)) {
+    findings.push(unknownFinding(`\`git ${words[0]?.value}\` changes the repository here`));
+  }
+  if (words[0]?.value === "config" && findings.length > 0) findings.push(settingsOfGit());
+  return findings;
+}
+
+function givesPattern({ options }: Options): boolean {
+  return options.some(({ name }) => name === "-e" || name === "--regexp");
+}
+
+function reads(subcommand: string, { options, operands }: Options, reading: GitReading): boolean {
+  const { actions, lists } = reading;
+  if (actions !== undefined) return actions.includes(operands[0]?.value ?? "");
+  if (lists === undefined) return true;
+  const isListing = options.some(({ name }) => lists.includes(name));
+  return isListing || (operands.length === 0 && subcommand !== "config");
+}
+
+function settingsOfGit(): Finding {
+  return launchFinding("settings of git can name programs to run", 0);
+}
+
+function changing(words: readonly Argument[], reach: Reach): Finding[] {
+  const name = words[0]?.value ?? "";
+  const findings: Finding[] = [unknownFinding(`\`git ${name}\` changes the repository`)];
+  if (!CHANGING.has(name)) {
+    findings.push(launchFinding(`\`git ${name}\` can run other programs, or is an alias`, 0));
+  }
+  const letters = LAUNCHING_LETTERS[name] ?? "";
+  for (const [index, word] of words.entries()) {
+    if (index === 0) continue;
+    if (launches(word.value, letters)) {
+      findings.push(launchFinding(`\`git ${name} ${word.value}\` can start or write something else`, index));
+    }
+    const path = word.value.startsWith("-") ? attachedValue(word) : word;
+    if (path !== null && !isMessage(words[index - 1]?.value)) {
+      findings.push(...pathFinding(path, index, reach));
+    }
+  }
+  return findings;
+}
+
+function isMessage(option: string | undefined): boolean {
+  return option !== undefined && /^(?:-[a-zA-Z]*m|--message|--author|--date)$/.test(option);
+}
+
+function launches(word: string, letters: string): boolean {
+  if (/^[a-z0-9+.-]+::/i.test(word)) return true;
+  if (/^-[A-Za-z]/.test(word)) return [...word.slice(1)].some((letter) => letters.includes(letter));
+  const name = word.replace(/=.*/s, "");
+  return /^--./.test(name) && LAUNCHING_LONG.some((option) => option.startsWith(name));
+}

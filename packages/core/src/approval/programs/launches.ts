@@ -1,0 +1,182 @@
+import { endOfLaunch } from "./find.ts";
+
+/** What a program starts, as far as its own words say it. */
+export type Launch =
+  | {
+      readonly kind: "words";
+      /** The launched words are those from here up to, not including, `to`. */
+      readonly from: number;
+      readonly to: number;
+      /** More words follow that are known only when it runs. */
+      readonly isOpen: boolean;
+    }
+  /** A whole command line for a shell, null when it is not known; its last word stands at `at`. */
+  | { readonly kind: "script"; readonly text: string | null; readonly at: number }
+  /** Something that these words do not tell. */
+  | { readonly kind: "unseen" };
+
+interface Wrapper {
+  /** Letters of options with a value. */
+  readonly values?: string;
+  readonly long?: readonly string[];
+  /** Words of its own between the options and the command. */
+  readonly before?: number;
+  readonly isOpen?: boolean;
+}
+
+const WRAPPERS: Readonly<Record<string, Wrapper>> = {
+  env: { values: "uCS", long: ["--unset", "--chdir", "--split-string"] },
+  nice: { values: "n", long: ["--adjustment"] },
+  timeout: { values: "ks", long: ["--kill-after", "--signal"], before: 1 },
+  stdbuf: { values: "ioe", long: ["--input", "--output", "--error"] },
+  command: {},
+  xargs: {
+    values: "adEIiLlnPsR",
+    long: "--arg-file --delimiter --max-args --max-chars --max-lines --max-procs --replace".split(" "),
+    isOpen: true,
+  },
+  builtin: {},
+  exec: { values: "a" },
+  nohup: {},
+  setsid: {},
+  sudo: {
+    values: "CDghpRrTtUu",
+    long: "--user --group --chdir --host --prompt --chroot --role --type --other-user --close-from".split(
+      " ",
+    ),
+  },
+  doas: { values: "Cu" },
+  busybox: {},
+  toybox: {},
+  time: { values: "fo", long: ["--format", "--output"] },
+  ionice: { values: "cnpPu", long: ["--class", "--classdata"] },
+  chrt: { values: "TPDp", before: 1 },
+  taskset: { before: 1 },
+  flock: { values: "wE", long: ["--timeout", "--conflict-exit-code"], before: 1 },
+  chroot: { before: 1 },
+  unshare: { values: "SGRw" },
+  nsenter: { values: "tSGrw" },
+  strace: { values: "abeEIoOpPsSuX" },
+  ltrace: { values: "abeFlnopsuwx" },
+  parallel: { values: "jnNIaS" },
+  watch: { values: "nq", long: ["--interval"] },
+  catchsegv: {},
+  npx: { values: "pc", long: ["--package", "--call"] },
+};
+
+const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"]);
+
+/** Options and settings with which a wrapper adds nothing to what it launches. */
+const HARMLESS_WRAPPING: Readonly<Record<string, RegExp>> = {
+  env: /^(?:(?:-i|-u \w+|(?:CI|NO_COLOR|FORCE_COLOR|NODE_ENV)=[\w.-]*)(?: |$))*$/,
+  nice: /^(?:-n ?\d+)?$/,
+  timeout: /^(?:(?:-[ks] ?\w+|--foreground) )*\d+(?:\.\d+)?[smhd]?$/,
+  stdbuf: /^(?:-[ioe] ?[0L](?: |$))+$/,
+  command: /^$/,
+  xargs: /^(?:(?:-0|-r|-t|-[nLPs] ?\d+|-I ?\{\}|--null|--no-run-if-empty)(?: |$))*$/,
+  bash: /^-l?c$/,
+  sh: /^-c$/,
+};
+
+/** Whether it is one of the programs that may be judged as what they launch. */
+export function isWrapper(name: string): boolean {
+  return Object.hasOwn(HARMLESS_WRAPPING, name);
+}
+
+/**
+ * Whether a program's own effect is that of what it launches, so that judging the launched words is enough.
+ * `own` are its own words, without its name.
+ */
+export function isTransparent(name: string, own: readonly string[]): boolean {
+  return name === "find" || (isWrapper(name) && HARMLESS_WRAPPING[name]?.test(own.join(" ")) === true);
+}
+
+function wrapperOf(name: string): Wrapper | undefined {
+  return Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined;
+}
+
+export function isShell(name: string): boolean {
+  return SHELLS.has(name);
+}
+
+export function baseName(program: string): string {
+  return program.slice(program.lastIndexOf("/") + 1);
+}
+
+/** What the words of a command launch beside the program itself; a word that is not known is null. */
+export function launchesOf(words: readonly (string | null)[]): readonly Launch[] {
+  const [program] = words;
+  if (program === null || program === undefined) return [];
+  const name = baseName(program);
+  const wrapper = wrapperOf(name);
+  if (wrapper !== undefined) return wrapped(words, name, wrapper);
+  if (isShell(name)) return shellLaunch(words, "c");
+  if (name === "su" || name === "script" || name === "runuser") return scriptOption(words, "c");
+  if (name === "eval") return [{ kind: "script", text: joined(words.slice(1)), at: words.length - 1 }];
+  return name === "find" ? findLaunches(words) : [];
+}
+
+function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapper): Launch[] {
+  if (name === "env" && words.some((word) => word !== null && /^(?:-\w*S|--s)/.test(word))) {
+    return [{ kind: "unseen" }];
+  }
+  const to = words.length;
+  let from = 1;
+  while (from < to) {
+    const word = words[from];
+    if (word === null || word === undefined) return [{ kind: "unseen" }];
+    if (word === "--") {
+      from += 1;
+      break;
+    }
+    if (!word.startsWith("-") || word === "-") {
+      if (name !== "env" || !(/^\w+=/.test(word) || word === "-")) break;
+      from += 1;
+      continue;
+    }
+    from += takesNext(word, wrapper) ? 2 : 1;
+  }
+  from += wrapper.before ?? 0;
+  return from < to ? [{ kind: "words", from, to, isOpen: wrapper.isOpen === true }] : [];
+}
+
+function takesNext(option: string, { values = "", long = [] }: Wrapper): boolean {
+  if (option.startsWith("--")) return !option.includes("=") && long.some((name) => name.startsWith(option));
+  const last = option.at(-1) ?? "";
+  const first = [...option.slice(1)].findIndex((letter) => values.includes(letter));
+  return values.includes(last) && first === option.length - 2;
+}
+
+/** `-c` and the clusters that end in it, `-lc` among them; the next word is the script. */
+function shellLaunch(words: readonly (string | null)[], letter: string): Launch[] {
+  for (const [index, word] of words.entries()) {
+    if (index === 0) continue;
+    if (word === null) return [{ kind: "unseen" }];
+    if (/^-[a-zA-Z]*$/.test(word) && word.includes(letter)) {
+      return [{ kind: "script", text: words[index + 1] ?? null, at: index + 1 }];
+    }
+    if (!/^[-+]/.test(word)) return [];
+  }
+  return [{ kind: "unseen" }];
+}
+
+function scriptOption(words: readonly (string | null)[], letter: string): Launch[] {
+  const at = words.findIndex((word) => word !== null && new RegExp(`^-[a-zA-Z]*${letter}$`).test(word));
+  return at === -1 ? [{ kind: "unseen" }] : [{ kind: "script", text: words[at + 1] ?? null, at: at + 1 }];
+}
+
+/** `eval` joins its words to one line. */
+function joined(words: readonly (string | null)[]): string | null {
+  return words.includes(null) ? null : words.join(" ");
+}
+
+function findLaunches(words: readonly (string | null)[]): Launch[] {
+  const launches: Launch[] = [];
+  for (let index = 1; index < words.length; index += 1) {
+    if (!/^-(?:exec|ok)(?:dir)?$/.test(words[index] ?? "")) continue;
+    const to = endOfLaunch(words, index);
+    launches.push({ kind: "words", from: index + 1, to, isOpen: false });
+    index = to;
+  }
+  return launches;
+}

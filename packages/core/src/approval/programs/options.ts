@@ -1,0 +1,141 @@
+import { type Argument, type Finding, launchFinding, pathFinding, type Reach } from "./finding.ts";
+
+/** The options of a program that are known to be harmless; any other one is a finding. */
+export interface OptionTable {
+  /** Letters without a value. */
+  readonly flags?: string;
+  /** Letters with a value that is no path. */
+  readonly values?: string;
+  /** Letters that name a file to read. */
+  readonly files?: string;
+  /** Letters whose value, if any, is attached. */
+  readonly attached?: string;
+  /** `name`, `name=` with a value, `name=@` with a path. A plain name may have a value attached. */
+  readonly long?: readonly string[];
+  /** `-5` is an option too. */
+  readonly numbers?: boolean;
+}
+
+interface Option {
+  /** `-x` or `--name`. */
+  readonly name: string;
+  readonly value: string | null;
+  readonly index: number;
+}
+
+interface Operand extends Argument {
+  readonly index: number;
+}
+
+export interface Options {
+  readonly options: readonly Option[];
+  readonly operands: readonly Operand[];
+  readonly findings: readonly Finding[];
+}
+
+/** Takes the words after a program's name apart; options may stand anywhere before `--`. */
+export function readOptions(words: readonly Argument[], table: OptionTable, reach: Reach): Options {
+  const reader = new OptionReader(words, table, reach);
+  reader.read();
+  return reader;
+}
+
+const LONG_OPTIONS = new WeakMap<OptionTable, ReadonlyMap<string, string>>();
+
+function longOptions(table: OptionTable): ReadonlyMap<string, string> {
+  const known = LONG_OPTIONS.get(table);
+  if (known !== undefined) return known;
+  const read = new Map((table.long ?? []).map((name) => [name.replace(/=.*/, ""), name]));
+  LONG_OPTIONS.set(table, read);
+  return read;
+}
+
+class OptionReader implements Options {
+  readonly options: Option[] = [];
+  readonly operands: Operand[] = [];
+  readonly findings: Finding[] = [];
+  readonly #words: readonly Argument[];
+  readonly #table: OptionTable;
+  readonly #reach: Reach;
+  readonly #long: ReadonlyMap<string, string>;
+  #index = 1;
+
+  constructor(words: readonly Argument[], table: OptionTable, reach: Reach) {
+    this.#words = words;
+    this.#table = table;
+    this.#reach = reach;
+    this.#long = longOptions(table);
+  }
+
+  read(): void {
+    for (; this.#index < this.#words.length; this.#index += 1) {
+      const word = this.#words[this.#index];
+      if (word === undefined) return;
+      if (word.isGlob && /^[*?[]/.test(word.value)) {
+        this.#fault(`\`${word.value}\` may match a name that begins with a dash`);
+      }
+      if (word.value === "--") {
+        this.#index += 1;
+        for (; this.#index < this.#words.length; this.#index += 1) this.#operand();
+        return;
+      }
+      if (word.value.startsWith("--")) this.#readLong(word.value);
+      else if (word.value.startsWith("-") && word.value !== "-") this.#readShort(word.value);
+      else this.#operand();
+    }
+  }
+
+  #operand(): void {
+    const word = this.#words[this.#index];
+    if (word !== undefined) this.operands.push({ ...word, index: this.#index });
+  }
+
+  #readLong(text: string): void {
+    const [name = "", attached] = splitOnce(text.slice(2));
+    const known = this.#long.get(name);
+    if (known === undefined) {
+      this.#fault(`\`${text}\` is no option that is known to be harmless`);
+      return;
+    }
+    const value = known.endsWith("=") || known.endsWith("=@") ? (attached ?? this.#next()) : attached;
+    this.#option(`--${name}`, value ?? null, known.endsWith("=@"));
+  }
+
+  #readShort(text: string): void {
+    if (this.#table.numbers === true && /^-\d+$/.test(text)) return;
+    const { flags = "", values = "", files = "", attached = "" } = this.#table;
+    for (let at = 1; at < text.length; at += 1) {
+      const letter = text.charAt(at);
+      const rest = text.slice(at + 1);
+      if (flags.includes(letter)) {
+        this.#option(`-${letter}`, null, false);
+        continue;
+      }
+      const takes = values.includes(letter) || files.includes(letter);
+      if (takes) this.#option(`-${letter}`, rest === "" ? this.#next() : rest, files.includes(letter));
+      else if (attached.includes(letter)) this.#option(`-${letter}`, rest, false);
+      else this.#fault(`\`${text}\` is no option that is known to be harmless`);
+      return;
+    }
+  }
+
+  #next(): string | null {
+    this.#index += 1;
+    return this.#words[this.#index]?.value ?? null;
+  }
+
+  #option(name: string, value: string | null, isPath: boolean): void {
+    this.options.push({ name, value, index: this.#index });
+    if (!isPath || value === null) return;
+    this.findings.push(...pathFinding({ value, isGlob: false }, this.#index, this.#reach));
+  }
+
+  #fault(what: string): void {
+    this.findings.push(launchFinding(what, this.#index));
+  }
+}
+
+function splitOnce(text: string): [string, string | undefined] {
+  const at = text.indexOf("=");
+  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,107 @@
+import {
+  type Argument,
+  type Finding,
+  launchFinding,
+  type ProgramReader,
+  pathFinding,
+  type Reach,
+  unknownFinding,
+} from "./finding.ts";
+import { baseName } from "./launches.ts";
+import { attachedValue } from "./simple-programs.ts";
+
+/** Options with which a program that was allowed for one task does another one. */
+interface TaskProgram {
+  readonly letters?: string;
+  readonly long?: readonly string[];
+  /** Other words that do the same, e.g. settings of make. */
+  readonly words?: RegExp;
+}
+
+const NPM: TaskProgram = {
+  letters: "Cc",
+  long: "--prefix --script-shell --node-options --userconfig --globalconfig --shell --editor --call --dir --cwd".split(
+    " ",
+  ),
+};
+
+const TASKS: Readonly<Record<string, TaskProgram>> = {
+  npm: NPM,
+  pnpm: NPM,
+  yarn: NPM,
+  bun: NPM,
+  make: { letters: "fCIE", long: ["--file", "--makefile", "--eval", "--directory"], words: /^\w+[:?+]?=/ },
+  cargo: { letters: "CZ", long: ["--config", "--manifest-path", "--target-dir"], words: /^\+/ },
+  go: {
+    letters: "",
+    long: ["-exec", "--exec", "-toolexec", "--toolexec", "-o", "-C", "-modfile", "-overlay"],
+  },
+  pytest: { letters: "pco", long: ["--rootdir", "--confcutdir", "--override-ini", "--config-file"] },
+  tsc: { letters: "p", long: ["--project", "--outDir", "--outFile", "--build"] },
+  tar: {
+    letters: "IFgWCP",
+    long: "--to-command --use-compress-program --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --directory --absolute-names --listed-incremental".split(
+      " ",
+    ),
+  },
+  curl: { letters: "oOKTD", long: "--output --remote-name --config --upload-file --dump-header".split(" ") },
+};
+
+const VERSIONED = new Set("node npm gcc make java python python3".split(" "));
+
+/** A program of which nothing is known but that it may do anything. */
+export const other: ProgramReader = (words, reach) => {
+  const program = words[0]?.value ?? "";
+  const name = baseName(program);
+  if (words.length === 2 && VERSIONED.has(program) && /^(?:--version|-v)$/.test(words[1]?.value ?? "")) {
+    return [];
+  }
+  const findings: Finding[] = [unknownFinding(`\`${program}\` is not known to be read-only`)];
+  findings.push(...deletion(words, name));
+  const task = Object.hasOwn(TASKS, name) ? TASKS[name] : undefined;
+  let isEnded = false;
+  for (const [index, word] of words.entries()) {
+    if (index === 0) continue;
+    if (word.value === "--") isEnded = true;
+    if (task !== undefined && !isEnded && redirects(word.value, task)) {
+      findings.push(launchFinding(`\`${name} ${word.value}\` can make it do something else`, index));
+    }
+    if (word.isGlob && /^[*?[]/.test(word.value)) {
+      findings.push(launchFinding(`\`${word.value}\` may match a name that begins with a dash`, index));
+    }
+    findings.push(...otherPath(word, index, reach));
+  }
+  return findings;
+};
+
+function otherPath(word: Argument, index: number, reach: Reach): Finding[] {
+  if (/^file:/i.test(word.value))
+    return [{ nature: "outside", what: `\`${word.value}\` is a file`, upTo: index }];
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(word.value)) return [];
+  const value = attachedValue(word) ?? (/^\w+=/.test(word.value) ? afterEquals(word) : word);
+  return pathFinding(value, index, reach);
+}
+
+function afterEquals(word: Argument): Argument {
+  return { ...word, value: word.value.slice(word.value.indexOf("=") + 1) };
+}
+
+function redirects(word: string, { letters = "", long = [], words }: TaskProgram): boolean {
+  if (words?.test(word)) return true;
+  const name = word.replace(/=.*/s, "");
+  if (name.length > 1 && long.some((option) => option === name)) return true;
+  if (/^--./.test(name)) return long.some((option) => option.startsWith(name));
+  return /^-[A-Za-z]/.test(word) && [...word.slice(1)].some((letter) => letters.includes(letter));
+}
+
+/** `rm -r` takes whole folders, of which nothing is left to look at afterwards. */
+function deletion(words: readonly Argument[], name: string): Finding[] {
+  if (name !== "rm") return [];
+  const at = words.findIndex(({ value }, index) => index > 0 && isRecursive(value));
+  if (at === -1) return [];
+  return [{ nature: "destructive", what: "`rm -r` deletes whole folders", upTo: at }];
+}
+
+function isRecursive(word: string): boolean {
+  return /^-[a-zA-Z]*[rR]/.test(word) || (word.length > 2 && "--recursive".startsWith(word));
+}

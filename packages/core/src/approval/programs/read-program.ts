@@ -1,0 +1,40 @@
+import { awk } from "./awk.ts";
+import { BUILTINS } from "./builtins.ts";
+import { find } from "./find.ts";
+import { launchFinding, type ProgramReader, pathFinding } from "./finding.ts";
+import { git } from "./git.ts";
+import { other } from "./other-programs.ts";
+import { sed } from "./sed.ts";
+import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
+
+/** Only a list of what an archive holds, from a file that no other machine has to send. */
+const tar: ProgramReader = (words, reach) => {
+  const [, options, archive, ...rest] = words;
+  const isList = /^-?[tvzjJ]*t[vzjJ]*f$/.test(options?.value ?? "") && rest.length === 0;
+  if (!isList || archive === undefined || /[:]|^-/.test(archive.value)) return other(words, reach);
+  return pathFinding(archive, 2, reach);
+};
+
+/** `command -v` tells where a program is; what `command` launches is judged as that. */
+const command: ProgramReader = (words) =>
+  /^-[vV]$/.test(words[1]?.value ?? "") ? [] : [launchFinding("`command` launches another program", 0)];
+
+const READERS: Readonly<Record<string, ProgramReader>> = {
+  ...SIMPLE_PROGRAMS,
+  ...BUILTINS,
+  awk,
+  gawk: awk,
+  mawk: awk,
+  find,
+  sed,
+  git,
+  tar,
+  command,
+};
+
+/** What speaks against running these words unasked; a program that is spelled with a path is not known. */
+export const readProgram: ProgramReader = (words, reach) => {
+  const name = words[0]?.value ?? "";
+  const reader = Object.hasOwn(READERS, name) ? READERS[name] : undefined;
+  return (reader ?? other)(words, reach);
+};

@@ -1,0 +1,55 @@
+import { type Finding, launchFinding, type ProgramReader, pathFinding } from "./finding.ts";
+import { readOptions } from "./options.ts";
+
+const OPTIONS = {
+  flags: "nErsuz",
+  values: "el",
+  long: "quiet silent regexp-extended expression= separate unbuffered null-data posix line-length= debug".split(
+    " ",
+  ),
+};
+
+/** Reads and prints, unless the script or an option can write or start something. */
+export const sed: ProgramReader = (words, reach) => {
+  const read = readOptions(words, OPTIONS, reach);
+  const given = read.options.filter(({ name }) => name === "-e" || name === "--expression");
+  const [first] = read.operands;
+  const scripts = given.map(({ value, index }) => ({ text: value ?? "", index }));
+  if (scripts.length === 0 && first !== undefined) scripts.push({ text: first.value, index: first.index });
+  const files = given.length === 0 ? read.operands.slice(1) : read.operands;
+  const script = scripts.map(({ text }) => text).join("\n");
+  const last = scripts.at(-1)?.index ?? 0;
+  const findings: Finding[] = [...read.findings];
+  if (!isHarmlessScript(script)) {
+    findings.push(launchFinding("the script of `sed` may write, read another file or start a program", last));
+  }
+  return [...findings, ...files.flatMap((file) => pathFinding(file, file.index, reach))];
+};
+
+/** One command each, from where the one before ended. */
+const ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n[]|\\.|\[[^\]/\\\n]+\])*/[IM]*)`;
+const RANGE = String.raw`(?:${ADDRESS}(?:\s*,\s*(?:${ADDRESS}|[+~]\d+))?)?\s*!?\s*`;
+const SECTION = (mark: string) => String.raw`(?:[^${mark}\\\n[]|\\[^\n]|\[[^\]${mark}\\\n]+\])*`;
+const REPLACEMENT = (mark: string) => String.raw`(?:[^${mark}\\\n]|\\[\s\S])*`;
+const SUBSTITUTIONS = ["/", "|", "#", ",", ":", "@", "!", "%", "_", "+", "~"].map((mark) => {
+  const escaped = `\\${mark}`.replace(/\\([_#,:@!%~])/, "$1");
+  return `s${escaped}${SECTION(escaped)}${escaped}${REPLACEMENT(escaped)}${escaped}[gpiImM0-9]*`;
+});
+const TRANSLITERATION = String.raw`y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/`;
+const COMMAND = new RegExp(
+  String.raw`[\s;]*${RANGE}(?:[{}]|(?:[pPdDnNgGhHxz=]|[qQl]\d*|${TRANSLITERATION}|${SUBSTITUTIONS.join("|")})\s*(?=[;}\n]|$))`,
+  "y",
+);
+const REST = /[\s;]*$/y;
+
+function isHarmlessScript(script: string): boolean {
+  let at = 0;
+  while (at < script.length) {
+    REST.lastIndex = at;
+    if (REST.test(script)) return true;
+    COMMAND.lastIndex = at;
+    if (!COMMAND.test(script)) return false;
+    at = COMMAND.lastIndex;
+  }
+  return true;
+}

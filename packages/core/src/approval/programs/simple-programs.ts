@@ -1,0 +1,224 @@
+import { type Argument, type Finding, launchFinding, type ProgramReader, pathFinding } from "./finding.ts";
+import { type Options, type OptionTable, readOptions } from "./options.ts";
+
+/** What the words mean that are no options. */
+type Operands = "paths" | "text" | "none" | "pattern then paths";
+
+/** A program whose harmless options are listed; `check` sees what a table cannot say. */
+function listed(
+  operands: Operands,
+  table: OptionTable,
+  check: (read: Options) => readonly Finding[] = () => [],
+): ProgramReader {
+  return (words, reach) => {
+    const read = readOptions(words, table, reach);
+    const findings = [...read.findings, ...check(read)];
+    if (operands === "text") return findings;
+    const skipped = operands === "pattern then paths" && !givesPattern(read) ? 1 : 0;
+    for (const [place, operand] of read.operands.entries()) {
+      if (operands === "none")
+        findings.push(launchFinding(`\`${operand.value}\` is too much`, operand.index));
+      else if (place >= skipped || operand.isGlob)
+        findings.push(...pathFinding(operand, operand.index, reach));
+    }
+    return findings;
+  };
+}
+
+function givesPattern(read: Options): boolean {
+  return read.options.some(({ name }) => /^(?:-[ef]|--(?:regexp|file|files|expression))$/.test(name));
+}
+
+/** A program that only reads, whatever its options but these; every other word may be a path. */
+function reading(letters = "", long: readonly string[] = []): ProgramReader {
+  return (words, reach) => {
+    const findings: Finding[] = [];
+    let isEnded = false;
+    for (const [index, word] of words.entries()) {
+      if (index === 0) continue;
+      if (!isEnded && word.value === "--") isEnded = true;
+      const isOption = !isEnded && word.value.startsWith("-") && word.value !== "-";
+      if (isOption && isAsked(word.value, letters, long)) {
+        findings.push(launchFinding(`\`${word.value}\` is no option that is known to be harmless`, index));
+      }
+      const path = isOption ? attachedValue(word) : word;
+      if (path !== null) findings.push(...pathFinding(path, index, reach));
+    }
+    return findings;
+  };
+}
+
+function isAsked(option: string, letters: string, long: readonly string[]): boolean {
+  if (!option.startsWith("--")) return [...option.slice(1)].some((letter) => letters.includes(letter));
+  const name = option.slice(2).replace(/=.*/s, "");
+  return long.some((asked) => asked.startsWith(name));
+}
+
+/** What of an option may be a path: after `=`, or after the letters of `-f../x`. */
+export function attachedValue(word: Argument): Argument | null {
+  const value =
+    /^--?[\w-]+=(.*)$/s.exec(word.value)?.[1] ?? /^-\w+?((?:\.\.|\/|~).*)$/s.exec(word.value)?.[1];
+  return value === undefined ? null : { ...word, value };
+}
+
+const TEXT_ONLY: ProgramReader = () => [];
+const NOTHING = listed("none", {});
+
+const GREP_LONG = [
+  ..."extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case word-regexp".split(
+    " ",
+  ),
+  ..."line-regexp null-data no-messages invert-match version help byte-offset line-number".split(" "),
+  ..."line-buffered with-filename no-filename only-matching quiet silent text recursive".split(" "),
+  ..."files-without-match files-with-matches count initial-tab null color colour binary".split(" "),
+  ..."regexp= max-count= label= binary-files= directories= devices= include= exclude= exclude-dir=".split(
+    " ",
+  ),
+  ..."before-context= after-context= context= file=@ exclude-from=@ group-separator= no-group-separator".split(
+    " ",
+  ),
+];
+const GREP = listed("pattern then paths", {
+  flags: "EFGPivwxzsVbnHhoqaIrLlcTZUuy",
+  values: "emABCdD",
+  files: "f",
+  long: GREP_LONG,
+  numbers: true,
+});
+
+const RG_LONG = [
+  ..."after-context= before-context= context= color= colors= encoding= engine= glob= iglob= max-columns=".split(
+    " ",
+  ),
+  ..."max-count= max-depth= max-filesize= path-separator= regexp= replace= sort= sortr= threads= type=".split(
+    " ",
+  ),
+  ..."type-not= context-separator= field-match-separator= regex-size-limit= dfa-size-limit= file=@".split(
+    " ",
+  ),
+  ..."ignore-file=@ binary block-buffered byte-offset case-sensitive column count count-matches crlf".split(
+    " ",
+  ),
+  ..."files files-with-matches files-without-match fixed-strings glob-case-insensitive heading no-heading".split(
+    " ",
+  ),
+  ..."hidden no-hidden ignore-case include-zero invert-match json line-buffered line-number line-regexp".split(
+    " ",
+  ),
+  ..."max-columns-preview multiline multiline-dotall no-config no-filename no-ignore no-ignore-dot".split(
+    " ",
+  ),
+  ..."no-ignore-exclude no-ignore-files no-ignore-global no-ignore-parent no-ignore-vcs no-line-number".split(
+    " ",
+  ),
+  ..."no-messages null null-data one-file-system only-matching passthru pcre2 pretty quiet smart-case".split(
+    " ",
+  ),
+  ..."stats stop-on-nonmatch text trim type-list unrestricted vimgrep with-filename word-regexp version".split(
+    " ",
+  ),
+];
+const RG = listed("pattern then paths", {
+  flags: "acFHiIlnNoPpqsSuUvwx0.bV",
+  values: "ABCEegMmrTtjd",
+  files: "f",
+  long: RG_LONG,
+});
+
+const SORT_LONG = [
+  ..."reverse numeric-sort unique key= field-separator= human-numeric-sort version-sort ignore-case".split(
+    " ",
+  ),
+  ..."general-numeric-sort month-sort random-sort check stable zero-terminated dictionary-order".split(" "),
+  ..."ignore-leading-blanks ignore-nonprinting merge parallel= buffer-size=".split(" "),
+];
+
+const TREE_LONG = [
+  ..."noreport dirsfirst filesfirst gitignore prune charset= filelimit= du si inodes sort=".split(" "),
+  ..."matchdirs ignore-case timefmt=".split(" "),
+];
+
+const JQ_LONG = [
+  ..."null-input raw-input slurp compact-output raw-output join-output ascii-output sort-keys".split(" "),
+  ..."color-output monochrome-output tab indent= exit-status stream seq".split(" "),
+];
+
+function jqFilter({ operands }: Options): Finding[] {
+  const [filter] = operands;
+  const reads = filter !== undefined && /\b(?:import|include)\b/.test(filter.value);
+  return reads ? [launchFinding("the filter reads another file", filter.index)] : [];
+}
+
+function laterOperands({ operands }: Options): Finding[] {
+  return operands.slice(1).map(({ value, index }) => launchFinding(`it writes to \`${value}\``, index));
+}
+
+function dateOperands({ operands }: Options): Finding[] {
+  return operands
+    .filter(({ value }) => !value.startsWith("+"))
+    .map(({ index }) => launchFinding("it may set the clock", index));
+}
+
+/** Programs that read and print, by name. */
+export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
+  ...Object.fromEntries(
+    "ls cat head tail nl tac rev stat df realpath readlink fold fmt expand unexpand comm cmp join od hexdump column"
+      .split(" ")
+      .map((name) => [name, reading()]),
+  ),
+  ...Object.fromEntries(
+    "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum"
+      .split(" ")
+      .map((name) => [name, reading("c", ["check"])]),
+  ),
+  ...Object.fromEntries(
+    "whoami uptime tty nproc arch hostname logname".split(" ").map((name) => [name, NOTHING]),
+  ),
+  ...Object.fromEntries(
+    "echo true false : seq basename dirname id groups which".split(" ").map((name) => [name, TEXT_ONLY]),
+  ),
+  wc: reading("", ["files0-from"]),
+  du: reading("", ["files0-from"]),
+  diff: reading("rl", ["recursive", "paginate"]),
+  uname: listed("none", { flags: "asnrvmpio" }),
+  pwd: listed("none", { flags: "LP" }),
+  free: listed("none", { flags: "bkmghtlw", numbers: true }),
+  tr: listed("text", { flags: "cCdst", long: ["complement", "delete", "squeeze-repeats", "truncate-set1"] }),
+  cut: listed("paths", {
+    flags: "nsz",
+    values: "bcfd",
+    long: "bytes= characters= fields= delimiter= only-delimited output-delimiter= complement".split(" "),
+  }),
+  paste: listed("paths", { flags: "sz", values: "d", long: ["delimiters=", "serial", "zero-terminated"] }),
+  grep: GREP,
+  egrep: GREP,
+  fgrep: GREP,
+  rg: RG,
+  sort: listed("paths", { flags: "bdfghiMnRrVcCmsuz", values: "ktS", long: SORT_LONG }),
+  uniq: listed(
+    "paths",
+    {
+      flags: "cdDiuz",
+      values: "fsw",
+      long: "count repeated unique ignore-case skip-fields= skip-chars= check-chars=".split(" "),
+    },
+    laterOperands,
+  ),
+  tree: listed("paths", { flags: "adfpsughDFqNQrtcUviJXCnA", values: "LPI", long: TREE_LONG }),
+  file: listed("paths", {
+    flags: "bikNnpr0h",
+    long: "brief mime mime-type mime-encoding no-dereference".split(" "),
+  }),
+  jq: listed("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter),
+  date: listed(
+    "text",
+    {
+      flags: "uR",
+      values: "d",
+      files: "r",
+      attached: "I",
+      long: "utc universal date= iso-8601 rfc-3339= rfc-email reference=@".split(" "),
+    },
+    dateOperands,
+  ),
+};

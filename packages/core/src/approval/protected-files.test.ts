@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import { type ApprovalMode, judge } from "./approval-policy.ts";
+import { protectedFile } from "./protected-files.ts";
+import { parseRule } from "./rules.ts";
+
+const NAMES = [
+  ...".git/config .git/hooks/pre-commit sub/.git/config .GIT/config .git git~1/config .burin/settings.json".split(
+    " ",
+  ),
+  ...".vscode/tasks.json .idea/workspace.xml .husky/pre-commit .env .env.local .ENV .envrc .bashrc .zshenv".split(
+    " ",
+  ),
+  ...".npmrc .gitconfig .mcp.json .claude/settings.json .ssh/config .config/git/config x.code-workspace".split(
+    " ",
+  ),
+  ...".pre-commit-config.yaml .yarnrc.yml /home/ada/.profile C:\\x\\.git\\config .git./config .env::$DATA".split(
+    " ",
+  ),
+];
+
+function verdictOf(path: string, mode: ApprovalMode, isNamedBySubject: boolean) {
+  const diff = { kind: "file_diff", fileName: "", fileDiff: "", originalContent: null } as const;
+  const full = { ...diff, newContent: "", addedLines: 0, removedLines: 0 };
+  const subject = isNamedBySubject ? path : "harmless.txt";
+  return judge(
+    {
+      tool: "edit",
+      kind: "edit",
+      confirmation: {
+        kind: "edit",
+        title: "",
+        grants: ["edit"],
+        path: isNamedBySubject ? "a" : path,
+        diff: full,
+      },
+      subjects: [subject],
+    },
+    mode,
+    { allow: [parseRule("edit"), parseRule("edit(**)")], ask: [], deny: [] },
+  );
+}
+
+describe("protected files", () => {
+  it.each(NAMES)("P21 %s is asked about in every mode but yolo, with no always", (path) => {
+    expect(protectedFile(path)).not.toBeNull();
+    for (const byName of [true, false]) {
+      for (const mode of ["default", "auto-edit"] as const) {
+        expect(verdictOf(path, mode, byName)).toMatchObject({ verdict: "ask", grants: [] });
+      }
+      expect(verdictOf(path, "yolo", byName).verdict).toBe("allow");
+      expect(verdictOf(path, "plan", byName).verdict).toBe("deny");
+    }
+  });
+
+  it.each(
+    ".gitignore .github/workflows/ci.yml src/git/config.ts .env.example environment.ts a.env.ts bashrc.md .gitattributes src/.envoy".split(
+      " ",
+    ),
+  )("%s is a file like any other", (path) => {
+    expect(protectedFile(path)).toBeNull();
+    expect(verdictOf(path, "default", true).verdict).toBe("allow");
+  });
+});

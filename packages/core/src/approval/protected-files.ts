@@ -1,0 +1,81 @@
+/** What a protected name is, by the last segments of a path, all in small letters. */
+const FILES: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries({
+    "a profile of the shell":
+      ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc profile.ps1 microsoft.powershell_profile.ps1",
+    "a file of variables that programs load": ".envrc",
+    "settings that can name programs to run":
+      ".gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .gdbinit .lldbinit .pdbrc .screenrc .tmux.conf .mise.toml crontab",
+    "settings of an editor":
+      ".exrc .vimrc .nvimrc .gvimrc .lvimrc .nvim.lua .emacs .dir-locals.el .devcontainer.json .sublime-project",
+    "hooks of the repository":
+      "lefthook.yml .lefthook.yml lefthook.yaml .lefthook.yaml lefthook.toml .pre-commit-config.yaml",
+    "settings of an agent": ".mcp.json mcp.json",
+    "code that Python runs at every start": "sitecustomize.py usercustomize.py",
+  }).flatMap(([what, names]) => names.split(" ").map((name) => [name, what])),
+);
+
+const FOLDERS: Readonly<Record<string, string>> = {
+  ".git": "inside the repository's own folder",
+  "git~1": "inside the repository's own folder",
+  ".burin": "Burin's own settings",
+  ".claude": "settings of an agent",
+  ".codex": "settings of an agent",
+  ".cursor": "settings of an agent",
+  ".gemini": "settings of an agent",
+  ".qwen": "settings of an agent",
+  ".vscode": "tasks and settings of an editor",
+  ".idea": "tasks and settings of an editor",
+  ".fleet": "tasks and settings of an editor",
+  ".zed": "tasks and settings of an editor",
+  ".devcontainer": "settings of an editor",
+  ".husky": "hooks of the repository",
+  ".githooks": "hooks of the repository",
+  ".direnv": "a file of variables that programs load",
+  ".ssh": "keys and settings of ssh",
+  ".gnupg": "keys",
+  ".aws": "keys",
+  ".kube": "keys",
+};
+
+/** Two segments that stand together anywhere in a path. */
+const PAIRS: readonly (readonly [string, string, string])[] = [
+  [".config", "git", "settings that can name programs to run"],
+  [".config", "fish", "a profile of the shell"],
+  [".config", "autostart", "programs that start by themselves"],
+  [".config", "systemd", "programs that start by themselves"],
+  ["library", "launchagents", "programs that start by themselves"],
+  [".cargo", "config.toml", "settings that can name programs to run"],
+  [".cargo", "config", "settings that can name programs to run"],
+  [".docker", "config.json", "keys"],
+];
+
+const ENVIRONMENT = /^\.env(?:\..+)?$/;
+const ENVIRONMENT_EXAMPLE = /^\.env(?:\..+)?\.(?:example|sample|template|dist|defaults)$/;
+
+/**
+ * What makes a file one that runs code later or holds keys, or null for any other. By name alone, whatever
+ * the case of its letters: give it the name to which a path resolves, not that of a link.
+ */
+export function protectedFile(path: string): string | null {
+  const segments = path
+    .toLowerCase()
+    .split(/[\\/]+/)
+    .map((segment) => segment.replace(/(?:::?\$.*|[. ]+)$/, "") || segment);
+  for (const segment of segments) {
+    const what = own(FOLDERS, segment);
+    if (what !== null) return what;
+  }
+  for (const [first, second, what] of PAIRS) {
+    if (segments.some((segment, index) => segment === first && segments[index + 1] === second)) return what;
+  }
+  const name = segments.at(-1) ?? "";
+  if (ENVIRONMENT.test(name) && !ENVIRONMENT_EXAMPLE.test(name)) {
+    return "a file of variables that programs load";
+  }
+  return name.endsWith(".code-workspace") ? "settings of an editor" : own(FILES, name);
+}
+
+function own(table: Readonly<Record<string, string>>, name: string): string | null {
+  return Object.hasOwn(table, name) ? (table[name] ?? null) : null;
+}

@@ -1,0 +1,60 @@
+export type { AgentEvent, RunError, RunStatus } from "./agent/agent-event.ts";
+export { historyOf } from "./agent/history.ts";
+export { APPROVAL_MODES, type ApprovalMode } from "./approval/approval-mode.ts";
+export { parseRule } from "./approval/rules.ts";
+export type { PartVerdict, Verdict } from "./approval/verdict.ts";
+export {
+  createSession,
+  createToolbox,
+  type RunOptions,
+  type Session,
+  type SessionOptions,
+  type Toolbox,
+  type ToolboxOptions,
+} from "./create-session.ts";
+export type { FunctionCall, FunctionDeclaration, FunctionResponse } from "./messages/function-call.ts";
+export type { JsonSchema } from "./messages/json-schema.ts";
+export type { Message } from "./messages/message.ts";
+export type { InlineData, Part, PartListUnion, PartUnion } from "./messages/parts.ts";
+export type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "./models/chat-model.ts";
+export { chooseModel } from "./models/choose-model.ts";
+export { findLocalServers, type LocalServer } from "./models/local-servers.ts";
+export { type ModelChoice, openModel } from "./models/open-model.ts";
+export { openAiCompatible } from "./models/openai-compatible.ts";
+export { type RetryOptions, retrying } from "./models/retry.ts";
+export { type ScriptLine, scriptedModel } from "./models/scripted.ts";
+export type { Confirm, OnCall } from "./scheduler/scheduler.ts";
+export { type AnsweredCall, isAnswered, type ToolCall } from "./scheduler/tool-call.ts";
+export {
+  burinHome,
+  type LoadedSettings,
+  loadSettings,
+  type SettingsPlaces,
+} from "./settings/load-settings.ts";
+export { type Settings, SettingsError, type SettingsInput } from "./settings/settings.ts";
+export { SETTINGS_SCHEMA } from "./settings/settings-schema.ts";
+export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";
+export { type CorrectEdit, Edit, Edit as EditTool, type FailedEdit } from "./tools/edit.ts";
+export { Glob, Glob as GlobTool } from "./tools/glob.ts";
+export { Grep, Grep as GrepTool } from "./tools/grep.ts";
+export { ListFiles, ListFiles as LSTool } from "./tools/ls.ts";
+export { ReadFile, ReadFile as ReadFileTool } from "./tools/read-file.ts";
+export { ReadManyFiles, ReadManyFiles as ReadManyFilesTool } from "./tools/read-many-files.ts";
+export { Shell, Shell as ShellTool } from "./tools/shell.ts";
+export { type DiscoveryFailure, ToolRegistry, type ToolSource } from "./tools/tool-registry.ts";
+export {
+  BaseTool,
+  type Confirmation,
+  type Decision,
+  type FileDiff,
+  type GrantScope,
+  type OnUpdate,
+  type Tool,
+  type ToolDisplay,
+  type ToolError,
+  type ToolKind,
+  type ToolResult,
+} from "./tools/tools.ts";
+export { WriteFile, WriteFile as WriteFileTool } from "./tools/write-file.ts";
+export { SANDBOX_MODES, type SandboxMode } from "./workspace/sandbox.ts";
+export { WorkspaceError } from "./workspace/workspace.ts";

@@ -1,0 +1,37 @@
+import type { FunctionCall, FunctionResponse } from "./function-call.ts";
+
+/** Bytes that travel inside a message, base64. */
+export interface InlineData {
+  mimeType?: string;
+  data?: string;
+}
+
+/**
+ * One piece of a message, structurally the same as the `Part` of @google/genai, so that content made
+ * for either fits the other. Each part carries one of the fields; `thought` marks text as reasoning. `thoughtSignature` belongs to the provider that
+ * made the part: it goes back to it unchanged, and to nobody else (see `models/thought-signature.ts`).
+ */
+export interface Part {
+  text?: string;
+  thought?: boolean;
+  thoughtSignature?: string;
+  inlineData?: InlineData;
+  functionCall?: Partial<FunctionCall>;
+  functionResponse?: Partial<Omit<FunctionResponse, "response">> & { response?: Record<string, unknown> };
+}
+
+export type PartUnion = Part | string;
+export type PartListUnion = PartUnion | PartUnion[];
+
+/** The same content as a list of parts, strings turned to text parts, order kept. */
+export function toParts(content: PartListUnion): Part[] {
+  const list = Array.isArray(content) ? content : [content];
+  return list.map((item) => (typeof item === "string" ? { text: item } : item));
+}
+
+/** All text of the content, joined by newlines; what is not text is left out. */
+export function textOf(content: PartListUnion): string {
+  return toParts(content)
+    .flatMap((part) => (part.text === undefined || part.thought ? [] : [part.text]))
+    .join("\n");
+}

@@ -1,0 +1,35 @@
+import type { ModelSettings, NamedModel } from "../settings/settings.ts";
+import type { ChatModel, ModelEvent } from "./chat-model.ts";
+import { chooseModel } from "./choose-model.ts";
+import { fallbackChain } from "./fallback.ts";
+import { openModel } from "./open-model.ts";
+import { retrying } from "./retry.ts";
+
+/**
+ * The model that settings and environment name, asked again when a failure passes, and behind it those of
+ * `model.fallbacks`. Null when none is named.
+ */
+export function configuredModel(settings: ModelSettings, environment: NodeJS.ProcessEnv): ChatModel | null {
+  const first = chooseModel(settings, environment);
+  if (!first) return null;
+  const { fallbacks = [], timeoutSeconds } = settings;
+  const shared = timeoutSeconds === undefined ? {} : { timeoutSeconds };
+  const models = fallbacks.map((entry) => {
+    const named: NamedModel = typeof entry === "string" ? { name: entry } : entry;
+    const choice = chooseModel({ ...named, ...shared }, environment);
+    return choice ? retrying(openModel(choice)) : missing(named.name ?? "");
+  });
+  const model = retrying(openModel(first));
+  return models.length === 0 ? model : fallbackChain([model, ...models]);
+}
+
+/** Stands for a fallback that names no service; it is heard of only when it is needed. */
+function missing(name: string): ChatModel {
+  const message = `The fallback model "${name}" has no service: set its API key or its baseUrl.`;
+  return {
+    name,
+    async *stream(): AsyncGenerator<ModelEvent, void, undefined> {
+      yield { type: "end", reason: "error", error: { type: "unauthorized", message } };
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { ChatCompletionsReply } from "./chat-completions-reply.ts";
+import { type ChatQuirk, chatCompletionsBody } from "./chat-completions-request.ts";
+import type { ChatModel } from "./chat-model.ts";
+import { type Protocol, type ServiceOptions, serviceModel } from "./service-model.ts";
+
+const CHAT_COMPLETIONS: Protocol = {
+  dialect: "full",
+  path: (base) => (base.endsWith("/chat/completions") ? base : `${base}/chat/completions`),
+  headers: (key): Record<string, string> => (key === "" ? {} : { authorization: `Bearer ${key}` }),
+  body: chatCompletionsBody,
+  reply: ({ tools }, takenIds) => new ChatCompletionsReply(takenIds, new Set(tools.map(({ name }) => name))),
+  quirkIn: quirkIn,
+};
+
+/**
+ * A model of any service that speaks streamed chat completions. Whether reasoning has to go back with a
+ * reply is learned from the service's first refusal: some demand it, others refuse a request that holds it.
+ */
+export function openAiCompatible(options: ServiceOptions): ChatModel {
+  return serviceModel(CHAT_COMPLETIONS, options);
+}
+
+function quirkIn(refusal: string, quirks: ReadonlySet<string>): ChatQuirk | undefined {
+  if (/stream_options|include_usage/i.test(refusal)) return "no-stream-options";
+  if (!/reasoning[_ ]?(content|details|text)|\bthinking\b.*(back|missing|required)/is.test(refusal))
+    return undefined;
+  return quirks.has("reasoning-wanted") ? "reasoning-refused" : "reasoning-wanted";
+}

@@ -1,0 +1,66 @@
+import type { FunctionDeclaration } from "../messages/function-call.ts";
+import type { Message } from "../messages/message.ts";
+import type { Part } from "../messages/parts.ts";
+import type { ModelRequest } from "./chat-model.ts";
+import { type SchemaDialect, schemaFor } from "./clean-schema.ts";
+import type { Lessons } from "./lessons.ts";
+import { wireName } from "./wire-names.ts";
+
+/** A request in a form that the provider takes, with the way back from its names to ours. */
+export interface PreparedRequest extends ModelRequest {
+  readonly ownName: (wireName: string) => string;
+}
+
+/** The request without what the service is known to refuse, each tool under a name and a schema that it takes. */
+export function prepareRequest(
+  request: ModelRequest,
+  lessons: Lessons,
+  dialect: SchemaDialect,
+): PreparedRequest {
+  const ownNames = new Map<string, string>();
+  const tools: FunctionDeclaration[] = [];
+  for (const tool of request.tools) {
+    const name = wireName(tool.name);
+    // Two tools of one name would have the service refuse all of them; the first one keeps it.
+    if (lessons.tools.has(tool.name) || ownNames.has(name)) continue;
+    ownNames.set(name, tool.name);
+    tools.push({ name, description: tool.description, parameters: schemaFor(tool.parameters, dialect) });
+  }
+  const { system } = request;
+  const history = request.history.map((message) => preparedMessage(message, lessons));
+  return { system, history, tools, ownName: (name) => ownNames.get(name) ?? name };
+}
+
+/** The same object where nothing changes, which is nearly always. */
+function preparedMessage(message: Message, lessons: Lessons): Message {
+  let origin = "";
+  let changed: Part[] | undefined;
+  for (const [index, part] of message.parts.entries()) {
+    if (part.functionResponse) origin = part.functionResponse.name ?? "";
+    const prepared = preparedPart(part, origin, lessons);
+    if (prepared === part) continue;
+    changed ??= [...message.parts];
+    changed[index] = prepared;
+  }
+  return changed ? { role: message.role, parts: changed } : message;
+}
+
+function preparedPart(part: Part, origin: string, lessons: Lessons): Part {
+  const { functionCall, functionResponse, inlineData } = part;
+  if (functionCall) {
+    const name = wireName(functionCall.name ?? "");
+    return name === functionCall.name ? part : { ...part, functionCall: { ...functionCall, name } };
+  }
+  if (functionResponse) {
+    const name = wireName(functionResponse.name ?? "");
+    return name === functionResponse.name
+      ? part
+      : { ...part, functionResponse: { ...functionResponse, name } };
+  }
+  if (inlineData && (!inlineData.data || lessons.isRefused(inlineData))) {
+    const from = origin === "" ? "" : ` from ${origin}`;
+    const why = inlineData.data ? "was refused by the model's service" : "was empty";
+    return { text: `[A file${from} of type ${inlineData.mimeType} ${why} and is left out.]` };
+  }
+  return part;
+}

@@ -1,0 +1,109 @@
+import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "./chat-model.ts";
+import { wait } from "./wait.ts";
+
+export interface RetryOptions {
+  /** How often the same request is sent at most. */
+  readonly mostAttempts?: number;
+  /** The pause behind the first attempt; each further one is twice as long, up to half a minute. */
+  readonly firstDelayMs?: number;
+}
+
+const MOST_ATTEMPTS = 6;
+/** Where nothing answers at all, a person who mistyped the address should not wait long to hear it. */
+const MOST_CONNECTION_ATTEMPTS = 3;
+const FIRST_DELAY_MS = 1000;
+const MOST_DELAY_MS = 30_000;
+/** A service that asks for a longer pause than this will not be waited for. */
+const MOST_ASKED_DELAY_MS = 300_000;
+
+/**
+ * The same model, asked again after failures that pass: overload, lost connections, empty replies. Never once
+ * a word or a call of the reply was given out, so nothing is said or done twice. An abort ends the waiting.
+ */
+export function retrying(model: ChatModel, options: RetryOptions = {}): ChatModel {
+  return { name: model.name, stream: (request, signal) => attempts({ model, options, request }, signal) };
+}
+
+interface Task {
+  readonly model: ChatModel;
+  readonly options: RetryOptions;
+  readonly request: ModelRequest;
+}
+
+async function* attempts(
+  { model, options, request }: Task,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    let isGiven = false;
+    let failure: ModelFailure | undefined;
+    for await (const event of model.stream(request, signal)) {
+      if (event.type === "text" || event.type === "function_call") isGiven = true;
+      if (event.type === "end" && event.reason === "error") failure = event.error;
+      else yield event;
+      if (event.type === "end") break;
+    }
+    if (!failure) return;
+    const delay = isGiven ? undefined : delayBefore(attempt, failure, options);
+    if (delay === undefined) {
+      yield { type: "end", reason: "error", error: toldWith(failure, attempt) };
+      return;
+    }
+    yield {
+      type: "notice",
+      message: noticeOf(failure, attempt, { delay, most: mostAttempts(failure, options) }),
+      restart: true,
+    };
+    await wait(delay, signal);
+    if (signal.aborted) {
+      yield { type: "end", reason: "cancelled" };
+      return;
+    }
+  }
+}
+
+function mostAttempts({ type }: ModelFailure, { mostAttempts: most = MOST_ATTEMPTS }: RetryOptions): number {
+  return type === "unreachable" ? Math.min(most, MOST_CONNECTION_ATTEMPTS) : most;
+}
+
+/** Undefined when there is no further attempt. */
+function delayBefore(attempt: number, failure: ModelFailure, options: RetryOptions): number | undefined {
+  const { isPassing, retryAfterMs } = failure;
+  if (!isPassing || attempt >= mostAttempts(failure, options)) return undefined;
+  if (retryAfterMs !== undefined && retryAfterMs > MOST_ASKED_DELAY_MS) return undefined;
+  const { firstDelayMs = FIRST_DELAY_MS } = options;
+  const backoff = Math.min(firstDelayMs * 2 ** (attempt - 1), MOST_DELAY_MS);
+  // Many clients that were turned away at once should not come back at once.
+  return retryAfterMs ?? backoff * (0.5 + Math.random() / 2);
+}
+
+function noticeOf(
+  { status, message, type }: ModelFailure,
+  attempt: number,
+  { delay, most }: { readonly delay: number; readonly most: number },
+): string {
+  const what = status === undefined ? reasonOf(type, message) : `${namedStatus(status)}.`;
+  return `${what} Attempt ${attempt + 1} of ${most} follows in ${shownSeconds(delay)} s.`;
+}
+
+function namedStatus(status: number): string {
+  if (status === 429) return "The model's service limits the rate of requests (HTTP 429)";
+  if (status === 503 || status === 529) return `The model's service is overloaded (HTTP ${status})`;
+  return `The model's service failed (HTTP ${status})`;
+}
+
+function reasonOf(type: string, message: string): string {
+  return type === "unreachable" ? `The model's service cannot be reached: ${message}` : message;
+}
+
+function shownSeconds(milliseconds: number): string {
+  return String(Math.ceil(milliseconds / 100) / 10);
+}
+
+function toldWith(failure: ModelFailure, attempt: number): ModelFailure {
+  const { message, retryAfterMs = 0 } = failure;
+  const asked =
+    retryAfterMs > MOST_ASKED_DELAY_MS ? ` It asks to wait ${Math.ceil(retryAfterMs / 60_000)} minutes.` : "";
+  const tried = attempt > 1 ? ` (${attempt} attempts)` : "";
+  return { ...failure, message: `${message}${asked}${tried}` };
+}

@@ -1,0 +1,228 @@
+import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "./chat-model.ts";
+import type { SchemaDialect } from "./clean-schema.ts";
+import { exchange, type Outcome } from "./exchange.ts";
+import { Lessons } from "./lessons.ts";
+import { type PreparedRequest, prepareRequest } from "./prepare-request.ts";
+import type { ReplyReader } from "./reply-reader.ts";
+import { connectionFailure, shownUrl } from "./service-failure.ts";
+
+/** A model at a service, whatever protocol that speaks. */
+export interface ServiceOptions {
+  /** The model, as the service names it. */
+  readonly name: string;
+  /** The address before the part that the protocol lays down; it usually ends in a version, as in `/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  /** The longest silence of the service that is waited for. */
+  readonly silenceMs?: number;
+}
+
+/** What one protocol lays down. */
+export interface Protocol {
+  readonly dialect: SchemaDialect;
+  /** The path of a request, from the path of the base URL without slashes at its end. */
+  path(basePath: string, model: string): string;
+  query?: string;
+  headers(apiKey: string): Readonly<Record<string, string>>;
+  body(model: string, request: PreparedRequest, quirks: ReadonlySet<string>): string;
+  reply(request: PreparedRequest, takenIds: ReadonlySet<string>): ReplyReader;
+  /** What a refusal teaches of the service's habits; one that is known already ends the trying. */
+  quirkIn?(refusal: string, quirks: ReadonlySet<string>): string | undefined;
+}
+
+/** Local servers may think over a long prompt for minutes before the first byte. */
+const DEFAULT_SILENCE_MS = 600_000;
+/** A service that refuses one thing after the other is not asked for ever. */
+const MOST_LESSONS = 8;
+
+/** The model of a service. Nothing is opened before `stream` is read. */
+export function serviceModel(protocol: Protocol, options: ServiceOptions): ChatModel {
+  const service: Service = { protocol, options, lessons: new Lessons() };
+  return { name: options.name, stream: (request, signal) => streamReply(service, request, signal) };
+}
+
+interface Service {
+  readonly protocol: Protocol;
+  readonly options: ServiceOptions;
+  readonly lessons: Lessons;
+}
+
+async function* streamReply(
+  service: Service,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  const endpoint = endpointOf(service);
+  if ("type" in endpoint) {
+    yield ended(endpoint, service.options);
+    return;
+  }
+  const connection = new AbortController();
+  const abort = (): void => connection.abort();
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    for await (const event of learningReply({ service, endpoint, connection }, request)) {
+      if (signal.aborted) break;
+      yield event.type === "end" && event.reason === "error" ? ended(event.error, service.options) : event;
+      if (event.type === "end") return;
+    }
+    yield { type: "end", reason: "cancelled" };
+  } catch (error) {
+    if (signal.aborted) yield { type: "end", reason: "cancelled" };
+    else yield ended(connectionFailure(error, endpoint.url), service.options);
+  } finally {
+    signal.removeEventListener("abort", abort);
+    connection.abort();
+  }
+}
+
+/** Services like to quote the key they refuse; it must not reach a screen or a log. */
+function ended(failure: ModelFailure, { apiKey }: ServiceOptions): ModelEvent {
+  const key = apiKey?.trim();
+  const message = key ? failure.message.replaceAll(key, "[the API key]") : failure.message;
+  return { type: "end", reason: "error", error: { ...failure, message } };
+}
+
+interface Endpoint {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly hasKey: boolean;
+}
+
+function endpointOf({ protocol, options }: Service): Endpoint | ModelFailure {
+  const baseUrl = options.baseUrl.trim();
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") {
+    const message = `The base URL "${baseUrl}" is no address: write it as http://host:port/v1 or https://host/v1.`;
+    return { type: "bad_request", message };
+  }
+  if (url.username !== "" || url.password !== "") {
+    const message = `The base URL of ${shownUrl(url)} holds a user name or password: set an API key instead.`;
+    return { type: "bad_request", message };
+  }
+  url.pathname = protocol.path(url.pathname.replace(/\/+$/, ""), options.name);
+  url.hash = "";
+  if (protocol.query) url.search = protocol.query;
+  const key = options.apiKey?.trim() ?? "";
+  if (/[^\x21-\x7e]/.test(key)) {
+    const message = "The API key holds a blank, a line break or a letter that no key has: set it again.";
+    return { type: "unauthorized", message };
+  }
+  const headers = {
+    "content-type": "application/json",
+    accept: "text/event-stream, application/json",
+    ...protocol.headers(key),
+  };
+  return { url, headers, hasKey: key !== "" };
+}
+
+interface Asking {
+  readonly service: Service;
+  readonly endpoint: Endpoint;
+  readonly connection: AbortController;
+}
+
+/** Asks again, at once, without what the service has just refused, as long as nothing else was given out. */
+async function* learningReply(
+  asking: Asking,
+  request: ModelRequest,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  const { lessons, protocol } = asking.service;
+  for (let learned = 0; ; learned += 1) {
+    const prepared = prepareRequest(request, lessons, protocol.dialect);
+    let isSilent = true;
+    const events = requestOnce(asking, prepared);
+    let next = await events.next();
+    for (; !next.done; next = await events.next()) {
+      isSilent = false;
+      yield next.value;
+    }
+    const { end, refusal } = next.value;
+    if (end.reason !== "error") lessons.noteTaken(prepared.history);
+    const reason = isSilent && end.reason === "error" ? refusalReason(end.error, refusal) : undefined;
+    const lesson =
+      reason !== undefined && learned < MOST_LESSONS ? learn(asking, prepared, reason) : undefined;
+    if (lesson === undefined) {
+      yield end;
+      return;
+    }
+    if (lesson.message !== "") yield { type: "notice", message: lesson.message };
+  }
+}
+
+/** The words in which the service says what is wrong with the request itself. */
+function refusalReason(error: ModelFailure, refusal: string | undefined): string | undefined {
+  const { status, type } = error;
+  if (refusal === undefined) return type === "bad_request" ? error.message : undefined;
+  // What is too large is so because of its media, if it has any, whoever says it.
+  if (status === 413) return `media: ${refusal}`;
+  return status === 400 || status === 415 || status === 422 ? refusal : undefined;
+}
+
+async function* requestOnce(
+  { service, endpoint, connection }: Asking,
+  prepared: PreparedRequest,
+): AsyncGenerator<ModelEvent, Outcome, undefined> {
+  const { protocol, options, lessons } = service;
+  const open = {
+    ...endpoint,
+    model: options.name,
+    body: wireJson(protocol.body(options.name, prepared, lessons.quirks)),
+    silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
+    connection,
+  };
+  const events = exchange(open, protocol.reply(prepared, callIds(prepared)));
+  let next = await events.next();
+  for (; !next.done; next = await events.next()) {
+    const event = next.value;
+    if (event.type !== "function_call") yield event;
+    else yield { type: "function_call", call: { ...event.call, name: prepared.ownName(event.call.name) } };
+  }
+  return next.value;
+}
+
+/** Half a character (a cut through an emoji) is legal JSON, yet strict servers refuse all of it. */
+function wireJson(json: string): string {
+  if (!json.includes("\\ud") || !/(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/.test(json)) return json;
+  return JSON.stringify(JSON.parse(json), (_key, value: unknown) =>
+    typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value,
+  );
+}
+
+/** What the refusal teaches, and what the person should know of it; undefined when it teaches nothing. */
+function learn({ service }: Asking, sent: PreparedRequest, reason: string): { message: string } | undefined {
+  const { lessons, protocol } = service;
+  const quirk = protocol.quirkIn?.(reason, lessons.quirks);
+  if (quirk !== undefined && !lessons.quirks.has(quirk)) {
+    lessons.quirks.add(quirk);
+    return { message: "" };
+  }
+  const tool = refusedTool(sent, reason);
+  if (tool !== undefined) {
+    lessons.tools.add(tool);
+    return { message: `The model's service refused the tool ${tool}; the work goes on without it.` };
+  }
+  const files = MEDIA_WORDS.test(reason) ? lessons.refuseMedia(sent.history) : 0;
+  if (files === 0) return undefined;
+  const what = files === 1 ? "a file" : `${files} files`;
+  return { message: `The model's service refused ${what}; the work goes on without.` };
+}
+
+const MEDIA_WORDS = /image|media|document|pdf|inline_?data|mime|vision|multimodal|file_data|input_file/i;
+
+function refusedTool({ tools, ownName }: PreparedRequest, reason: string): string | undefined {
+  const place = /function_?declarations\[(\d+)\]/i.exec(reason) ?? /\btools[.[](\d+)\b/.exec(reason);
+  const named = /(?:function|tool) [\\"'`]*([A-Za-z_][A-Za-z0-9_-]{0,63})[\\"'`]/.exec(reason)?.[1];
+  const tool = tools.find(({ name }) => name === named) ?? (place ? tools[Number(place[1])] : undefined);
+  return tool && ownName(tool.name);
+}
+
+/** Plain loops, here as in all that is done with each part of a history: it may hold thousands of turns. */
+function callIds({ history }: ModelRequest): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { parts } of history) {
+    for (const { functionCall } of parts) if (functionCall?.id !== undefined) ids.add(functionCall.id);
+  }
+  return ids;
+}

@@ -1,0 +1,128 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { TextCalls } from "./text-calls.ts";
+
+const OFFERED = new Set(["ls", "cat"]);
+
+/** What is shown and what is called when the text comes in these pieces. */
+function played(pieces: readonly string[], { offered = OFFERED, isWhole = true } = {}) {
+  const reader = new TextCalls(offered);
+  const shown = pieces.map((piece) => reader.add(piece)).join("");
+  const { text, calls } = reader.finish([], isWhole, new Set());
+  return { text: shown + text, calls: calls.map(({ name, args }) => ({ name, args })) };
+}
+
+function cut(text: string, places: readonly number[]): string[] {
+  const ends = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
+  return [0, ...ends].map((start, index) => text.slice(start, ends[index] ?? text.length));
+}
+
+const TOKENS = [
+  "<tool_call>",
+  "</tool_call>",
+  "<function=ls>",
+  "<function=rm>",
+  "</function>",
+  "<parameter=path>",
+  "</parameter>",
+  "[TOOL_CALLS]",
+  "[ARGS]",
+  '{"name":"ls","arguments":{"path":"a"}}',
+  '{"name": "rm", "arguments": {}}',
+  '{"a":1}',
+  "```",
+  "~~~",
+  "`",
+  "\n",
+  "\n\n",
+  " ",
+  "{",
+  "}",
+  "[",
+  "]",
+  '"',
+  "ls",
+  "text",
+  "<",
+  "<tool",
+  "😀",
+] as const;
+const texts = fc.array(fc.constantFrom(...TOKENS), { maxLength: 14 }).map((tokens) => tokens.join(""));
+const places = fc.array(fc.nat(200), { maxLength: 12 });
+
+describe("P15 calls in the text", () => {
+  it("a text that calls nothing that is offered comes out as it went in, however it is cut", () => {
+    fc.assert(
+      fc.property(texts, places, (text, where) => {
+        expect(played(cut(text, where), { offered: new Set(["other"]) })).toEqual({ text, calls: [] });
+        expect(played(cut(text, where), { offered: new Set() })).toEqual({ text, calls: [] });
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("what is shown and called does not depend on how the text is cut", () => {
+    fc.assert(
+      fc.property(texts, places, (text, where) => {
+        expect(played(cut(text, where))).toEqual(played([text]));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it("nothing is called by a reply that was cut short inside the call, and its text is shown", () => {
+    for (const text of [
+      '<tool_call>{"name":"ls"',
+      "<function=ls><parameter=path>a",
+      '{"name":"ls","argu',
+      "[TOOL_CALLS]ls{",
+    ]) {
+      expect(played([text], { isWhole: false })).toEqual({ text, calls: [] });
+      expect(played([text])).toEqual({ text, calls: [] });
+    }
+  });
+
+  it.each<[string, object]>([
+    [
+      "<function=ls>\n<parameter=path>\n line one\n\nline two \n</parameter>\n</function>",
+      { path: " line one\n\nline two " },
+    ],
+    [
+      "<function=ls><parameter=path></parameter></parameter><parameter=b>{}</parameter></function>",
+      { path: "</parameter>", b: "{}" },
+    ],
+    ['<function=ls>{"path": "</function>"}</function>', { path: "</function>" }],
+    ["<function=ls>\n</function>", {}],
+    [
+      '<tool_call>{"name": "ls", "arguments": {"path": "</tool_call>"}}</tool_call>',
+      { path: "</tool_call>" },
+    ],
+    ['<tool_call>\n{"name": "ls", "arguments": "{\\"path\\": \\"a\\"}"}\n</tool_call>', { path: "a" }],
+    ['{"type": "function", "function": {"name": "ls", "arguments": {"path": "a"}}}', { path: "a" }],
+    ['[{"name": "ls", "args": {"path": "a"}}]', { path: "a" }],
+    ['[TOOL_CALLS]ls{"path": "}"}', { path: "}" }],
+  ])("keeps the arguments to the letter: %s", (text, args) => {
+    expect(played([...text])).toEqual({ text: "", calls: [{ name: "ls", args }] });
+  });
+
+  it("long arguments in many pieces cost no more than their length", () => {
+    const content = "x < y > {z} [w] \n".repeat(20_000);
+    const text = `<function=cat>\n<parameter=content>\n${content}\n</parameter>\n</function>`;
+    const pieces = cut(
+      text,
+      Array.from({ length: 5000 }, (_none, index) => index * 70),
+    );
+    expect(played(pieces).calls).toEqual([{ name: "cat", args: { content } }]);
+  });
+
+  it("text on both sides of a call is shown in order, and only once", () => {
+    const call = '<tool_call>{"name": "ls", "arguments": {}}</tool_call>';
+    expect(played([`before\n${call}\nafter\n`, call, "\nend"])).toEqual({
+      text: "before\n\nafter\n\nend",
+      calls: [
+        { name: "ls", args: {} },
+        { name: "ls", args: {} },
+      ],
+    });
+  });
+});

@@ -1,0 +1,38 @@
+/** What every provider takes as the name of a tool; some want no digit or hyphen at its start. */
+const WIRE_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const MOST_CHARACTERS = 64;
+
+const found = new Map<string, string>();
+
+/**
+ * The name under which a provider knows a tool. It depends on nothing but the tool's own name, so it is the
+ * same at every start and for a tool that is no longer offered; two tools never share one, however alike they
+ * are, because a changed name carries a trace of the whole one.
+ */
+export function wireName(name: string): string {
+  return WIRE_NAME.test(name) ? name : changedName(name);
+}
+
+const WIRE_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The id of a call in a form that strict providers take; another provider or model may have made it. */
+export function wireId(id: string): string {
+  return WIRE_ID.test(id) ? id : changedName(id);
+}
+
+function changedName(name: string): string {
+  const known = found.get(name);
+  if (known !== undefined) return known;
+  const trace = traceOf(name, 0x811c9dc5) + traceOf(name, 0x01000193).slice(0, 4);
+  const readable = name.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^(?![A-Za-z_])/, "_");
+  const changed = `${readable.slice(0, MOST_CHARACTERS - trace.length - 1)}_${trace}`;
+  found.set(name, changed);
+  return changed;
+}
+
+/** Nothing is kept secret by it; names only have to differ. */
+function traceOf(text: string, seed: number): string {
+  let hash = seed;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, "0");
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import type { PartListUnion } from "../messages/parts.ts";
+import { responseParts } from "./function-response.ts";
+import type { AnsweredCall } from "./tool-call.ts";
+
+describe("responseParts", () => {
+  function answerWith(llmContent: PartListUnion): AnsweredCall {
+    return {
+      callId: "c1",
+      name: "look",
+      args: {},
+      description: "",
+      status: "success",
+      llmContent,
+      returnDisplay: "",
+    };
+  }
+
+  it("R35 wraps text as the function response of the same call id", () => {
+    expect(responseParts(answerWith("text"))).toEqual([
+      { functionResponse: { id: "c1", name: "look", response: { output: "text" } } },
+    ]);
+  });
+
+  it("R12 R36 joins mixed text inside the response, binary parts behind it in order", () => {
+    const first = { inlineData: { mimeType: "image/png", data: "AA==" } };
+    const second = { inlineData: { mimeType: "application/pdf", data: "BB==" } };
+    expect(responseParts(answerWith(["a", first, { text: "b" }, second]))).toEqual([
+      { functionResponse: { id: "c1", name: "look", response: { output: "a\nb" } } },
+      first,
+      second,
+    ]);
+  });
+
+  it("R36 says what follows when there is no text", () => {
+    const image = { inlineData: { mimeType: "image/png", data: "AA==" } };
+    expect(responseParts(answerWith(image))[0]?.functionResponse?.response).toEqual({
+      output: "The content follows: image/png.",
+    });
+  });
+});

@@ -1,0 +1,39 @@
+import type { FunctionResponse } from "../messages/function-call.ts";
+import { type Part, type PartListUnion, textOf, toParts } from "../messages/parts.ts";
+import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "../text/truncate.ts";
+import type { AnsweredCall } from "./tool-call.ts";
+
+const CUT_HINT = "ask for a smaller part to see the rest";
+
+/** The content with each of its texts short enough for the model; what is not text stays as it is. */
+export function boundedContent(content: PartListUnion): PartListUnion {
+  if (Array.isArray(content)) return content.map((part) => boundedPart(part));
+  return boundedPart(content);
+}
+
+function boundedPart(part: Part | string): Part | string {
+  if (typeof part === "string") return keepHeadAndTail(part, MOST_ANSWER_CHARACTERS, CUT_HINT);
+  if (part.text === undefined) return part;
+  return { ...part, text: keepHeadAndTail(part.text, MOST_ANSWER_CHARACTERS, CUT_HINT) };
+}
+
+/**
+ * The one answer to a call: its text inside the function response, binary parts behind it as siblings,
+ * in order. An error is marked as one, so that no provider has to guess.
+ */
+export function responseParts(call: AnsweredCall): Part[] {
+  const text = textOf(call.llmContent);
+  const siblings = toParts(call.llmContent).filter((part) => part.text === undefined);
+  const output = text === "" && siblings.length > 0 ? described(siblings) : text;
+  const response: FunctionResponse = {
+    id: call.callId,
+    name: call.name,
+    response: call.status === "success" ? { output } : { error: output },
+  };
+  return [{ functionResponse: response }, ...siblings];
+}
+
+function described(parts: readonly Part[]): string {
+  const kinds = parts.map((part) => part.inlineData?.mimeType ?? "data");
+  return `The content follows: ${kinds.join(", ")}.`;
+}

@@ -1,0 +1,99 @@
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { loadSettings } from "./load-settings.ts";
+import { SettingsError } from "./settings.ts";
+
+let home: string;
+let root: string;
+
+beforeEach(async () => {
+  const top = await realpath(await mkdtemp(join(tmpdir(), "burin-settings-")));
+  home = join(top, "home");
+  root = join(top, "project");
+  await mkdir(home);
+  await mkdir(join(root, ".burin"), { recursive: true });
+});
+
+afterEach(async () => {
+  await rm(join(home, ".."), { recursive: true });
+});
+
+const user = () => join(home, "settings.json");
+const project = () => join(root, ".burin", "settings.json");
+
+function trustProject(): Promise<void> {
+  return writeFile(join(home, "trust.json"), JSON.stringify({ folders: [root] }));
+}
+
+describe("loadSettings", () => {
+  it("gives defaults when there is no file, frozen all the way down", async () => {
+    const { settings, notices } = await loadSettings({ home, root });
+    expect(settings).toMatchObject({
+      model: {},
+      permissions: { allow: [], ask: [], deny: [] },
+      tools: { include: [], exclude: [] },
+    });
+    expect(notices).toEqual([]);
+    expect(Object.isFrozen(settings.permissions.deny)).toBe(true);
+  });
+
+  it("R26 reads comments and trailing commas; later files win, lists are joined", async () => {
+    await writeFile(
+      user(),
+      '// mine\n{ "model": { "name": "a", "baseUrl": "u" }, "permissions": { "deny": ["x", "y",] }, }',
+    );
+    await writeFile(project(), '{ "model": { "name": "b" }, "permissions": { "deny": ["y", "z"] } }');
+    await trustProject();
+    const named = join(home, "more.json");
+    await writeFile(named, '{ "model": { "apiKeyEnv": "KEY" } }');
+    const { settings } = await loadSettings({ home, root, file: named });
+    expect(settings.model).toEqual({ name: "b", baseUrl: "u", apiKeyEnv: "KEY" });
+    expect(settings.permissions.deny).toEqual(["x", "y", "z"]);
+  });
+
+  it("P24 does not read the project's file in a folder that is not trusted, and says so", async () => {
+    await writeFile(project(), '{ "model": { "baseUrl": "http://evil.example/v1" } }');
+    const { settings, notices } = await loadSettings({ home, root });
+    expect(settings.model).toEqual({});
+    expect(notices).toEqual([`${project()} was not read: this folder is not trusted.`]);
+  });
+
+  it("P54 a broken file: line and column, every byte kept", async () => {
+    const broken = '{\n  "model": { "name": "a" }\n  "tools": {}\n}\n';
+    await writeFile(user(), broken);
+    const failure = await loadSettings({ home, root }).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(SettingsError);
+    expect(String(failure)).toContain(`${user()}:3:3: not valid JSON (comma expected)`);
+    expect(await readFile(user(), "utf8")).toBe(broken);
+  });
+
+  it.each([
+    ['{ "model": "gpt" }', '"model" must be an object'],
+    ['{ "permissions": { "deny": "x" } }', '"permissions.deny" must be an array'],
+    ["[]", "must be an object"],
+    ['{ "model": { "provider": "carrier pigeon" } }', '"model.provider" must be one of'],
+  ])("P54 names the key that has the wrong type: %s", async (text, message) => {
+    await writeFile(user(), text);
+    await expect(loadSettings({ home, root })).rejects.toThrow(message);
+  });
+
+  it("leaves keys that it does not know alone", async () => {
+    await writeFile(user(), '{ "fromTheFuture": { "a": 1 }, "model": { "name": "a" } }');
+    expect((await loadSettings({ home, root })).settings.model.name).toBe("a");
+  });
+
+  it("a named file must exist", async () => {
+    await expect(loadSettings({ home, root, file: join(home, "none.json") })).rejects.toThrow(
+      "does not exist",
+    );
+  });
+
+  it("an empty file and one with a byte order mark are fine", async () => {
+    await writeFile(user(), "");
+    expect((await loadSettings({ home, root })).settings.model).toEqual({});
+    await writeFile(user(), '\uFEFF{ "model": { "name": "a" } }');
+    expect((await loadSettings({ home, root })).settings.model.name).toBe("a");
+  });
+});

@@ -1,0 +1,81 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+
+const strings: JsonSchema = { type: "array", items: { type: "string" } };
+
+function rules(what: string): JsonSchema {
+  return {
+    ...strings,
+    description: `${what} Written as tool or tool(pattern), e.g. read_file or edit(src/**).`,
+  };
+}
+
+function section(description: string, properties: Record<string, JsonSchema>): JsonSchema {
+  return { type: "object", description, properties };
+}
+
+const NAMED_MODEL: Record<string, JsonSchema> = {
+  provider: {
+    enum: ["openai", "openai-responses", "anthropic", "gemini"],
+    description: "The protocol of the service. openai: chat completions, which most services speak.",
+  },
+  name: { type: "string", description: "The model's name at its service." },
+  baseUrl: { type: "string", description: "Where the service is, usually ending in /v1." },
+  apiKeyEnv: { type: "string", description: "The environment variable that holds the key." },
+};
+
+/** What a settings file may hold. The build writes it beside the package, for editors. Unknown keys are left alone. */
+export const SETTINGS_SCHEMA: JsonSchema = {
+  $schema: "http://json-schema.org/draft-07/schema#",
+  title: "Burin settings",
+  type: "object",
+  properties: {
+    $schema: { type: "string" },
+    model: section("The model that answers.", {
+      ...NAMED_MODEL,
+      timeoutSeconds: {
+        type: "number",
+        exclusiveMinimum: 0,
+        description: "The longest silence of the service that is waited for. Default 600.",
+      },
+      fallbacks: {
+        type: "array",
+        items: { anyOf: [{ type: "string" }, { type: "object", properties: NAMED_MODEL }] },
+        description: "Models to ask, in this order, when the model fails for good.",
+      },
+    }),
+    permissions: section(
+      "Which calls run unasked, are asked about, or never run. Deny beats ask beats allow.",
+      {
+        allow: rules("Run without a question."),
+        ask: rules("Always ask first."),
+        deny: rules("Never run."),
+      },
+    ),
+    files: section("What no tool may see. .burinignore files are always in force.", {
+      ignoreFileNames: { ...strings, description: "Names of more ignore files, e.g. .aiignore." },
+      ignore: { ...strings, description: "Globs as in ignore files, from the project's folder." },
+    }),
+    sandbox: section("What commands may reach, where the system can limit them.", {
+      mode: {
+        enum: ["off", "read-only", "workspace-write"],
+        description: "workspace-write (default): the project and a private temporary folder can be written.",
+      },
+      network: { type: "boolean", description: "Commands have the network. Default false." },
+    }),
+    shell: section("How commands are run.", {
+      passEnvironment: {
+        ...strings,
+        description: "Names of variables that commands get although they look like secrets.",
+      },
+    }),
+    tools: section("Which tools the model is told of.", {
+      include: { ...strings, description: "Names or globs; when given, only these." },
+      exclude: { ...strings, description: "Names or globs to leave out." },
+      editCorrection: {
+        type: "boolean",
+        description: "Ask the model to repair an edit whose old text is found nowhere. Default true.",
+      },
+      svgAsText: { type: "boolean", description: "read_file gives SVG images as the text that they are." },
+    }),
+  },
+};

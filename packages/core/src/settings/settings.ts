@@ -1,0 +1,101 @@
+/** What settings.json can say, after merging. A frozen value: each part is handed only its own fields. */
+export interface Settings {
+  readonly model: ModelSettings;
+  readonly permissions: {
+    readonly allow: readonly string[];
+    readonly ask: readonly string[];
+    readonly deny: readonly string[];
+  };
+  readonly files: FileSettings;
+  readonly sandbox: SandboxSettings;
+  readonly shell: ShellSettings;
+  readonly tools: {
+    /** Names or globs; when given, only these tools are declared. */
+    readonly include: readonly string[];
+    readonly exclude: readonly string[];
+    /** read_file gives SVG images as text. */
+    readonly svgAsText: boolean;
+    /** An edit that no rule can place may be repaired by asking the model. */
+    readonly editCorrection: boolean;
+  };
+}
+
+interface SandboxSettings {
+  /** How far commands may reach, where the system can limit them. */
+  readonly mode: "off" | "read-only" | "workspace-write";
+  /** Commands have the network inside the sandbox. */
+  readonly network: boolean;
+}
+
+interface ShellSettings {
+  /** Names of variables that commands get although they look like secrets. */
+  readonly passEnvironment: readonly string[];
+}
+
+interface FileSettings {
+  /** Names of more ignore files like `.burinignore`. */
+  readonly ignoreFileNames: readonly string[];
+  /** Globs, as in ignore files, of what no tool may see; a project cannot take them back. */
+  readonly ignore: readonly string[];
+}
+
+/** The protocol that a model's service speaks; `openai` is chat completions, which most services know. */
+export type ModelProvider = "openai" | "openai-responses" | "anthropic" | "gemini";
+
+export interface NamedModel {
+  readonly provider?: ModelProvider;
+  /** The model's name at its service; `provider/name` where that is unambiguous. */
+  readonly name?: string;
+  /** Where the service is, usually ending in /v1. */
+  readonly baseUrl?: string;
+  /** The variable that holds the key, instead of the provider's own. */
+  readonly apiKeyEnv?: string;
+}
+
+export interface ModelSettings extends NamedModel {
+  /** The longest silence of the service that is waited for; its length does not matter as long as it speaks. */
+  readonly timeoutSeconds?: number;
+  /** Asked in this order when the model fails for good; a name alone is a model whose key is in the environment. */
+  readonly fallbacks?: readonly (NamedModel | string)[];
+}
+
+/** Settings as a program may give them: any of them may be left out. */
+export type SettingsInput = { readonly [Key in keyof Settings]?: Partial<Settings[Key]> };
+
+/** A settings file that cannot be used. The message names the file and the place; the file is left as it is. */
+export class SettingsError extends Error {
+  override readonly name = "SettingsError";
+}
+
+const NO_SETTINGS: Settings = {
+  model: {},
+  permissions: { allow: [], ask: [], deny: [] },
+  files: { ignoreFileNames: [], ignore: [] },
+  sandbox: { mode: "workspace-write", network: false },
+  shell: { passEnvironment: [] },
+  tools: { include: [], exclude: [], svgAsText: false, editCorrection: true },
+};
+
+/** Later values win, lists are joined in order, each entry once. */
+export function mergeSettings(layers: readonly object[]): Settings {
+  let merged: unknown = NO_SETTINGS;
+  for (const layer of layers) merged = mergedValue(merged, layer);
+  return frozen(merged as Settings);
+}
+
+function mergedValue(base: unknown, over: unknown): unknown {
+  if (Array.isArray(base) && Array.isArray(over)) return [...new Set([...base, ...over])];
+  if (!isRecord(base) || !isRecord(over)) return over;
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(over)) merged[key] = mergedValue(base[key], value);
+  return merged;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value === "object" && value !== null) Object.values(value).forEach(frozen);
+  return Object.freeze(value);
+}

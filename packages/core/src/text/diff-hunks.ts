@@ -1,0 +1,34 @@
+import { applyPatch, parsePatch } from "diff";
+import type { DiffOfFile } from "./diff.ts";
+
+/** The parts of a change that can be taken or left one by one, each as the lines of a unified diff. */
+export function hunksOf(diff: DiffOfFile): string[] {
+  return (parsed(diff)?.hunks ?? []).map(({ oldStart, oldLines, newStart, newLines, lines }) =>
+    [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines].join("\n"),
+  );
+}
+
+/**
+ * The content with only the accepted hunks (by their index) of a change, for an answer "edited". A change
+ * that has no hunks can only be taken or refused as a whole.
+ */
+export function contentWithHunks(diff: DiffOfFile, accepted: ReadonlySet<number>): string {
+  const patch = parsed(diff);
+  if (patch === undefined || patch.hunks.length === accepted.size) return diff.newContent;
+  const above = (diff.firstLine ?? 1) - 1;
+  const hunks = patch.hunks
+    .filter((_hunk, index) => accepted.has(index))
+    .map((hunk) => ({ ...hunk, oldStart: hunk.oldStart - above, newStart: hunk.newStart - above }));
+  const content = applyPatch(
+    diff.originalContent ?? "",
+    { ...patch, hunks },
+    { autoConvertLineEndings: false },
+  );
+  if (content === false) throw new Error("The diff does not fit its own original content.");
+  return content;
+}
+
+function parsed(diff: DiffOfFile) {
+  const [patch] = parsePatch(diff.fileDiff);
+  return patch !== undefined && patch.hunks.length > 0 ? patch : undefined;
+}

@@ -1,0 +1,100 @@
+import { applyPatch } from "diff";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { fileDiff, matchingLines } from "./diff.ts";
+
+function numbered(count: number, word = "line"): string {
+  return Array.from({ length: count }, (_, index) => `${word} ${index}\n`).join("");
+}
+
+describe("a file's diff", () => {
+  it("R13 of a new file has no original", () => {
+    expect(fileDiff({ fileName: "a", before: null, after: "x\ny\n" })).toEqual({
+      kind: "file_diff",
+      fileName: "a",
+      originalContent: null,
+      newContent: "x\ny\n",
+      fileDiff: "--- /dev/null\n+++ a\n@@ -0,0 +1,2 @@\n+x\n+y\n",
+      addedLines: 2,
+      removedLines: 0,
+    });
+  });
+
+  it("R13 of equal texts is empty", () => {
+    expect(fileDiff({ fileName: "a", before: "x", after: "x" })).toMatchObject({
+      fileDiff: "",
+      addedLines: 0,
+    });
+  });
+
+  it("R13 counts lines from the file's beginning, wherever the change is", () => {
+    const before = numbered(1000);
+    const after = before.replace("line 500\n", "changed\n");
+    const { fileDiff: unified } = fileDiff({ fileName: "a", before, after });
+    expect(unified).toContain(
+      "@@ -498,7 +498,7 @@\n line 497\n line 498\n line 499\n-line 500\n+changed\n line 501\n",
+    );
+  });
+
+  it("R13 tells a missing final newline", () => {
+    const { fileDiff: unified } = fileDiff({ fileName: "a", before: "x", after: "x\n" });
+    expect(unified).toContain("\\ No newline at end of file");
+  });
+
+  it("R13 makes the new text of the old one when applied", () => {
+    const line = fc.constantFrom("a\n", "b\n", "c\n", "\n", "a b\n", "d\r\n");
+    const text = fc
+      .tuple(fc.array(line, { maxLength: 30 }), fc.constantFrom("", "end"))
+      .map(([lines, end]) => {
+        return lines.join("") + end;
+      });
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const { fileDiff: unified } = fileDiff({ fileName: "a", before, after });
+        expect(unified === "" ? before : applyPatch(before, unified)).toBe(after);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("R13 finds the ends of a change wherever it stands in a long text", () => {
+    const long = numbered(3000);
+    const place = fc.nat(long.length);
+    fc.assert(
+      fc.property(place, fc.nat(9000), fc.constantFrom("", "x", "line 7\n", "\n"), (start, length, fresh) => {
+        const after = long.slice(0, start) + fresh + long.slice(start + length);
+        const { fileDiff: unified } = fileDiff({ fileName: "a", before: long, after });
+        expect(unified === "" ? long : applyPatch(long, unified)).toBe(after);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("R13 of texts that are too large or too unlike says that the file is rewritten", () => {
+    const large = fileDiff({ fileName: "a", before: numbered(100_000), after: numbered(90_000, "other") });
+    expect(large.fileDiff).toBe("--- a\n+++ a\nThe file is rewritten: 100000 lines become 90000.\n");
+    expect(large).toMatchObject({ addedLines: 90_000, removedLines: 100_000 });
+    const unlike = fileDiff({ fileName: "a", before: numbered(3000), after: numbered(3000, "other") });
+    expect(unlike.fileDiff).toContain("3000 lines become 3000");
+  });
+});
+
+describe("matching lines", () => {
+  it("P3 are the same lines, in order, each once", () => {
+    const line = fc.constantFrom("a", "b", "c", "");
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 25 }), fc.array(line, { maxLength: 25 }), (before, after) => {
+        const match = matchingLines(before, after);
+        const places = match.filter((place) => place >= 0);
+        expect([...new Set(places)].sort((a, b) => a - b)).toEqual(places);
+        for (const [index, place] of match.entries())
+          if (place >= 0) expect(before[place]).toBe(after[index]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("P3 find what stays around and between changes", () => {
+    expect(matchingLines(["a", "b", "c", "d"], ["a", "X", "c", "Y", "d"])).toEqual([0, -1, 2, -1, 3]);
+  });
+});

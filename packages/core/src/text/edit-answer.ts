@@ -1,0 +1,60 @@
+import type { Replacement } from "./edit-match.ts";
+
+/** What the model is told of an edit that was made. */
+export interface EditAnswer {
+  readonly file: string;
+  /** What could not be kept as it was, in words. */
+  readonly notes: readonly string[];
+}
+
+export interface MadeEdit extends EditAnswer {
+  readonly places: number;
+  /** "exact", or what the places were found in spite of. */
+  readonly stage: string;
+  /** The changed lines with their numbers. */
+  readonly lines: string;
+}
+
+export function createdAnswer({ file, notes }: EditAnswer): string {
+  return [`Created new file: ${file} with provided content.`, ...told(notes)].join("\n");
+}
+
+export function modifiedAnswer({ file, notes, places, stage, lines }: MadeEdit): string {
+  const how = stage === "exact" ? [] : [`old_string was not exact; it was found in spite of: ${stage}.`];
+  const head = `Successfully modified file: ${file} (${places} replacements).`;
+  return [head, ...how, ...told(notes), "The changed lines now:", lines].join("\n");
+}
+
+export interface PersonsEdit extends EditAnswer {
+  readonly isNew: boolean;
+  /** A diff, from the proposal to the person's version. */
+  readonly changes: string;
+}
+
+export function personsVersionAnswer({ file, notes, isNew, changes }: PersonsEdit): string {
+  const head = isNew
+    ? `Created new file: ${file} with the content that the person made of it.`
+    : `The person changed the proposal before approving it; ${file} holds their version.`;
+  return [head, "It differs from the proposal in this:", changes, ...told(notes)].join("\n");
+}
+
+function told(notes: readonly string[]): string[] {
+  return notes.map((note) => `Note: ${note}.`);
+}
+
+interface PlacedEdit {
+  readonly content: string;
+  readonly replacements: readonly Replacement[];
+}
+
+/** Whether the same texts are replaced by the same ones, wherever they stand by now. */
+export function isSameEdit(planned: PlacedEdit, now: PlacedEdit): boolean {
+  if (planned.replacements.length !== now.replacements.length) return false;
+  const replaced = ({ content, replacements }: PlacedEdit) =>
+    replacements.map(({ start, end, text }) => ({ old: content.slice(start, end), fresh: text }));
+  const places = replaced(planned);
+  return replaced(now).every(({ old, fresh }, index) => {
+    const place = places[index];
+    return place?.old === old && place.fresh === fresh;
+  });
+}

@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { applyReplacements, findEdit } from "./edit-match.ts";
+
+interface Doubt {
+  readonly doubt: string;
+  readonly content: string;
+  readonly old: string;
+  readonly new: string;
+}
+
+function edit({ content, old, new: newText }: Doubt) {
+  return findEdit({ content, oldText: old, newText, expected: 1 });
+}
+
+const DOUBTS: readonly Doubt[] = [
+  {
+    doubt: "the file has gained a line beside what is changed",
+    content: "one(1);\ntwo(2);\nadded(9);\nthree(3);\nfour(4);\n",
+    old: "one(1);\ntwo(2);\nthree(3);\nfour(4);",
+    new: "one(1);\ntwo(22);\nthree(3);\nfour(4);",
+  },
+  {
+    doubt: "the file has gained a line beside lines that are nested deeper",
+    content: "one(1);\ntwo(2);\nadded(9);\nthree(3);\nfour(4);\n",
+    old: "one(1);\ntwo(2);\nthree(3);\nfour(4);",
+    new: "one(1);\n  two(2);\nthree(3);\nfour(4);",
+  },
+  {
+    doubt: "the file has gained a line beside one that gets longer",
+    content: "one(1);\nadded(9);\nif (two)\nthree(3);\nfour(4);\n",
+    old: "one(1);\nif (two)\nthree(3);\nfour(4);",
+    new: "one(1);\nif (two) {\nthree(3);\nfour(4);",
+  },
+  {
+    doubt: "the file has gained a line beside one that loses the blank at its end",
+    content: "one(1);\nadded(9);\ntwo(2); \nthree(3);\nfour(4);\n",
+    old: "one(1);\ntwo(2); \nthree(3);\nfour(4);",
+    new: "one(1);\ntwo(2);\nthree(33);\nfour(4);",
+  },
+  {
+    doubt: "single lines on both sides are all that tells where a line was left out",
+    content: "alpha(1);\nextra(4);\nend(5);\n",
+    old: "alpha(1);\nend(5);",
+    new: "alpha(11);\nend(5);",
+  },
+  {
+    doubt: "lines are wrong by one in two places that read the same",
+    content: "a(1);\nb(2);\nx(3);\nc(4);\n\na(1);\nb(2);\ny(3);\nc(4);\n",
+    old: "a(1);\nb(2);\nc(4);",
+    new: "a(11);\nb(2);\nc(4);",
+  },
+  {
+    doubt: "blank lines are wrong beside a line that is exchanged",
+    content: "first(1);\n\nold(2);\n\nlast(3);\n",
+    old: "first(1);\n\nold(2);\n\n\nlast(3);",
+    new: "first(1);\n\nfresh(2);\n\nlast(3);",
+  },
+  {
+    doubt: "the last line stands in the file only as the beginning of another",
+    content: "run(a);\n};\n\n/**\n * Explains it.\n *\n */\n",
+    old: "run(a);\n};\n\n/**\n *\n\n",
+    new: "run(b);\n};\n\n/**\n * Explains it.\n *\n\n",
+  },
+  {
+    doubt: "blanks within a line are wrong where something is put in",
+    content: "const __ = y18n.__;\nfails(1);\n",
+    old: "const __=y18n.__;\nfails(1);",
+    new: "const __=shim.y18n.__;\nfails(1);",
+  },
+];
+
+describe("doubtful edits", () => {
+  it.each(DOUBTS)("P1 P31 refuses when $doubt", (row) => {
+    expect(["none", "ambiguous"]).toContain(edit(row).status);
+  });
+
+  it("P31 P32 keeps the line break before the place when only the old text begins with one", () => {
+    const content = "before\r\n * one\r\n * two\r\n";
+    const match = findEdit({
+      content,
+      oldText: "\n * one\n * two\n",
+      newText: " * one\n * 2\n",
+      expected: 1,
+    });
+    expect(match.status === "matched" && applyReplacements(content, match.replacements)).toBe(
+      "before\r\n * one\r\n * 2\r\n",
+    );
+  });
+
+  const gained = "alpha(1);\nbeta(2);\ngamma(3);\nextra(4);\nend();\nother(5);\nend();\n";
+  it.each([
+    { change: "two lines above", old: "alpha(1);", put: "alpha(11);" },
+    { change: "next to the line above", old: "beta(2);", put: "beta(22);" },
+    { change: "put in above the line above", old: "gamma(3);", put: "\nfresh(9);\ngamma(3);" },
+  ])("P31 keeps a line of the file that the old text leaves out, with a change $change", ({ old, put }) => {
+    const oldText = "alpha(1);\nbeta(2);\ngamma(3);\nend();";
+    const match = findEdit({ content: gained, oldText, newText: oldText.replace(old, put), expected: 1 });
+    expect(match.status === "matched" && applyReplacements(gained, match.replacements)).toBe(
+      gained.replace(old, put),
+    );
+  });
+
+  it("P31 keeps a line that the old text leaves out below the new first line", () => {
+    const content = "import a;\nimport b;\nimport e;\nimport c;\nrun();\n";
+    const match = findEdit({
+      content,
+      oldText: "import a;\nimport b;\nimport c;\nrun();",
+      newText: "import b;\nimport c;\nrun();",
+      expected: 1,
+    });
+    expect(match.status === "matched" && applyReplacements(content, match.replacements)).toBe(
+      content.replace("import a;\n", ""),
+    );
+  });
+
+  it("P31 keeps blanks at a line's end though the new text has the line the old text left out", () => {
+    const content = "a(1);\nb(2);  \nc(3);\nd(4);\ne(5);\n";
+    const match = findEdit({
+      content,
+      oldText: "a(1);\nc(3);\nd(4);\ne(5);",
+      newText: "a(1);\nb(2);\nc(3);\nd(44);\ne(5);",
+      expected: 1,
+    });
+    expect(match.status === "matched" && applyReplacements(content, match.replacements)).toBe(
+      content.replace("d(4)", "d(44)"),
+    );
+  });
+});

@@ -1,0 +1,218 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { applyReplacements, type EditMatch, type EditRequest, findEdit } from "./edit-match.ts";
+
+function edit(content: string, oldText: string, newText: string): EditMatch {
+  return findEdit({ content, oldText, newText, expected: 1 });
+}
+
+function applied(request: Omit<EditRequest, "expected"> & { expected?: number }): string | EditMatch {
+  const match = findEdit({ expected: 1, ...request });
+  return match.status === "matched" ? applyReplacements(request.content, match.replacements) : match;
+}
+
+const HOSTILE = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 30 }),
+  fc
+    .array(
+      fc.constantFrom(
+        "$&",
+        "$1",
+        "$$",
+        "$`",
+        "$'",
+        "\\",
+        "\\n",
+        "\r\n",
+        "\n",
+        "\t",
+        " ",
+        "“",
+        "é",
+        "\ufeff",
+        "&lt;",
+        "a",
+      ),
+      { maxLength: 12 },
+    )
+    .map((parts) => parts.join("")),
+);
+
+const FILE = [
+  "export function area(shape) {",
+  "    if (!shape) {",
+  '        return "none"; // nothing',
+  "    }",
+  "",
+  "    const { width, height } = shape;",
+  "    return width * height;",
+  "}",
+  "",
+  "export function name(shape) {",
+  "    return shape.name ?? 'nameless';",
+  "}",
+  "",
+].join("\n");
+
+const AREA = "    const { width, height } = shape;\n    return width * height;\n}";
+const AREA2 = "    const { width, height } = shape;\n    return width * height * 2;\n}";
+const DONE = FILE.replace("width * height;", "width * height * 2;");
+describe("exact matches", () => {
+  it("P17 R94 writes exactly the text given, whatever it holds, and touches nothing else", () => {
+    fc.assert(
+      fc.property(fc.tuple(HOSTILE, HOSTILE, HOSTILE, HOSTILE), ([head, middle, tail, newText]) => {
+        const oldText = `<<${middle}>>`;
+        const content = `${head}${oldText}${tail}`;
+        fc.pre(content.split("<<").length === 2 && !content.includes("\r") && oldText !== newText);
+        expect(applied({ content: content, oldText: oldText, newText: newText })).toBe(
+          `${head}${newText}${tail}`,
+        );
+      }),
+    );
+  });
+
+  it("P17 R94 replaces as many as expected, literally", () => {
+    expect(applied({ content: "a.b a.b a.b", oldText: "a.b", newText: "$&\\1", expected: 3 })).toBe(
+      "$&\\1 $&\\1 $&\\1",
+    );
+  });
+
+  it("X7 R98 refuses any count that is not the expected one and tells lines and number", () => {
+    const content = "one\ntwo\none\n";
+    expect(edit(content, "one", "1")).toEqual({ status: "ambiguous", found: 2, lines: [1, 3] });
+    expect(findEdit({ content: content, oldText: "one", newText: "1", expected: 3 })).toMatchObject({
+      status: "ambiguous",
+      found: 2,
+    });
+    expect(findEdit({ content: content, oldText: "two", newText: "2", expected: 2 })).toMatchObject({
+      status: "ambiguous",
+      found: 1,
+    });
+  });
+
+  it("X7 never goes on to a lenient stage when exact places are too many or too few", () => {
+    expect(edit("  a()\n\ta( )\n  a()\n", "  a()", "b()").status).toBe("ambiguous");
+  });
+
+  it("X7 counts overlapping places when it matters which of them is taken", () => {
+    expect(edit("aaa", "aa", "b").status).toBe("ambiguous");
+    expect(applied({ content: "aaaa", oldText: "aa", newText: "b", expected: 2 })).toBe("bb");
+  });
+
+  it("P31 reports an edit that changes nothing instead of success", () => {
+    expect(edit(FILE, "width * height", "width * height").status).toBe("no_change");
+  });
+
+  it("R96 finds nothing for an empty old text", () => {
+    expect(edit(FILE, "", "x")).toEqual({ status: "none", alreadyApplied: false });
+  });
+
+  it("P32 gives new lines the line end of the line they are put into", () => {
+    expect(applied({ content: "a\r\nb\r\nc\r\n", oldText: "b", newText: "b1\nb2" })).toBe(
+      "a\r\nb1\r\nb2\r\nc\r\n",
+    );
+    expect(applied({ content: "a\nb\r\nc\n", oldText: "a", newText: "a1\na2" })).toBe("a1\na2\nb\r\nc\n");
+  });
+});
+
+describe("edits that must fail", () => {
+  const refused: readonly [why: string, content: string, oldText: string, newText: string][] = [
+    ["the text is not there", FILE, "import { nothing } from 'here';\nnothing();", "x"],
+    ["a like place has another word", FILE, AREA.replaceAll("height", "depth"), AREA2],
+    [
+      "a number differs",
+      "const limit = 100;\nrun(limit, again);\n",
+      "const limit = 1000;\nrun(limit, again);",
+      "const limit = 5;",
+    ],
+    [
+      "a word differs by a letter that makes another word",
+      "sort(items, first, by);\n",
+      "sort(item, first, by);",
+      "sort(item, last, by);",
+    ],
+    ["two places are equally like it", "  a(1);\n\ta(1);\n", "a( 1 );", "a( 2 );"],
+    ["the file has been changed in that line", FILE.replace("width *", "radius *"), AREA, AREA2],
+    [
+      "a line was dropped where the change goes",
+      "a();\nb();\nc();\nd();\n",
+      "a();\nc();\nd();",
+      "a();\nx();\nc();\nd();",
+    ],
+    [
+      "a blank line was dropped where the change goes",
+      "a();\n\nb();\nc();\n",
+      "a();\nb();\nc();",
+      "a();\nx();\nb();\nc();",
+    ],
+    ["either of two elisions would do", "f {\n  a\n}\nf {\n  b\n}\n", "f {\n  ...\n}", "g {\n  ...\n}"],
+  ];
+
+  it.each(refused)("P1 X7 refuses when %s", (...[, content, oldText, newText]) => {
+    expect(["none", "ambiguous"]).toContain(edit(content, oldText, newText).status);
+  });
+
+  it("P1 tells that the change is already there", () => {
+    expect(edit(DONE, AREA, AREA2)).toMatchObject({ status: "none", alreadyApplied: true });
+  });
+
+  it("P31 does not take a like place elsewhere when the change is already there", () => {
+    const content =
+      "f {\n  new(1, 2);\n  next();\n}\n      f {\n        old(1, 2);\n        next();\n      }\n";
+    const oldText = "f {\n  old(1, 2);\n  next();\n}";
+    expect(edit(content, oldText, oldText.replace("old", "new"))).toMatchObject({ alreadyApplied: true });
+  });
+
+  it("P1 shows the closest region and what differs there", () => {
+    const match = edit(FILE, AREA.replaceAll("height", "depth"), AREA2);
+    expect(match).toMatchObject({
+      status: "none",
+      alreadyApplied: false,
+      closest: { startLine: 6, endLine: 8 },
+    });
+    expect(match.status === "none" && match.closest?.differences[0]).toEqual({
+      line: 6,
+      given: "const { width, depth } = shape;",
+      file: "const { width, height } = shape;",
+    });
+  });
+
+  it("P31 never succeeds with an unchanged file", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom("a", "b", " ", "\n", "(", "\t"), { maxLength: 14 }),
+        HOSTILE,
+        (parts, text) => {
+          const content = parts.join("");
+          for (const [oldText, newText] of [
+            [content.trim(), text],
+            [text, content.trim()],
+            [` ${content}`, content],
+          ]) {
+            const result = applied({ content: content, oldText: oldText ?? "", newText: newText ?? "" });
+            if (typeof result === "string") expect(result).not.toBe(content);
+          }
+        },
+      ),
+    );
+  });
+});
+
+describe("large input", () => {
+  it("P1 answers for a megabyte of equal lines and a long old text", () => {
+    const content = "same line\n".repeat(100_000);
+    expect(edit(content, "same  line\n".repeat(2000), "x").status).toBe("ambiguous");
+    expect(edit(content, `${"same line\n".repeat(1999)}other`, "x").status).toBe("none");
+  });
+
+  it("R94 finds the one place in a megabyte", () => {
+    const lines = Array.from({ length: 30_000 }, (_, index) => `  call(${index}, "some text ${index}");`);
+    const content = lines.join("\n");
+    const result = applied({
+      content: content,
+      oldText: 'call( 15000, "some text 15000" );',
+      newText: "gone();",
+    });
+    expect(result).toBe(content.replace('call(15000, "some text 15000");', "gone();"));
+  });
+});

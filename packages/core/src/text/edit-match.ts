@@ -1,0 +1,283 @@
+/**
+ * The ladder, from the strictest rung to the most lenient:
+ *
+ * | rung                | the old text is the file's but for                                | rung is in          |
+ * |---------------------|-------------------------------------------------------------------|---------------------|
+ * | exact               | nothing                                                           | exact.ts            |
+ * | line endings        | CRLF and LF                                                       | exact.ts            |
+ * | same tokens         | blanks, indentation, blank lines, line breaks, look-alike signs   | samePlaces below    |
+ * | lost escapes        | backslashes or entities the model left out                        | samePlaces, a fold  |
+ * | elided middle       | lines it wrote as `...`                                           | elided-places.ts    |
+ * | near                | one line left out, one word mistyped                              | near-places.ts      |
+ *
+ * Every rung also tries the text without what READINGS names. A rung only finds places; choose.ts picks among them
+ * and refuses when they do not agree, merge.ts does the change there and refuses (doubts.ts) what it cannot prove.
+ * A new rung is a row here and a function that finds places.
+ */
+import { type Candidate, chooseReplacements } from "./edit-match/choose.ts";
+import { type ClosestRegion, closestRegion, holdsTokens } from "./edit-match/closest-region.ts";
+import { elidedPlaces } from "./edit-match/elided-places.ts";
+import { findExactly, lineOf } from "./edit-match/exact.ts";
+import { withLineEnd } from "./edit-match/gaps.ts";
+import { nearPlaces } from "./edit-match/near-places.ts";
+import { cutsLines, type Place } from "./edit-match/place.ts";
+import {
+  type Reading,
+  type TextPair,
+  withoutByteOrderMark,
+  withoutDiffMarkers,
+  withoutExtraEscapes,
+  withoutHtmlEntities,
+  withoutLineNumbers,
+} from "./edit-match/readings.ts";
+import type { Replacement } from "./edit-match/replacement.ts";
+import { slipsAt } from "./edit-match/slips.ts";
+import {
+  BACKSLASH_BLIND,
+  cut,
+  cutAroundElisions,
+  ENTITY_BLIND,
+  ESCAPE_BLIND,
+  type Fold,
+  hasElision,
+  PLAIN,
+  positionsOf,
+  type Tokens,
+} from "./edit-match/tokens.ts";
+
+export type { ClosestRegion, Replacement };
+
+export interface EditRequest {
+  readonly content: string;
+  readonly oldText: string;
+  readonly newText: string;
+  /** How many places are to be changed. */
+  readonly expected: number;
+}
+
+export type EditMatch =
+  | {
+      readonly status: "matched";
+      /** "exact", or the mistakes that were seen through. */
+      readonly stage: string;
+      /** In the order of the file, without overlap; offsets count in the original content. */
+      readonly replacements: readonly Replacement[];
+      /** The first line of each replacement. */
+      readonly lines: readonly number[];
+    }
+  | { readonly status: "none"; readonly alreadyApplied: boolean; readonly closest?: ClosestRegion }
+  | { readonly status: "ambiguous"; readonly found: number; readonly lines: readonly number[] }
+  | { readonly status: "no_change" };
+
+/** A mistake of the model in its whole text: each row gives the text without it. */
+const READINGS: readonly { readonly name: string; readonly read: Reading }[] = [
+  { name: "byte order mark", read: withoutByteOrderMark },
+  { name: "line numbers", read: withoutLineNumbers },
+  { name: "diff markers", read: withoutDiffMarkers },
+  { name: "HTML entities", read: withoutHtmlEntities },
+  { name: "extra escapes", read: withoutExtraEscapes },
+];
+
+interface Stage {
+  readonly name: string;
+  /** A sign of which the old text must have fewer than the place in the file. */
+  readonly lost: string;
+  readonly cut: (text: string) => Tokens;
+  /** How the file is cut, if otherwise. */
+  readonly cutFile?: (content: string) => Tokens;
+  readonly places: (file: Tokens, before: Tokens, newText: string) => readonly Found[];
+}
+
+interface Found {
+  readonly place: Place;
+  readonly believable: boolean;
+}
+
+function byFold(fold: Fold): (text: string) => Tokens {
+  return (text) => cut(text, fold);
+}
+
+/**
+ * The first tier that finds anything decides, for better or worse, and
+ * all its rows must agree. Line ends, blanks, indentation, blank lines and look-alike signs are what `slips.ts`
+ * names within a row.
+ */
+const TIERS: readonly (readonly Stage[])[] = [
+  [
+    { name: "", lost: "", cut: byFold(PLAIN), places: samePlaces },
+    { name: "lost escapes", lost: "\\", cut: byFold(ESCAPE_BLIND), places: samePlaces },
+    {
+      name: "lost escapes",
+      lost: "\\",
+      cut: byFold(PLAIN),
+      cutFile: byFold(BACKSLASH_BLIND),
+      places: samePlaces,
+    },
+    {
+      name: "lost escapes",
+      lost: "\\",
+      cut: byFold(PLAIN),
+      cutFile: byFold(ESCAPE_BLIND),
+      places: samePlaces,
+    },
+    { name: "HTML entities", lost: "&", cut: byFold(ENTITY_BLIND), places: samePlaces },
+  ],
+  [{ name: "elided middle", lost: "", cut: cutAroundElisions, places: elided }],
+  [{ name: "", lost: "", cut: byFold(PLAIN), places: nearPlaces }],
+];
+
+/** More places than this, or a long text at more than a few, are no longer told apart: none of them is taken. */
+const MAX_PLACES = 200;
+const MAX_PLACED_TOKENS = 40_000;
+
+/**
+ * Finds what `oldText` means in `content` and what to write there. It answers "matched" only when every way to
+ * read the request leads to the same change, at exactly `expected` places; no other text is ever touched.
+ */
+export function findEdit(request: EditRequest): EditMatch {
+  const { content, oldText, newText, expected } = request;
+  if (oldText === "" || expected < 1) return { status: "none", alreadyApplied: false };
+  const exact = exactly(request, "exact");
+  if (exact !== undefined) return exact;
+  const lineFeeds = { oldText: withLineEnd(oldText, "\n"), newText: withLineEnd(newText, "\n") };
+  const otherEnds = oldText.includes("\r\n")
+    ? lineFeeds
+    : { oldText: withLineEnd(oldText, "\r\n"), newText: withLineEnd(newText, "\r\n") };
+  if (
+    content.includes("\r\n") === otherEnds.oldText.includes("\r\n") &&
+    outerBreaks(oldText) === outerBreaks(newText)
+  ) {
+    const byLineEnds = exactly({ content, expected, ...otherEnds }, "line endings");
+    if (byLineEnds !== undefined) return byLineEnds;
+  }
+  return leniently({ content, expected, ...lineFeeds });
+}
+
+/** Line breaks that only one of the texts begins or ends with are a slip, not the wish to join lines. */
+function outerBreaks(text: string): string {
+  return `${/^[\r\n]*/.exec(text)?.[0].length}:${/[\r\n]*$/.exec(text)?.[0].length}`;
+}
+
+function exactly(request: EditRequest, stage: string): EditMatch | undefined {
+  const { content, expected, oldText, newText } = request;
+  const exact = findExactly(request);
+  if (exact.found === 0) return undefined;
+  if (exact.found !== expected) {
+    return { status: "ambiguous", found: exact.found, lines: exact.starts.map((at) => lineOf(content, at)) };
+  }
+  return newText === oldText ? { status: "no_change" } : matched(content, stage, exact.replacements);
+}
+
+function matched(content: string, stage: string, replacements: readonly Replacement[]): EditMatch {
+  const real = replacements.some(({ start, end, text }) => content.slice(start, end) !== text);
+  if (!real) return { status: "no_change" };
+  return {
+    status: "matched",
+    stage,
+    replacements,
+    lines: replacements.map(({ start }) => lineOf(content, start)),
+  };
+}
+
+function leniently(request: EditRequest): EditMatch {
+  const { content, expected, newText } = request;
+  const readings = readingsOf(request);
+  const plain = cut(content, PLAIN);
+  for (const tier of TIERS) {
+    const candidates = tier.flatMap((stage) => {
+      if (!content.includes(stage.lost)) return [];
+      const file = stage.name === "" ? plain : (stage.cutFile ?? stage.cut)(content);
+      return readings.flatMap((reading) => candidatesOf(stage, reading, file));
+    });
+    if (candidates.length === 0) continue;
+    const choice = chooseReplacements(content, candidates, expected);
+    if (choice.status === "ambiguous") {
+      return { ...choice, lines: choice.starts.map((at) => lineOf(content, at)) };
+    }
+    if (choice.status === "unclear") break;
+    const done = holdsTokens(plain, cut(newText, PLAIN), choice.before) && holdsText(content, newText);
+    if (done) return failure(request, plain);
+    return matched(content, choice.stage, choice.replacements);
+  }
+  return failure(request, plain);
+}
+
+interface ReadPair extends TextPair {
+  readonly repairs: readonly string[];
+}
+
+/** The text as it is, and as it would be without each mistake it shows signs of, and without several. */
+function readingsOf({ oldText, newText }: TextPair): ReadPair[] {
+  let pairs: ReadPair[] = [{ oldText, newText, repairs: [] }];
+  for (const { name, read } of READINGS) {
+    const more = pairs.flatMap((pair) =>
+      read(pair).map((next) => ({ ...next, repairs: [...pair.repairs, name] })),
+    );
+    pairs = [...pairs, ...more.filter((pair) => pair.oldText !== oldText || pair.newText !== newText)];
+  }
+  return pairs;
+}
+
+function candidatesOf(stage: Stage, reading: ReadPair, file: Tokens): Candidate[] {
+  const before = stage.cut(reading.oldText);
+  const after = stage.cut(reading.newText);
+  const found = stage.places(file, before, reading.newText);
+  return found
+    .filter(({ place }) => hasLost(stage.lost, before, spanned(file.text, place)))
+    .map(({ place, believable }) => {
+      const slips = [...reading.repairs, ...(stage.name === "" ? [] : [stage.name]), ...place.slips];
+      const own = slipsAt(file.text, before, place);
+      return { before, after, believable, place: { ...place, slips: new Set([...slips, ...own]) } };
+    });
+}
+
+function hasLost(sign: string, before: Tokens, there: string): boolean {
+  return sign === "" || before.text.split(sign).length < there.split(sign).length;
+}
+
+function spanned(content: string, { starts, ends }: Place): string {
+  return content.slice(starts[0], ends[ends.length - 1]);
+}
+
+/** Every token of the old text, in one stretch: only blanks and ways of writing a sign may differ. */
+function samePlaces(file: Tokens, before: Tokens): Found[] {
+  const most = Math.max(2, Math.min(MAX_PLACES, Math.floor(MAX_PLACED_TOKENS / before.keys.length)));
+  const found = positionsOf(file.keys, before.keys, most);
+  return found.map((at) => {
+    const end = at + before.keys.length;
+    const place = {
+      starts: file.starts.slice(at, end),
+      ends: file.ends.slice(at, end),
+      slips: new Set<string>(),
+    };
+    return { place, believable: found.length < most && !cutsLines(file.text, before, place) };
+  });
+}
+
+function elided(file: Tokens, before: Tokens): Found[] {
+  if (!hasElision(before.text)) return [];
+  return elidedPlaces(file, before).map((place) => ({ place, believable: true }));
+}
+
+function failure({ oldText, newText, content }: EditRequest, file: Tokens): EditMatch {
+  const after = cut(newText, PLAIN);
+  const alreadyApplied =
+    holdsTokens(file, after, cut(oldText, PLAIN)) || (newText.trim() !== "" && content.includes(newText));
+  const closest = closestRegion(file, cut(oldText, PLAIN));
+  return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
+}
+
+function holdsText(content: string, newText: string): boolean {
+  return withLineEnd(content, "\n").includes(newText.trim());
+}
+
+/** The content with the replacements made; everything outside of them is kept as it is. */
+export function applyReplacements(content: string, replacements: readonly Replacement[]): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end, text } of replacements) {
+    parts.push(content.slice(at, start), text);
+    at = end;
+  }
+  return parts.join("") + content.slice(at);
+}

@@ -1,0 +1,97 @@
+import { gapBefore, plainForm, rawToken, type Tokens } from "./tokens.ts";
+
+/** A token of the old text and the text the file has in its place. */
+export interface TokenSample {
+  readonly index: number;
+  readonly file: string;
+}
+
+/** Turns a token of the new text into the file's way of writing; undefined when the evidence is divided. */
+export type Respell = (after: Tokens, index: number) => string | undefined;
+
+interface Evidence {
+  readonly plain: Map<string, Set<string>>;
+  readonly placed: Map<string, Set<string>>;
+  readonly content: string;
+  form: "NFC" | "NFD" | undefined;
+  /** The model wrote fancy signs where the file has plain ones, and never rightly. */
+  fancy: boolean;
+  /** A fancy sign that both have. */
+  kept: boolean;
+}
+
+const COUNTERPART: Readonly<Record<string, string>> = { "“": "”", "‘": "’" };
+const OPENING = "([{<“‘";
+
+/** Learns how the model's signs differ from the file's: quotes made curly or straight, entities, escapes. */
+export function learnSpelling(content: string, before: Tokens, samples: readonly TokenSample[]): Respell {
+  const evidence: Evidence = {
+    plain: new Map(),
+    placed: new Map(),
+    content,
+    form: undefined,
+    fancy: false,
+    kept: false,
+  };
+  let differs = false;
+  for (const { index, file } of samples) {
+    const raw = rawToken(before, index);
+    note(evidence.plain, raw, file);
+    note(evidence.placed, surroundings(before, index), file);
+    if (raw === file) evidence.kept ||= isFancy(raw);
+    else {
+      differs = true;
+      evidence.fancy ||= isFancy(raw) && plainForm(raw) === file;
+      if (raw.normalize("NFC") === file.normalize("NFC")) {
+        evidence.form = file === file.normalize("NFC") ? "NFC" : "NFD";
+      }
+    }
+  }
+  if (!differs) return rawToken;
+  return (after, index) => respell(evidence, after, index);
+}
+
+/** A sign that the file writes otherwise here, but plainly elsewhere, may be meant plainly in new text: not decided. */
+function respell(evidence: Evidence, after: Tokens, index: number): string | undefined {
+  const raw = rawToken(after, index);
+  const known = evidence.plain.get(raw);
+  if (known === undefined) return respellUnknown(evidence, raw);
+  if ([...known].some((file) => file !== raw && /^[\\&]./.test(file))) return undefined;
+  if (known.size === 1 && known.has(raw)) return raw;
+  if (!isFancy(raw)) {
+    if (known.has(raw)) return raw;
+    if (evidence.content.includes(raw)) return undefined;
+  }
+  const file = known.size === 1 ? known : evidence.placed.get(surroundings(after, index));
+  return file?.size === 1 ? closing(evidence, [...file][0] ?? raw, surroundings(after, index)) : undefined;
+}
+
+/** An opening quote as the only witness says what the closing one is. */
+function closing(evidence: Evidence, file: string, place: string): string {
+  const other = COUNTERPART[file];
+  if (other === undefined || evidence.placed.has(place) || !place.endsWith("closing")) return file;
+  return other;
+}
+
+function respellUnknown(evidence: Evidence, raw: string): string | undefined {
+  if (evidence.fancy && !evidence.kept && isFancy(raw)) return plainForm(raw);
+  return evidence.form === undefined ? raw : raw.normalize(evidence.form);
+}
+
+function isFancy(raw: string): boolean {
+  return raw.length === 1 && raw.charCodeAt(0) > 127 && plainForm(raw) !== raw;
+}
+
+function note(map: Map<string, Set<string>>, key: string, value: string): void {
+  const values = map.get(key) ?? new Set();
+  map.set(key, values.add(value));
+}
+
+/** A sign with what it touches: an opening quote is told from a closing one by the blank before it. */
+function surroundings(tokens: Tokens, index: number): string {
+  const raw = rawToken(tokens, index);
+  const start = tokens.starts[index] ?? 0;
+  const previous = tokens.text[start - 1] ?? "\n";
+  const opens = gapBefore(tokens, index) !== "" || start === 0 || OPENING.includes(previous);
+  return `${raw} ${opens ? "opening" : "closing"}`;
+}

@@ -1,0 +1,81 @@
+import { inLineEndsOf, type Replacement } from "./replacement.ts";
+
+export interface ExactSearch {
+  readonly content: string;
+  readonly oldText: string;
+  readonly newText: string;
+  readonly expected: number;
+}
+
+export interface ExactPlaces {
+  readonly found: number;
+  /** Where the first of them begin. */
+  readonly starts: readonly number[];
+  /** Set when `found` is what was expected. */
+  readonly replacements: readonly Replacement[];
+}
+
+const MAX_SHOWN = 20;
+
+/**
+ * Counts the literal occurrences. Where they overlap one another and it matters which are taken, all of them
+ * count, so that the number cannot be the expected one by chance.
+ */
+export function findExactly(search: ExactSearch): ExactPlaces {
+  const { content, oldText, expected } = search;
+  const starts: number[] = [];
+  let found = 0;
+  let overlaps = 0;
+  let end = 0;
+  const first = lacksLine(content, oldText) ? -1 : content.indexOf(oldText);
+  for (let at = first; at >= 0; at = content.indexOf(oldText, at + 1)) {
+    if (at < end) {
+      overlaps++;
+      continue;
+    }
+    found++;
+    end = at + oldText.length;
+    if (starts.length < Math.max(expected, MAX_SHOWN)) starts.push(at);
+  }
+  const replacements = found === expected ? starts.map((start) => replaced(search, start)) : [];
+  const doubtful = found === expected && overlaps > 0 && !tiles(search, starts);
+  const shown = starts.slice(0, MAX_SHOWN);
+  return doubtful
+    ? { found: found + overlaps, starts: shown, replacements: [] }
+    : { found, starts: shown, replacements };
+}
+
+/** Beyond this length a search among many like lines can be slow; one absent line answers at once. */
+const LONG = 2000;
+const LINES_TRIED = 12;
+
+function lacksLine(content: string, oldText: string): boolean {
+  if (oldText.length < LONG) return false;
+  const lines = [...new Set(oldText.split("\n"))].slice(0, LINES_TRIED);
+  return lines.some((line) => !content.includes(line));
+}
+
+/** New lines put into one line of the file end as that line does. */
+function replaced({ content, oldText, newText }: ExactSearch, start: number): Replacement {
+  const end = start + oldText.length;
+  const mixes = !oldText.includes("\n") && newText.includes("\n") && !newText.includes("\r");
+  return { start, end, text: mixes ? inLineEndsOf(newText, content, end) : newText };
+}
+
+/** Whether taking occurrences from the end instead finds the very same ones. */
+function tiles({ content, oldText }: ExactSearch, starts: readonly number[]): boolean {
+  let limit = content.length;
+  for (const start of starts.toReversed()) {
+    if (content.lastIndexOf(oldText, limit - oldText.length) !== start) return false;
+    limit = start;
+  }
+  return true;
+}
+
+/** The number of the line that `at` stands on, from 1. */
+export function lineOf(content: string, at: number): number {
+  let line = 1;
+  for (let feed = content.indexOf("\n"); feed >= 0 && feed < at; feed = content.indexOf("\n", feed + 1))
+    line++;
+  return line;
+}

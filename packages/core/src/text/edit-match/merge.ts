@@ -1,0 +1,291 @@
+import { type Agreement, agreementOf, gapSlip } from "./agreement.ts";
+import { learnSpelling, type Respell } from "./characters.ts";
+import { type Kept, keptTokens } from "./diff-tokens.ts";
+import {
+  changesBlankLines,
+  cutsStrings,
+  doublesDroppedLine,
+  dropsTrail,
+  isNearDroppedLine,
+  losesLineFeed,
+  miscountsBlankLines,
+  recountsNearChange,
+  writesStrangely,
+} from "./doubts.ts";
+import { countLineFeeds, lineEndAt, splitGap, withLineEnd } from "./gaps.ts";
+import { indentSamples, indentsOf } from "./indent-samples.ts";
+import { type Indentation, learnIndentation } from "./indentation.ts";
+import { dressed, holdsText, mergeDeletion, mergeGap, mergeInsertion, squeezed } from "./merge-gap.ts";
+import { type Change, leadOf, linePrefix, type Place, type Span, trailOf } from "./place.ts";
+import type { Replacement } from "./replacement.ts";
+import { gapBefore } from "./tokens.ts";
+
+/**
+ * Three-way: what the model changed between its old and new text is done to the place in the file; whatever it
+ * kept stays as the file has it. Undefined when the evidence allows more than one result.
+ */
+export function mergeAt(change: Change, place: Place): Replacement | undefined {
+  if (change.after.keys.length === 0) return deletion(change, place);
+  if (writesStrangely(change) || (place.slips.has("lost escapes") && cutsStrings(change, place)))
+    return undefined;
+  const plain = new Merge(change, place, false).result();
+  if (plain === undefined) return undefined;
+  const fromEnd = new Merge(change, place, true).result();
+  return fromEnd?.text === plain.text ? plain : undefined;
+}
+
+/** Nothing but blanks is left: whole lines go with their line end. */
+function deletion({ content, before, after }: Change, place: Place): Replacement {
+  const lead = leadOf(content, place, before);
+  const trail = trailOf(content, place, before);
+  const token = place.starts[0] ?? 0;
+  const prefix = gapBefore(before, before.keys.length).includes("\n")
+    ? linePrefix(content, token)
+    : undefined;
+  const start = Math.min(lead.from, prefix === undefined ? token : token - prefix.length);
+  const lineEnd = lineEndAt(content, token);
+  return { start, end: trail.to, text: lineEnd.repeat(countLineFeeds(after.text)) };
+}
+
+class Merge {
+  readonly #change: Change;
+  readonly #place: Place;
+  readonly #lead: Span;
+  readonly #trail: Span;
+  readonly #kept: readonly Kept[];
+  readonly #indentation: Indentation;
+  readonly #agreement: Agreement;
+  /** The new text is right in all that the old text got wrong, so it is taken as it is. */
+  readonly #asWritten: boolean;
+  readonly #respell: Respell;
+
+  constructor(change: Change, place: Place, fromEnd: boolean) {
+    this.#change = change;
+    this.#place = place;
+    this.#lead = leadOf(change.content, place, change.before);
+    this.#trail = trailOf(change.content, place, change.before);
+    this.#kept = keptTokens(change.before, change.after, fromEnd);
+    this.#indentation = learnIndentation(indentSamples(change, place, this.#kept), indentsOf(change.after));
+    this.#agreement = agreementOf({
+      before: change.before,
+      after: change.after,
+      kept: this.#kept,
+      fileGap: (index) => this.#fileGap(index),
+      fileToken: (index) => this.#fileToken(index),
+    });
+    const { withFile, withOld } = this.#agreement;
+    const { style } = this.#indentation;
+    const right = withFile > 0 || style === "file";
+    this.#asWritten = right && withOld === 0 && (style === "file" || style === "same");
+    const samples = change.before.keys.map((_, index) => ({ index, file: this.#fileToken(index) }));
+    this.#respell = learnSpelling(change.content, change.before, samples);
+  }
+
+  result(): Replacement | undefined {
+    const { before, after } = this.#change;
+    if (recountsNearChange(this.#change, this.#place, this.#kept)) return undefined;
+    if (this.#agreement.mixed || isNearDroppedLine(this.#change, this.#place, this.#kept)) return undefined;
+    const written: string[] = [];
+    let last: Kept = { before: -1, after: -1 };
+    for (const next of [...this.#kept, { before: before.keys.length, after: after.keys.length }]) {
+      const between = this.#between(last, next);
+      if (between === undefined) return undefined;
+      written.push(between);
+      if (next.before < before.keys.length) written.push(this.#fileToken(next.before));
+      last = next;
+    }
+    const text = written.join("");
+    if (doublesDroppedLine(this.#change, this.#place, text)) return undefined;
+    return { start: this.#lead.from, end: this.#trail.to, text };
+  }
+
+  #fileToken(index: number): string {
+    return this.#change.content.slice(this.#place.starts[index], this.#place.ends[index]);
+  }
+
+  #fileGap(index: number): string {
+    const { content, before } = this.#change;
+    if (index === 0) return content.slice(this.#lead.from, this.#lead.to);
+    if (index === before.keys.length) return content.slice(this.#trail.from, this.#trail.to);
+    return content.slice(this.#place.ends[index - 1], this.#place.starts[index]);
+  }
+
+  #dress(index: number) {
+    const at = this.#place.ends[index - 1] ?? this.#lead.from;
+    return {
+      lineEnd: lineEndAt(this.#change.content, at),
+      reindent: (indent: string) => this.#indentation.reindent(indent, index),
+      shifted: this.#indentation.style === "model",
+      open: this.#indentation.style === "file" || this.#indentation.style === "unclear",
+    };
+  }
+
+  /** What comes between two kept tokens (or the ends of the place). */
+  #between(last: Kept, next: Kept): string | undefined {
+    const taken = next.before - last.before - 1;
+    const put = next.after - last.after - 1;
+    const inner = last.before >= 0 && next.before < this.#change.before.keys.length;
+    if (this.#asWritten && inner && this.#isProven(last, next)) return this.#verbatim(last, next);
+    if (put === 0) return taken === 0 ? this.#keptGap(next) : this.#takenOut(last, next);
+    return taken === 0 ? this.#putIn(last, next) : this.#exchanged(last, next);
+  }
+
+  /** One kind of mistake seen to be put right says nothing about the other kinds. */
+  #isProven(last: Kept, next: Kept): boolean {
+    return [last.before + 1, next.before].every((index) => {
+      const slip = gapSlip(gapBefore(this.#change.before, index), this.#fileGap(index));
+      return slip === undefined || slip === "text" || this.#agreement.corrected.has(slip);
+    });
+  }
+
+  #verbatim(last: Kept, next: Kept): string | undefined {
+    const { after, content } = this.#change;
+    const text = after.text.slice(after.ends[last.after], after.starts[next.after]);
+    const file = this.#fileGap(next.before);
+    if (next.before === last.before + 1 && holdsText(file) && squeezed(file) === squeezed(text)) return file;
+    const trails = [last.before + 1, next.before].some((index) => dropsTrail(this.#fileGap(index), text));
+    return trails ? undefined : withLineEnd(text, lineEndAt(content, this.#lead.to));
+  }
+
+  #keptGap(next: Kept): string | undefined {
+    const { before, after, content } = this.#change;
+    const file = this.#fileGap(next.before);
+    const gaps = { before: gapBefore(before, next.before), after: gapBefore(after, next.after), file };
+    if (next.before === before.keys.length) return changesBlankLines(gaps) ? undefined : file;
+    if (gaps.before === gaps.after) return this.#isDoubtful(gaps.before, next) ? undefined : file;
+    if (next.before > 0) return mergeGap(gaps, this.#dress(next.before));
+    if (gaps.before.includes("\n") || gaps.after.includes("\n")) {
+      if (changesBlankLines(gaps)) return undefined;
+      return splitGap(gaps.before).indent === splitGap(gaps.after).indent
+        ? file
+        : this.#firstIndent(gaps.after);
+    }
+    if (gaps.before !== "") return mergeGap(gaps, this.#dress(0));
+    const prefix = linePrefix(content, this.#place.starts[0] ?? 0);
+    if (prefix === undefined) return gaps.after;
+    return prefix === this.#indentation.reindent(gaps.after, 0) || prefix === gaps.after ? file : undefined;
+  }
+
+  /**
+   * On a line whose blanks the edit changes, blanks that the new text has like the old one may be the mistake repeated
+   * or the change itself, unless the new text is seen to repeat mistakes elsewhere.
+   */
+  #isDoubtful(gap: string, next: Kept): boolean {
+    const file = this.#fileGap(next.before);
+    const { style } = this.#indentation;
+    const open = style === "unclear" || style === "file";
+    if (open && gap.includes("\n") && splitGap(gap).indent !== splitGap(file).indent) return true;
+    if (gap.includes("\n") || gap === file || next.before === 0 || file.includes("\n")) return false;
+    return this.#agreement.withOld === 0 && this.#agreement.onRespacedLine(next.after);
+  }
+
+  /** A line break more or less at the old text's beginning is no reason to join or part the file's lines. */
+  #firstIndent(after: string): string | undefined {
+    const { indent } = splitGap(after);
+    const prefix = linePrefix(this.#change.content, this.#place.starts[0] ?? 0);
+    return indent === "" || prefix === this.#indentation.reindent(indent, 0) || prefix === indent
+      ? this.#fileGap(0)
+      : undefined;
+  }
+
+  #takenOut(last: Kept, next: Kept): string | undefined {
+    const { before, after } = this.#change;
+    if (last.before < 0) return this.#firstLinesTaken(next);
+    const left = last.before + 1;
+    const atEnd = next.before === before.keys.length;
+    const merged = mergeDeletion(
+      {
+        after: gapBefore(after, next.after),
+        before: { left: gapBefore(before, left), right: gapBefore(before, next.before) },
+        file: { left: this.#fileGap(left), right: this.#fileGap(next.before) },
+      },
+      this.#dress(next.before),
+    );
+    const ownTrail =
+      atEnd && !this.#fileGap(next.before).includes("\n") && gapBefore(after, next.after) === "";
+    return ownTrail ? splitGap(this.#fileGap(left)).trail : merged;
+  }
+
+  /** The line that is now the first is indented as it was, not as the one before it. */
+  #firstLinesTaken(next: Kept): string | undefined {
+    const { before, after } = this.#change;
+    const lead = { before: gapBefore(before, 0), after: gapBefore(after, 0), file: this.#fileGap(0) };
+    const own = splitGap(gapBefore(before, next.before));
+    if (lead.before === lead.after && lead.before === "") return lead.file;
+    if (!own.vertical || changesBlankLines(lead)) return undefined;
+    const { indent } = splitGap(lead.after);
+    const start = lead.file.slice(0, lead.file.length - splitGap(lead.file).indent.length);
+    const written = indent === own.indent ? splitGap(this.#fileGap(next.before)).indent : undefined;
+    const plain = written ?? this.#indentation.reindent(indent, next.before);
+    return plain === undefined ? undefined : start + plain;
+  }
+
+  #putIn(last: Kept, next: Kept): string | undefined {
+    const { before, after } = this.#change;
+    const tokens = this.#written(last.after + 1, next.after);
+    if (tokens === undefined) return undefined;
+    const gap = { before: gapBefore(before, next.before), file: this.#fileGap(next.before) };
+    const left = gapBefore(after, last.after + 1);
+    const right = gapBefore(after, next.after);
+    const dress = this.#dress(next.before);
+    if (next.before === 0) {
+      const end = dressed(right, dress);
+      const lead = { ...gap, after: left };
+      const start = losesLineFeed(lead) ? undefined : this.#keptGap({ before: 0, after: 0 });
+      return start === undefined || end === undefined ? undefined : start + tokens + end;
+    }
+    if (next.before === before.keys.length) {
+      const start = dressed(left, dress);
+      const ownTrail = left.includes("\n") ? (/^[^\S\r\n]*/.exec(gap.file)?.[0] ?? "") : "";
+      return start === undefined ? undefined : ownTrail + start + tokens + gap.file.slice(ownTrail.length);
+    }
+    if (holdsText(gap.file) && squeezed(gap.file) === squeezed(tokens)) return gap.file;
+    const around = mergeInsertion({ ...gap, left, right, inserted: tokens }, dress);
+    return around === undefined ? undefined : around.left + tokens + around.right;
+  }
+
+  #exchanged(last: Kept, next: Kept): string | undefined {
+    const tokens = this.#written(last.after + 1, next.after);
+    if (tokens === undefined) return undefined;
+    const left = this.#besideExchange({ before: last.before + 1, after: last.after + 1 }, tokens);
+    const right = this.#trailIsDoubtful(last, next) ? undefined : this.#besideExchange(next, tokens);
+    return left === undefined || right === undefined ? undefined : left + tokens + right;
+  }
+
+  /** With more or fewer lines than before, it is open which of them has the blanks at its end. */
+  #trailIsDoubtful(last: Kept, next: Kept): boolean {
+    const { before, after } = this.#change;
+    const gap = splitGap(gapBefore(before, next.before));
+    const file = splitGap(this.#fileGap(next.before));
+    if (!gap.vertical || gap.trail === file.trail) return false;
+    const taken = before.text.slice(before.ends[last.before] ?? 0, before.starts[next.before]);
+    const put = after.text.slice(after.ends[last.after] ?? 0, after.starts[next.after]);
+    return countLineFeeds(taken) !== countLineFeeds(put);
+  }
+
+  #besideExchange(at: Kept, tokens: string): string | undefined {
+    const { before, after } = this.#change;
+    const file = this.#fileGap(at.before);
+    const inner = at.before > 0 && at.before < before.keys.length;
+    if (inner && miscountsBlankLines(gapBefore(before, at.before), file)) return undefined;
+    const elided = gapBefore(before, at.before).trim() !== "";
+    if (!inner || !holdsText(file) || elided) return this.#keptGap(at);
+    const repeatsIt = squeezed(tokens).includes(squeezed(file));
+    return repeatsIt ? dressed(gapBefore(after, at.after), this.#dress(at.before)) : undefined;
+  }
+
+  /** The new text's own tokens, with the blanks between them, as they are written into the file. */
+  #written(from: number, to: number): string | undefined {
+    const { before, after } = this.#change;
+    const near = this.#kept.findLast((kept) => kept.after < from)?.before ?? 0;
+    const dress = this.#dress(Math.min(near + 1, before.keys.length));
+    const parts: string[] = [];
+    for (let index = from; index < to; index++) {
+      const gap = index === from ? "" : dressed(gapBefore(after, index), dress);
+      const token = this.#respell(after, index);
+      if (gap === undefined || token === undefined) return undefined;
+      parts.push(gap, token);
+    }
+    return parts.join("");
+  }
+}

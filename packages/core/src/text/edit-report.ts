@@ -1,0 +1,114 @@
+import type { ClosestRegion, EditMatch, Replacement } from "./edit-match.ts";
+
+/** Lines shown around a change, and how many at most of one change. */
+const CONTEXT_LINES = 3;
+const MOST_LINES = 40;
+const MOST_LINE_CHARACTERS = 300;
+
+export interface FailedMatch {
+  readonly match: Exclude<EditMatch, { readonly status: "matched" }>;
+  readonly expected: number;
+  /** The model was shown an older content of the file. */
+  readonly isOutdated: boolean;
+}
+
+export interface FailureReport {
+  /** Stable, for programs. */
+  readonly type: "no_occurrence" | "wrong_count" | "no_change";
+  readonly message: string;
+}
+
+/** Why an edit could not be placed, with all that helps to say it right the next time. */
+export function failureReport({ match, expected, isOutdated }: FailedMatch): FailureReport {
+  const again = isOutdated
+    ? " The file has changed since it was read: read it again with read_file before the next try."
+    : "";
+  switch (match.status) {
+    case "no_change":
+      return {
+        type: "no_change",
+        message: `Failed to edit, the file would stay as it is: new_string is what already stands there.${again}`,
+      };
+    case "ambiguous":
+      return { type: "wrong_count", message: wrongCount(match, expected) + again };
+    case "none":
+      return { type: "no_occurrence", message: noOccurrence(match) + again };
+  }
+}
+
+function wrongCount(match: Extract<EditMatch, { status: "ambiguous" }>, expected: number): string {
+  const { found, lines } = match;
+  const places = lines.length > 0 ? ` (lines ${lines.join(", ")}${found > lines.length ? ", ..." : ""})` : "";
+  const head = `Failed to edit, expected ${expected} occurrences but found ${found}${places}.`;
+  if (found < expected) return `${head} Set "expected_replacements" to ${found}, or correct old_string.`;
+  return `${head} Nothing was written. Put more of the surrounding lines into old_string so that it means one place, or set "expected_replacements" to ${found} to change them all.`;
+}
+
+function noOccurrence(match: Extract<EditMatch, { status: "none" }>): string {
+  const lines = ["Failed to edit, 0 occurrences found for old_string. Nothing was written."];
+  if (match.alreadyApplied) {
+    lines.push("The file already holds new_string: the change seems to be done.");
+  }
+  if (match.closest !== undefined) lines.push(...closestLines(match.closest));
+  if (!match.alreadyApplied) lines.push("Copy old_string from the file as it is now, blanks included.");
+  return lines.join("\n");
+}
+
+function closestLines({ startLine, endLine, differences }: ClosestRegion): string[] {
+  const lines = [`The closest text is at lines ${startLine}-${endLine} of the file. What differs there:`];
+  for (const { line, given, file } of differences) {
+    if (file !== undefined) lines.push(`  L${line} file:       ${shownLine(file)}`);
+    if (given !== undefined) lines.push(`  L${line} old_string: ${shownLine(given)}`);
+  }
+  return lines;
+}
+
+/** Blanks at the end and tabs decide here, so they are made visible. */
+function shownLine(line: string): string {
+  return JSON.stringify(
+    line.length > MOST_LINE_CHARACTERS ? `${line.slice(0, MOST_LINE_CHARACTERS)}...` : line,
+  );
+}
+
+/**
+ * The changed places as they stand now, with a little around them and their line numbers, so that the model
+ * needs no new read. Bounded in lines and in length.
+ */
+export function changedLines(content: string, replacements: readonly Replacement[]): string {
+  const blocks: string[] = [];
+  let shift = 0;
+  let shownTo = 0;
+  for (const { start, end, text } of replacements.slice(0, 20)) {
+    const from = start + shift;
+    shift += text.length - (end - start);
+    const first = Math.max(1 + shownTo, lineAt(content, from) - CONTEXT_LINES);
+    const last = lineAt(content, from + text.length) + CONTEXT_LINES;
+    if (last < first) continue;
+    blocks.push(numbered(content, first, Math.min(last, first + MOST_LINES - 1)));
+    shownTo = last;
+  }
+  if (replacements.length > 20) blocks.push(`[${replacements.length - 20} more places]`);
+  return blocks.join("\n...\n");
+}
+
+function lineAt(content: string, position: number): number {
+  let line = 1;
+  for (let at = content.indexOf("\n"); at !== -1 && at < position; at = content.indexOf("\n", at + 1))
+    line += 1;
+  return line;
+}
+
+function numbered(content: string, first: number, last: number): string {
+  let start = 0;
+  for (let line = 1; line < first; line += 1) start = content.indexOf("\n", start) + 1;
+  const lines: string[] = [];
+  for (let line = first; line <= last && start < content.length; line += 1) {
+    const newline = content.indexOf("\n", start);
+    const end = newline === -1 ? content.length : newline;
+    const text = content.slice(start, Math.min(end, start + MOST_LINE_CHARACTERS)).replace(/\r$/, "");
+    lines.push(`L${line}: ${text}${end - start > MOST_LINE_CHARACTERS ? "... [line cut]" : ""}`);
+    if (newline === -1) break;
+    start = newline + 1;
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,22 @@
+import { Automaton } from "./patterns/automaton.ts";
+import { parseGlob } from "./patterns/glob-dialect.ts";
+
+export interface GlobOptions {
+  readonly caseSensitive: boolean;
+}
+
+/**
+ * A test for paths with `/` between segments. A pattern without a slash is compared with the last
+ * segment, at any depth, as in ignore files; `*` also matches names that begin with a dot; a pattern that
+ * begins with `!` matches what the rest does not. Takes time linear in the path, whatever the pattern.
+ */
+export function globMatcher(pattern: string, options: GlobOptions): (path: string) => boolean {
+  const isNegated = pattern.startsWith("!") && !pattern.startsWith("!(");
+  const glob = (isNegated ? pattern.slice(1) : pattern).replace(/^(?:\.\/)+/, "");
+  const automaton = new Automaton(parseGlob(glob, { ...options, groups: true }), { whole: true });
+  const isName = !glob.includes("/");
+  return (path) => {
+    const text = isName ? path.slice(path.lastIndexOf("/") + 1) : path;
+    return automaton.matches(text) !== isNegated;
+  };
+}

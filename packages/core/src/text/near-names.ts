@@ -1,0 +1,24 @@
+import { distance } from "fastest-levenshtein";
+
+/** Spellings that people and models mix up are the same here: case, blanks, `-` and `_`, composed and decomposed letters. */
+function folded(name: string): string {
+  return name
+    .normalize("NFC")
+    .toLowerCase()
+    .replace(/[\s_-]+/g, "");
+}
+
+/** The names most like the one asked for, best first; none when nothing is close. */
+export function nearNames(asked: string, known: Iterable<string>, most = 3): string[] {
+  const wanted = folded(asked);
+  const scored: { name: string; score: number }[] = [];
+  for (const name of known) {
+    const candidate = folded(name);
+    const part = wanted.length > 2 && (candidate.includes(wanted) || wanted.includes(candidate));
+    const score = part && candidate.length > 2 ? 0.5 : distance(wanted, candidate);
+    const allowed = Math.max(2, Math.floor(Math.max(wanted.length, candidate.length) / 3));
+    if (score <= allowed) scored.push({ name, score });
+  }
+  scored.sort((a, b) => a.score - b.score || (a.name < b.name ? -1 : 1));
+  return scored.slice(0, most).map((entry) => entry.name);
+}

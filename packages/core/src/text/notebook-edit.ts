@@ -1,0 +1,76 @@
+import { applyReplacements, type EditMatch, type EditRequest, findEdit } from "./edit-match.ts";
+import { elementRanges, type JsonRange, memberRanges } from "./json-ranges.ts";
+import { notebookText } from "./notebook.ts";
+
+/** Stands between the sources of two cells; no source holds it, so nothing can match across it. */
+const BETWEEN_CELLS = "\n\u0000\u0000\u0000\n";
+
+interface CellSource {
+  readonly text: string;
+  readonly range: JsonRange;
+}
+
+/**
+ * The edit in the sources of a notebook's cells, as the model was shown them, told as replacements in the
+ * JSON of the file. null when the content is no notebook, or when no cell is meant: then the JSON itself may be.
+ */
+export function findNotebookEdit(request: EditRequest): EditMatch | null {
+  const { content } = request;
+  if (notebookText(content) === null) return null;
+  const cells = cellSources(content);
+  const joined = cells.map((cell) => cell.text).join(BETWEEN_CELLS);
+  const match = findEdit({ ...request, content: joined });
+  if (match.status === "none") return null;
+  if (match.status !== "matched") return match;
+  const replacements: { start: number; end: number; text: string }[] = [];
+  let offset = 0;
+  for (const { text, range } of cells) {
+    const inside = match.replacements.filter(
+      ({ start, end }) => start >= offset && end <= offset + text.length,
+    );
+    const moved = inside.map((one) => ({ ...one, start: one.start - offset, end: one.end - offset }));
+    if (inside.length > 0) {
+      const source = content.slice(range.start, range.end);
+      replacements.push({ ...range, text: rewrittenSource(source, applyReplacements(text, moved)) });
+    }
+    offset += text.length + BETWEEN_CELLS.length;
+  }
+  return { ...match, replacements };
+}
+
+function cellSources(json: string): CellSource[] {
+  const cells = memberRanges(json, json.indexOf("{")).get("cells");
+  if (cells === undefined || json[cells.start] !== "[") return [];
+  return elementRanges(json, cells.start).flatMap(({ start }) => {
+    const range = json[start] === "{" ? memberRanges(json, start).get("source") : undefined;
+    if (range === undefined) return [];
+    const value: unknown = JSON.parse(json.slice(range.start, range.end));
+    const text = Array.isArray(value) ? value.join("") : value;
+    return typeof text === "string" ? [{ text, range }] : [];
+  });
+}
+
+/** The new source in the form of the old one: a string, or lines set out as they were; kept lines keep their bytes. */
+function rewrittenSource(old: string, text: string): string {
+  const isAscii = /^[\x20-\x7e\s]*$/.test(old) && old.includes("\\u");
+  if (old[0] !== "[") return jsonString(text, isAscii);
+  const elements = elementRanges(old, 0);
+  const first = elements[0];
+  const second = elements[1];
+  const last = elements.at(-1);
+  const open = first ? old.slice(0, first.start) : "[";
+  const between = first && second ? old.slice(first.end, second.start) : `,${open.slice(1) || " "}`;
+  const close = last ? old.slice(last.end) : "]";
+  const kept = new Map(
+    elements.map(({ start, end }) => [JSON.parse(old.slice(start, end)), old.slice(start, end)]),
+  );
+  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  if (lines.length === 0) return "[]";
+  return open + lines.map((line) => kept.get(line) ?? jsonString(line, isAscii)).join(between) + close;
+}
+
+function jsonString(text: string, isAscii: boolean): string {
+  const json = JSON.stringify(text);
+  if (!isAscii) return json;
+  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

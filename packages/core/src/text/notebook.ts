@@ -1,0 +1,100 @@
+/** Most characters of one output of a cell; sources are given whole. */
+const MOST_OUTPUT_CHARACTERS = 2000;
+
+interface Cell {
+  readonly cell_type?: unknown;
+  readonly source?: unknown;
+  readonly execution_count?: unknown;
+  readonly outputs?: unknown;
+}
+
+interface Output {
+  readonly output_type?: unknown;
+  readonly text?: unknown;
+  readonly data?: unknown;
+  readonly ename?: unknown;
+  readonly evalue?: unknown;
+  readonly traceback?: unknown;
+}
+
+/** true when text that starts like this may be a Jupyter notebook; `notebookText` knows. */
+export function isNotebook(start: string): boolean {
+  return /^\ufeff?\s*\{\s*"(?:cells|metadata|nbformat|nbformat_minor)"\s*:/.test(start);
+}
+
+/** A notebook cell by cell, as Markdown, its outputs bounded; null when the text is no notebook. */
+export function notebookText(text: string): string | null {
+  const notebook = parsed(text);
+  if (!isRecord(notebook) || typeof notebook.nbformat !== "number") return null;
+  const cells = notebook.cells;
+  if (!Array.isArray(cells)) return null;
+  const language = languageOf(notebook.metadata);
+  const parts = cells.map((cell, index) => cellText(isRecord(cell) ? cell : {}, index + 1, language));
+  const count = cells.length === 1 ? "1 cell" : `${cells.length} cells`;
+  return `Notebook with ${count} (${language}).\n${parts.join("")}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ""));
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function languageOf(metadata: unknown): string {
+  const info = isRecord(metadata) ? metadata.language_info : undefined;
+  const kernel = isRecord(metadata) ? metadata.kernelspec : undefined;
+  const named = (isRecord(info) && info.name) || (isRecord(kernel) && kernel.language);
+  return typeof named === "string" ? named : "python";
+}
+
+function cellText(cell: Cell, number: number, language: string): string {
+  const source = joined(cell.source);
+  const kind = typeof cell.cell_type === "string" ? cell.cell_type : "unknown";
+  const run = typeof cell.execution_count === "number" ? `, run as [${cell.execution_count}]` : "";
+  const body = kind === "code" ? fenced(source, language) : withNewline(source);
+  const outputs = Array.isArray(cell.outputs) ? cell.outputs : [];
+  const shown = outputs.map((output) => outputText(isRecord(output) ? output : {})).join("");
+  return `\n## Cell ${number} (${kind}${run})\n${body}${shown}`;
+}
+
+function outputText(output: Output): string {
+  if (output.output_type === "error") {
+    const trace = joined(output.traceback, "\n");
+    return fenced(bounded(trace || `${String(output.ename)}: ${String(output.evalue)}`), "error");
+  }
+  const data = isRecord(output.data) ? output.data : {};
+  const text = joined(output.text) || joined(data["text/plain"]);
+  const others = Object.keys(data).filter((type) => type !== "text/plain");
+  const named = others.length > 0 ? `[output: ${others.join(", ")}]\n` : "";
+  return (text === "" ? "" : fenced(bounded(text), "output")) + named;
+}
+
+/** Notebooks keep text as one string or as a list of lines with their ends. */
+function joined(value: unknown, separator = ""): string {
+  if (typeof value === "string") return value;
+  return Array.isArray(value) ? value.filter((line) => typeof line === "string").join(separator) : "";
+}
+
+function bounded(text: string): string {
+  // Colours are of no use to a reader of plain text.
+  const plain = text.replace(new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g"), "");
+  if (plain.length <= MOST_OUTPUT_CHARACTERS) return plain;
+  const left = plain.length - MOST_OUTPUT_CHARACTERS;
+  return `${plain.slice(0, MOST_OUTPUT_CHARACTERS)}\n[... ${left} more characters of output]`;
+}
+
+function fenced(text: string, language: string): string {
+  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = "`".repeat(Math.max(3, longest + 1));
+  return `${fence}${language}\n${withNewline(text)}${fence}\n`;
+}
+
+function withNewline(text: string): string {
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { newOmission, omission } from "./omission-placeholder.ts";
+
+describe("a line that stands for lines left out", () => {
+  it.each([
+    "// rest of the file unchanged",
+    "// ... rest of the file unchanged ...",
+    "// ... existing code ...",
+    "# ... existing code ...",
+    "... existing code ...",
+    "/* ... existing code ... */",
+    "{/* ... existing code ... */}",
+    "<!-- ... rest of the page ... -->",
+    "-- ... remaining rows unchanged",
+    "  // ...rest of code",
+    "// … existing imports …",
+    "(rest of the file unchanged)",
+    "[... rest of the file remains the same ...]",
+    "// ... other methods ...",
+    "# rest of the code remains unchanged",
+    "// The rest of the file stays the same.",
+    "// remaining code omitted for brevity",
+    "# ... unchanged ...",
+    "// ... (rest of the function unchanged)",
+    "// existing code here",
+    "...rest of the code...",
+    "// ... keep existing code ...",
+    "// same as before...",
+    "<!-- existing content unchanged -->",
+  ])("P2 is seen: %s", (line) => {
+    expect(omission(line)).toBe("certain");
+  });
+
+  it.each(["// ...", "# ...", "/* ... */", "<!-- ... -->", "{/* … */}", "  -- ..."])(
+    "P2 is suspected: %s",
+    (line) => {
+      expect(omission(line)).toBe("bare");
+    },
+  );
+
+  it.each([
+    "",
+    "...",
+    "    ...",
+    "return { ...rest };",
+    "...rest,",
+    "const { a, ...rest } = props;",
+    "function f(...args) {}",
+    "// The rest of the arguments are handed to the child.",
+    "The rest of the file is read by the next stage.",
+    "# Rest API",
+    "// rest parameters must come last",
+    "// existing users keep their name",
+    "print('loading...')",
+    "// wait...",
+    "// Later: handle the remaining cases",
+    "# remaining",
+    "// code",
+    "other",
+    "# unchanged",
+    "// same",
+    "- existing code",
+    "* the same as before",
+    "echo ... rest of the story begins here ... and goes on",
+    "// see RFC 9110, section 5 ...",
+    "...props",
+    "...existing",
+    "  ...original,",
+    "  ...other",
+  ])("P2 is not seen in %j", (line) => {
+    expect(omission(line)).toBe(null);
+  });
+});
+
+describe("new omissions", () => {
+  const old = "a\nb\nc\nd\n";
+
+  it("P2 are found where the old text had none", () => {
+    expect(newOmission(old, "a\n// ... existing code ...\n")).toBe("// ... existing code ...");
+    expect(newOmission(old, "a\nb\nc\nd\n// rest of the file unchanged\n")).toBe(
+      "// rest of the file unchanged",
+    );
+  });
+
+  it("P2 are no fault when the old text had them, as often", () => {
+    const before = "a\n// ... existing code ...\nb\n";
+    expect(newOmission(before, "x\n  // ... existing code ...\ny\n")).toBe(null);
+    expect(newOmission(before, `${before}// ... existing code ...\n`)).toBe("// ... existing code ...");
+  });
+
+  it("P2 count as bare dots only when something is gone", () => {
+    expect(newOmission(old, "a\n// ...\nb\nc\nd\n")).toBe(null);
+    expect(newOmission(old, "a\n// ...\n")).toBe("// ...");
+  });
+
+  it("P2 are no fault in a text that replaces nothing", () => {
+    expect(newOmission("", "// rest of the file unchanged\n")).toBe(null);
+    expect(newOmission("\n", "// rest of the file unchanged\n")).toBe(null);
+  });
+});

@@ -1,0 +1,123 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { Automaton } from "./automaton.ts";
+import { PatternError } from "./pattern.ts";
+import { requiredLiterals } from "./required-literals.ts";
+import { parseSearchPattern } from "./search-dialect.ts";
+
+function finder(text: string, caseSensitive = true): Automaton {
+  return new Automaton(parseSearchPattern(text, { caseSensitive, fixed: false }), { whole: false });
+}
+
+function finds(pattern: string, line: string, caseSensitive = true): boolean {
+  return finder(pattern, caseSensitive).find(line, 0, line.length) !== -1;
+}
+
+/** Pattern sources made only of what the dialect and JavaScript share. */
+const source = fc.letrec<{ atom: string; piece: string; whole: string }>((tie) => ({
+  atom: fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom("a", "b", "c", "_", "1", " ", "é", "A", "-", "\\.") },
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom(
+        ".",
+        "\\d",
+        "\\w",
+        "\\s",
+        "\\W",
+        "[ab]",
+        "[^a]",
+        "[a-c1]",
+        "\\b",
+        "^",
+        "$",
+        "\\B",
+      ),
+    },
+    { weight: 2, arbitrary: tie("whole").map((inner) => `(?:${inner})`) },
+  ),
+  piece: fc
+    .tuple(tie("atom"), fc.constantFrom("", "", "", "*", "+", "?", "{2}", "{1,2}", "{0,}", "*?", "+?"))
+    .map(([atom, times]) => (/^(?:\\b|\\B|\^|\$)$/.test(atom) ? atom : atom + times)),
+  whole: fc
+    .array(fc.array(tie("piece"), { maxLength: 4 }), { minLength: 1, maxLength: 3 })
+    .map((options) => options.map((pieces) => pieces.join("")).join("|")),
+})).whole;
+const line = fc.string({
+  unit: fc.constantFrom("a", "b", "c", "A", "1", "_", " ", "-", ".", "é", "😀"),
+  maxLength: 12,
+});
+
+describe("search patterns", () => {
+  it("R79 R83 find what JavaScript finds, for any pattern of the shared syntax", () => {
+    fc.assert(
+      fc.property(source, line, (pattern, text) => {
+        // V8 also finds \\B in the middle of a character of two units, where by the standard it never looks.
+        fc.pre(!(pattern.includes("\\B") && /[\u{10000}-\u{10ffff}]/u.test(text)));
+        expect(finds(pattern, text)).toBe(new RegExp(pattern, "u").test(text));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it("R79 a line that matches holds one of the literals that are said to be required", () => {
+    fc.assert(
+      fc.property(source, line, fc.boolean(), (pattern, text, caseSensitive) => {
+        const parsed = parseSearchPattern(pattern, { caseSensitive, fixed: false });
+        const literals = requiredLiterals(parsed, caseSensitive);
+        fc.pre(literals !== null && finds(pattern, text, caseSensitive));
+        const looked = caseSensitive ? text : text.toLowerCase();
+        expect(literals?.texts.some((literal) => looked.includes(literal))).toBe(true);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each([
+    ["foo(?=bar)", "look-around"],
+    ["(?<!a)b", "look-around"],
+    ["(a)\\1", "back-reference"],
+    ["a(", "never closed"],
+    ["a)", "closes no group"],
+    ["[a", "never closed"],
+    ["*a", "repeats nothing"],
+    ["a**", "quantifier follows"],
+    ["a++", "possessive"],
+    ["a{3,1}", "out of order"],
+    ["a{5000}", "repetitions"],
+    ["\\p{L}", "not supported"],
+    ["a\\nb", "single lines"],
+    ["a\nb", "single lines"],
+    ["\\", "lone"],
+    ["[z-a]", "out of order"],
+    ["(?m)a", "inline flags"],
+    ["(((a{1000}){1000}){1000})", "too large"],
+  ])("R88 refuses %s and names the cause: %s", (pattern, cause) => {
+    expect(() => finder(pattern)).toThrow(PatternError);
+    expect(() => finder(pattern)).toThrow(cause);
+  });
+
+  it("R88 accepts what people write without thinking: a lone brace, (?i), named groups", () => {
+    expect(finds("function f() {", "function f {")).toBe(true);
+    expect(finds("(?i)HELLO", "say hello")).toBe(true);
+    expect(finds("(?<year>\\d{4})", "in 2024")).toBe(true);
+    expect(finds("[[:digit:]]+x", "12x")).toBe(true);
+    expect(finds("\\u{1f600}", "a 😀")).toBe(true);
+  });
+
+  it("R88 letter case is ignored for letters of every script, one letter for one", () => {
+    expect(finds("ÉTÉ", "un été", false)).toBe(true);
+    expect(finds("straße", "STRASSE", false)).toBe(false);
+    expect(finds("k", "\u212a", false)).toBe(false);
+    expect(finds("привет", "ПРИВЕТ", false)).toBe(true);
+    expect(finds("[^a]", "A", false)).toBe(false);
+  });
+
+  it.each(["(a+)+$", "(a|a)*$", "(a*)*b", "(.*a){12}b", "(x+x+)+y", "(a|b)*a(a|b){14}c"])(
+    "P18 %s, which explodes in a backtracking engine, answers for a long line",
+    (pattern) => {
+      expect(finds(`^${pattern}`, `${"a".repeat(200_000)}!`)).toBe(false);
+      expect(finds(`^${pattern}`, `${"x".repeat(200_000)}!`)).toBe(false);
+    },
+  );
+});

@@ -1,0 +1,117 @@
+/** A set of code points as sorted ranges that do not touch: first, last, first, last, ... */
+export type CharSet = readonly number[];
+
+const LAST_CODE_POINT = 0x10ffff;
+const CASE = 0x20;
+
+export const NOTHING: CharSet = [];
+export const ANYTHING: CharSet = [0, LAST_CODE_POINT];
+export const DIGITS: CharSet = [0x30, 0x39];
+export const WORD: CharSet = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
+/** What JavaScript calls white space. */
+export const SPACE: CharSet = [
+  0x09, 0x0d, 0x20, 0x20, 0xa0, 0xa0, 0x1680, 0x1680, 0x2000, 0x200a, 0x2028, 0x2029, 0x202f, 0x202f, 0x205f,
+  0x205f, 0x3000, 0x3000, 0xfeff, 0xfeff,
+];
+
+const POSIX: Readonly<Record<string, CharSet>> = {
+  alnum: [0x30, 0x39, 0x41, 0x5a, 0x61, 0x7a],
+  alpha: [0x41, 0x5a, 0x61, 0x7a],
+  blank: [0x09, 0x09, 0x20, 0x20],
+  cntrl: [0x00, 0x1f, 0x7f, 0x7f],
+  digit: DIGITS,
+  graph: [0x21, 0x7e],
+  lower: [0x61, 0x7a],
+  print: [0x20, 0x7e],
+  punct: [0x21, 0x2f, 0x3a, 0x40, 0x5b, 0x60, 0x7b, 0x7e],
+  space: [0x09, 0x0d, 0x20, 0x20],
+  upper: [0x41, 0x5a],
+  xdigit: [0x30, 0x39, 0x41, 0x46, 0x61, 0x66],
+};
+
+/** The set that `[:name:]` means inside brackets. */
+export function posixClass(name: string): CharSet | undefined {
+  return Object.hasOwn(POSIX, name) ? POSIX[name] : undefined;
+}
+
+export function range(first: number, last: number): CharSet {
+  return [first, last];
+}
+
+export function union(sets: readonly CharSet[]): CharSet {
+  const ranges: [number, number][] = [];
+  for (const set of sets) ranges.push(...rangesOf(set));
+  ranges.sort((a, b) => a[0] - b[0]);
+  const joined: number[] = [];
+  for (const [first, last] of ranges) {
+    const end = joined.at(-1);
+    if (end !== undefined && first <= end + 1) joined[joined.length - 1] = Math.max(end, last);
+    else joined.push(first, last);
+  }
+  return joined;
+}
+
+export function complement(set: CharSet): CharSet {
+  const others: number[] = [];
+  let next = 0;
+  for (const [first, last] of rangesOf(set)) {
+    if (first > next) others.push(next, first - 1);
+    next = last + 1;
+  }
+  if (next <= LAST_CODE_POINT) others.push(next, LAST_CODE_POINT);
+  return others;
+}
+
+export function without(set: CharSet, removed: CharSet): CharSet {
+  return complement(union([complement(set), removed]));
+}
+
+export function rangesOf(set: CharSet): [number, number][] {
+  const ranges: [number, number][] = [];
+  for (let at = 0; at < set.length; at += 2) ranges.push([set[at] ?? 0, set[at + 1] ?? 0]);
+  return ranges;
+}
+
+export function sizeOf(set: CharSet): number {
+  return rangesOf(set).reduce((sum, [first, last]) => sum + last - first + 1, 0);
+}
+
+/** Ranges outside ASCII that are larger than this keep their case: walking through them would cost more than it gives. */
+const MOST_FOLDED = 0x3000;
+
+/**
+ * The set with the other case of each of its letters. An ASCII letter has an ASCII partner only, so that
+ * `k` never finds the Kelvin sign; a letter whose other case is several letters has none.
+ */
+export function foldCase(set: CharSet): CharSet {
+  const added: CharSet[] = [set];
+  for (const [first, last] of rangesOf(set)) {
+    const upper = overlap(first, last, [0x41, 0x5a]);
+    if (upper) added.push([upper[0] + CASE, upper[1] + CASE]);
+    const lower = overlap(first, last, [0x61, 0x7a]);
+    if (lower) added.push([lower[0] - CASE, lower[1] - CASE]);
+    const start = Math.max(first, 0x80);
+    if (last - start > MOST_FOLDED) continue;
+    for (let point = start; point <= last; point += 1) {
+      for (const other of otherCases(point)) added.push([other, other]);
+    }
+  }
+  return added.length === 1 ? set : union(added);
+}
+
+function overlap(first: number, last: number, [from, to]: [number, number]): [number, number] | null {
+  const start = Math.max(first, from);
+  const end = Math.min(last, to);
+  return start <= end ? [start, end] : null;
+}
+
+function otherCases(point: number): number[] {
+  const character = String.fromCodePoint(point);
+  const others: number[] = [];
+  for (const other of [character.toLowerCase(), character.toUpperCase()]) {
+    const found = other.codePointAt(0) ?? point;
+    const isOne = other.length === String.fromCodePoint(found).length;
+    if (isOne && found !== point && found >= 0x80) others.push(found);
+  }
+  return others;
+}

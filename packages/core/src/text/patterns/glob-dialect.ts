@@ -1,0 +1,248 @@
+import {
+  ANYTHING,
+  type CharSet,
+  complement,
+  foldCase,
+  NOTHING,
+  posixClass,
+  range,
+  union,
+  without,
+} from "./char-set.ts";
+import { choice, EMPTY, one, type Pattern, PatternError, repeat, sequence } from "./pattern.ts";
+
+export interface GlobDialect {
+  readonly caseSensitive: boolean;
+  /** Braces and extended groups as in a shell; off for ignore files, where they are plain characters. */
+  readonly groups: boolean;
+}
+
+const LONGEST = 4096;
+const MOST_OPTIONS = 1000;
+const DEEPEST = 20;
+const SLASH: CharSet = range(0x2f, 0x2f);
+const NAME_CHARACTER: Pattern = one(complement(SLASH));
+
+/** All of a path, or nothing and the path ends. */
+const ANY_PATH: Pattern = repeat(one(ANYTHING), 0, null);
+/** Any number of whole segments, each with the slash behind it. */
+const ANY_FOLDERS: Pattern = repeat(sequence([repeat(NAME_CHARACTER, 0, null), one(SLASH)]), 0, null);
+
+/**
+ * Reads a glob for paths with `/`: `*` and `?` within a segment, `**` over segments, `[...]`, and with
+ * groups `{a,b}`, `{1..9}`, `@( )`, `?( )`, `*( )`, `+( )`. Names that begin with a dot match like others.
+ */
+export function parseGlob(text: string, dialect: GlobDialect): Pattern {
+  if (text.length > LONGEST) throw new PatternError(`The glob is longer than ${LONGEST} characters.`);
+  return new GlobParser(text, dialect).whole();
+}
+
+class GlobParser {
+  readonly #points: readonly string[];
+  readonly #dialect: GlobDialect;
+  #at = 0;
+  #depth = 0;
+  #options = 0;
+
+  constructor(text: string, dialect: GlobDialect) {
+    this.#points = [...text];
+    this.#dialect = dialect;
+  }
+
+  whole(): Pattern {
+    return this.#sequence("");
+  }
+
+  /** Everything up to one of these characters, or to the end. */
+  #sequence(ends: string): Pattern {
+    const parts: Pattern[] = [];
+    for (let next = this.#peek(); next !== undefined && !ends.includes(next); next = this.#peek()) {
+      parts.push(this.#item(parts));
+    }
+    return sequence(parts);
+  }
+
+  #item(before: Pattern[]): Pattern {
+    const group = this.#dialect.groups ? this.#group() : null;
+    if (group !== null) return group;
+    const character = this.#next();
+    switch (character) {
+      case "*":
+        return this.#stars(before);
+      case "?":
+        return NAME_CHARACTER;
+      case "[":
+        // Git lets a bracket that is never closed match nothing; a shell takes it as a character.
+        return this.#brackets() ?? (this.#dialect.groups ? this.#character("[") : one(NOTHING));
+      case "\\":
+        return this.#escaped();
+      default:
+        return this.#character(character);
+    }
+  }
+
+  #escaped(): Pattern {
+    const character = this.#next();
+    if (character !== "") return this.#character(character);
+    return this.#dialect.groups ? this.#character("\\") : one(NOTHING);
+  }
+
+  /** `**` is more than `*` only as a whole segment. */
+  #stars(before: Pattern[]): Pattern {
+    const start = this.#at - 1;
+    while (this.#peek() === "*") this.#at += 1;
+    const isDouble = this.#at - start >= 2;
+    const previous = this.#points[start - 1];
+    const next = this.#peek();
+    const starts = this.#dialect.groups ? "/{,(|" : "/";
+    const ends = this.#dialect.groups ? "/},)|" : "/";
+    const isSegment =
+      (previous === undefined || starts.includes(previous)) && (next === undefined || ends.includes(next));
+    if (!isDouble || !isSegment) return repeat(NAME_CHARACTER, 0, null);
+    if (next === "/") {
+      this.#at += 1;
+      return ANY_FOLDERS;
+    }
+    if (previous !== "/" || next !== undefined || before.at(-1) === ANY_FOLDERS) return ANY_PATH;
+    // `a/**` holds `a` itself too.
+    before.pop();
+    const inside = sequence([one(SLASH), ANY_PATH]);
+    return before.length === 0 || !this.#dialect.groups ? inside : choice([EMPTY, inside]);
+  }
+
+  #group(): Pattern | null {
+    const start = this.#at;
+    const kind = this.#peek() ?? "";
+    const isExtended = "@?*+!".includes(kind) && kind !== "" && this.#points[start + 1] === "(";
+    if (kind !== "{" && !isExtended) return null;
+    if (kind === "!") throw new PatternError('"!(...)" is not supported in a glob; use an exclude glob.');
+    const close = isExtended ? ")" : "}";
+    const numbers = kind === "{" ? this.#numberRange() : null;
+    if (numbers !== null) return numbers;
+    if (!this.#isClosed(close)) return null;
+    this.#at += isExtended ? 2 : 1;
+    const options = this.#choices(isExtended ? "|" : ",", close);
+    this.#at += 1;
+    // `{a}` has nothing to choose from and means itself, as in a shell.
+    if (kind === "{" && options.length === 1)
+      return sequence([this.#character("{"), ...options, this.#character("}")]);
+    return repeated(choice(options), kind);
+  }
+
+  #choices(separator: string, close: string): Pattern[] {
+    this.#depth += 1;
+    if (this.#depth > DEEPEST) throw new PatternError("The groups of the glob are nested too deeply.");
+    const options: Pattern[] = [];
+    for (;;) {
+      options.push(this.#sequence(separator + close));
+      this.#options += 1;
+      if (this.#options > MOST_OPTIONS)
+        throw new PatternError(`The glob has more than ${MOST_OPTIONS} alternatives.`);
+      if (this.#peek() !== separator) break;
+      this.#at += 1;
+    }
+    this.#depth -= 1;
+    return options;
+  }
+
+  #isClosed(close: string): boolean {
+    const open = close === "}" ? "{" : "(";
+    let depth = 0;
+    for (let at = this.#at; at < this.#points.length; at += 1) {
+      const character = this.#points[at];
+      if (character === "\\") at += 1;
+      else if (character === open) depth += 1;
+      else if (character === close) {
+        depth -= 1;
+        if (depth === 0) return true;
+      }
+    }
+    return false;
+  }
+
+  /** `{1..12}` and `{a..f}`. */
+  #numberRange(): Pattern | null {
+    const found = /^\{(?:(-?\d{1,7})\.\.(-?\d{1,7})|([A-Za-z])\.\.([A-Za-z]))\}/.exec(
+      this.#points.slice(this.#at, this.#at + 24).join(""),
+    );
+    if (found === null) return null;
+    this.#at += found[0].length;
+    const [, low, high, first, last] = found;
+    const from = low === undefined ? (first?.charCodeAt(0) ?? 0) : Number(low);
+    const to = high === undefined ? (last?.charCodeAt(0) ?? 0) : Number(high);
+    this.#options += Math.abs(to - from) + 1;
+    if (this.#options > MOST_OPTIONS)
+      throw new PatternError(`The glob has more than ${MOST_OPTIONS} alternatives.`);
+    const options: Pattern[] = [];
+    for (let value = Math.min(from, to); value <= Math.max(from, to); value += 1) {
+      const text = low === undefined ? String.fromCharCode(value) : String(value);
+      options.push(sequence([...text].map((character) => this.#character(character))));
+    }
+    return choice(options);
+  }
+
+  /** null when the bracket is never closed: then it is a plain character. */
+  #brackets(): Pattern | null {
+    const start = this.#at;
+    const isNegated = this.#peek() === "!" || this.#peek() === "^";
+    if (isNegated) this.#at += 1;
+    const sets: CharSet[] = [];
+    for (let isFirst = true; ; isFirst = false) {
+      const next = this.#next();
+      if (next === "") {
+        this.#at = start;
+        return null;
+      }
+      if (next === "]" && !isFirst) break;
+      sets.push(this.#bracketItem(next));
+    }
+    const set = this.#cased(union(sets));
+    return one(without(isNegated ? complement(set) : set, SLASH));
+  }
+
+  #bracketItem(first: string): CharSet {
+    const name =
+      first === "[" ? /^:([a-z]+):\]/.exec(this.#points.slice(this.#at, this.#at + 12).join("")) : null;
+    if (name !== null) {
+      this.#at += name[0].length;
+      return posixClass(name[1] ?? "") ?? NOTHING;
+    }
+    const start = first === "\\" ? this.#next() : first;
+    const following = this.#points[this.#at + 1];
+    if (this.#peek() !== "-" || following === "]" || following === undefined) return pointsFrom(start, start);
+    this.#at += 1;
+    const next = this.#next();
+    return pointsFrom(start, next === "\\" ? this.#next() : next);
+  }
+
+  #character(character: string): Pattern {
+    return one(this.#cased(pointsFrom(character, character)));
+  }
+
+  #cased(set: CharSet): CharSet {
+    return this.#dialect.caseSensitive ? set : foldCase(set);
+  }
+
+  #peek(): string | undefined {
+    return this.#points[this.#at];
+  }
+
+  #next(): string {
+    const character = this.#points[this.#at] ?? "";
+    this.#at += 1;
+    return character;
+  }
+}
+
+function repeated(pattern: Pattern, kind: string): Pattern {
+  if (kind === "?") return repeat(pattern, 0, 1);
+  if (kind === "*") return repeat(pattern, 0, null);
+  if (kind === "+") return repeat(pattern, 1, null);
+  return pattern;
+}
+
+function pointsFrom(first: string, last: string): CharSet {
+  const from = first.codePointAt(0) ?? 0;
+  const to = last.codePointAt(0) ?? 0;
+  return to < from ? NOTHING : range(from, to);
+}

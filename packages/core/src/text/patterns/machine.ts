@@ -1,0 +1,104 @@
+import type { CharSet } from "./char-set.ts";
+import { type Assertion, type Pattern, PatternError } from "./pattern.ts";
+
+/** The place where the pattern is at its end. */
+export const MATCHED = 0;
+
+const MOST_PLACES = 5000;
+
+/** Which assertions hold between two characters. */
+type Facts = Readonly<Record<Assertion, boolean>>;
+
+interface Place {
+  /** Number of the set that the next character must be in; -1 when the place reads none. */
+  readonly set: number;
+  readonly asserts: Assertion | null;
+  readonly exits: readonly number[];
+}
+
+/** A pattern as places to be in: some read a character, the others lead on at once. */
+export interface Machine {
+  readonly start: number;
+  readonly size: number;
+  readonly sets: readonly CharSet[];
+  setAt(place: number): number;
+  nextOf(place: number): number;
+  exitsOf(place: number, facts: Facts): readonly number[];
+}
+
+/** Throws PatternError when the pattern is too large, for example by repeating a repetition. */
+export function machineOf(pattern: Pattern): Machine {
+  const builder = new Builder();
+  const start = builder.before(pattern, MATCHED);
+  const { places, sets } = builder;
+  return {
+    start,
+    size: places.length,
+    sets,
+    setAt: (place) => places[place]?.set ?? -1,
+    nextOf: (place) => places[place]?.exits[0] ?? MATCHED,
+    exitsOf: (place, facts) => {
+      const found = places[place];
+      return found === undefined || (found.asserts !== null && !facts[found.asserts]) ? [] : found.exits;
+    },
+  };
+}
+
+/** Builds from the end: each pattern is told the place that follows it. */
+class Builder {
+  readonly places: Place[] = [{ set: -1, asserts: null, exits: [] }];
+  readonly sets: CharSet[] = [];
+  readonly #setNumbers = new Map<string, number>();
+
+  before(pattern: Pattern, next: number): number {
+    switch (pattern.kind) {
+      case "one":
+        return this.#add({ set: this.#numberOf(pattern.set), asserts: null, exits: [next] });
+      case "assert":
+        return this.#add({ set: -1, asserts: pattern.what, exits: [next] });
+      case "sequence":
+        return pattern.parts.reduceRight((following, part) => this.before(part, following), next);
+      case "choice": {
+        const exits = pattern.options.map((option) => this.before(option, next));
+        return this.#add({ set: -1, asserts: null, exits });
+      }
+      case "repeat":
+        return this.#repeated(pattern, next);
+    }
+  }
+
+  #repeated(pattern: Pattern & { readonly kind: "repeat" }, next: number): number {
+    const { of, least, most } = pattern;
+    let start = next;
+    if (most === null) {
+      const exits: number[] = [next];
+      start = this.#add({ set: -1, asserts: null, exits });
+      exits.push(this.before(of, start));
+    } else {
+      for (let times = least; times < most; times += 1) {
+        start = this.#add({ set: -1, asserts: null, exits: [this.before(of, start), next] });
+      }
+    }
+    for (let times = 0; times < least; times += 1) start = this.before(of, start);
+    return start;
+  }
+
+  #numberOf(set: CharSet): number {
+    const key = set.join(",");
+    let number = this.#setNumbers.get(key);
+    if (number === undefined) {
+      number = this.sets.length;
+      this.sets.push(set);
+      this.#setNumbers.set(key, number);
+    }
+    return number;
+  }
+
+  #add(place: Place): number {
+    if (this.places.length >= MOST_PLACES) {
+      throw new PatternError("The pattern is too large; use fewer or smaller repetitions.");
+    }
+    this.places.push(place);
+    return this.places.length - 1;
+  }
+}

@@ -1,0 +1,45 @@
+import type { CharSet } from "./char-set.ts";
+
+/** What a pattern means, whatever dialect it was written in. */
+export type Pattern =
+  | { readonly kind: "one"; readonly set: CharSet }
+  | { readonly kind: "sequence"; readonly parts: readonly Pattern[] }
+  | { readonly kind: "choice"; readonly options: readonly Pattern[] }
+  | {
+      readonly kind: "repeat";
+      readonly of: Pattern;
+      readonly least: number;
+      /** null: without end. */
+      readonly most: number | null;
+    }
+  | { readonly kind: "assert"; readonly what: Assertion };
+
+export type Assertion = "start" | "end" | "word edge" | "no word edge";
+
+/** A pattern that cannot be used; the message says what is wrong and what to write instead. */
+export class PatternError extends Error {
+  override readonly name = "PatternError";
+}
+
+export const EMPTY: Pattern = { kind: "sequence", parts: [] };
+
+export function one(set: CharSet): Pattern {
+  return { kind: "one", set };
+}
+
+export function sequence(parts: readonly Pattern[]): Pattern {
+  return parts.length === 1 && parts[0] !== undefined ? parts[0] : { kind: "sequence", parts };
+}
+
+export function choice(options: readonly Pattern[]): Pattern {
+  return options.length === 1 && options[0] !== undefined ? options[0] : { kind: "choice", options };
+}
+
+export function repeat(of: Pattern, least: number, most: number | null): Pattern {
+  return { kind: "repeat", of, least, most };
+}
+
+/** The characters of a text, one after the other. */
+export function literally(text: string, setOf: (codePoint: number) => CharSet): Pattern {
+  return sequence([...text].map((character) => one(setOf(character.codePointAt(0) ?? 0))));
+}

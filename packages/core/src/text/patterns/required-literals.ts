@@ -1,0 +1,112 @@
+import { type CharSet, rangesOf, sizeOf } from "./char-set.ts";
+import type { Pattern } from "./pattern.ts";
+
+/** Texts of which each match holds at least one. */
+export interface RequiredLiterals {
+  readonly texts: readonly string[];
+  /** The texts are in lower case and stand for every spelling in ASCII letters. */
+  readonly ignoreCase: boolean;
+}
+
+interface Known {
+  /** All that the pattern can be, when that is few. */
+  readonly exact: readonly string[] | null;
+  /** One of these is in everything that the pattern can be. */
+  readonly required: readonly string[] | null;
+}
+
+const MOST_TEXTS = 24;
+const NOTHING_KNOWN: Known = { exact: null, required: null };
+
+/** What any line that matches must hold, for a quick first look; null when nothing is certain. */
+export function requiredLiterals(pattern: Pattern, caseSensitive: boolean): RequiredLiterals | null {
+  const known = knownOf(pattern, !caseSensitive);
+  const texts = better(known.exact, known.required);
+  return texts === null || shortest(texts) === 0 ? null : { texts, ignoreCase: !caseSensitive };
+}
+
+function knownOf(pattern: Pattern, ignoreCase: boolean): Known {
+  switch (pattern.kind) {
+    case "one":
+      return { exact: charactersOf(pattern.set, ignoreCase), required: null };
+    case "assert":
+      return { exact: [""], required: null };
+    case "sequence":
+      return ofSequence(pattern.parts.map((part) => knownOf(part, ignoreCase)));
+    case "choice":
+      return ofChoice(pattern.options.map((option) => knownOf(option, ignoreCase)));
+    case "repeat": {
+      if (pattern.least === 0) return NOTHING_KNOWN;
+      const once = knownOf(pattern.of, ignoreCase);
+      const isExact = pattern.least === 1 && pattern.most === 1;
+      return isExact ? once : { exact: null, required: better(once.exact, once.required) };
+    }
+  }
+}
+
+function charactersOf(set: CharSet, ignoreCase: boolean): string[] | null {
+  if (sizeOf(set) > 8) return null;
+  const texts = new Set<string>();
+  for (const [first, last] of rangesOf(set)) {
+    for (let point = first; point <= last; point += 1) {
+      const text = foldedText(point, ignoreCase);
+      if (text === null) return null;
+      texts.add(text);
+    }
+  }
+  return [...texts];
+}
+
+/** Beyond ASCII only what has no case is certain. */
+function foldedText(point: number, ignoreCase: boolean): string | null {
+  const text = String.fromCodePoint(point);
+  if (!ignoreCase) return text;
+  if (point >= 0x80) return text.toLowerCase() === text && text.toUpperCase() === text ? text : null;
+  return text.toLowerCase();
+}
+
+function ofSequence(parts: readonly Known[]): Known {
+  let run: readonly string[] = [""];
+  let best: readonly string[] | null = null;
+  let isExact = true;
+  for (const part of parts) {
+    const longer: string[] | null =
+      part.exact === null || run.length * part.exact.length > MOST_TEXTS
+        ? null
+        : run.flatMap((head) => (part.exact ?? []).map((tail) => head + tail));
+    if (longer !== null) {
+      run = longer;
+      continue;
+    }
+    isExact = false;
+    best = better(better(best, run), part.required);
+    run = part.exact ?? [""];
+  }
+  return isExact ? { exact: run, required: best } : { exact: null, required: better(best, run) };
+}
+
+function ofChoice(options: readonly Known[]): Known {
+  const exact = options.every((option) => option.exact !== null)
+    ? unique(options.flatMap((option) => option.exact ?? []))
+    : null;
+  if (exact !== null && exact.length <= MOST_TEXTS) return { exact, required: null };
+  const each = options.map((option) => better(option.exact, option.required));
+  const required = each.every((texts) => texts !== null)
+    ? unique(each.flatMap((texts) => texts ?? []))
+    : null;
+  return { exact: null, required: required !== null && required.length <= MOST_TEXTS ? required : null };
+}
+
+function unique(texts: readonly string[]): string[] {
+  return [...new Set(texts)];
+}
+
+/** The one that fewer lines are likely to hold. */
+function better(a: readonly string[] | null, b: readonly string[] | null): readonly string[] | null {
+  if (a === null || b === null) return a ?? b;
+  return shortest(b) > shortest(a) ? b : a;
+}
+
+function shortest(texts: readonly string[]): number {
+  return Math.min(...texts.map((text) => text.length));
+}

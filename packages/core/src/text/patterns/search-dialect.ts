@@ -1,0 +1,275 @@
+import {
+  ANYTHING,
+  type CharSet,
+  complement,
+  DIGITS,
+  foldCase,
+  posixClass,
+  range,
+  SPACE,
+  union,
+  WORD,
+  without,
+} from "./char-set.ts";
+import { choice, literally, one, type Pattern, PatternError, repeat, sequence } from "./pattern.ts";
+
+export interface SearchDialect {
+  readonly caseSensitive: boolean;
+  /** The pattern is the text itself. */
+  readonly fixed: boolean;
+}
+
+const LONGEST = 2000;
+const MOST_REPEATS = 1000;
+const DEEPEST = 100;
+
+/** A search looks at single lines of text files: these are in none of them. */
+const NEVER: CharSet = [0x00, 0x00, 0x0a, 0x0a];
+
+const CONTROLS: Readonly<Record<string, number>> = { t: 0x09, r: 0x0d, f: 0x0c, v: 0x0b };
+const CLASSES: Readonly<Record<string, CharSet>> = {
+  d: DIGITS,
+  D: complement(DIGITS),
+  w: WORD,
+  W: complement(WORD),
+  s: SPACE,
+  S: complement(SPACE),
+};
+
+/** Reads the regular expressions that `search_file_content` describes. Throws PatternError with the way out. */
+export function parseSearchPattern(text: string, dialect: SearchDialect): Pattern {
+  if (text.length > LONGEST) throw new PatternError(`The pattern is longer than ${LONGEST} characters.`);
+  if (/[\n\0]/.test(text))
+    throw new PatternError("A search looks at single lines; search for one of the lines.");
+  const lead = dialect.fixed ? "" : (/^\(\?i\)/.exec(text)?.[0] ?? "");
+  const fold = dialect.caseSensitive && lead === "" ? (set: CharSet) => set : foldCase;
+  if (dialect.fixed) return literally(text, (point) => fold(range(point, point)));
+  return new Parser(text.slice(lead.length), fold).whole();
+}
+
+class Parser {
+  readonly #points: readonly string[];
+  readonly #fold: (set: CharSet) => CharSet;
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string, fold: (set: CharSet) => CharSet) {
+    this.#points = [...text];
+    this.#fold = fold;
+  }
+
+  whole(): Pattern {
+    const pattern = this.#choice();
+    if (this.#peek() === ")") throw this.#fault('")" closes no group; write "\\)" for the character');
+    return pattern;
+  }
+
+  #choice(): Pattern {
+    const options = [this.#sequence()];
+    while (this.#take("|")) options.push(this.#sequence());
+    return choice(options);
+  }
+
+  #sequence(): Pattern {
+    const parts: Pattern[] = [];
+    for (let next = this.#peek(); next !== undefined && next !== "|" && next !== ")"; next = this.#peek()) {
+      parts.push(this.#quantified(this.#atom()));
+    }
+    return sequence(parts);
+  }
+
+  #quantified(atom: Pattern): Pattern {
+    const counts = this.#quantifier();
+    if (counts === null) return atom;
+    const [least, most] = counts;
+    if (least > MOST_REPEATS || (most ?? 0) > MOST_REPEATS) {
+      throw this.#fault(`at most ${MOST_REPEATS} repetitions can be counted; use "+" or "*"`);
+    }
+    if (most !== null && most < least) throw this.#fault("the numbers in {least,most} are out of order");
+    // Lazy or not makes no difference to which lines match.
+    this.#take("?");
+    if (this.#peek() === "+")
+      throw this.#fault('possessive quantifiers are not supported; leave out the "+"');
+    if (this.#quantifier() !== null)
+      throw this.#fault("a quantifier follows a quantifier; put a group around it");
+    return repeat(atom, least, most);
+  }
+
+  #quantifier(): readonly [number, number | null] | null {
+    if (this.#take("*")) return [0, null];
+    if (this.#take("+")) return [1, null];
+    if (this.#take("?")) return [0, 1];
+    const found = /^\{(\d{1,9})(,(\d{0,9}))?\}/.exec(this.#points.slice(this.#at, this.#at + 24).join(""));
+    if (found === null) return null;
+    this.#at += found[0].length;
+    const least = Number(found[1]);
+    if (found[2] === undefined) return [least, least];
+    return [least, found[3] ? Number(found[3]) : null];
+  }
+
+  #atom(): Pattern {
+    const character = this.#next();
+    switch (character) {
+      case "(":
+        return this.#group();
+      case "[":
+        return this.#set(this.#brackets());
+      case ".":
+        return this.#set(ANYTHING);
+      case "^":
+        return { kind: "assert", what: "start" };
+      case "$":
+        return { kind: "assert", what: "end" };
+      case "*":
+      case "+":
+      case "?":
+        throw this.#fault(`"${character}" repeats nothing; write "\\${character}" for the character`);
+      case "\\":
+        return this.#escape();
+      default:
+        return this.#set(this.#fold(pointOf(character)));
+    }
+  }
+
+  #group(): Pattern {
+    if (this.#take("?")) this.#groupKind();
+    this.#depth += 1;
+    if (this.#depth > DEEPEST) throw this.#fault("the groups are nested too deeply");
+    const inner = this.#choice();
+    this.#depth -= 1;
+    if (!this.#take(")")) throw this.#fault('a "(" is never closed; write "\\(" for the character');
+    return inner;
+  }
+
+  #groupKind(): void {
+    if (this.#take(":")) return;
+    const rest = this.#points.slice(this.#at, this.#at + 80).join("");
+    const name = /^P?<[A-Za-z_]\w*>/.exec(rest)?.[0];
+    if (name !== undefined) {
+      this.#at += name.length;
+      return;
+    }
+    if (/^<?[=!]/.test(rest)) {
+      throw this.#fault(`look-around "(?${rest[0]}..." is not supported; search for the text itself`);
+    }
+    if (/^[a-z-]+[:)]/i.test(rest)) {
+      throw this.#fault('inline flags are not supported, only "(?i)" at the start; use case_sensitive');
+    }
+    throw this.#fault(`"(?${rest[0] ?? ""}" is not supported`);
+  }
+
+  #escape(): Pattern {
+    const character = this.#peek();
+    if (character === "b" || character === "B") {
+      this.#at += 1;
+      return { kind: "assert", what: character === "b" ? "word edge" : "no word edge" };
+    }
+    return this.#set(this.#fold(this.#escapedSet(false)));
+  }
+
+  /** What stands behind a backslash, as a set of characters. */
+  #escapedSet(inBrackets: boolean): CharSet {
+    const character = this.#next();
+    if (character === "")
+      throw this.#fault('the pattern ends in a lone "\\"; write "\\\\" for the character');
+    const known = CLASSES[character];
+    if (known !== undefined) return known;
+    const control = CONTROLS[character];
+    if (control !== undefined) return range(control, control);
+    if (character === "b" && inBrackets) return range(0x08, 0x08);
+    if (character === "x" || character === "u") return this.#coded(character);
+    if (character === "n") throw this.#fault('"\\n" is in no line: a search looks at single lines');
+    if (character === "k" || /[1-9]/.test(character)) {
+      throw this.#fault(`back-reference "\\${character}" is not supported; write out what it stands for`);
+    }
+    if (character === "p" || character === "P") {
+      throw this.#fault(`"\\${character}{...}" is not supported; write the characters as [...]`);
+    }
+    if (/[A-Za-z0-9]/.test(character)) {
+      throw this.#fault(
+        `"\\${character}" is not supported; known are \\d \\D \\w \\W \\s \\S \\b \\B \\t \\xHH \\uHHHH`,
+      );
+    }
+    return pointOf(character);
+  }
+
+  #coded(kind: "x" | "u"): CharSet {
+    const rest = this.#points.slice(this.#at, this.#at + 12).join("");
+    const found = (
+      kind === "x" ? /^([0-9a-f]{2})|^\{([0-9a-f]{1,6})\}/i : /^([0-9a-f]{4})|^\{([0-9a-f]{1,6})\}/i
+    ).exec(rest);
+    const point = Number.parseInt(found?.[1] ?? found?.[2] ?? "", 16);
+    if (found === null || point > 0x10ffff)
+      throw this.#fault(`"\\${kind}" needs a code: \\x41, \\u00e9 or \\u{1f600}`);
+    this.#at += found[0].length;
+    return range(point, point);
+  }
+
+  #brackets(): CharSet {
+    const isNegated = this.#take("^");
+    const sets: CharSet[] = [];
+    for (let next = this.#next(); next !== "]"; next = this.#next()) {
+      if (next === "") throw this.#fault('a "[" is never closed; write "\\[" for the character');
+      sets.push(this.#bracketItem(next));
+    }
+    if (sets.length === 0) throw this.#fault('"[]" holds nothing; write "\\[\\]" for the characters');
+    const set = union(sets);
+    return isNegated ? complement(set) : set;
+  }
+
+  #bracketItem(first: string): CharSet {
+    if (first === "[" && this.#peek() === ":") {
+      const name = /^:([a-z]+):\]/.exec(this.#points.slice(this.#at, this.#at + 12).join(""));
+      const known = posixClass(name?.[1] ?? "");
+      if (name !== null && known !== undefined) {
+        this.#at += name[0].length;
+        return this.#fold(known);
+      }
+    }
+    const start = first === "\\" ? this.#escapedSet(true) : pointOf(first);
+    const following = this.#points[this.#at + 1];
+    if (this.#peek() !== "-" || following === "]" || following === undefined) return this.#fold(start);
+    this.#at += 1;
+    const next = this.#next();
+    const end = next === "\\" ? this.#escapedSet(true) : pointOf(next);
+    // A class at either end makes the hyphen a character, as in JavaScript.
+    if (!isSingle(start) || !isSingle(end)) return this.#fold(union([start, end, pointOf("-")]));
+    const [from = 0] = start;
+    const [to = 0] = end;
+    if (to < from) throw this.#fault(`the range ${first}-${next} in "[...]" is out of order`);
+    return this.#fold(range(from, to));
+  }
+
+  #set(set: CharSet): Pattern {
+    return one(without(set, NEVER));
+  }
+
+  #peek(): string | undefined {
+    return this.#points[this.#at];
+  }
+
+  #next(): string {
+    const character = this.#points[this.#at] ?? "";
+    this.#at += 1;
+    return character;
+  }
+
+  #take(character: string): boolean {
+    if (this.#points[this.#at] !== character) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #fault(what: string): PatternError {
+    return new PatternError(`Invalid regular expression: ${what}.`);
+  }
+}
+
+function pointOf(character: string): CharSet {
+  const point = character.codePointAt(0) ?? 0;
+  return range(point, point);
+}
+
+function isSingle(set: CharSet): boolean {
+  return set.length === 2 && set[0] === set[1];
+}

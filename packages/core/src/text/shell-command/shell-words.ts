@@ -1,0 +1,31 @@
+/** A word as a person would write it for a POSIX shell: bare where that is safe, else in single quotes. */
+export function quoteShellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+const WORD = /\s*((?:[^\s'"\\|&;<>()$`]|\\[^\n]|'[^']*'|"(?:[^"\\$`]|\\[\\"$`])*")+)/y;
+const PIECE = /\\([^\n])|'([^']*)'|"((?:[^"\\$`]|\\[\\"$`])*)"|([^\s'"\\]+)/g;
+
+/**
+ * The words of a text that is nothing but words, after quote removal; null when it holds anything that a
+ * shell would act upon. Made for rules, which must be readable without the whole grammar.
+ */
+export function splitShellWords(text: string): readonly string[] | null {
+  const words: string[] = [];
+  const trimmed = text.trim();
+  WORD.lastIndex = 0;
+  while (WORD.lastIndex < trimmed.length) {
+    const found = WORD.exec(trimmed)?.[1];
+    if (found === undefined) return null;
+    words.push(withoutQuotes(found));
+  }
+  return words;
+}
+
+function withoutQuotes(word: string): string {
+  let value = "";
+  for (const [, escaped, single, double, bare] of word.matchAll(PIECE)) {
+    value += escaped ?? single ?? double?.replace(/\\([\\"$`])/g, "$1") ?? bare ?? "";
+  }
+  return value;
+}

@@ -1,0 +1,48 @@
+/** Built from numbers, so that no control character stands in this file. */
+const ESC = String.fromCharCode(0x1b);
+const BELL = String.fromCharCode(0x07);
+
+const character = (code: number) => `\\u${code.toString(16).padStart(4, "0")}`;
+const range = (from: number, to: number) => `${character(from)}-${character(to)}`;
+
+/** Control sequences (colours, cursor), strings for the terminal (titles, links), and the short escapes. */
+const ESCAPES = new RegExp(
+  [
+    `(?:${ESC}\\[|${character(0x9b)})[0-?]*[ -/]*[@-~]`,
+    `(?:${ESC}[\\]PX^_]|[${[0x90, 0x98, 0x9d, 0x9e, 0x9f].map(character).join("")}])[^${BELL}${ESC}${character(0x9c)}]*(?:${BELL}|${ESC}\\\\|${character(0x9c)}|$)`,
+    `${ESC}[ -/]*[0-~]`,
+  ].join("|"),
+  "g",
+);
+
+const OTHER_CONTROLS = new RegExp(
+  `[${range(0, 0x07)}${range(0x0b, 0x0c)}${range(0x0e, 0x1f)}${range(0x7f, 0x9f)}]`,
+  "g",
+);
+
+/**
+ * What a terminal would show at the end of it: without colours and commands to the terminal, a line that was
+ * written over by carriage returns as it last was, and without what was taken back.
+ */
+export function terminalText(text: string): string {
+  const plain = text.replace(ESCAPES, "").replace(/\r+\n/g, "\n");
+  const lines = plain.includes("\r") ? plain.split("\n").map(lastWritten).join("\n") : plain;
+  return withoutTakenBack(lines).replace(OTHER_CONTROLS, "");
+}
+
+function lastWritten(line: string): string {
+  if (!line.includes("\r")) return line;
+  let shown = "";
+  for (const part of line.split("\r")) shown = part + shown.slice(part.length);
+  return shown;
+}
+
+function withoutTakenBack(text: string): string {
+  if (!text.includes("\b")) return text;
+  const kept: string[] = [];
+  for (const character of text) {
+    if (character !== "\b") kept.push(character);
+    else if (kept.at(-1) !== "\n") kept.pop();
+  }
+  return kept.join("");
+}

@@ -1,0 +1,23 @@
+/** How much text one tool answer may put before the model. */
+export const MOST_ANSWER_CHARACTERS = 100_000;
+
+/**
+ * Keeps the head and the tail of a text that is too long and says between them how much is gone and how
+ * to get it. The cut never splits a character that takes two UTF-16 units.
+ */
+export function keepHeadAndTail(text: string, most: number, hint: string): string {
+  if (text.length <= most) return text;
+  const half = Math.floor(most / 2);
+  const head = text.slice(0, wholeCharacterEnd(text, half));
+  const tail = text.slice(wholeCharacterEnd(text, text.length - half));
+  const left = text.length - head.length - tail.length;
+  return `${head}\n[... ${left} of ${text.length} characters left out; ${hint} ...]\n${tail}`;
+}
+
+/** The same position, or one before it where it would stand inside a surrogate pair. */
+export function wholeCharacterEnd(text: string, position: number): number {
+  const unit = text.charCodeAt(position - 1);
+  const next = text.charCodeAt(position);
+  const splits = unit >= 0xd800 && unit <= 0xdbff && next >= 0xdc00 && next <= 0xdfff;
+  return splits ? position - 1 : position;
+}

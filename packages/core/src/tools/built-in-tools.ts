@@ -1,0 +1,36 @@
+import type { Commands } from "../workspace/commands.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { type CorrectEdit, Edit } from "./edit.ts";
+import { Glob } from "./glob.ts";
+import { Grep } from "./grep.ts";
+import { ListFiles } from "./ls.ts";
+import { ReadFile } from "./read-file.ts";
+import { ReadManyFiles } from "./read-many-files.ts";
+import { Shell } from "./shell.ts";
+import type { Tool } from "./tools.ts";
+import { WriteFile } from "./write-file.ts";
+
+/** What the built-in tools need, each exactly the part it uses. */
+export interface BuiltInNeeds {
+  readonly workspace: Workspace;
+  readonly commands: Commands;
+  readonly svgAsText: boolean;
+  readonly overwriteUnread: boolean;
+  /** Absent where there is no model, or where the person switched it off. */
+  readonly correctEdit?: CorrectEdit;
+}
+
+/** The one list of built-in tools, and what each is given. */
+export function builtInTools(needs: BuiltInNeeds): Tool[] {
+  const { workspace, commands, svgAsText, overwriteUnread, correctEdit } = needs;
+  return [
+    new ListFiles(workspace),
+    new ReadFile(workspace, { svgAsText }),
+    new WriteFile(workspace, { overwriteUnread }),
+    new ReadManyFiles(workspace),
+    new Edit(workspace, correctEdit ? { correctEdit } : {}),
+    new Glob(workspace),
+    new Grep(workspace),
+    new Shell(workspace, commands),
+  ] as Tool[];
+}

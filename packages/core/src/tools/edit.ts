@@ -1,0 +1,298 @@
+import { isAbsolute, resolve } from "node:path";
+import type { JsonSchema } from "../messages/json-schema.ts";
+import { type DiffOfFile, fileDiff } from "../text/diff.ts";
+import { createdAnswer, isSameEdit, modifiedAnswer, personsVersionAnswer } from "../text/edit-answer.ts";
+import {
+  applyReplacements,
+  type EditMatch,
+  type EditRequest,
+  findEdit,
+  type Replacement,
+} from "../text/edit-match.ts";
+import { changedLines, failureReport } from "../text/edit-report.ts";
+import { largeChangedLines, largeDiff, largeFailure } from "../text/large-edit-report.ts";
+import { isNotebook } from "../text/notebook.ts";
+import { findNotebookEdit } from "../text/notebook-edit.ts";
+import type { FileSnapshot, FileWrite, LargePlan } from "../workspace/file-change.ts";
+import { untilLanded } from "../workspace/until-landed.ts";
+import type { Workspace, WorkspaceError } from "../workspace/workspace.ts";
+import { BaseTool, type Confirmation, type ToolError, type ToolResult } from "./tools.ts";
+
+export interface EditParams {
+  readonly file_path: string;
+  readonly old_string: string;
+  readonly new_string: string;
+  readonly expected_replacements?: number;
+}
+
+/** A replacement that no deterministic stage could place. */
+export interface FailedEdit {
+  readonly content: string;
+  readonly oldText: string;
+  readonly newText: string;
+  readonly reason: string;
+  /** Of the closest region, counted from 1. */
+  readonly line: number;
+}
+
+/** Proposes another old and new text, or null. What it proposes must itself match as often as expected. */
+export type CorrectEdit = (
+  failed: FailedEdit,
+  signal: AbortSignal,
+) => Promise<{ readonly oldText: string; readonly newText: string } | null>;
+
+export interface EditOptions {
+  /** Absent where there is no model, or where the person switched it off. */
+  readonly correctEdit?: CorrectEdit;
+}
+
+/** What a call would do to the file as it was when it was looked at last. */
+interface Plan {
+  readonly before: FileSnapshot;
+  /** The whole new text, as the tool proposes it. */
+  readonly content: string;
+  readonly replacements: readonly Replacement[];
+  readonly stage: string;
+  readonly diff: DiffOfFile;
+  readonly realPath: string;
+  /** The person's own version of the content. */
+  readonly edited?: string;
+}
+
+/** The same for a file that is too large to be held: only what is around the change is known of it. */
+interface LargeChange {
+  readonly large: LargePlan;
+  readonly diff: DiffOfFile;
+  readonly realPath: string;
+  /** The person's own version of what is shown. */
+  readonly edited?: string;
+}
+
+type Planned = { readonly plan: Plan } | { readonly change: LargeChange } | { readonly failure: ToolError };
+type Matched = Extract<EditMatch, { readonly status: "matched" }>;
+type Located = { readonly match: Matched } | { readonly failure: ToolError };
+
+export class Edit extends BaseTool<EditParams> {
+  readonly name = "edit";
+  readonly displayName = "Edit";
+  readonly kind = "edit";
+  readonly description =
+    "Replaces text in a file. old_string must be the file's own text, exactly, blanks and indentation included, with at least 3 lines of context before and after so that it means one place. With an empty old_string a new file is made. Returns the changed lines.";
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      file_path: { type: "string", minLength: 1, description: "Absolute path of the file." },
+      old_string: { type: "string", description: "The text to replace; empty to make a new file." },
+      new_string: { type: "string", description: "What shall stand there instead." },
+      expected_replacements: {
+        type: "integer",
+        minimum: 1,
+        description: "How many places are to be replaced. Default 1.",
+      },
+    },
+    required: ["file_path", "old_string", "new_string"],
+    additionalProperties: false,
+  };
+  readonly #workspace: Workspace;
+  readonly #correctEdit: CorrectEdit | undefined;
+  readonly #planned = new WeakMap<EditParams, Planned>();
+
+  constructor(workspace: Workspace, { correctEdit }: EditOptions = {}) {
+    super();
+    this.#workspace = workspace;
+    this.#correctEdit = correctEdit;
+  }
+
+  ruleSubjects(params: EditParams): readonly string[] {
+    return [this.#workspace.relative(params.file_path)];
+  }
+
+  getDescription(params: EditParams): string {
+    const verb = params.old_string === "" ? "Create" : "Edit";
+    return `${verb} ${this.#workspace.relative(params.file_path)}`;
+  }
+
+  /** An edit that cannot be placed is not asked about: it can only fail, and never writes later. */
+  override async shouldConfirmExecute(
+    params: EditParams,
+    signal: AbortSignal,
+  ): Promise<Confirmation | false> {
+    const planned = await this.#prepare(params, signal);
+    this.#planned.set(params, planned);
+    if ("failure" in planned) return false;
+    const { diff, realPath } = "plan" in planned ? planned.plan : planned.change;
+    const isNew = "plan" in planned && !planned.plan.before.exists;
+    const named = this.#workspace.relative(params.file_path);
+    const real = this.#workspace.relative(realPath);
+    const target = named === real ? named : `${named}, which is really ${real}`;
+    const title = `${isNew ? "Create" : "Edit"} ${target}?`;
+    return { kind: "edit", title, path: realPath, diff, grants: [this.name] };
+  }
+
+  approvedByPerson(params: EditParams, _confirmation: Confirmation, edited?: string): void {
+    const planned = this.#planned.get(params);
+    if (edited === undefined || planned === undefined || "failure" in planned) return;
+    if ("plan" in planned) this.#planned.set(params, { plan: { ...planned.plan, edited } });
+    else this.#planned.set(params, { change: { ...planned.change, edited } });
+  }
+
+  async execute(params: EditParams, signal: AbortSignal): Promise<ToolResult> {
+    const planned = this.#planned.get(params) ?? (await this.#prepare(params, signal));
+    this.#planned.delete(params);
+    if ("failure" in planned) return failed(planned.failure);
+    if ("change" in planned) return this.#executeLarge(params, planned.change, signal);
+    const { plan } = planned;
+    if (plan.edited !== undefined && plan.edited !== plan.content)
+      return this.#writeEdited(params, plan, signal);
+    const { written, done } = await untilLanded(plan, {
+      write: (current) => this.#workspace.write(changeOf(params, current), signal),
+      merge: params.old_string === "" ? null : (last, conflict) => this.#merged(params, last, conflict),
+    });
+    const { content, replacements, stage, diff } = done;
+    const answer = { file: params.file_path, notes: written.notes };
+    if (written.isNew) return { llmContent: createdAnswer(answer), returnDisplay: diff };
+    const lines = changedLines(content, replacements);
+    const made = { ...answer, places: replacements.length, stage, lines };
+    return { llmContent: modifiedAnswer(made), returnDisplay: diff };
+  }
+
+  protected override checkParams({ file_path: path, old_string, new_string }: EditParams): string | null {
+    if (!isAbsolute(path)) {
+      return `"file_path" must be absolute. "${path}" probably means "${resolve(this.#workspace.root, path)}".`;
+    }
+    if (old_string !== "" && old_string === new_string) {
+      return '"old_string" and "new_string" are the same: nothing would change.';
+    }
+    return null;
+  }
+
+  async #prepare(params: EditParams, signal: AbortSignal): Promise<Planned> {
+    const file = params.file_path;
+    const before = await this.#workspace.snapshot(file);
+    if (params.old_string === "") return this.#creation(params, before);
+    if (before.isLarge) return this.#prepareLarge(params, signal);
+    if (!before.exists)
+      await this.#workspace.read(file, { offset: 0, limit: 1, mostLineCharacters: 1 }, signal);
+    if (before.text === null) return notText(file);
+    const located = await this.#located(params, before, signal);
+    if ("failure" in located) return located;
+    return { plan: await this.#planOf(params, before, located.match) };
+  }
+
+  async #creation(params: EditParams, before: FileSnapshot): Promise<Planned> {
+    if (before.exists) {
+      const message = `Failed to edit, ${params.file_path} already exists and old_string is empty. Give the text to replace as old_string, or overwrite the file with write_file.`;
+      return { failure: { type: "file_exists", message } };
+    }
+    const { realPath, after } = await this.#workspace.preview(params.file_path, params.new_string, before);
+    const diff = fileDiff({ fileName: this.#workspace.relative(realPath), before: null, after });
+    return { plan: { before, content: params.new_string, replacements: [], stage: "exact", diff, realPath } };
+  }
+
+  /** The ladder first; then, if there is one, the model's correction, which has to match by itself. */
+  async #located(params: EditParams, before: FileSnapshot, signal: AbortSignal): Promise<Located> {
+    const content = before.text ?? "";
+    const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = params;
+    const request = { content, oldText, newText, expected };
+    const match = placeOf(request);
+    if (match.status === "matched") return { match };
+    const failure = failureReport({ match, expected, isOutdated: before.seen === "older" });
+    if (match.status === "no_change" || this.#correctEdit === undefined) return { failure };
+    if (match.status === "none" && match.alreadyApplied) return { failure };
+    const line = match.status === "ambiguous" ? match.lines[0] : match.closest?.startLine;
+    const proposal = await this.#correctEdit(
+      { ...request, reason: failure.message, line: line ?? 1 },
+      signal,
+    );
+    if (proposal === null || proposal.oldText === "") return { failure };
+    const corrected = placeOf({ ...request, ...proposal });
+    if (corrected.status !== "matched" || corrected.stage !== "exact") return { failure };
+    return { match: { ...corrected, stage: "corrected by the model" } };
+  }
+
+  async #planOf(params: EditParams, before: FileSnapshot, match: Matched): Promise<Plan> {
+    const content = applyReplacements(before.text ?? "", match.replacements);
+    const { realPath, after } = await this.#workspace.preview(params.file_path, content, before);
+    const diff = fileDiff({ fileName: this.#workspace.relative(realPath), before: before.text, after });
+    return { before, content, replacements: match.replacements, stage: match.stage, diff, realPath };
+  }
+
+  /** Somebody changed the file meanwhile: the same change is made to what it holds now, or none at all. */
+  async #merged(params: EditParams, plan: Plan, conflict: WorkspaceError): Promise<Plan> {
+    const before = await this.#workspace.snapshot(params.file_path);
+    const content = before.text;
+    if (content === null) throw conflict;
+    const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = params;
+    const match = placeOf({ content, oldText, newText, expected });
+    if (match.status !== "matched") throw conflict;
+    const planned = { content: plan.before.text ?? "", replacements: plan.replacements };
+    if (!isSameEdit(planned, { content, replacements: match.replacements })) throw conflict;
+    return this.#planOf(params, before, match);
+  }
+
+  async #prepareLarge(params: EditParams, signal: AbortSignal): Promise<Planned> {
+    const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = params;
+    const asked = { file: params.file_path, oldText, newText, expected };
+    const large = await this.#workspace.planLargeEdit(asked, signal);
+    if (large === null) return notText(asked.file);
+    const failure = largeFailure({ search: large, expected, isOutdated: large.seen === "older" });
+    if (failure !== null) return { failure };
+    const { realPath } = large;
+    return { change: { large, diff: largeDiff(this.#workspace.relative(realPath), large), realPath } };
+  }
+
+  async #executeLarge(params: EditParams, change: LargeChange, signal: AbortSignal): Promise<ToolResult> {
+    const edited = change.edited === change.diff.newContent ? undefined : change.edited;
+    const merge = async (_last: LargeChange, conflict: WorkspaceError) => {
+      const again = await this.#prepareLarge(params, signal);
+      if ("change" in again) return again.change;
+      throw conflict;
+    };
+    const { written, done } = await untilLanded(change, {
+      write: ({ large }) => this.#workspace.writeLargeEdit(large, signal, edited),
+      merge: edited === undefined ? merge : null,
+    });
+    const { large, diff } = done;
+    const answer = { file: params.file_path, notes: written.notes };
+    if (edited === undefined) {
+      const made = { ...answer, places: large.found, stage: large.stage, lines: largeChangedLines(large) };
+      return { llmContent: modifiedAnswer(made), returnDisplay: diff };
+    }
+    const [line, after] = [diff.firstLine ?? 1, edited];
+    const diffFrom = (before: string) =>
+      largeDiff(diff.fileName, { ...large, regions: [{ line, before, after }] });
+    const changes = diffFrom(diff.newContent).fileDiff;
+    const llmContent = personsVersionAnswer({ ...answer, isNew: false, changes });
+    return { llmContent, returnDisplay: diffFrom(diff.originalContent ?? "") };
+  }
+
+  /** What the person made of the proposal is written against the very content that they saw. */
+  async #writeEdited(params: EditParams, plan: Plan, signal: AbortSignal): Promise<ToolResult> {
+    const content = plan.edited ?? "";
+    const written = await this.#workspace.write(changeOf(params, { ...plan, content }), signal);
+    const { fileName, originalContent } = plan.diff;
+    const diff = fileDiff({ fileName, before: originalContent, after: content });
+    const changes = fileDiff({ fileName: params.file_path, before: plan.content, after: content }).fileDiff;
+    const { isNew, notes } = written;
+    const llmContent = personsVersionAnswer({ file: params.file_path, notes, isNew, changes });
+    return { llmContent, returnDisplay: diff };
+  }
+}
+
+/** A notebook is edited as it is shown, cell by cell; everything else, and what is in no cell, as text. */
+function placeOf(request: EditRequest): EditMatch {
+  return (isNotebook(request.content) ? findNotebookEdit(request) : null) ?? findEdit(request);
+}
+
+function changeOf({ file_path: file }: EditParams, { before, content }: Plan): FileWrite {
+  return { file, content, isWholeKnown: false, basis: before, isBasisAgreed: true };
+}
+
+function failed(error: ToolError): ToolResult {
+  return { llmContent: error.message, returnDisplay: error.message, error };
+}
+
+function notText(file: string): { readonly failure: ToolError } {
+  const message = `Failed to edit, ${file} holds no text that can be edited.`;
+  return { failure: { type: "not_text", message } };
+}

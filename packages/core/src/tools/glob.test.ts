@@ -1,0 +1,168 @@
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { createToolbox } from "../create-session.ts";
+import { openWorkspace } from "../workspace/node-workspace.ts";
+import { Glob } from "./glob.ts";
+
+const made: string[] = [];
+afterAll(() => {
+  for (const root of made) rmSync(root, { recursive: true, force: true });
+});
+
+/** A folder with these files; each value is the age of the file in seconds. */
+function tree(files: Readonly<Record<string, number>>): string {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "burin-glob-")));
+  made.push(root);
+  for (const [name, age] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), name);
+    utimesSync(join(root, name), 1_700_000_000 - age, 1_700_000_000 - age);
+  }
+  return root;
+}
+
+async function glob(root: string, params: Record<string, unknown>): Promise<string> {
+  const result = await createToolbox({ root }).call("glob", params);
+  return String(result.llmContent);
+}
+
+/** The names found, from the root. */
+async function found(root: string, params: Record<string, unknown>): Promise<string[]> {
+  const [head = "", ...lines] = (await glob(root, params)).split("\n");
+  return head.startsWith("Found ") ? lines.map((line) => line.slice(root.length + 1)) : [];
+}
+
+describe("glob", () => {
+  it("R75 R78 lists absolute paths of files, strictly newest first, ties by path", async () => {
+    const root = tree({
+      "b.ts": 5,
+      "a.ts": 5,
+      "src/new.ts": 1,
+      "old.ts": 9_000_000,
+      "c.js": 0,
+      "older.ts": 90_000_000,
+    });
+    mkdirSync(join(root, "folder.ts"));
+    expect(await glob(root, { pattern: "*.ts" })).toBe(
+      [
+        `Found 5 file(s) matching "*.ts" within ${root}, sorted by modification time (newest first):`,
+        ...["src/new.ts", "a.ts", "b.ts", "old.ts", "older.ts"].map((name) => join(root, name)),
+      ].join("\n"),
+    );
+  });
+
+  it("R75 tells times apart that differ by less than a microsecond", async () => {
+    const root = tree({ "a.ts": 0, "b.ts": 0 });
+    utimesSync(join(root, "a.ts"), 1_700_000_000.0001, 1_700_000_000.0001);
+    utimesSync(join(root, "b.ts"), 1_700_000_000.0002, 1_700_000_000.0002);
+    expect(await found(root, { pattern: "*.ts" })).toEqual(["b.ts", "a.ts"]);
+  });
+
+  it("R72 X9 searches a relative or absolute path, echoed as given", async () => {
+    const root = tree({ "src/a.ts": 0, "b.ts": 0 });
+    const listed = `\n${join(root, "src/a.ts")}`;
+    expect(await glob(root, { pattern: "*.ts", path: "src" })).toBe(
+      `Found 1 file(s) matching "*.ts" within src, sorted by modification time (newest first):${listed}`,
+    );
+    expect(await found(root, { pattern: "**/*.ts", path: join(root, "src") })).toEqual(["src/a.ts"]);
+    expect(await glob(root, { pattern: "*.x", path: "src" })).toBe(
+      'No files found matching pattern "*.x" within src.',
+    );
+  });
+
+  it("R71 a pattern may be absolute, start with ./, and must not leave its folder", async () => {
+    const root = tree({ "src/a.ts": 0, "src/x/b.ts": 1, "c.ts": 2 });
+    expect(await found(root, { pattern: `${root}/src/**/*.ts` })).toEqual(["src/a.ts", "src/x/b.ts"]);
+    expect(await found(root, { pattern: "./*.ts" })).toEqual(["c.ts"]);
+    expect(await found(root, { pattern: "src/*.{ts,js}" })).toEqual(["src/a.ts"]);
+    expect(await found(root, { pattern: "**" })).toHaveLength(3);
+    expect(await glob(root, { pattern: "../*" })).toContain("leaves its folder");
+    expect(await glob(root, { pattern: "/etc/*" })).toContain("not inside");
+    expect(await glob(root, { pattern: "*", path: "/etc" })).toContain("outside the root");
+    expect(await glob(root, { pattern: "*", path: "nowhere" })).toContain("does not exist");
+    expect(await glob(root, { pattern: "*", path: "c.ts" })).toContain("not a directory");
+  });
+
+  it("R73 ignores letter case unless asked not to", async () => {
+    const root = tree({ "A.TS": 0, "b.ts": 1, "Src/c.ts": 2 });
+    expect(await found(root, { pattern: "*.ts" })).toEqual(["A.TS", "b.ts", "Src/c.ts"]);
+    expect(await found(root, { pattern: "*.ts", case_sensitive: true })).toEqual(["b.ts", "Src/c.ts"]);
+    expect(await found(root, { pattern: "src/*.ts" })).toEqual(["Src/c.ts"]);
+    expect(await found(root, { pattern: "src/*.ts", case_sensitive: true })).toEqual([]);
+  });
+
+  it("R74 R76 leaves out what git ignores, and node_modules and .git always", async () => {
+    const root = tree({
+      "a.ts": 0,
+      "build/b.ts": 1,
+      "node_modules/m/c.ts": 2,
+      ".git/d.ts": 3,
+      ".dot/e.ts": 4,
+    });
+    writeFileSync(join(root, ".gitignore"), "build/\n");
+    expect(await found(root, { pattern: "**/*.ts" })).toEqual(["a.ts", ".dot/e.ts"]);
+    const all = { pattern: "**/*.ts", respect_git_ignore: false };
+    expect(await found(root, all)).toEqual(["a.ts", "build/b.ts", ".dot/e.ts"]);
+    expect(await found(root, { pattern: "*.ts", path: "node_modules/m" })).toEqual(["node_modules/m/c.ts"]);
+  });
+
+  it("R71 names with brackets, braces and parentheses that exist are taken literally", async () => {
+    const root = tree({
+      "app/[id]/page.tsx": 0,
+      "app/i/page.tsx": 1,
+      "(group)/a{1}.ts": 2,
+      "deep/x/[slug].ts": 3,
+    });
+    expect(await found(root, { pattern: "app/[id]/page.tsx" })).toEqual(["app/[id]/page.tsx"]);
+    expect(await found(root, { pattern: "app/[id]/*" })).toEqual(["app/[id]/page.tsx"]);
+    expect(await found(root, { pattern: "app/[hi]/*" })).toEqual(["app/i/page.tsx"]);
+    expect(await found(root, { pattern: "(group)/a{1}.ts" })).toEqual(["(group)/a{1}.ts"]);
+    expect(await found(root, { pattern: "[slug].ts" })).toEqual(["deep/x/[slug].ts"]);
+  });
+
+  it("P38 follows no link to a folder and gives no link that leads outside", async () => {
+    const outside = tree({ "secret.ts": 0 });
+    const root = tree({ "src/a.ts": 1 });
+    symlinkSync(outside, join(root, "out"));
+    symlinkSync(join(outside, "secret.ts"), join(root, "out.ts"));
+    symlinkSync("..", join(root, "src/circle"));
+    symlinkSync("a.ts", join(root, "src/inside.ts"));
+    symlinkSync("gone.ts", join(root, "broken.ts"));
+    expect(await found(root, { pattern: "**/*.ts" })).toEqual(["src/a.ts", "src/inside.ts"]);
+  });
+
+  it("P41 finds names with blanks, quotes, emoji and CJK", async () => {
+    const names = ["a b.ts", "quote'\".ts", "emoji😀.ts", "文件 2.ts", "trailing /x.ts", "-dash.ts"];
+    const root = tree(Object.fromEntries(names.map((name, age) => [name, age])));
+    expect(await found(root, { pattern: "*.ts" })).toEqual(names);
+    expect(await found(root, { pattern: "文件*" })).toEqual(["文件 2.ts"]);
+  });
+
+  it("P40 shows the newest of very many and says how many there are", async () => {
+    const root = tree(Object.fromEntries(Array.from({ length: 1200 }, (_, age) => [`f${age}.txt`, age])));
+    const lines = (await glob(root, { pattern: "*.txt" })).split("\n");
+    expect(lines[0]).toContain("Found 1200 file(s)");
+    expect(lines[1]).toBe(join(root, "f0.txt"));
+    expect(lines.at(-1)).toContain("1000 newest of 1200 files are shown");
+  });
+
+  it("R77 needs no confirmation; bad patterns are validation errors", async () => {
+    const root = tree({});
+    const tool = new Glob(openWorkspace(root));
+    expect(await tool.shouldConfirmExecute({ pattern: "*" }, new AbortController().signal)).toBe(false);
+    expect(tool.validateToolParams({ pattern: "" })).toContain("pattern");
+    expect(tool.validateToolParams({ pattern: "!(a)" })).toContain("exclude");
+    expect(tool.validateToolParams({ pattern: "{1..999999}" })).toContain("alternatives");
+    expect(tool.getDescription({ pattern: "*.ts", path: "src" })).toBe("Find *.ts in src");
+  });
+});

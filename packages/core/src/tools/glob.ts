@@ -1,0 +1,107 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+import { parseGlob } from "../text/patterns/glob-dialect.ts";
+import { PatternError } from "../text/patterns/pattern.ts";
+import type { FoundFiles } from "../workspace/find-request.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { BaseTool, type ToolResult } from "./tools.ts";
+
+export interface GlobParams {
+  readonly pattern: string;
+  readonly path?: string;
+  readonly case_sensitive?: boolean;
+  readonly respect_git_ignore?: boolean;
+}
+
+const MOST_FILES = 1000;
+/** Below the bound of one tool answer, so that nothing is cut out of the middle. */
+const MOST_CHARACTERS = 80_000;
+
+export class Glob extends BaseTool<GlobParams> {
+  readonly name = "glob";
+  readonly displayName = "FindFiles";
+  readonly kind = "read";
+  readonly description =
+    "Finds files by a glob pattern: absolute paths, newest first. A pattern without a slash matches names at any depth.";
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      pattern: { type: "string", minLength: 1, description: 'Glob, e.g. "*.ts" or "src/**/*.{ts,tsx}".' },
+      path: { type: "string", description: "Directory to search in. Default: the root." },
+      case_sensitive: { type: "boolean", description: "Default false." },
+      respect_git_ignore: { type: "boolean", description: "Leave out what git ignores. Default true." },
+    },
+    required: ["pattern"],
+    additionalProperties: false,
+  };
+  readonly #workspace: Workspace;
+
+  constructor(workspace: Workspace) {
+    super();
+    this.#workspace = workspace;
+  }
+
+  ruleSubjects(params: GlobParams): readonly string[] {
+    return [this.#workspace.relative(params.path || ".")];
+  }
+
+  getDescription(params: GlobParams): string {
+    return `Find ${params.pattern} in ${this.#workspace.relative(params.path || ".")}`;
+  }
+
+  async execute(params: GlobParams, signal: AbortSignal): Promise<ToolResult> {
+    const request = {
+      pattern: params.pattern,
+      caseSensitive: params.case_sensitive ?? false,
+      respectGitIgnore: params.respect_git_ignore ?? true,
+      most: MOST_FILES,
+    };
+    const found = await this.#workspace.find(params.path || this.#workspace.root, request, signal);
+    const place = params.path || this.#workspace.root;
+    return { llmContent: listText(params.pattern, place, found), returnDisplay: summary(found) };
+  }
+
+  protected override checkParams(params: GlobParams): string | null {
+    if (params.pattern.trim() === "") return '"pattern" must not be empty.';
+    try {
+      parseGlob(params.pattern, { caseSensitive: true, groups: true });
+      return null;
+    } catch (error) {
+      if (error instanceof PatternError) return error.message;
+      throw error;
+    }
+  }
+}
+
+function listText(pattern: string, place: string, found: FoundFiles): string {
+  const notes = notesOn(found);
+  if (found.total === 0)
+    return [`No files found matching pattern "${pattern}" within ${place}.`, ...notes].join("\n");
+  const lines = [
+    `Found ${found.total} file(s) matching "${pattern}" within ${place}, sorted by modification time (newest first):`,
+  ];
+  let characters = 0;
+  for (const file of found.files) {
+    characters += file.length + 1;
+    if (characters > MOST_CHARACTERS) break;
+    lines.push(file);
+  }
+  const shown = lines.length - 1;
+  if (shown < found.total) {
+    notes.unshift(
+      `[The ${shown} newest of ${found.total} files are shown; use a more specific pattern or a narrower "path" to see others.]`,
+    );
+  }
+  return [...lines, ...notes].join("\n");
+}
+
+function notesOn({ isPartial, unreadableFolders }: FoundFiles): string[] {
+  const notes: string[] = [];
+  if (isPartial) notes.push("[Incomplete: stopped after 30 seconds; search in a smaller directory.]");
+  if (unreadableFolders > 0) notes.push(`[${unreadableFolders} unreadable folder(s) were skipped.]`);
+  return notes;
+}
+
+function summary({ total, isPartial }: FoundFiles): string {
+  const count = total === 1 ? "1 file" : `${total} files`;
+  return isPartial ? `Found ${count} before the time was over.` : `Found ${count}.`;
+}

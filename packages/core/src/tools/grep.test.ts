@@ -1,0 +1,139 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { createToolbox } from "../create-session.ts";
+import { openWorkspace } from "../workspace/node-workspace.ts";
+import { Grep } from "./grep.ts";
+
+const made: string[] = [];
+afterAll(() => {
+  for (const root of made) rmSync(root, { recursive: true, force: true });
+});
+
+function tree(files: Readonly<Record<string, string>>): string {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "burin-grep-")));
+  made.push(root);
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  }
+  return root;
+}
+
+async function grep(root: string, params: Record<string, unknown>): Promise<string> {
+  return String((await createToolbox({ root }).call("search_file_content", params)).llmContent);
+}
+
+const EXAMPLE = {
+  "src/utils.ts": `${"\n".repeat(14)}export function myFunction() {\n${"\n".repeat(6)}  myFunction.call();\n}\n`,
+  "src/index.ts": `${"\n".repeat(4)}import { myFunction } from './utils';\n`,
+  "README.md": "myFunction\n",
+};
+
+describe("search_file_content", () => {
+  it("R84 R85 lays the hits out by file, in the order of the paths", async () => {
+    expect(await grep(tree(EXAMPLE), { pattern: "myFunction", include: "*.ts" })).toBe(
+      [
+        'Found 3 matches for pattern "myFunction" in path "." (filter: "*.ts"):',
+        "---",
+        "File: src/index.ts",
+        "L5: import { myFunction } from './utils';",
+        "---",
+        "File: src/utils.ts",
+        "L15: export function myFunction() {",
+        "L22:   myFunction.call();",
+        "---",
+      ].join("\n"),
+    );
+  });
+
+  it("R88 a relative path works and is echoed; one hit is 1 match, none is said so", async () => {
+    const root = tree(EXAMPLE);
+    expect(await grep(root, { pattern: "import", path: "src" })).toBe(
+      'Found 1 match for pattern "import" in path "src":\n---\nFile: index.ts\nL5: import { myFunction } from \'./utils\';\n---',
+    );
+    expect(await grep(root, { pattern: "absent", path: "src", include: "*.md" })).toBe(
+      'No matches found for pattern "absent" in path "src" (filter: "*.md").',
+    );
+    expect(await grep(root, { pattern: "MYFUNCTION", path: join(root, "README.md") })).toBe(
+      `Found 1 match for pattern "MYFUNCTION" in path "${join(root, "README.md")}":\n---\nFile: README.md\nL1: myFunction\n---`,
+    );
+    expect(await grep(root, { pattern: "MYFUNCTION", case_sensitive: true })).toContain("No matches found");
+  });
+
+  it("R82 R86 X10 gives 20 hits unless told otherwise, and warns only when some were left out", async () => {
+    const root = tree({ "a.txt": "hit\n".repeat(21), "b/c.txt": "hit\n".repeat(79) });
+    const text = await grep(root, { pattern: "hit" });
+    expect(text.split("\n").filter((line) => line.startsWith("L"))).toHaveLength(20);
+    expect(text.startsWith('Found 20 matches for pattern "hit" in path ".":')).toBe(true);
+    expect(text).toMatch(
+      /\n---\n\nWARNING: Results truncated to prevent context overflow\. To see more results:\n- Use a more specific pattern to reduce matches\n- Add file filters with the 'include' parameter \(e\.g\., "\*\.js", "src\/\*\*"\)\n- Specify a narrower 'path' to search in a subdirectory\n- Increase 'maxResults' parameter if you need more matches \(current: 20\)$/,
+    );
+    const all = await grep(root, { pattern: "hit", maxResults: 100 });
+    expect(all).toContain("Found 100 matches");
+    expect(all).not.toContain("WARNING");
+  });
+
+  it.each([0, 101, -1, 1.5])("R82 maxResults %s is refused and the range named", async (maxResults) => {
+    const text = await grep(tree({}), { pattern: "a", maxResults });
+    expect(text).toContain("1 to 100");
+  });
+
+  it("R81 include and exclude take globs with and without folders", async () => {
+    const root = tree({ "a.js": "hit", "src/b.ts": "hit", "src/x/c.tsx": "hit", "src/x/c.test.tsx": "hit" });
+    const files = async (params: Record<string, unknown>) =>
+      (await grep(root, { pattern: "hit", names_only: true, ...params })).split("\n").slice(1);
+    expect(await files({ include: "*.js" })).toEqual(["a.js"]);
+    expect(await files({ include: "src/**/*.{ts,tsx}" })).toEqual([
+      "src/b.ts",
+      "src/x/c.test.tsx",
+      "src/x/c.tsx",
+    ]);
+    expect(await files({ include: "src/**", exclude: "*.test.tsx" })).toEqual(["src/b.ts", "src/x/c.tsx"]);
+    expect(await files({ exclude: "src/**" })).toEqual(["a.js"]);
+  });
+
+  it("R88 context lines are marked with a hyphen, gaps with dots", async () => {
+    const root = tree({ "a.txt": "1\nhit\n3\n4\n5\n6\nhit\n" });
+    expect(await grep(root, { pattern: "hit", context: 1 })).toContain(
+      "File: a.txt\nL1- 1\nL2: hit\nL3- 3\n...\nL6- 6\nL7: hit\n---",
+    );
+  });
+
+  it("R88 bad patterns are validation errors that name the fault; fixed_strings takes them", async () => {
+    const root = tree({ "a.txt": "call foo( now\n" });
+    const tool = new Grep(openWorkspace(root));
+    expect(tool.validateToolParams({ pattern: "foo(" })).toContain("never closed");
+    expect(tool.validateToolParams({ pattern: "(?=x)" })).toContain("look-around");
+    expect(tool.validateToolParams({ pattern: "" })).toContain("pattern");
+    expect(tool.validateToolParams({ pattern: "a", include: "!(x)" })).toContain("glob");
+    expect(await grep(root, { pattern: "foo(", fixed_strings: true })).toContain("L1: call foo( now");
+  });
+
+  it("P40 P41 a wrong path is an error with a hint, never no matches", async () => {
+    const root = tree({ "source/a.txt": "hit" });
+    const result = await createToolbox({ root }).call("search_file_content", {
+      pattern: "hit",
+      path: "sorce",
+    });
+    expect(result.error?.type).toBe("not_found");
+    expect(String(result.llmContent)).toContain(join(root, "source"));
+    expect(await grep(root, { pattern: "hit", path: ".." })).toContain("outside the root");
+  });
+
+  it("P38 a link to a file outside is refused, one to a folder inside works", async () => {
+    const outside = tree({ "secret.txt": "needle" });
+    const root = tree({ "real/a.txt": "needle" });
+    symlinkSync(join(outside, "secret.txt"), join(root, "out.txt"));
+    symlinkSync(join(root, "real"), join(root, "alias"));
+    expect(await grep(root, { pattern: "needle", path: "out.txt" })).toContain("outside the root");
+    expect(await grep(root, { pattern: "needle", path: "alias" })).toContain("File: a.txt");
+    expect(await grep(root, { pattern: "needle" })).toContain("Found 1 match ");
+  });
+
+  it("R87 needs no confirmation", async () => {
+    const tool = new Grep(openWorkspace(tree({})));
+    expect(await tool.shouldConfirmExecute({ pattern: "a" }, new AbortController().signal)).toBe(false);
+  });
+});

@@ -1,0 +1,168 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+import { Automaton } from "../text/patterns/automaton.ts";
+import { parseGlob } from "../text/patterns/glob-dialect.ts";
+import { PatternError } from "../text/patterns/pattern.ts";
+import { parseSearchPattern } from "../text/patterns/search-dialect.ts";
+import type { FileHits, SearchLine, SearchResult } from "../workspace/search/search-request.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { BaseTool, type ToolResult } from "./tools.ts";
+
+export interface GrepParams {
+  readonly pattern: string;
+  readonly path?: string;
+  readonly include?: string;
+  readonly exclude?: string;
+  readonly maxResults?: number;
+  readonly case_sensitive?: boolean;
+  readonly fixed_strings?: boolean;
+  readonly context?: number;
+  readonly names_only?: boolean;
+  readonly respect_git_ignore?: boolean;
+}
+
+const DEFAULT_RESULTS = 20;
+const MOST_RESULTS = 100;
+const MOST_CONTEXT = 20;
+
+export class Grep extends BaseTool<GrepParams> {
+  readonly name = "search_file_content";
+  readonly displayName = "SearchText";
+  readonly kind = "read";
+  readonly description = [
+    "Searches the lines of text files for a regular expression and gives file, line number and line.",
+    "JavaScript syntax: . [] () | * + ? {n,m} ^ $ \\d \\w \\s \\b (ASCII); no look-around, no back-references.",
+  ].join(" ");
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      pattern: {
+        type: "string",
+        minLength: 1,
+        description: "Regular expression; each line is matched alone.",
+      },
+      path: { type: "string", description: "Directory or file to search in. Default: the root." },
+      include: {
+        type: "string",
+        description: 'Only files matching this glob, e.g. "*.js", "src/**/*.{ts,tsx}".',
+      },
+      exclude: { type: "string", description: "Leave out files matching this glob." },
+      maxResults: {
+        type: "number",
+        description: `Most hits, 1 to ${MOST_RESULTS}. Default ${DEFAULT_RESULTS}.`,
+      },
+      case_sensitive: { type: "boolean", description: "Default false." },
+      fixed_strings: { type: "boolean", description: "Take the pattern as plain text. Default false." },
+      context: { type: "integer", description: `Lines around each hit, 0 to ${MOST_CONTEXT}. Default 0.` },
+      names_only: { type: "boolean", description: "Only name the files. Default false." },
+      respect_git_ignore: { type: "boolean", description: "Leave out what git ignores. Default true." },
+    },
+    required: ["pattern"],
+    additionalProperties: false,
+  };
+  readonly #workspace: Workspace;
+
+  constructor(workspace: Workspace) {
+    super();
+    this.#workspace = workspace;
+  }
+
+  ruleSubjects(params: GrepParams): readonly string[] {
+    return [this.#workspace.relative(params.path || ".")];
+  }
+
+  getDescription(params: GrepParams): string {
+    const filter = params.include ? ` (${params.include})` : "";
+    return `Search for ${params.pattern} in ${this.#workspace.relative(params.path || ".")}${filter}`;
+  }
+
+  async execute(params: GrepParams, signal: AbortSignal): Promise<ToolResult> {
+    const most = params.maxResults ?? DEFAULT_RESULTS;
+    const request = {
+      pattern: params.pattern,
+      caseSensitive: params.case_sensitive ?? false,
+      fixed: params.fixed_strings ?? false,
+      include: params.include ? [params.include] : [],
+      exclude: params.exclude ? [params.exclude] : [],
+      respectGitIgnore: params.respect_git_ignore ?? true,
+      most,
+      context: params.context ?? 0,
+      namesOnly: params.names_only ?? false,
+    };
+    const result = await this.#workspace.search(params.path || this.#workspace.root, request, signal);
+    return {
+      llmContent: answerText(params, result, most),
+      returnDisplay: summary(result, request.namesOnly),
+    };
+  }
+
+  protected override checkParams(params: GrepParams): string | null {
+    const { maxResults = DEFAULT_RESULTS, context = 0 } = params;
+    if (!Number.isInteger(maxResults) || maxResults < 1 || maxResults > MOST_RESULTS) {
+      return `"maxResults" must be a whole number from 1 to ${MOST_RESULTS}, got ${maxResults}.`;
+    }
+    if (context < 0 || context > MOST_CONTEXT) {
+      return `"context" must be from 0 to ${MOST_CONTEXT}, got ${context}.`;
+    }
+    try {
+      const dialect = { caseSensitive: params.case_sensitive ?? false, fixed: params.fixed_strings ?? false };
+      new Automaton(parseSearchPattern(params.pattern, dialect), { whole: false });
+      for (const glob of [params.include, params.exclude]) {
+        if (glob) parseGlob(glob, { caseSensitive: true, groups: true });
+      }
+      return null;
+    } catch (error) {
+      if (error instanceof PatternError) return error.message;
+      throw error;
+    }
+  }
+}
+
+function answerText(params: GrepParams, result: SearchResult, most: number): string {
+  const filter = params.include ? ` (filter: "${params.include}")` : "";
+  const place = `for pattern "${params.pattern}" in path "${params.path || "."}"${filter}`;
+  const notes = result.gaps.map((gap) => `[Incomplete: ${gap}]`);
+  if (result.hits === 0 && !result.hasMore) return [`No matches found ${place}.`, ...notes].join("\n");
+  const warning = result.hasMore ? ["", ...warningLines(most)] : [];
+  const blocks = params.names_only ? result.files.map((file) => file.path) : hitBlocks(result);
+  return [`Found ${counted(result, params.names_only)} ${place}:`, ...blocks, ...notes, ...warning].join(
+    "\n",
+  );
+}
+
+function counted({ hits, files }: SearchResult, namesOnly: boolean | undefined): string {
+  if (namesOnly) return files.length === 1 ? "1 file with matches" : `${files.length} files with matches`;
+  return hits === 1 ? "1 match" : `${hits} matches`;
+}
+
+function hitBlocks({ files }: SearchResult): string[] {
+  return ["---", ...files.flatMap((file) => [`File: ${file.path}`, ...linesOf(file), "---"])];
+}
+
+/** A gap between two groups of lines is marked only where context is shown. */
+function linesOf({ lines }: FileHits): string[] {
+  const hasContext = lines.some((line) => !line.isHit);
+  return lines.flatMap((line, index) => {
+    const previous = lines[index - 1];
+    const isApart = hasContext && previous !== undefined && previous.number + 1 !== line.number;
+    return isApart ? ["...", lineText(line)] : [lineText(line)];
+  });
+}
+
+function lineText({ number, text, isHit }: SearchLine): string {
+  return isHit ? `L${number}: ${text}` : `L${number}- ${text}`;
+}
+
+function warningLines(most: number): string[] {
+  return [
+    "WARNING: Results truncated to prevent context overflow. To see more results:",
+    "- Use a more specific pattern to reduce matches",
+    `- Add file filters with the 'include' parameter (e.g., "*.js", "src/**")`,
+    "- Specify a narrower 'path' to search in a subdirectory",
+    `- Increase 'maxResults' parameter if you need more matches (current: ${most})`,
+  ];
+}
+
+function summary(result: SearchResult, namesOnly: boolean): string {
+  const suffix = `${result.hasMore ? "; there are more" : ""}${result.gaps.length > 0 ? "; incomplete" : ""}`;
+  return `Found ${counted(result, namesOnly)}${suffix}.`;
+}

@@ -1,0 +1,74 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+import type { Listing, Workspace } from "../workspace/workspace.ts";
+import { BaseTool, type ToolResult } from "./tools.ts";
+
+export interface ListDirectoryParams {
+  readonly path: string;
+  readonly ignore?: readonly string[];
+  readonly respect_git_ignore?: boolean;
+}
+
+const MOST_ENTRIES = 2000;
+
+export class ListFiles extends BaseTool<ListDirectoryParams> {
+  readonly name = "list_directory";
+  readonly displayName = "ReadFolder";
+  readonly kind = "read";
+  readonly description =
+    "Lists the names directly in a directory: folders first, marked [DIR], then files. Does not descend.";
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      path: { type: "string", minLength: 1, description: "Absolute path of the directory." },
+      ignore: {
+        type: "array",
+        items: { type: "string" },
+        description: 'Globs of names to leave out, e.g. ["*.log", ".git"].',
+      },
+      respect_git_ignore: { type: "boolean", description: "Leave out what git ignores. Default true." },
+    },
+    required: ["path"],
+    additionalProperties: false,
+  };
+  readonly #workspace: Workspace;
+
+  constructor(workspace: Workspace) {
+    super();
+    this.#workspace = workspace;
+  }
+
+  ruleSubjects(params: ListDirectoryParams): readonly string[] {
+    return [this.#workspace.relative(params.path)];
+  }
+
+  getDescription(params: ListDirectoryParams): string {
+    return `List ${this.#workspace.relative(params.path)}`;
+  }
+
+  async execute(params: ListDirectoryParams, signal: AbortSignal): Promise<ToolResult> {
+    const listing = await this.#workspace.list(
+      params.path,
+      { ignore: params.ignore ?? [], respectGitIgnore: params.respect_git_ignore ?? true },
+      signal,
+    );
+    return { llmContent: listingText(listing), returnDisplay: summary(listing) };
+  }
+}
+
+function listingText({ path, entries }: Listing): string {
+  if (entries.length === 0) return `Directory ${path} is empty.`;
+  const lines = entries
+    .slice(0, MOST_ENTRIES)
+    .map((entry) => (entry.isDirectory ? `[DIR] ${entry.name}` : entry.name));
+  const left = entries.length - lines.length;
+  if (left > 0) lines.push(`[${left} more of ${entries.length} not shown; narrow with "ignore" or use glob]`);
+  return `Directory listing for ${path}:\n${lines.join("\n")}`;
+}
+
+function summary({ entries, gitIgnored, ownIgnored }: Listing): string {
+  const count = entries.length === 1 ? "1 item" : `${entries.length} items`;
+  const ignored: string[] = [];
+  if (gitIgnored > 0) ignored.push(`${gitIgnored} ignored by git`);
+  if (ownIgnored > 0) ignored.push(`${ownIgnored} hidden by ignore rules`);
+  return ignored.length > 0 ? `Listed ${count} (${ignored.join(", ")}).` : `Listed ${count}.`;
+}

@@ -1,0 +1,117 @@
+import { crc32, deflateSync } from "node:zlib";
+import { beforeEach, describe, expect, it } from "vitest";
+import { madeFile, temporaryFolder } from "../../tests/made-files.ts";
+import { openWorkspace } from "../workspace/node-workspace.ts";
+import { ReadFile } from "./read-file.ts";
+
+const signal = new AbortController().signal;
+let root: string;
+
+beforeEach(() => {
+  root = temporaryFolder();
+});
+
+function file(name: string, content: string | Uint8Array): string {
+  return madeFile(root, name, content);
+}
+
+function read(path: string, svgAsText = false) {
+  return new ReadFile(openWorkspace(root), { svgAsText }).execute({ absolute_path: path }, signal);
+}
+
+function pngChunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const chunk = Buffer.alloc(body.length + 8);
+  chunk.writeUInt32BE(data.length, 0);
+  body.copy(chunk, 4);
+  chunk.writeUInt32BE(crc32(body), body.length + 4);
+  return chunk;
+}
+
+function png(): Buffer {
+  const header = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0]);
+  const mark = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  const pixels = deflateSync(Buffer.alloc(4));
+  return Buffer.concat([
+    mark,
+    pngChunk("IHDR", header),
+    pngChunk("IDAT", pixels),
+    pngChunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+const GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+const WEBP = Buffer.from("UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA", "base64");
+const JPEG = Buffer.from(
+  "ffd8ffe000104a46494600010100000100010000ffc0000b080001000101011100ffda0008010100003f00d2cf20ffd9",
+  "hex",
+);
+const BMP = Buffer.from(
+  "424d3a0000000000000036000000280000000100000001000000010018000000000004000000130b0000130b00000000000000000000ffffff00",
+  "hex",
+);
+const PDF = Buffer.from("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n");
+const SVG =
+  '<?xml version="1.0"?>\n<!-- a dot -->\n<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>\n';
+
+describe("media", () => {
+  it.each([
+    ["a.png", "image/png", png()],
+    ["a.jpg", "image/jpeg", JPEG],
+    ["a.gif", "image/gif", GIF],
+    ["a.webp", "image/webp", WEBP],
+    ["a.bmp", "image/bmp", BMP],
+    ["a.svg", "image/svg+xml", Buffer.from(SVG)],
+    ["a.pdf", "application/pdf", PDF],
+    ["named.txt", "image/png", png()],
+  ])("R61 X13 %s comes as inline data of its content's type", async (name, mimeType, bytes) => {
+    const { llmContent } = await read(file(name, bytes));
+    expect(llmContent).toEqual({ inlineData: { mimeType, data: bytes.toString("base64") } });
+  });
+
+  it("X13 gives an SVG image as text when the setting says so", async () => {
+    expect((await read(file("a.svg", SVG), true)).llmContent).toBe(SVG);
+  });
+
+  it("P12 takes text for text, whatever its name", async () => {
+    const html = "<!DOCTYPE html>\n<p>404 Not Found <svg></svg></p>\n";
+    for (const name of ["a.png", "a.pdf", "a.svg", "a.mp4"]) {
+      expect((await read(file(name, html))).llmContent).toBe(html);
+    }
+  });
+
+  it.each(["a.png", "a.jpeg", "a.gif", "a.webp", "a.bmp", "a.pdf"])(
+    "P12 refuses an empty %s",
+    async (name) => {
+      await expect(read(file(name, ""))).rejects.toMatchObject({ code: "unusable_media" });
+    },
+  );
+
+  it.each([
+    ["png", png()],
+    ["jpg", JPEG],
+    ["gif", GIF],
+    ["webp", WEBP],
+    ["bmp", BMP],
+    ["pdf", PDF],
+  ])("P12 refuses a %s that ends too early", async (extension, bytes) => {
+    const cut = bytes.subarray(0, Math.max(30, bytes.length - 12));
+    await expect(read(file(`a.${extension}`, cut))).rejects.toMatchObject({ code: "unusable_media" });
+  });
+
+  it("P12 refuses a PNG whose bytes were damaged, and one that is only its first bytes", async () => {
+    const damaged = png();
+    damaged[45] = (damaged[45] ?? 0) ^ 0xff;
+    await expect(read(file("a.png", damaged))).rejects.toMatchObject({ code: "unusable_media" });
+    await expect(read(file("b.png", png().subarray(0, 8)))).rejects.toMatchObject({ code: "unusable_media" });
+  });
+
+  it("P12 refuses what is too large, in words that name the limit", async () => {
+    const large = Buffer.concat([
+      PDF.subarray(0, 9),
+      Buffer.alloc(10.5 * 1024 * 1024, 0x20),
+      PDF.subarray(9),
+    ]);
+    await expect(read(file("a.pdf", large))).rejects.toThrow(/10\.5 MB; at most 9\.9 MB/);
+  });
+});

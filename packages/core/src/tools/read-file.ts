@@ -1,0 +1,143 @@
+import { isAbsolute, resolve } from "node:path";
+import type { JsonSchema } from "../messages/json-schema.ts";
+import { MOST_ANSWER_CHARACTERS } from "../text/truncate.ts";
+import type { MediaContent, TextLines } from "../workspace/file-content.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { BaseTool, type ToolResult } from "./tools.ts";
+
+/** The path has three names, because the descriptions in use differ; one is enough. */
+export interface ReadFileParams {
+  readonly absolute_path?: string;
+  readonly path?: string;
+  readonly file_path?: string;
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
+export interface ReadFileOptions {
+  /** Gives SVG images as the text that they are. */
+  readonly svgAsText?: boolean;
+}
+
+const PARAMETERS = new Set(["absolute_path", "path", "file_path", "offset", "limit"]);
+const DEFAULT_LINES = 2000;
+const MOST_LINE_CHARACTERS = 2000;
+/** An answer must reach the model uncut, with the line that tells what was left out. */
+const MOST_CHARACTERS = MOST_ANSWER_CHARACTERS - 500;
+
+export class ReadFile extends BaseTool<ReadFileParams> {
+  readonly name = "read_file";
+  readonly displayName = "ReadFile";
+  readonly kind = "read";
+  readonly description =
+    `Reads a file. Text comes as lines: at most ${DEFAULT_LINES}, each at most ${MOST_LINE_CHARACTERS} characters; read on with offset and limit. Images and PDF are shown, notebooks come cell by cell.`;
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      absolute_path: { type: "string", minLength: 1, description: "Absolute path of the file." },
+      path: { type: "string", minLength: 1, description: "The same as absolute_path." },
+      offset: { type: "integer", minimum: 0, description: "First line, counted from 0; needs limit." },
+      limit: { type: "integer", minimum: 1, description: "How many lines at most." },
+    },
+  };
+  readonly #workspace: Workspace;
+  readonly #svgAsText: boolean;
+
+  constructor(workspace: Workspace, { svgAsText = false }: ReadFileOptions = {}) {
+    super();
+    this.#workspace = workspace;
+    this.#svgAsText = svgAsText;
+  }
+
+  ruleSubjects(params: ReadFileParams): readonly string[] {
+    return [this.#workspace.relative(pathOf(params))];
+  }
+
+  getDescription(params: ReadFileParams): string {
+    const { offset, limit } = params;
+    const lines = limit === undefined ? "" : `, lines ${(offset ?? 0) + 1} to ${(offset ?? 0) + limit}`;
+    return `Read ${this.#workspace.relative(pathOf(params))}${lines}`;
+  }
+
+  async execute(params: ReadFileParams, signal: AbortSignal): Promise<ToolResult> {
+    const path = pathOf(params);
+    const range = {
+      offset: params.offset ?? 0,
+      limit: params.limit ?? DEFAULT_LINES,
+      mostLineCharacters: MOST_LINE_CHARACTERS,
+      mostCharacters: MOST_CHARACTERS,
+      svgAsText: this.#svgAsText,
+    };
+    const content = await this.#workspace.read(path, range, signal);
+    switch (content.kind) {
+      case "binary": {
+        const text = `Cannot display content of binary file: ${path}`;
+        return { llmContent: text, returnDisplay: "Skipped a binary file." };
+      }
+      case "media":
+        return mediaResult(content);
+      case "text":
+        if (range.offset > 0 && range.offset >= content.totalLines)
+          return pastTheEnd(path, range.offset, content);
+        return { llmContent: shown(content, range.limit), returnDisplay: summary(content) };
+    }
+  }
+
+  protected override checkParams(params: ReadFileParams): string | null {
+    const unknown = Object.keys(params).find((key) => !PARAMETERS.has(key));
+    if (unknown !== undefined) return `"${unknown}" is not a parameter of read_file.`;
+    const given = [params.absolute_path, params.path, params.file_path].filter((path) => path !== undefined);
+    const path = given[0];
+    if (path === undefined || path === "") return 'Give the absolute path of the file as "absolute_path".';
+    if (typeof path !== "string") return '"file_path" must be a string.';
+    if (given.some((other) => other !== path)) {
+      return `"absolute_path", "path" and "file_path" mean the same and must be equal; give one of them.`;
+    }
+    if (!isAbsolute(path)) {
+      return `The path must be absolute. "${path}" probably means "${resolve(this.#workspace.root, path)}".`;
+    }
+    if (params.offset !== undefined && params.limit === undefined) {
+      return `"offset" needs "limit": give both, e.g. "offset": ${params.offset}, "limit": ${DEFAULT_LINES}.`;
+    }
+    return null;
+  }
+}
+
+function pathOf(params: ReadFileParams): string {
+  return params.absolute_path ?? params.path ?? params.file_path ?? "";
+}
+
+function mediaResult({ mimeType, base64, bytes }: MediaContent): ToolResult {
+  const size = bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} kB`;
+  return {
+    llmContent: { inlineData: { mimeType, data: base64 } },
+    returnDisplay: `Read ${mimeType}, ${size}.`,
+  };
+}
+
+function pastTheEnd(path: string, offset: number, { totalLines }: TextLines): ToolResult {
+  const count = totalLines === 1 ? "1 line" : `${totalLines} lines`;
+  const message = `Offset ${offset} is past the end: ${path} has ${count}; offset counts from 0.`;
+  return {
+    llmContent: message,
+    returnDisplay: message,
+    error: { type: "offset_past_end", message },
+  };
+}
+
+function shown(content: TextLines, limit: number): string {
+  const { firstLine, lastLine, totalLines, linesCut } = content;
+  if (lastLine - firstLine + 1 === totalLines && linesCut === 0) return content.text;
+  const hints: string[] = [];
+  if (linesCut > 0) hints.push(`${linesCut} of them cut after ${MOST_LINE_CHARACTERS} characters`);
+  if (lastLine < totalLines) hints.push(`read on with offset ${lastLine} and limit ${limit}`);
+  const hint = hints.map((text) => `; ${text}`).join("");
+  return `[File content truncated: showing lines ${firstLine}-${lastLine} of ${totalLines} total lines${hint}]\n${content.text}`;
+}
+
+function summary({ firstLine, lastLine, totalLines }: TextLines): string {
+  if (totalLines === 0) return "The file is empty.";
+  if (lastLine - firstLine + 1 === totalLines)
+    return totalLines === 1 ? "Read 1 line." : `Read ${totalLines} lines.`;
+  return `Read lines ${firstLine} to ${lastLine} of ${totalLines}.`;
+}

@@ -1,0 +1,262 @@
+import { extname } from "node:path";
+import type { JsonSchema } from "../messages/json-schema.ts";
+import type { Part } from "../messages/parts.ts";
+import { sortByCodePoints } from "../text/code-point-order.ts";
+import { globMatcher } from "../text/glob-pattern.ts";
+import { parseGlob } from "../text/patterns/glob-dialect.ts";
+import { PatternError } from "../text/patterns/pattern.ts";
+import type { TextLines } from "../workspace/file-content.ts";
+import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
+import { BaseTool, type ToolResult } from "./tools.ts";
+
+export interface ReadManyFilesParams {
+  readonly paths: readonly string[];
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly useDefaultExcludes?: boolean;
+  readonly respect_git_ignore?: boolean;
+}
+
+const MOST_LINES = 2000;
+const MOST_LINE_CHARACTERS = 2000;
+/** Of all files together. */
+const MOST_CHARACTERS = 90_000;
+const MOST_FOUND = 1000;
+const MOST_SKIPS_NAMED = 30;
+const MEDIA = /\.(?:png|jpe?g|gif|webp|svg|bmp|pdf)$/i;
+/** What other version control systems, caches and editors leave behind. */
+const DEFAULT_EXCLUDES = [
+  "**/.svn/**",
+  "**/.hg/**",
+  "**/.idea/**",
+  "**/.vscode/**",
+  "**/__pycache__/**",
+  "**/bower_components/**",
+  ".DS_Store",
+];
+const END = "\n--- End of content ---";
+
+/** A file to be read, and whether it was asked for in a way that its media may be shown. */
+interface Chosen {
+  readonly path: string;
+  readonly wantsMedia: boolean;
+}
+
+/** What is gathered for the answer. */
+interface Answer {
+  readonly parts: (Part | string)[];
+  readonly skipped: { readonly path: string; readonly reason: string }[];
+  characters: number;
+  files: number;
+}
+
+export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
+  readonly name = "read_many_files";
+  readonly displayName = "ReadManyFiles";
+  readonly kind = "read";
+  readonly description =
+    "Reads several files at once: files, directories and globs, joined in the order of their paths. Images and PDFs only when named or matched by extension.";
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      paths: {
+        type: "array",
+        items: { type: "string", minLength: 1 },
+        minItems: 1,
+        description:
+          'Files, directories or globs, absolute or from the root, e.g. ["src/**/*.ts", "README.md"].',
+      },
+      include: { type: "array", items: { type: "string", minLength: 1 }, description: "More globs to read." },
+      exclude: {
+        type: "array",
+        items: { type: "string", minLength: 1 },
+        description: "Globs of files to leave out.",
+      },
+      useDefaultExcludes: {
+        type: "boolean",
+        description: "Leave out caches and editor files. Default true.",
+      },
+      respect_git_ignore: { type: "boolean", description: "Leave out what git ignores. Default true." },
+    },
+    required: ["paths"],
+    additionalProperties: false,
+  };
+  readonly #workspace: Workspace;
+
+  constructor(workspace: Workspace) {
+    super();
+    this.#workspace = workspace;
+  }
+
+  ruleSubjects(params: ReadManyFilesParams): readonly string[] {
+    return [...params.paths, ...(params.include ?? [])].map((path) => this.#workspace.relative(path));
+  }
+
+  getDescription(params: ReadManyFilesParams): string {
+    return `Read ${[...params.paths, ...(params.include ?? [])].join(", ")}`;
+  }
+
+  async execute(params: ReadManyFilesParams, signal: AbortSignal): Promise<ToolResult> {
+    const answer: Answer = { parts: [], skipped: [], characters: 0, files: 0 };
+    const chosen = await this.#choose(params, answer, signal);
+    for (const path of sortByCodePoints([...chosen.keys()])) {
+      signal.throwIfAborted();
+      await this.#add({ path, wantsMedia: chosen.get(path) ?? false }, answer, signal);
+    }
+    return resultOf(answer);
+  }
+
+  protected override checkParams(params: ReadManyFilesParams): string | null {
+    try {
+      for (const glob of [...params.paths, ...(params.include ?? []), ...(params.exclude ?? [])]) {
+        parseGlob(glob, { caseSensitive: true, groups: true });
+      }
+      return null;
+    } catch (error) {
+      if (error instanceof PatternError) return error.message;
+      throw error;
+    }
+  }
+
+  /** Absolute paths, each with whether its media were asked for. */
+  async #choose(
+    params: ReadManyFilesParams,
+    answer: Answer,
+    signal: AbortSignal,
+  ): Promise<Map<string, boolean>> {
+    const excludes = [
+      ...(params.exclude ?? []),
+      ...(params.useDefaultExcludes === false ? [] : DEFAULT_EXCLUDES),
+    ];
+    const matchers = excludes.map((glob) => globMatcher(glob, { caseSensitive: false }));
+    const chosen = new Map<string, boolean>();
+    for (const entry of [...params.paths, ...(params.include ?? [])]) {
+      try {
+        const kind = await this.#kindOf(entry, signal);
+        if (kind === "file") chosen.set(await this.#workspace.resolve(entry), true);
+        else {
+          const found = await this.#found(entry, kind, { params, answer, signal });
+          const wantsMedia = (path: string) => entry.toLowerCase().includes(extname(path).toLowerCase());
+          for (const path of found) {
+            if (matchers.some((matches) => matches(this.#workspace.relative(path)) || matches(path)))
+              continue;
+            chosen.set(path, chosen.get(path) === true || (kind === "glob" && wantsMedia(path)));
+          }
+        }
+      } catch (error) {
+        if (!(error instanceof WorkspaceError)) throw error;
+        answer.skipped.push({ path: entry, reason: error.message });
+      }
+    }
+    return chosen;
+  }
+
+  async #kindOf(entry: string, signal: AbortSignal): Promise<"file" | "folder" | "glob"> {
+    try {
+      await this.#workspace.list(entry, { ignore: [], respectGitIgnore: false }, signal);
+      return "folder";
+    } catch (error) {
+      if (!(error instanceof WorkspaceError)) throw error;
+      if (error.code === "not_a_directory") return "file";
+      if (error.code === "not_found" && /[*?[{(]/.test(entry)) return "glob";
+      throw error;
+    }
+  }
+
+  async #found(
+    entry: string,
+    kind: "folder" | "glob",
+    { params, answer, signal }: { params: ReadManyFilesParams; answer: Answer; signal: AbortSignal },
+  ): Promise<readonly string[]> {
+    const { folder, pattern } = kind === "folder" ? { folder: entry, pattern: "**" } : splitGlob(entry);
+    const request = {
+      pattern,
+      caseSensitive: false,
+      respectGitIgnore: params.respect_git_ignore ?? true,
+      most: MOST_FOUND,
+    };
+    const found = await this.#workspace.find(folder || this.#workspace.root, request, signal);
+    const left = found.total - found.files.length;
+    if (found.total === 0) answer.skipped.push({ path: entry, reason: "no file matches" });
+    if (left > 0) answer.skipped.push({ path: entry, reason: `${left} more files match; name fewer` });
+    if (found.isPartial)
+      answer.skipped.push({ path: entry, reason: "the search took too long and is incomplete" });
+    return found.files;
+  }
+
+  async #add({ path, wantsMedia }: Chosen, answer: Answer, signal: AbortSignal): Promise<void> {
+    const skip = (reason: string) => answer.skipped.push({ path, reason });
+    const room = MOST_CHARACTERS - answer.characters;
+    if (room <= 0) return void skip("the limit for all files together was reached; read it with read_file");
+    if (MEDIA.test(path) && !wantsMedia) return void skip("media; name it or its extension to see it");
+    try {
+      const range = {
+        offset: 0,
+        limit: MOST_LINES,
+        mostLineCharacters: MOST_LINE_CHARACTERS,
+        mostCharacters: room,
+      };
+      const content = await this.#workspace.read(path, range, signal);
+      if (content.kind === "binary") return void skip("binary");
+      if (content.kind === "media") {
+        if (!wantsMedia) return void skip("media; name it or its extension to see it");
+        answer.parts.push(`--- ${path} ---`, {
+          inlineData: { mimeType: content.mimeType, data: content.base64 },
+        });
+      } else {
+        const text = `--- ${path} ---\n\n${warning(content)}${content.text}\n\n`;
+        answer.characters += text.length;
+        answer.parts.push(text);
+      }
+      answer.files += 1;
+    } catch (error) {
+      if (!(error instanceof WorkspaceError)) throw error;
+      skip(error.message);
+    }
+  }
+}
+
+/** The leading segments without a special character, and the rest. */
+function splitGlob(glob: string): { folder: string; pattern: string } {
+  const segments = glob.split("/");
+  const first = segments.findIndex((segment) => /[*?[{(\\]/.test(segment));
+  const folder = segments.slice(0, first).join("/");
+  const pattern = segments.slice(first).join("/");
+  return {
+    folder: folder === "" && glob.startsWith("/") ? "/" : folder,
+    pattern: first > 0 ? `./${pattern}` : pattern,
+  };
+}
+
+function warning({ lastLine, firstLine, totalLines, linesCut }: TextLines): string {
+  const isCut = lastLine < totalLines;
+  if (!isCut && linesCut === 0) return "";
+  const parts: string[] = [];
+  if (isCut) {
+    parts.push(
+      `lines ${firstLine}-${lastLine} of ${totalLines} are shown, read on with read_file from offset ${lastLine}`,
+    );
+  }
+  if (linesCut > 0) parts.push(`${linesCut} line(s) are cut after ${MOST_LINE_CHARACTERS} characters`);
+  return `[WARNING: This file was truncated: ${parts.join("; ")}.]\n`;
+}
+
+function resultOf({ parts, skipped, files }: Answer): ToolResult {
+  const note = skippedText(skipped);
+  if (files === 0) {
+    const message = `No files were read.${note}`;
+    return { llmContent: message, returnDisplay: message, error: { type: "nothing_read", message } };
+  }
+  const count = files === 1 ? "1 file" : `${files} files`;
+  return {
+    llmContent: [...parts, `${END}${note}`],
+    returnDisplay: `Read ${count}${skipped.length > 0 ? `, skipped ${skipped.length}` : ""}.`,
+  };
+}
+
+function skippedText(skipped: Answer["skipped"]): string {
+  if (skipped.length === 0) return "";
+  const named = skipped.slice(0, MOST_SKIPS_NAMED).map(({ path, reason }) => `- ${path}: ${reason}`);
+  const left = skipped.length - named.length;
+  return `\nSkipped ${skipped.length}:\n${named.join("\n")}${left > 0 ? `\n- and ${left} more` : ""}`;
+}

@@ -1,0 +1,186 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, realpath, rm, rmdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Commands } from "../workspace/commands.ts";
+import { openWorkspace } from "../workspace/node-workspace.ts";
+import { systemProcesses } from "../workspace/run-process.ts";
+import { Shell, type ShellParams } from "./shell.ts";
+
+let base: string;
+let root: string;
+let home: string;
+let commands: Commands;
+
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), "burin-shell-")));
+  root = join(base, "project");
+  home = join(base, "home");
+  await mkdir(root);
+  open();
+});
+
+afterEach(async () => {
+  await commands.close();
+  await rm(base, { recursive: true });
+});
+
+function open(environment: NodeJS.ProcessEnv = process.env, pass: readonly string[] = []): void {
+  commands = new Commands({
+    roots: [root],
+    home,
+    environment,
+    sandbox: "off",
+    network: false,
+    passEnvironment: pass,
+    secretEnvironment: ["MY_MODEL_KEY"],
+  });
+}
+
+async function run(
+  params: ShellParams,
+  signal = new AbortController().signal,
+  onUpdate?: (text: unknown) => void,
+) {
+  const shell = new Shell(openWorkspace(root, [], { ignoreFileNames: [], ignore: [], denied: [] }), commands);
+  expect(shell.validateToolParams(params)).toBeNull();
+  const result = await shell.execute(params, signal, onUpdate);
+  return { ...result, text: String(result.llmContent) };
+}
+
+/** The processes whose command line holds the word, wherever they come from. */
+function alive(word: string): number[] {
+  return systemProcesses.list().flatMap(({ pid, isZombie }) => {
+    try {
+      return !isZombie && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(word) ? [pid] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+async function gone(word: string): Promise<boolean> {
+  for (let tries = 0; tries < 250; tries += 1) {
+    if (alive(word).length === 0) return true;
+    await pause(20);
+  }
+  return false;
+}
+
+async function there(word: string): Promise<boolean> {
+  for (let tries = 0; tries < 250; tries += 1) {
+    if (alive(word).length > 0) return true;
+    await pause(20);
+  }
+  return false;
+}
+
+/** A server with a worker, neither of which listens to SIGTERM; every process can be found by the word. */
+const stubbornTree = (word: string) =>
+  `sh -c 'trap "" TERM HUP INT; sh -c "trap \\"\\" TERM HUP INT; while :; do sleep 0.2; done" worker-${word} & while :; do sleep 0.2; done' server-${word}`;
+
+/** Forks twice, takes a session of its own, gives up every stream and its environment. */
+const daemon = (word: string) =>
+  `(setsid sh -c 'trap "" TERM; while :; do sleep 0.2; done' daemon-${word} </dev/null >/dev/null 2>&1 &) ; echo started`;
+
+const word = () => Math.random().toString(36).slice(2);
+
+describe("what run_shell_command starts", () => {
+  it("P8 a foreground command ends at its limit with its tree; what it printed is kept", async () => {
+    const name = word();
+    const { text, error } = await run({ command: `echo ready; ${stubbornTree(name)}`, timeout: 400 });
+    expect(error?.type).toBe("timeout");
+    expect(text).toContain("not done after the limit of 400 ms");
+    expect(text).toContain("Output:\nready\n");
+    expect(alive(name)).toEqual([]);
+  });
+
+  it("P8 `cmd &` does not block, and what is left is named, read and ended", async () => {
+    const name = word();
+    const { text } = await run({ command: `sh -c 'sleep 0.3; echo later; sleep 60' ${name} & echo now` });
+    expect(text).toContain("Output:\nnow\n");
+    expect(text).toMatch(/Left running as bg_1: \d+ \(sh -c/);
+    await pause(600);
+    expect((await run({ action: "output", background_id: "bg_1" })).text).toContain("later");
+    expect((await run({ action: "stop", background_id: "bg_1" })).text).toContain("Stopped bg_1");
+    expect(alive(name)).toEqual([]);
+  });
+
+  it("P8 a background command: an id at once, output, list, stop", async () => {
+    const name = word();
+    const started = await run({
+      command: `echo up; sh -c 'while :; do sleep 0.2; done' ${name}`,
+      is_background: true,
+    });
+    expect(started.text).toContain("Started in the background as bg_1");
+    expect(started.text).toContain("up");
+    expect((await run({ action: "list" })).text).toMatch(/^bg_1: Running for .* 3 bytes of output\. echo up/);
+    expect((await run({ action: "stop", background_id: "bg_1" })).text).toContain("Stopped bg_1.");
+    expect(alive(name)).toEqual([]);
+    expect((await run({ action: "list" })).text).toMatch(
+      /^bg_1: Ended\. Signal: SIGTERM|^bg_1: Ended\. Exit code/,
+    );
+    expect((await run({ action: "output", background_id: "bg_9" })).error?.type).toBe("not_found");
+  });
+
+  it("P8 a background command that fails at once is told of at once, and one with a limit ends", async () => {
+    expect((await run({ command: "exit 7", is_background: true })).text).toContain("Exit code: 7");
+    const name = word();
+    await run({ command: stubbornTree(name), is_background: true, timeout: 300 });
+    expect(await gone(name)).toBe(true);
+  });
+
+  it("P8 on request a command goes on in the background when its time is over", async () => {
+    const { text, error } = await run({
+      command: "echo a; sleep 0.6; echo b",
+      timeout: 200,
+      on_timeout: "background",
+    });
+    expect(error).toBeUndefined();
+    expect(text).toContain("it goes on in the background as bg_1");
+    await pause(900);
+    const later = await run({ action: "output", background_id: "bg_1" });
+    expect(later.text).toContain("Output:\na\nb\n");
+    expect(later.text).toContain("Exit code: 0");
+  });
+
+  it.each([
+    ["server and worker that ignore SIGTERM", stubbornTree],
+    ["a daemon that forked twice into its own session", (name: string) => `${daemon(name)}; sleep 60`],
+    [
+      "a daemon that also cleaned its environment",
+      (name: string) =>
+        `env -i ${daemon(name)
+          .slice(1)
+          .replace(/\) ; echo started$/, "")} sleep 60`,
+    ],
+  ])("P11 P26 an abort ends all of it: %s", async (_title, command) => {
+    const name = word();
+    const controller = new AbortController();
+    const running = run({ command: command(name) }, controller.signal);
+    expect(await there(name)).toBe(true);
+    await pause(200);
+    controller.abort();
+    const { error, text } = await running;
+    expect(error?.type).toBe("cancelled");
+    expect(text).toContain("cancelled");
+    expect(await gone(name)).toBe(true);
+  });
+
+  it("P26 close ends what was left, background and daemons", async () => {
+    const [first, second] = [word(), word()];
+    await run({ command: daemon(first) });
+    await run({ command: stubbornTree(second), is_background: true });
+    expect(alive(first).length).toBeGreaterThan(0);
+    await commands.close();
+    expect([...alive(first), ...alive(second)]).toEqual([]);
+    expect(existsSync(join(home, "running")) && (await rmdir(join(home, "running")))).toBe(undefined);
+  });
+
+  it("P26 a daemon is named in the answer of the command that started it", async () => {
+    const { text } = await run({ command: daemon(word()) });
+    expect(text).toMatch(/Left running as bg_1: \d+ \(sh -c trap/);
+  });
+});

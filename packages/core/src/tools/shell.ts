@@ -1,0 +1,299 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+import type { CommandRun, ShellEnd } from "../workspace/command-run.ts";
+import {
+  backgroundInWords,
+  endInWords,
+  processesInWords,
+  secondsSince,
+  stateInWords,
+} from "../workspace/command-words.ts";
+import type { CommandRequest, Commands } from "../workspace/commands.ts";
+import { outputTail, outputText } from "../workspace/output-text.ts";
+import { sandboxRefusal } from "../workspace/sandbox-refusal.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { BaseTool, type Confirmation, type OnUpdate, type ToolError, type ToolResult } from "./tools.ts";
+
+export interface ShellParams {
+  readonly command?: string;
+  readonly description?: string;
+  readonly directory?: string;
+  readonly timeout?: number;
+  readonly is_background?: boolean;
+  readonly on_timeout?: "end" | "background";
+  readonly sandbox_exception?: "network" | "unlimited";
+  readonly action?: "list" | "output" | "stop";
+  readonly background_id?: string;
+}
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const MOST_TIMEOUT_MS = 600_000;
+const MOST_CHARACTERS = 30_000;
+const MOST_LIVE_CHARACTERS = 4000;
+const UPDATE_MS = 100;
+/** A command for the background that fails at once is told of at once. */
+const BACKGROUND_START_MS = 200;
+
+/** Why a command is not simply waited for any more. */
+type Stop = "timeout" | "cancelled";
+
+export class Shell extends BaseTool<ShellParams> {
+  readonly name = "run_shell_command";
+  readonly displayName = "Shell";
+  readonly kind = "execute";
+  readonly description: string;
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      command: { type: "string", description: "The command, exactly as the shell shall run it." },
+      description: { type: "string", description: "What it does, in a few words, for the person." },
+      directory: {
+        type: "string",
+        description: "Where to run it; relative counts from the root. Default: the root.",
+      },
+      timeout: {
+        type: "integer",
+        minimum: 1,
+        maximum: MOST_TIMEOUT_MS,
+        description: `Milliseconds it may take; default ${DEFAULT_TIMEOUT_MS}. In the background: no limit by default.`,
+      },
+      is_background: {
+        type: "boolean",
+        description: "For servers and watchers: answers at once with an id; the command goes on.",
+      },
+      on_timeout: {
+        enum: ["end", "background"],
+        description: "When the time is over: end it with all it started (default), or let it go on.",
+      },
+      sandbox_exception: {
+        enum: ["network", "unlimited"],
+        description: "Only after the sandbox refused something: with network, or without the sandbox. Asks.",
+      },
+      action: {
+        enum: ["list", "output", "stop"],
+        description: "Instead of a command: list background commands; show or stop the one of background_id.",
+      },
+      background_id: { type: "string", description: "The id of a background command." },
+    },
+    additionalProperties: false,
+  };
+  readonly #workspace: Workspace;
+  readonly #commands: Commands;
+
+  constructor(workspace: Workspace, commands: Commands) {
+    super();
+    this.#workspace = workspace;
+    this.#commands = commands;
+    this.description =
+      `Runs a command with ${commands.shell.title} and answers with its output, exit code, directory and time. ` +
+      "Its input is empty, no terminal is attached. Each call is a new shell. " +
+      "Search and read files with the tools for that, not with this one.";
+  }
+
+  ruleSubjects({ command, sandbox_exception: exception }: ShellParams): readonly string[] {
+    if (command === undefined) return [];
+    return exception === undefined ? [command] : [command, `sandbox_exception:${exception}`];
+  }
+
+  getDescription(params: ShellParams): string {
+    if (params.action === "list") return "List background commands";
+    if (params.action === "output") return `Show the output of ${params.background_id}`;
+    if (params.action === "stop") return `Stop ${params.background_id}`;
+    const where = params.directory === undefined ? "" : ` in ${this.#workspace.relative(params.directory)}`;
+    const how = params.is_background ? " in the background" : "";
+    const why = params.description ? ` (${params.description})` : "";
+    return `Run ${params.command}${where}${how}${why}`;
+  }
+
+  override async shouldConfirmExecute(params: ShellParams): Promise<Confirmation | false> {
+    const { command, directory, sandbox_exception: exception } = params;
+    if (command === undefined) return false;
+    const where = await this.#workspace.resolve(directory ?? ".");
+    const limits = await this.#limitsInWords(exception);
+    return {
+      kind: "exec",
+      title: `Run this command in ${where}${params.is_background ? ", in the background" : ""}? ${limits}`,
+      command,
+      parts: [command],
+      directory: where,
+      ...(exception === undefined ? {} : { exception }),
+      grants: [],
+    };
+  }
+
+  async #limitsInWords(exception: ShellParams["sandbox_exception"]): Promise<string> {
+    const state = await this.#commands.sandbox();
+    if (state.sandbox === null) {
+      return `It runs without a sandbox (${state.reason}): it can do all that you can.`;
+    }
+    if (exception === "unlimited") return "It wants to run WITHOUT the sandbox: it can do all that you can.";
+    const writes = state.sandbox.mode === "read-only" ? "cannot write" : "can write only in the project";
+    if (exception === "network") return `It ${writes}, and wants the network.`;
+    return `It ${writes}${this.#commands.hasNetwork ? "" : ", and has no network"}.`;
+  }
+
+  protected override checkParams(params: ShellParams): string | null {
+    const { command, action, background_id: id } = params;
+    if (action !== undefined) {
+      if (command !== undefined) return 'Give either "command" or "action", not both.';
+      if (action !== "list" && id === undefined) return `"action": "${action}" needs "background_id".`;
+      return null;
+    }
+    if (command === undefined) return '"command" is required.';
+    if (command.trim() === "") return '"command" must not be empty.';
+    if (command.includes("\0")) return '"command" cannot contain a NUL character.';
+    if (id !== undefined) return '"background_id" goes with "action", not with a command.';
+    return null;
+  }
+
+  async execute(params: ShellParams, signal: AbortSignal, onUpdate?: OnUpdate): Promise<ToolResult> {
+    if (params.command === undefined) return this.#onBackground(params);
+    signal.throwIfAborted();
+    const request: CommandRequest = {
+      command: params.command,
+      directory: await this.#workspace.resolve(params.directory ?? "."),
+      exception: params.sandbox_exception ?? "none",
+    };
+    const run = await this.#commands.start(request);
+    if (params.is_background) return this.#inBackground(run, request, params.timeout);
+    const limit = params.timeout ?? DEFAULT_TIMEOUT_MS;
+    const stopShowing = showLive(run, onUpdate);
+    const end = await endOrStop(run, limit, signal);
+    stopShowing();
+    if (typeof end !== "string") return this.#ended(run, request, end);
+    if (end === "cancelled") {
+      return this.#stopped(run, request, { type: end, message: "Ended with all it had started: cancelled." });
+    }
+    if (params.on_timeout === "background") {
+      const id = this.#commands.keep(request, run);
+      return goingOn(run, `Not done after ${limit} ms; it goes on in the background as ${id}.`, id);
+    }
+    const message = `Ended with all it had started: not done after the limit of ${limit} ms.`;
+    return this.#stopped(run, request, { type: end, message });
+  }
+
+  async #inBackground(run: CommandRun, request: CommandRequest, limit?: number): Promise<ToolResult> {
+    const id = this.#commands.keep(request, run);
+    if (limit !== undefined) run.endAfter(limit);
+    const end = await endOrStop(run, BACKGROUND_START_MS);
+    if (typeof end !== "string" && run.isOver) return this.#ended(run, request, end);
+    return goingOn(run, `Started in the background as ${id}.`, id);
+  }
+
+  async #ended(run: CommandRun, request: CommandRequest, end: ShellEnd): Promise<ToolResult> {
+    if (end.wasNotStarted) return notStarted(run);
+    const lines = [endInWords(end)];
+    const left = run.members();
+    if (left.length > 0) {
+      const id = this.#commands.keep(request, run);
+      lines.push(`Left running as ${id}: ${processesInWords(left)}. ${howToReach(id)}`);
+    }
+    const refusal = await this.#refusal(run, request, end.exitCode !== 0);
+    if (refusal !== null) lines.push(refusal);
+    return result(run, [...lines, ...whereAndWhen(run, request)], lines.join(" "));
+  }
+
+  async #stopped(run: CommandRun, request: CommandRequest, error: ToolError): Promise<ToolResult> {
+    const alive = await run.end();
+    const lines = [error.message];
+    if (alive.length > 0) lines.push(`Could not be ended: ${processesInWords(alive)}.`);
+    if (error.type === "timeout") {
+      lines.push('Give a longer "timeout", or "is_background": true for what does not end by itself.');
+    }
+    const told = await result(run, [...lines, ...whereAndWhen(run, request)], error.message);
+    return { ...told, error };
+  }
+
+  async #refusal(run: CommandRun, request: CommandRequest, hasFailed: boolean): Promise<string | null> {
+    if (request.exception === "unlimited") return null;
+    const { sandbox } = await this.#commands.sandbox();
+    if (sandbox === null) return null;
+    return sandboxRefusal(outputText(run.output.soFar(), MOST_CHARACTERS), {
+      hasFailed,
+      mode: sandbox.mode,
+      hasNetwork: this.#commands.hasNetwork || request.exception === "network",
+      roots: this.#commands.roots,
+    });
+  }
+
+  async #onBackground({ action, background_id: id = "" }: ShellParams): Promise<ToolResult> {
+    const all = await this.#commands.backgrounds();
+    if (action === "list") {
+      const text = all.map(backgroundInWords).join("\n") || "There are no background commands.";
+      return { llmContent: text, returnDisplay: text };
+    }
+    const found = all.find((one) => one.id === id);
+    if (found === undefined) {
+      const known = all.map((one) => one.id).join(", ") || "none";
+      const message = `There is no background command "${id}"; known: ${known}.`;
+      return { llmContent: message, returnDisplay: message, error: { type: "not_found", message } };
+    }
+    if (action === "output") return result(found.run, [stateInWords(found.run)], backgroundInWords(found));
+    const left = await found.run.end();
+    const text = left.length === 0 ? `Stopped ${id}.` : `Could not be ended: ${processesInWords(left)}.`;
+    return result(found.run, [text], text);
+  }
+}
+
+/** The shell's end, or why it is not waited for. */
+async function endOrStop(run: CommandRun, limit: number, signal?: AbortSignal): Promise<ShellEnd | Stop> {
+  let stop: (why: Stop) => void = () => {};
+  const stopped = new Promise<Stop>((resolve) => {
+    stop = resolve;
+  });
+  const cancel = () => stop("cancelled");
+  const timer = setTimeout(() => stop("timeout"), limit);
+  signal?.addEventListener("abort", cancel, { once: true });
+  if (signal?.aborted) cancel();
+  try {
+    return await Promise.race([run.shellEnded, stopped]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", cancel);
+  }
+}
+
+/** Shows the end of the output while it grows. The answer stops that. */
+function showLive(run: CommandRun, onUpdate?: OnUpdate): () => void {
+  if (onUpdate === undefined) return () => {};
+  let timer: NodeJS.Timeout | null = null;
+  run.onOutput = () => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      onUpdate(outputTail(run.output.soFar(), MOST_LIVE_CHARACTERS));
+    }, UPDATE_MS);
+  };
+  return () => {
+    run.onOutput = () => {};
+    if (timer !== null) clearTimeout(timer);
+  };
+}
+
+async function result(run: CommandRun, state: readonly string[], shown: string): Promise<ToolResult> {
+  await run.output.flush();
+  const output = run.output.soFar();
+  const text = output.bytes === 0 ? "(no output)" : outputText(output, MOST_CHARACTERS);
+  const live = outputTail(output, MOST_LIVE_CHARACTERS).trimEnd();
+  return {
+    llmContent: `${state.join("\n")}\nOutput:\n${text}`,
+    returnDisplay: live === "" ? shown : `${live}\n\n${shown}`,
+  };
+}
+
+function whereAndWhen(run: CommandRun, request: CommandRequest): string[] {
+  return [`Directory: ${request.directory}`, `Time: ${secondsSince(run.startedAt)}`];
+}
+
+function goingOn(run: CommandRun, what: string, id: string): Promise<ToolResult> {
+  return result(run, [what, howToReach(id), "Output so far follows."], what);
+}
+
+function howToReach(id: string): string {
+  return `Read or stop it with "action": "output" or "stop" and "background_id": "${id}".`;
+}
+
+/** The sandbox itself failed; what it said of that is all the output there is. */
+function notStarted(run: CommandRun): ToolResult {
+  const why = outputTail(run.output.soFar(), MOST_LIVE_CHARACTERS).trim();
+  const message = `The command was not run, because its sandbox could not be made: ${why}`;
+  return { llmContent: message, returnDisplay: message, error: { type: "sandbox_failed", message } };
+}

@@ -1,0 +1,129 @@
+import { schemaError } from "../messages/check-schema.ts";
+import type { FunctionDeclaration } from "../messages/function-call.ts";
+import type { JsonSchema } from "../messages/json-schema.ts";
+import type { PartListUnion } from "../messages/parts.ts";
+
+/** What a call does to the world; it decides what may run side by side and what must be asked. */
+export type ToolKind = "read" | "edit" | "execute" | "fetch" | "plan";
+
+/** A change of one file, for a person to read: before approval in a Confirmation, afterwards in a result. */
+export interface FileDiff {
+  readonly kind: "file_diff";
+  readonly fileName: string;
+  /** Unified diff. */
+  readonly fileDiff: string;
+  /** null when the file is new. */
+  readonly originalContent: string | null;
+  readonly newContent: string;
+  readonly addedLines: number;
+  readonly removedLines: number;
+  /** Set when the contents are only a part of a file too large to show: the line that they begin at. */
+  readonly firstLine?: number;
+}
+
+/** What the person sees of a result: Markdown, or a special object drawn by its `kind`. */
+export type ToolDisplay = string | FileDiff;
+
+/** A failure that the model can act upon. `type` is stable and made for programs, `message` for readers. */
+export interface ToolError {
+  readonly type: string;
+  readonly message: string;
+}
+
+export interface ToolResult {
+  /** For the model's history. */
+  readonly llmContent: PartListUnion;
+  /** For the person. */
+  readonly returnDisplay: ToolDisplay;
+  readonly error?: ToolError;
+}
+
+/** A question to the person, as plain data. `grants` are the rules that "always" would store; without any it is not offered. */
+export type Confirmation = { readonly title: string; readonly grants: readonly string[] } & (
+  | { readonly kind: "edit"; readonly path: string; readonly diff: FileDiff }
+  | {
+      readonly kind: "exec";
+      readonly command: string;
+      readonly parts: readonly string[];
+      /** Where it would run, resolved. */
+      readonly directory?: string;
+      /** What it asks for beyond the sandbox. */
+      readonly exception?: "network" | "unlimited";
+    }
+  | { readonly kind: "info"; readonly prompt: string; readonly urls: readonly string[] }
+  | { readonly kind: "mcp"; readonly server: string; readonly tool: string; readonly args: unknown }
+  | { readonly kind: "plan"; readonly plan: string }
+);
+
+/** How far an "always" reaches. */
+export type GrantScope = "session";
+
+/** The person's answer to a Confirmation. */
+export type Decision =
+  | { readonly outcome: "once" }
+  | { readonly outcome: "always"; readonly scope: GrantScope }
+  /** Only for an edit: yes to this content instead of the proposed one. */
+  | { readonly outcome: "edited"; readonly content: string }
+  | { readonly outcome: "cancel"; readonly reason?: string };
+
+/** Live output while a call runs; each update replaces the one before. */
+export type OnUpdate = (display: ToolDisplay) => void;
+
+/** One capability that a model can ask for, built in, discovered or registered by an embedder. */
+export interface Tool<Params extends object = Record<string, unknown>> {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly parameterSchema: JsonSchema;
+  readonly kind: ToolKind;
+  /**
+   * What the pattern of an approval rule is compared with: paths relative to the root, a host as
+   * `domain:example.org`. Without it only rules for the whole tool apply.
+   */
+  ruleSubjects?(params: Params): readonly string[];
+  /** null when the parameters are fine, else what is wrong with them and how to say it right. */
+  validateToolParams(params: Params): string | null;
+  /** One sentence on what this call will do; no side effect. */
+  getDescription(params: Params): string;
+  /** false when nobody needs to be asked. No side effect on anything that the person can see. */
+  shouldConfirmExecute(params: Params, signal: AbortSignal): Promise<Confirmation | false>;
+  /**
+   * Told before `execute`, with the same params object, when a person said yes to this very Confirmation;
+   * not when a mode or a rule allowed the call. `edited` is what the person made of an edit's new content.
+   */
+  approvedByPerson?(params: Params, confirmation: Confirmation, edited?: string): void;
+  execute(params: Params, signal: AbortSignal, onUpdate?: OnUpdate): Promise<ToolResult>;
+}
+
+/** The part of the contract that is alike for most tools: validation by schema, and no question asked. */
+export abstract class BaseTool<Params extends object = Record<string, unknown>> implements Tool<Params> {
+  abstract readonly name: string;
+  abstract readonly displayName: string;
+  abstract readonly description: string;
+  abstract readonly parameterSchema: JsonSchema;
+  abstract readonly kind: ToolKind;
+
+  abstract getDescription(params: Params): string;
+  abstract execute(params: Params, signal: AbortSignal, onUpdate?: OnUpdate): Promise<ToolResult>;
+
+  validateToolParams(params: Params): string | null {
+    const fault = schemaError(this.parameterSchema, params);
+    if (fault === null) return this.checkParams(params);
+    const names = Object.keys(this.parameterSchema.properties ?? {}).join(", ");
+    return `Invalid parameters for ${this.name}: ${fault}. It takes: ${names || "no parameters"}.`;
+  }
+
+  shouldConfirmExecute(_params: Params, _signal: AbortSignal): Promise<Confirmation | false> {
+    return Promise.resolve(false);
+  }
+
+  /** Rules that a schema cannot say; runs only on parameters that fit the schema. */
+  protected checkParams(_params: Params): string | null {
+    return null;
+  }
+}
+
+/** What the model is told of a tool. */
+export function declarationOf(tool: Tool): FunctionDeclaration {
+  return { name: tool.name, description: tool.description, parameters: tool.parameterSchema };
+}

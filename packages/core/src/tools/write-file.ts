@@ -1,0 +1,140 @@
+import { isAbsolute, resolve } from "node:path";
+import type { JsonSchema } from "../messages/json-schema.ts";
+import { fileDiff } from "../text/diff.ts";
+import { newOmission } from "../text/omission-placeholder.ts";
+import type { FileSnapshot } from "../workspace/file-change.ts";
+import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
+import { BaseTool, type Confirmation, type FileDiff, type ToolResult } from "./tools.ts";
+
+export interface WriteFileParams {
+  readonly file_path: string;
+  readonly content: string;
+}
+
+export interface WriteFileOptions {
+  /** For calls that a person wrote: an existing file is overwritten although nothing was read before. */
+  readonly overwriteUnread?: boolean;
+}
+
+/** What the call would do, as it was when it was looked at last. */
+interface Plan {
+  readonly realPath: string;
+  /** What the diff was made against. */
+  readonly before: FileSnapshot;
+  readonly diff: FileDiff;
+  readonly isApproved?: boolean;
+  readonly edited?: string;
+}
+
+export class WriteFile extends BaseTool<WriteFileParams> {
+  readonly name = "write_file";
+  readonly displayName = "WriteFile";
+  readonly kind = "edit";
+  readonly description =
+    "Writes a whole text file: makes it, with missing folders, or overwrites it. Give all of the content, without placeholders. An existing file must have been read in full before. Its encoding and line ends are kept.";
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      file_path: { type: "string", minLength: 1, description: "Absolute path of the file." },
+      content: { type: "string", description: "All that the file shall hold." },
+    },
+    required: ["file_path", "content"],
+    additionalProperties: false,
+  };
+  readonly #workspace: Workspace;
+  readonly #overwriteUnread: boolean;
+  readonly #plans = new WeakMap<WriteFileParams, Plan>();
+
+  constructor(workspace: Workspace, { overwriteUnread = false }: WriteFileOptions = {}) {
+    super();
+    this.#workspace = workspace;
+    this.#overwriteUnread = overwriteUnread;
+  }
+
+  ruleSubjects(params: WriteFileParams): readonly string[] {
+    return [this.#workspace.relative(params.file_path)];
+  }
+
+  getDescription(params: WriteFileParams): string {
+    return `Write ${this.#workspace.relative(params.file_path)}`;
+  }
+
+  override async shouldConfirmExecute(params: WriteFileParams): Promise<Confirmation> {
+    const plan = await this.#plan(params);
+    this.#plans.set(params, plan);
+    const { realPath, diff } = plan;
+    const named = this.#workspace.relative(params.file_path);
+    const real = this.#workspace.relative(realPath);
+    const verb = plan.before.exists ? "Overwrite" : "Create";
+    const target = named === real ? named : `${named}, which is really ${real}`;
+    return { kind: "edit", title: `${verb} ${target}?`, path: realPath, diff, grants: [this.name] };
+  }
+
+  approvedByPerson(params: WriteFileParams, _confirmation: Confirmation, edited?: string): void {
+    const plan = this.#plans.get(params);
+    if (plan === undefined) return;
+    this.#plans.set(params, { ...plan, isApproved: true, ...(edited === undefined ? {} : { edited }) });
+  }
+
+  async execute(params: WriteFileParams, signal: AbortSignal): Promise<ToolResult> {
+    const plan = this.#plans.get(params) ?? (await this.#plan(params));
+    this.#plans.delete(params);
+    const content = plan.edited ?? params.content;
+    const isBasisAgreed = plan.isApproved === true || this.#overwriteUnread;
+    const change = { file: params.file_path, content, isWholeKnown: true, basis: plan.before, isBasisAgreed };
+    const written = await this.#workspace.write(change, signal);
+    const isEdited = plan.edited !== undefined && plan.edited !== params.content;
+    const lines = [
+      written.isNew
+        ? `Successfully created and wrote to new file: ${params.file_path}`
+        : `Successfully overwrote file: ${params.file_path}`,
+      ...written.notes.map((note) => `Note: ${note}.`),
+      ...(isEdited ? [whatThePersonChanged(params, change.content)] : []),
+    ];
+    const isAsPlanned = written.wasBasis && !isEdited;
+    const returnDisplay = isAsPlanned ? plan.diff : await this.#diffAfter(params, { plan, change });
+    return { llmContent: lines.join("\n"), returnDisplay };
+  }
+
+  protected override checkParams({ file_path: path }: WriteFileParams): string | null {
+    if (isAbsolute(path)) return null;
+    return `"file_path" must be absolute. "${path}" probably means "${resolve(this.#workspace.root, path)}".`;
+  }
+
+  /** Throws what would make the call fail, so that nobody is asked in vain. */
+  async #plan({ file_path: file, content }: WriteFileParams): Promise<Plan> {
+    const { realPath, before, after } = await this.#workspace.preview(file, content);
+    if (before.seen === "older") {
+      throw new WorkspaceError(
+        "changed_on_disk",
+        `${file} has changed on disk since it was read, so it was not overwritten. Read it again with read_file, take over what changed, and repeat the call.`,
+      );
+    }
+    const placeholder = newOmission(before.text ?? "", content);
+    if (placeholder !== null) {
+      throw new WorkspaceError(
+        "omission_placeholder",
+        `Nothing was written: the line "${placeholder}" stands for content that would be lost. Give all of the content, or change only a part with edit.`,
+      );
+    }
+    const isBinary = before.text === null && before.exists;
+    const original = isBinary ? `[binary content, ${before.bytes} bytes]\n` : before.text;
+    const diff = fileDiff({ fileName: this.#workspace.relative(realPath), before: original, after });
+    return { realPath, before, diff };
+  }
+
+  async #diffAfter(
+    params: WriteFileParams,
+    { plan, change }: { readonly plan: Plan; readonly change: { readonly content: string } },
+  ): Promise<FileDiff | string> {
+    if (plan.edited === undefined) return `Wrote ${this.#workspace.relative(params.file_path)}.`;
+    const { fileName, originalContent } = plan.diff;
+    const { after } = await this.#workspace.preview(params.file_path, change.content);
+    return fileDiff({ fileName, before: originalContent, after });
+  }
+}
+
+function whatThePersonChanged({ file_path, content }: WriteFileParams, edited: string): string {
+  const { fileDiff: changes } = fileDiff({ fileName: file_path, before: content, after: edited });
+  return `The person changed the content before approving it. The file holds their version; it differs from yours in this:\n${changes}`;
+}

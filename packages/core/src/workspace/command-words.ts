@@ -1,0 +1,52 @@
+import type { CommandRun, ShellEnd } from "./command-run.ts";
+import type { BackgroundCommand } from "./commands.ts";
+import { commandLine, type ProcessEntry } from "./process-table.ts";
+
+const MOST_PROCESSES = 10;
+const MOST_LINE_CHARACTERS = 100;
+
+/** What the numbers mean that shells give when a signal has ended the command. */
+const SIGNALS: Readonly<Record<number, string>> = {
+  129: "SIGHUP",
+  130: "SIGINT",
+  131: "SIGQUIT",
+  134: "SIGABRT",
+  135: "SIGBUS",
+  136: "SIGFPE",
+  137: "SIGKILL",
+  139: "SIGSEGV",
+  141: "SIGPIPE",
+  143: "SIGTERM",
+  153: "SIGXFSZ",
+};
+
+export function endInWords({ exitCode, signal }: ShellEnd): string {
+  if (exitCode === null) return `Signal: ${signal ?? "unknown"}`;
+  const meaning = SIGNALS[exitCode];
+  return `Exit code: ${exitCode}${meaning === undefined ? "" : ` (as after ${meaning})`}`;
+}
+
+export function secondsSince(start: number): string {
+  return `${((Date.now() - start) / 1000).toFixed(2)} s`;
+}
+
+export function processesInWords(processes: readonly ProcessEntry[]): string {
+  const shown = processes.slice(0, MOST_PROCESSES).map((entry) => {
+    const line = commandLine(entry);
+    const cut = line.length > MOST_LINE_CHARACTERS ? `${line.slice(0, MOST_LINE_CHARACTERS)}...` : line;
+    return `${entry.pid} (${cut})`;
+  });
+  const more = processes.length - shown.length;
+  return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** One line on a background command, as it is now. */
+export function backgroundInWords({ id, request, run }: BackgroundCommand): string {
+  return `${id}: ${stateInWords(run)} ${run.output.bytes} bytes of output. ${request.command}`;
+}
+
+export function stateInWords(run: CommandRun): string {
+  const end = run.shellEnd === null ? "" : ` The shell itself has ended (${endInWords(run.shellEnd)}).`;
+  if (!run.isOver) return `Running for ${secondsSince(run.startedAt)}.${end}`;
+  return run.shellEnd === null ? "Ended." : `Ended. ${endInWords(run.shellEnd)}.`;
+}

@@ -1,0 +1,243 @@
+import { constants, fstatSync, lstatSync } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Access } from "./access.ts";
+import type {
+  FilePreview,
+  FileSnapshot,
+  FileWrite,
+  FileWritten,
+  LargeEdit,
+  LargePlan,
+  Seen,
+} from "./file-change.ts";
+import type { FileContent, LineRange } from "./file-content.ts";
+import { HeldFile, isTouched, readAll } from "./held-file.ts";
+import { largeContent } from "./large-content.ts";
+import { planLargeEdit } from "./large-file.ts";
+import { openWithin } from "./paths.ts";
+import { readContent } from "./read-content.ts";
+import { hashOf, ReadRecord } from "./read-record.ts";
+import { changed, heldContent, replaceFile } from "./replace-file.ts";
+import { closeLater, realTarget } from "./target-folder.ts";
+import { WorkspaceError } from "./workspace.ts";
+
+/** A file is overwritten with both contents in memory; larger ones are left to other means. */
+const MOST_CHANGED_BYTES = 256 * 1024 * 1024;
+
+/** Above this size nothing holds a file for an edit; it is searched and changed part by part. */
+const MOST_HELD_BYTES = 10 * 1024 * 1024;
+
+/** Reads and changes single files, and knows what the model has been shown of each. */
+export class Files {
+  readonly #access: Access;
+  readonly #record = new ReadRecord();
+  /** What a snapshot was made from; gone with it. */
+  readonly #held = new WeakMap<FileSnapshot, HeldFile>();
+  readonly #locks = new Map<string, Promise<unknown>>();
+
+  constructor(access: Access) {
+    this.#access = access;
+  }
+
+  async read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
+    const { handle, realPath } = await openWithin(file, this.#access.readableRoots, constants.O_RDONLY);
+    try {
+      this.#assertAllowed(file, realPath);
+      const size = sizeOfFile(handle, file);
+      const { content, shown, whole } = await readContent({ handle, path: file, size, range, signal });
+      if (whole !== null) this.#record.noteWhole(realPath, hashOf(whole));
+      else if (shown !== null) this.#record.note(realPath, shown);
+      return content;
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async snapshot(file: string): Promise<FileSnapshot> {
+    const { handle, realPath } = await this.#opened(file);
+    if (handle === null) return this.#snapshotOf(new HeldFile(realPath, null, null));
+    try {
+      const bytes = sizeOfFile(handle, file);
+      if (bytes > MOST_HELD_BYTES) return { exists: true, isLarge: true, text: null, seen: "nothing", bytes };
+      return this.#snapshotOf(await held(handle, realPath));
+    } finally {
+      closeLater(handle);
+    }
+  }
+
+  async preview(file: string, content: string, basis?: FileSnapshot): Promise<FilePreview> {
+    const current = (basis && this.#held.get(basis)) ?? (await this.#current(file));
+    const after = current.rewritten(file, content).text;
+    return { realPath: current.realPath, before: basis ?? this.#snapshotOf(current), after };
+  }
+
+  async planLargeEdit(edit: LargeEdit, signal: AbortSignal): Promise<LargePlan | null> {
+    const { handle, realPath } = await this.#opened(edit.file);
+    if (handle === null) throw changed(edit.file);
+    try {
+      sizeOfFile(handle, edit.file);
+      const work = { descriptor: handle.fd, realPath, signal, check: () => this.#record.check(realPath) };
+      return await planLargeEdit(edit, work);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async writeLargeEdit(plan: LargePlan, signal: AbortSignal, edited?: string): Promise<FileWritten> {
+    const { file } = plan.edit;
+    return this.#alone(file, async (real) => {
+      signal.throwIfAborted();
+      const { handle, realPath } = await this.#opened(file);
+      if (handle === null) throw changed(file);
+      try {
+        if (realPath !== real || realPath !== plan.realPath) throw changed(file);
+        sizeOfFile(handle, file);
+        const content = largeContent(plan, { descriptor: handle.fd, signal, edited });
+        const notes = await replaceFile({ file, real, roots: this.#access.roots, ...content });
+        this.#record.forget(real);
+        return { isNew: false, wasBasis: true, notes };
+      } finally {
+        await handle.close();
+      }
+    });
+  }
+
+  async write(change: FileWrite, signal: AbortSignal): Promise<FileWritten> {
+    return this.#alone(change.file, (real) => this.#write(change, real, signal));
+  }
+
+  /** One write at a time for each file: calls that come together are done one after the other. */
+  async #alone<T>(file: string, write: (real: string) => Promise<T>): Promise<T> {
+    const real = await realTarget(file, this.#access.roots);
+    const before = this.#locks.get(real) ?? Promise.resolve();
+    const work = before.then(() => write(real));
+    const settled = work.catch(() => {});
+    this.#locks.set(real, settled);
+    try {
+      return await work;
+    } finally {
+      if (this.#locks.get(real) === settled) this.#locks.delete(real);
+    }
+  }
+
+  async #write(change: FileWrite, real: string, signal: AbortSignal): Promise<FileWritten> {
+    const { file, content, isBasisAgreed } = change;
+    signal.throwIfAborted();
+    const basis = this.#held.get(change.basis);
+    const current = await this.#upToDate(file, { real, basis });
+    const wasBasis = current === basis;
+    if (isBasisAgreed && !wasBasis) throw changed(file);
+    const { bytes: before, stats } = current;
+    const seen = this.#record.seen(current.realPath, current);
+    if (!isBasisAgreed && seen !== "all") throw seen === "older" ? changed(file) : notRead(file, seen);
+    const { bytes: after } = current.rewritten(file, content);
+    const isSame = before?.equals(after) ?? false;
+    // Nothing will be written, so that nothing would look at the bytes again.
+    if (isSame && !(await this.#current(file)).bytes?.equals(after)) throw changed(file);
+    const replacement = { file, real, roots: this.#access.roots, stats };
+    const notes = isSame
+      ? []
+      : await replaceFile({ ...replacement, content: heldContent(before, after, signal) });
+    if (change.isWholeKnown || seen === "all") this.#record.noteWhole(real, hashOf(after));
+    else this.#record.forget(real);
+    return { isNew: before === null, wasBasis, notes };
+  }
+
+  /** The basis itself when the file holds it still, so that nothing found out about it is found out again. */
+  async #upToDate(
+    file: string,
+    { real, basis }: { readonly real: string; readonly basis: HeldFile | undefined },
+  ): Promise<HeldFile> {
+    if (basis?.stats && basis.realPath === real) {
+      const now = lstatSync(real, { bigint: true, throwIfNoEntry: false });
+      if (now !== undefined && !isTouched(now, basis.stats)) {
+        this.#assertAllowed(file, real);
+        return basis;
+      }
+    }
+    const current = await this.#current(file);
+    if (basis === undefined || basis.realPath !== current.realPath) return current;
+    if (basis.bytes === null || current.bytes === null)
+      return basis.bytes === current.bytes ? basis : current;
+    return basis.bytes.equals(current.bytes) ? basis : current;
+  }
+
+  #snapshotOf(current: HeldFile): FileSnapshot {
+    const { bytes, realPath, text } = current;
+    const exists = bytes !== null;
+    const seen = exists ? this.#record.seen(realPath, current) : "nothing";
+    const snapshot = { exists, isLarge: false, text, seen, bytes: bytes?.length ?? 0 };
+    this.#held.set(snapshot, current);
+    return snapshot;
+  }
+
+  /** What was opened is judged, and the name by which it was asked for. */
+  #assertAllowed(file: string, realPath: string): void {
+    const rules = this.#access.ignoreRules();
+    for (const place of new Set([resolve(this.#access.roots[0] ?? "", file), realPath])) {
+      const refusal = this.#access.refusal(place, rules);
+      if (refusal !== null) throw refusal;
+    }
+  }
+
+  async #current(file: string): Promise<HeldFile> {
+    const { handle, realPath } = await this.#opened(file);
+    if (handle === null) return new HeldFile(realPath, null, null);
+    try {
+      const size = sizeOfFile(handle, file);
+      if (size > MOST_CHANGED_BYTES) {
+        throw new WorkspaceError(
+          "too_large",
+          `${file} has ${size} bytes; at most ${MOST_CHANGED_BYTES} can be changed here.`,
+        );
+      }
+      return await held(handle, realPath);
+    } finally {
+      closeLater(handle);
+    }
+  }
+
+  /** Without a handle when there is no such file. What it tells may be used. */
+  async #opened(file: string): Promise<{ readonly handle: FileHandle | null; readonly realPath: string }> {
+    const { roots } = this.#access;
+    const opened = await openWithin(file, roots, constants.O_RDONLY).catch((error: unknown) => {
+      if (error instanceof WorkspaceError && error.code === "not_found") return null;
+      throw error;
+    });
+    const { handle, realPath } = opened ?? { handle: null, realPath: await realTarget(file, roots) };
+    try {
+      this.#assertAllowed(file, realPath);
+      return { handle, realPath };
+    } catch (error) {
+      await handle?.close();
+      throw error;
+    }
+  }
+}
+
+/** What the system says is asked first: a write that comes in between shows later. */
+async function held({ fd }: FileHandle, realPath: string): Promise<HeldFile> {
+  const stats = fstatSync(fd, { bigint: true });
+  return new HeldFile(realPath, await readAll(fd, Number(stats.size)), stats);
+}
+
+function sizeOfFile(handle: FileHandle, file: string): number {
+  const found = fstatSync(handle.fd);
+  if (found.isDirectory()) {
+    throw new WorkspaceError(
+      "is_a_directory",
+      `${file} is a directory, not a file; list it with list_directory.`,
+    );
+  }
+  if (found.isFile()) return found.size;
+  throw new WorkspaceError("not_a_regular_file", `${file} is a pipe, socket or device, not a regular file.`);
+}
+
+function notRead(file: string, seen: Seen): WorkspaceError {
+  const what = seen === "part" ? "only a part of it has been read" : "it has not been read in full";
+  return new WorkspaceError(
+    "not_read",
+    `${file} exists, and ${what} in this session, so it is not overwritten unasked. Read all of its lines with read_file first, then write again.`,
+  );
+}

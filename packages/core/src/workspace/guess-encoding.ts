@@ -1,0 +1,227 @@
+import { decodeBytes } from "./encodings.ts";
+import { COMMON_SIGNS, SCRIPTS, type Script } from "./single-byte-scripts.ts";
+
+const SAMPLE_BYTES = 64 * 1024;
+const ASCII_COST = Math.log(1 / 40);
+const FAULT_COST = -25;
+const FOUR_BYTE_COST = -18;
+
+/** Which part of an encoding's two-byte characters a range holds, and how much of usual text falls into it. */
+type Range = readonly [leadFrom: number, leadTo: number, trailFrom: number, trailTo: number, share: number];
+
+interface DoubleByte {
+  readonly encoding: string;
+  /** As in Script. */
+  readonly prior: number;
+  /** The first range that fits decides. */
+  readonly ranges: readonly Range[];
+  /** Bytes that are a character alone. */
+  readonly single?: readonly [from: number, to: number, share: number];
+}
+
+const DOUBLE_BYTES: readonly DoubleByte[] = [
+  {
+    encoding: "gbk",
+    prior: 1.5,
+    ranges: [
+      [0xb0, 0xd7, 0xa1, 0xfe, 0.85],
+      [0xa1, 0xa3, 0xa1, 0xfe, 0.12],
+      [0xd8, 0xf7, 0xa1, 0xfe, 0.02],
+      [0x81, 0xfe, 0x40, 0xfe, 0.01],
+    ],
+  },
+  {
+    encoding: "shift_jis",
+    prior: 1.5,
+    ranges: [
+      [0x82, 0x82, 0x9f, 0xf1, 0.42],
+      [0x83, 0x83, 0x40, 0x96, 0.13],
+      [0x81, 0x81, 0x40, 0xac, 0.1],
+      [0x88, 0x97, 0x40, 0xfc, 0.29],
+      [0x82, 0x84, 0x40, 0xfc, 0.01],
+      [0x98, 0x9f, 0x40, 0xfc, 0.01],
+      [0xe0, 0xea, 0x40, 0xfc, 0.01],
+      [0xed, 0xfc, 0x40, 0xfc, 0.002],
+    ],
+    single: [0xa1, 0xdf, 0.03],
+  },
+  {
+    encoding: "euc-jp",
+    prior: -0.5,
+    ranges: [
+      [0xa4, 0xa4, 0xa1, 0xf3, 0.45],
+      [0xa5, 0xa5, 0xa1, 0xf6, 0.13],
+      [0xa1, 0xa3, 0xa1, 0xfe, 0.1],
+      [0xb0, 0xcf, 0xa1, 0xfe, 0.3],
+      [0xd0, 0xf4, 0xa1, 0xfe, 0.015],
+      [0x8e, 0x8e, 0xa1, 0xdf, 0.005],
+    ],
+  },
+  {
+    encoding: "euc-kr",
+    prior: 1,
+    ranges: [
+      [0xb0, 0xc8, 0xa1, 0xfe, 0.91],
+      [0xa1, 0xa3, 0xa1, 0xfe, 0.07],
+      [0xa4, 0xac, 0xa1, 0xfe, 0.005],
+      [0xca, 0xfd, 0xa1, 0xfe, 0.01],
+    ],
+  },
+  {
+    encoding: "big5",
+    prior: 0,
+    ranges: [
+      [0xa4, 0xc6, 0x40, 0x7e, 0.34],
+      [0xa4, 0xc6, 0xa1, 0xfe, 0.51],
+      [0xa1, 0xa3, 0x40, 0xfe, 0.12],
+      [0xc9, 0xf9, 0x40, 0xfe, 0.02],
+    ],
+  },
+];
+
+/**
+ * The encoding that most likely made these bytes, which are not UTF-8: each known one is asked how usual the
+ * text would be that it reads there. Code, which is mostly ASCII, and two or three words are enough.
+ */
+export function guessEncoding(bytes: Uint8Array): string {
+  const sample = linesBeyondAscii(bytes);
+  let best = { encoding: "windows-1252", likelihood: Number.NEGATIVE_INFINITY };
+  const consider = (encoding: string, likelihood: number) => {
+    if (likelihood > best.likelihood) best = { encoding, likelihood };
+  };
+  for (const script of SCRIPTS) consider(script.encoding, singleByteLikelihood(sample, script));
+  for (const model of DOUBLE_BYTES) consider(model.encoding, doubleByteLikelihood(sample, model));
+  if (best.encoding !== "gbk") return best.encoding;
+  return holdsFourByteCharacters(bytes) ? "gb18030" : "gbk";
+}
+
+function linesBeyondAscii(bytes: Uint8Array): Uint8Array {
+  const sample = new Uint8Array(Math.min(bytes.length, SAMPLE_BYTES));
+  let length = 0;
+  for (let start = 0; start < bytes.length && length < sample.length; ) {
+    const newline = bytes.indexOf(0x0a, start);
+    const end = newline === -1 ? bytes.length : newline + 1;
+    const line = bytes.subarray(start, Math.min(end, start + sample.length - length));
+    if (line.some((byte) => byte >= 0x80)) {
+      sample.set(line, length);
+      length += line.length;
+    }
+    start = end;
+  }
+  return sample.subarray(0, length);
+}
+
+function singleByteLikelihood(sample: Uint8Array, script: Script): number {
+  const costs = costsOf(script);
+  let sum = script.prior;
+  let before = 0;
+  for (const byte of sample) {
+    if (before >= 0x80 || byte >= 0x80) sum += neighbourCost(before, byte, script.isLatin);
+    sum += byte >= 0x80 ? (costs[byte - 0x80] ?? FAULT_COST) : ASCII_COST;
+    before = byte;
+  }
+  return sum;
+}
+
+/** Of two neighbours at least one is beyond ASCII: are they what stands side by side in such a script? */
+function neighbourCost(before: number, byte: number, isLatin: boolean): number {
+  if (before >= 0x80 && byte >= 0x80) return Math.log(isLatin ? 0.06 : 0.85);
+  const besideLetter = isAsciiLetter(before) || isAsciiLetter(byte);
+  if (besideLetter) return Math.log(isLatin ? 0.8 : 0.02);
+  return Math.log(0.14);
+}
+
+function isAsciiLetter(byte: number): boolean {
+  const small = byte | 0x20;
+  return small >= 0x61 && small <= 0x7a;
+}
+
+const knownCosts = new Map<Script, readonly number[]>();
+
+function costsOf(script: Script): readonly number[] {
+  let costs = knownCosts.get(script);
+  if (costs === undefined) {
+    costs = Array.from({ length: 128 }, (_, index) => costOf(index + 0x80, script));
+    knownCosts.set(script, costs);
+  }
+  return costs;
+}
+
+function costOf(byte: number, { encoding, letters }: Script): number {
+  const character = decodeBytes(Uint8Array.of(byte), encoding);
+  if (character === "\ufffd" || /[\u0080-\u009f]/.test(character)) return FAULT_COST;
+  const small = character.toLowerCase();
+  const rank = letters.indexOf(small);
+  if (rank === -1) return Math.log((COMMON_SIGNS.includes(character) ? 0.1 : 0.01) / 30);
+  const share = small === character ? 0.78 : 0.11;
+  return Math.log((share * commonness(rank)) / commonnessSum(letters.length));
+}
+
+function commonness(rank: number): number {
+  return 1 / (rank + 6);
+}
+
+function commonnessSum(count: number): number {
+  let sum = 0;
+  for (let rank = 0; rank < count; rank += 1) sum += commonness(rank);
+  return sum;
+}
+
+function doubleByteLikelihood(sample: Uint8Array, model: DoubleByte): number {
+  let sum = model.prior;
+  let afterHigh = false;
+  for (let at = 0; at < sample.length; at += 1) {
+    const byte = sample[at] ?? 0;
+    const isHigh = byte >= 0x80;
+    if (afterHigh || (isHigh && at > 0)) sum += Math.log(afterHigh && isHigh ? 0.85 : 0.15);
+    afterHigh = isHigh;
+    if (!isHigh) {
+      sum += ASCII_COST;
+      continue;
+    }
+    if (model.encoding === "gbk" && isFourByteCharacter(sample, at)) {
+      sum += FOUR_BYTE_COST;
+      at += 3;
+      continue;
+    }
+    const pair = pairCost(byte, sample[at + 1] ?? 0, model);
+    if (pair !== null) {
+      sum += pair;
+      at += 1;
+    } else sum += singleCost(byte, model);
+  }
+  return sum;
+}
+
+function pairCost(lead: number, trail: number, { ranges, single }: DoubleByte): number | null {
+  if (single && lead >= single[0] && lead <= single[1]) return null;
+  for (const [leadFrom, leadTo, trailFrom, trailTo, share] of ranges) {
+    if (lead < leadFrom || lead > leadTo || trail < trailFrom || trail > trailTo) continue;
+    return Math.log(share / ((leadTo - leadFrom + 1) * (trailTo - trailFrom + 1)));
+  }
+  return null;
+}
+
+function singleCost(byte: number, { single }: DoubleByte): number {
+  if (single === undefined || byte < single[0] || byte > single[1]) return FAULT_COST;
+  return Math.log(single[2] / (single[1] - single[0] + 1));
+}
+
+function holdsFourByteCharacters(bytes: Uint8Array): boolean {
+  for (let at = 0; at + 3 < bytes.length; at += 1) {
+    if ((bytes[at] ?? 0) < 0x81) continue;
+    if (isFourByteCharacter(bytes, at)) return true;
+    at += 1;
+  }
+  return false;
+}
+
+function isFourByteCharacter(bytes: Uint8Array, at: number): boolean {
+  const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30 && byte <= 0x39;
+  return (
+    (bytes[at] ?? 0) >= 0x81 &&
+    isDigit(bytes[at + 1]) &&
+    (bytes[at + 2] ?? 0) >= 0x81 &&
+    isDigit(bytes[at + 3])
+  );
+}

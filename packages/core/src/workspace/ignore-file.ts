@@ -1,0 +1,114 @@
+import { Automaton } from "../text/patterns/automaton.ts";
+import { parseGlob } from "../text/patterns/glob-dialect.ts";
+import { PatternError } from "../text/patterns/pattern.ts";
+
+interface Rule {
+  readonly keeps: boolean;
+  readonly foldersOnly: boolean;
+}
+
+interface SlowRule {
+  readonly number: number;
+  readonly onPath: boolean;
+  readonly glob: string;
+  automaton?: Automaton | null;
+}
+
+const SPECIAL = /[*?[\\]/;
+
+/**
+ * The rules of one ignore file, in git's syntax; the last one that names a path decides. Plain names,
+ * endings and paths are looked up, so that a long file costs no more than a short one.
+ */
+export class IgnoreFile {
+  readonly #rules: Rule[] = [];
+  readonly #names = new Map<string, number[]>();
+  readonly #endings = new Map<string, number[]>();
+  readonly #paths = new Map<string, number[]>();
+  readonly #slow: SlowRule[] = [];
+
+  constructor(text: string) {
+    for (const line of text.replace(/^\uFEFF/, "").split("\n")) this.#add(line.replace(/\r$/, ""));
+    this.#slow.reverse();
+  }
+
+  get isEmpty(): boolean {
+    return this.#rules.length === 0;
+  }
+
+  /** `path` counts from the file's folder, with `/`. null when no rule names it. */
+  verdict(path: string, name: string, isFolder: boolean): "ignored" | "kept" | null {
+    let best = -1;
+    const look = (numbers: readonly number[] | undefined) => {
+      for (const number of numbers ?? []) {
+        if (number > best && (isFolder || !this.#rules[number]?.foldersOnly)) best = number;
+      }
+    };
+    look(this.#names.get(name));
+    if (this.#endings.size > 0) {
+      const dot = name.lastIndexOf(".");
+      if (dot !== -1) look(this.#endings.get(name.slice(dot)));
+    }
+    if (this.#paths.size > 0) look(this.#paths.get(path));
+    for (const rule of this.#slow) {
+      if (rule.number < best) break;
+      if (!isFolder && this.#rules[rule.number]?.foldersOnly) continue;
+      if (matches(rule, rule.onPath ? path : name)) {
+        best = rule.number;
+        break;
+      }
+    }
+    if (best === -1) return null;
+    return this.#rules[best]?.keeps ? "kept" : "ignored";
+  }
+
+  #add(line: string): void {
+    if (line.startsWith("#")) return;
+    let glob = withoutTrailingBlanks(line);
+    const keeps = glob.startsWith("!");
+    if (keeps) glob = glob.slice(1);
+    const foldersOnly = glob.endsWith("/");
+    if (foldersOnly) glob = glob.slice(0, -1);
+    if (glob === "") return;
+    const number = this.#rules.length;
+    this.#rules.push({ keeps, foldersOnly });
+    const onPath = glob.includes("/");
+    if (glob.startsWith("/")) glob = glob.slice(1);
+    if (!SPECIAL.test(glob)) push(onPath ? this.#paths : this.#names, glob, number);
+    else if (!onPath && /^\*\.[^*?[\\.]+$/.test(glob)) push(this.#endings, glob.slice(1), number);
+    else this.#slow.push({ number, onPath, glob });
+  }
+}
+
+function push(map: Map<string, number[]>, key: string, number: number): void {
+  const known = map.get(key);
+  if (known === undefined) map.set(key, [number]);
+  else known.push(number);
+}
+
+/** A blank at the end counts only behind a backslash. */
+function withoutTrailingBlanks(line: string): string {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === " ") {
+    let backslashes = 0;
+    while (line[end - 2 - backslashes] === "\\") backslashes += 1;
+    if (backslashes % 2 === 1) break;
+    end -= 1;
+  }
+  return line.slice(0, end);
+}
+
+function matches(rule: SlowRule, text: string): boolean {
+  if (rule.automaton === undefined) rule.automaton = automatonOf(rule.glob);
+  return rule.automaton?.matches(text) ?? false;
+}
+
+/** A rule that is no usable glob names nothing. */
+function automatonOf(glob: string): Automaton | null {
+  try {
+    return new Automaton(parseGlob(glob, { caseSensitive: true, groups: false }), { whole: true });
+  } catch (error) {
+    if (error instanceof PatternError) return null;
+    throw error;
+  }
+}

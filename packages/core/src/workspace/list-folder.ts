@@ -1,0 +1,52 @@
+import { type Dirent, readdirSync, statSync } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
+import { join } from "node:path";
+import { sortByCodePoints } from "../text/code-point-order.ts";
+import { globMatcher } from "../text/glob-pattern.ts";
+import type { FolderRules } from "./ignore.ts";
+import type { Opened } from "./paths.ts";
+import { asWorkspaceError } from "./system-error.ts";
+import type { DirectoryEntry, Listing, ListOptions } from "./workspace.ts";
+
+/** What lies directly in an opened folder, without what the rules and the options leave out. */
+export function listFolder(opened: Opened, rules: FolderRules, options: ListOptions): Listing {
+  const leftOut = options.ignore.map((pattern) => globMatcher(pattern, { caseSensitive: true }));
+  const names = { folders: [] as string[], files: [] as string[] };
+  let gitIgnored = 0;
+  let ownIgnored = 0;
+  for (const entry of entriesOf(opened.handle, opened.realPath)) {
+    const { name } = entry;
+    const isFolder = entry.isDirectory() || (entry.isSymbolicLink() && leadsToFolder(opened, name));
+    if (leftOut.some((matches) => matches(name))) continue;
+    // Git takes a link for a file, wherever it leads.
+    const visibility = rules.visibilityOf(name, entry.isDirectory());
+    if (visibility === "own") ownIgnored += 1;
+    else if (visibility === "git" && options.respectGitIgnore) gitIgnored += 1;
+    else (isFolder ? names.folders : names.files).push(name);
+  }
+  const entries: DirectoryEntry[] = [];
+  for (const name of sortByCodePoints(names.folders)) entries.push({ name, isDirectory: true });
+  for (const name of sortByCodePoints(names.files)) entries.push({ name, isDirectory: false });
+  return { path: opened.path, entries, gitIgnored, ownIgnored };
+}
+
+/** Read through the judged descriptor where the system allows it, so that the names are that folder's. */
+function entriesOf(handle: FileHandle, realPath: string): Dirent[] {
+  try {
+    return readdirSync(throughDescriptor(handle, realPath), { withFileTypes: true });
+  } catch (error) {
+    throw asWorkspaceError(error, realPath);
+  }
+}
+
+function throughDescriptor(handle: FileHandle, realPath: string): string {
+  return process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : realPath;
+}
+
+function leadsToFolder({ handle, realPath }: Opened, name: string): boolean {
+  try {
+    return statSync(join(throughDescriptor(handle, realPath), name)).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,100 @@
+import { constants, fstatSync } from "node:fs";
+import { Access, type AccessSettings } from "./access.ts";
+import type {
+  FilePreview,
+  FileSnapshot,
+  FileWrite,
+  FileWritten,
+  LargeEdit,
+  LargePlan,
+} from "./file-change.ts";
+import type { FileContent, LineRange } from "./file-content.ts";
+import { Files } from "./files.ts";
+import { findFiles } from "./find-files.ts";
+import type { FindRequest, FoundFiles } from "./find-request.ts";
+import { listFolder } from "./list-folder.ts";
+import { openWithin, resolveWithin } from "./paths.ts";
+import { searchFiles } from "./search/search-files.ts";
+import type { SearchRequest, SearchResult } from "./search/search-request.ts";
+import { type Listing, type ListOptions, WorkspaceError } from "./workspace.ts";
+
+/** The work of a workspace on real folders. It is loaded with the first call, because a start needs none of it. */
+export class Machine {
+  readonly #roots: readonly string[];
+  readonly #access: Access;
+  readonly #files: Files;
+
+  constructor(roots: readonly string[], settings: AccessSettings) {
+    this.#roots = roots;
+    this.#access = new Access(roots, settings);
+    this.#files = new Files(this.#access);
+  }
+
+  resolve(path: string): Promise<string> {
+    return resolveWithin(path, this.#roots);
+  }
+
+  async list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing> {
+    const opened = await openWithin(directory, this.#roots, constants.O_RDONLY);
+    try {
+      if (!fstatSync(opened.handle.fd).isDirectory()) {
+        throw new WorkspaceError(
+          "not_a_directory",
+          `${directory} is not a directory; read it with read_file.`,
+        );
+      }
+      signal.throwIfAborted();
+      const rules = this.#access.namedFolder(opened.realPath, this.#access.ignoreRules());
+      return listFolder(opened, rules, options);
+    } finally {
+      await opened.handle.close();
+    }
+  }
+
+  async find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FoundFiles> {
+    return findFiles(this.#access, await this.#realFolder(directory), { ...request, signal });
+  }
+
+  async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+    const opened = await openWithin(path, this.#roots, constants.O_RDONLY);
+    const isFolder = await opened.handle
+      .stat()
+      .then((found) => found.isDirectory())
+      .finally(() => opened.handle.close());
+    return searchFiles(this.#access, { place: opened.realPath, isFolder }, { ...request, signal });
+  }
+
+  async #realFolder(directory: string): Promise<string> {
+    const { handle, realPath } = await openWithin(directory, this.#roots, constants.O_RDONLY);
+    try {
+      if ((await handle.stat()).isDirectory()) return realPath;
+      throw new WorkspaceError("not_a_directory", `${directory} is not a directory.`);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
+    return this.#files.read(file, range, signal);
+  }
+
+  snapshot(file: string): Promise<FileSnapshot> {
+    return this.#files.snapshot(file);
+  }
+
+  preview(file: string, content: string, basis?: FileSnapshot): Promise<FilePreview> {
+    return this.#files.preview(file, content, basis);
+  }
+
+  write(change: FileWrite, signal: AbortSignal): Promise<FileWritten> {
+    return this.#files.write(change, signal);
+  }
+
+  planLargeEdit(edit: LargeEdit, signal: AbortSignal): Promise<LargePlan | null> {
+    return this.#files.planLargeEdit(edit, signal);
+  }
+
+  writeLargeEdit(plan: LargePlan, signal: AbortSignal, edited?: string): Promise<FileWritten> {
+    return this.#files.writeLargeEdit(plan, signal, edited);
+  }
+}

@@ -1,0 +1,143 @@
+import { crc32 } from "node:zlib";
+
+/** Images and documents that models can look at, told by their first bytes. */
+export interface MediaKind {
+  readonly mimeType: string;
+  /** What is wrong with the file as a whole, or null; a service that is sent a broken one refuses the whole talk. */
+  readonly fault: (bytes: Buffer) => string | null;
+}
+
+interface KnownKind extends MediaKind {
+  readonly begins: (head: Buffer) => boolean;
+}
+
+const KINDS: readonly KnownKind[] = [
+  {
+    mimeType: "image/png",
+    begins: (head) => ascii(head, 1, 3) === "PNG" && head[0] === 0x89,
+    fault: pngFault,
+  },
+  { mimeType: "image/jpeg", begins: (head) => head.readUIntBE(0, 3) === 0xffd8ff, fault: jpegFault },
+  { mimeType: "image/gif", begins: (head) => /^GIF8[79]a$/.test(ascii(head, 0, 6)), fault: gifFault },
+  {
+    mimeType: "image/webp",
+    begins: (head) => ascii(head, 0, 4) === "RIFF" && ascii(head, 8, 4) === "WEBP",
+    fault: webpFault,
+  },
+  { mimeType: "image/bmp", begins: isBmp, fault: bmpFault },
+  { mimeType: "application/pdf", begins: (head) => ascii(head, 0, 5) === "%PDF-", fault: pdfFault },
+];
+
+const LEAST_HEAD = 12;
+
+export function mediaKind(head: Buffer): MediaKind | null {
+  const padded = head.length >= LEAST_HEAD ? head : Buffer.concat([head, Buffer.alloc(LEAST_HEAD)]);
+  return KINDS.find(({ begins }) => begins(padded)) ?? null;
+}
+
+/** true for text whose root element is svg. */
+export function isSvg(text: string): boolean {
+  return /^\ufeff?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*|<!DOCTYPE[^>[]*(?:\[[^\]]*\])?[^>]*>\s*)*<svg[\s>/]/i.test(
+    text,
+  );
+}
+
+export const SVG_MIME_TYPE = "image/svg+xml";
+
+/** Broken XML would be refused as an image; it can still be read as text. */
+export function isWholeSvg(text: string): boolean {
+  return (
+    /<\/svg\s*>\s*(?:<!--[\s\S]*?-->\s*)*$/i.test(text) ||
+    /^[^<]*(?:<[?!][^>]*>\s*)*<svg[^>]*\/>\s*$/i.test(text)
+  );
+}
+
+function ascii(bytes: Buffer, at: number, length: number): string {
+  return bytes.toString("latin1", at, at + length);
+}
+
+/** Every chunk is there, with the right check sum, from the header to the end mark. */
+function pngFault(bytes: Buffer): string | null {
+  let at = 8;
+  let hasPixels = false;
+  for (let isFirst = true; at + 12 <= bytes.length; isFirst = false) {
+    const length = bytes.readUInt32BE(at);
+    const type = ascii(bytes, at + 4, 4);
+    const end = at + 8 + length;
+    if (end + 4 > bytes.length) break;
+    if (isFirst && (type !== "IHDR" || length !== 13)) return "its header is missing";
+    if (isFirst && (bytes.readUInt32BE(at + 8) === 0 || bytes.readUInt32BE(at + 12) === 0))
+      return "it has no size";
+    if (crc32(bytes.subarray(at + 4, end)) !== bytes.readUInt32BE(end)) return `its part ${type} is damaged`;
+    if (type === "IDAT") hasPixels = true;
+    if (type === "IEND") return hasPixels ? null : "it holds no pixels";
+    at = end + 4;
+  }
+  return "it ends too early";
+}
+
+/** Segments lead to the picture's size and its data, and the end mark is there. */
+function jpegFault(bytes: Buffer): string | null {
+  let hasSize = false;
+  for (let at = 2; at + 4 <= bytes.length; at = afterSegment(bytes, at)) {
+    if (bytes[at] !== 0xff) return "its parts are damaged";
+    const marker = bytes[at + 1] ?? 0;
+    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) hasSize = true;
+    if (marker !== 0xda) continue;
+    if (!hasSize) return "it has no size";
+    return bytes.lastIndexOf(Buffer.of(0xff, 0xd9)) > at ? null : "it ends too early";
+  }
+  return "it ends too early";
+}
+
+/** Some markers stand alone, and any number of fill bytes may stand before one. */
+function afterSegment(bytes: Buffer, at: number): number {
+  const marker = bytes[at + 1] ?? 0;
+  if (marker === 0xff) return at + 1;
+  const isAlone = (marker >= 0xd0 && marker <= 0xd7) || marker === 0x01;
+  return isAlone ? at + 2 : at + 2 + bytes.readUInt16BE(at + 2);
+}
+
+function gifFault(bytes: Buffer): string | null {
+  if (bytes.length < 14) return "it ends too early";
+  const flags = bytes[10] ?? 0;
+  let at = 13 + (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
+  let hasPicture = false;
+  while (at < bytes.length) {
+    const block = bytes[at];
+    if (block === 0x3b) return hasPicture ? null : "it holds no picture";
+    if (block === 0x2c) {
+      const local = bytes[at + 9] ?? 0;
+      at = afterSubBlocks(bytes, at + 11 + (local & 0x80 ? 3 << ((local & 7) + 1) : 0));
+      hasPicture = true;
+    } else if (block === 0x21) at = afterSubBlocks(bytes, at + 2);
+    else return "its parts are damaged";
+  }
+  return "it ends too early";
+}
+
+function afterSubBlocks(bytes: Buffer, start: number): number {
+  let at = start;
+  while (at < bytes.length && bytes[at] !== 0) at += 1 + (bytes[at] ?? 0);
+  return at + 1;
+}
+
+function webpFault(bytes: Buffer): string | null {
+  if (bytes.length < 30 || bytes.readUInt32LE(4) + 8 > bytes.length) return "it ends too early";
+  return /^VP8[ LX]$/.test(ascii(bytes, 12, 4)) ? null : "it holds no picture";
+}
+
+/** "BM" alone also begins many a text; the sizes that follow must fit. */
+function isBmp(head: Buffer): boolean {
+  if (ascii(head, 0, 2) !== "BM" || head.length < 26) return false;
+  return [12, 40, 52, 56, 64, 108, 124].includes(head.readUInt32LE(14)) && head.readUInt32LE(6) === 0;
+}
+
+function bmpFault(bytes: Buffer): string | null {
+  const pixelsAt = bytes.readUInt32LE(10);
+  return pixelsAt >= bytes.length || bytes.readUInt32LE(2) > bytes.length ? "it ends too early" : null;
+}
+
+function pdfFault(bytes: Buffer): string | null {
+  return bytes.includes("%%EOF", Math.max(0, bytes.length - 64 * 1024)) ? null : "it ends too early";
+}

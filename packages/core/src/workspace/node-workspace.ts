@@ -1,0 +1,105 @@
+import { realpathSync, statSync } from "node:fs";
+import { relative, resolve, sep } from "node:path";
+import type { AccessSettings } from "./access.ts";
+import type {
+  FilePreview,
+  FileSnapshot,
+  FileWrite,
+  FileWritten,
+  LargeEdit,
+  LargePlan,
+} from "./file-change.ts";
+import type { FileContent, LineRange } from "./file-content.ts";
+import type { FindRequest, FoundFiles } from "./find-request.ts";
+import type { Machine } from "./machine.ts";
+import type { SearchRequest, SearchResult } from "./search/search-request.ts";
+import { asWorkspaceError } from "./system-error.ts";
+import { type Listing, type ListOptions, type Workspace, WorkspaceError } from "./workspace.ts";
+
+const NO_ACCESS_SETTINGS: AccessSettings = { ignoreFileNames: [], ignore: [], denied: [] };
+
+/** The workspace of real folders, the first being the root. They must exist; their links are resolved once. */
+export function openWorkspace(
+  root: string,
+  includeDirectories: readonly string[] = [],
+  settings: AccessSettings = NO_ACCESS_SETTINGS,
+): Workspace {
+  const real = realDirectory(root);
+  const more = includeDirectories.map((directory) => realDirectory(resolve(real, directory)));
+  return new NodeWorkspace([real, ...more], settings);
+}
+
+function realDirectory(path: string): string {
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch (error) {
+    throw asWorkspaceError(error, resolve(path));
+  }
+  if (!statSync(real).isDirectory()) {
+    throw new WorkspaceError("not_a_directory", `${path} is not a directory.`);
+  }
+  return real;
+}
+
+class NodeWorkspace implements Workspace {
+  readonly root: string;
+  readonly roots: readonly string[];
+  readonly #settings: AccessSettings;
+  #machine: Promise<Machine> | undefined;
+
+  constructor(roots: readonly [string, ...string[]], settings: AccessSettings) {
+    this.root = roots[0];
+    this.roots = roots;
+    this.#settings = settings;
+  }
+
+  relative(path: string): string {
+    return relative(this.root, resolve(this.root, path)).split(sep).join("/") || ".";
+  }
+
+  async resolve(path: string): Promise<string> {
+    return (await this.#work()).resolve(path);
+  }
+
+  async list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing> {
+    return (await this.#work()).list(directory, options, signal);
+  }
+
+  async find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FoundFiles> {
+    return (await this.#work()).find(directory, request, signal);
+  }
+
+  async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+    return (await this.#work()).search(path, request, signal);
+  }
+
+  async read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
+    return (await this.#work()).read(file, range, signal);
+  }
+
+  async snapshot(file: string): Promise<FileSnapshot> {
+    return (await this.#work()).snapshot(file);
+  }
+
+  async preview(file: string, content: string, basis?: FileSnapshot): Promise<FilePreview> {
+    return (await this.#work()).preview(file, content, basis);
+  }
+
+  async write(change: FileWrite, signal: AbortSignal): Promise<FileWritten> {
+    return (await this.#work()).write(change, signal);
+  }
+
+  async planLargeEdit(edit: LargeEdit, signal: AbortSignal): Promise<LargePlan | null> {
+    return (await this.#work()).planLargeEdit(edit, signal);
+  }
+
+  async writeLargeEdit(plan: LargePlan, signal: AbortSignal, edited?: string): Promise<FileWritten> {
+    return (await this.#work()).writeLargeEdit(plan, signal, edited);
+  }
+
+  #work(): Promise<Machine> {
+    this.#machine ??= import("./machine.ts").then(({ Machine }) => new Machine(this.roots, this.#settings));
+    return this.#machine;
+  }
+}

@@ -1,0 +1,123 @@
+import { constants, readlinkSync } from "node:fs";
+import { type FileHandle, open, readdir, readlink, realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { nearNames } from "../text/near-names.ts";
+import { asWorkspaceError, codeOf } from "./system-error.ts";
+import { WorkspaceError } from "./workspace.ts";
+
+/** true when the path is the folder or lies in it; whole segments count, so `/proj` does not hold `/proj-evil`. */
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+export function isWithinAny(path: string, roots: readonly string[]): boolean {
+  return roots.some((root) => isWithin(path, root));
+}
+
+export function outside(path: string, roots: readonly string[]): WorkspaceError {
+  const allowed = roots.length === 1 ? `the root ${roots[0]}` : `the roots ${roots.join(", ")}`;
+  return new WorkspaceError(
+    "outside_root",
+    `${path} is outside ${allowed}; only paths inside it can be used.`,
+  );
+}
+
+/**
+ * The absolute path meant by `path`, spelled as it was given. Its real location is judged: links are
+ * resolved, and for a path that does not exist yet those of its nearest existing ancestor.
+ */
+export async function resolveWithin(path: string, roots: readonly string[]): Promise<string> {
+  return (await locate(path, roots)).absolute;
+}
+
+/** The same, with the place where that really is. */
+export async function locate(
+  path: string,
+  roots: readonly string[],
+): Promise<{ readonly absolute: string; readonly real: string }> {
+  if (path.includes("\0")) throw new WorkspaceError("invalid_path", "A path cannot contain a NUL character.");
+  const absolute = isAbsolute(path) ? resolve(path) : resolve(roots[0] ?? "", path);
+  const real = await realLocation(absolute);
+  if (!isWithinAny(real, roots)) throw outside(absolute, roots);
+  return { absolute, real };
+}
+
+/** Where a path really leads, also when its last parts do not exist yet. */
+async function realLocation(absolute: string): Promise<string> {
+  let existing = absolute;
+  const missing: string[] = [];
+  for (;;) {
+    try {
+      return join(await realpath(existing), ...missing);
+    } catch (error) {
+      const code = codeOf(error);
+      const isLink = code === "ENOENT" && (await linkTarget(existing)) !== null;
+      if (isLink || (code !== "ENOENT" && code !== "ENOTDIR") || dirname(existing) === existing) {
+        throw asWorkspaceError(error, absolute);
+      }
+      missing.unshift(basename(existing));
+      existing = dirname(existing);
+    }
+  }
+}
+
+async function linkTarget(path: string): Promise<string | null> {
+  return readlink(path).catch(() => null);
+}
+
+export interface Opened {
+  readonly handle: FileHandle;
+  /** Absolute, spelled as it was given. */
+  readonly path: string;
+  /** Where the opened thing really is. Safe to name in a message; not safe to open again. */
+  readonly realPath: string;
+}
+
+/**
+ * Opens what must exist and lie inside, then judges what was opened, so that a folder swapped for a link
+ * between check and use does not win. Never waits on a FIFO. The caller closes the handle.
+ */
+export async function openWithin(path: string, roots: readonly string[], flags: number): Promise<Opened> {
+  const absolute = await resolveWithin(path, roots);
+  let handle: FileHandle;
+  try {
+    handle = await open(absolute, flags | constants.O_NONBLOCK);
+  } catch (error) {
+    throw codeOf(error) === "ENOENT" ? await notFound(absolute) : asWorkspaceError(error, absolute);
+  }
+  try {
+    const realPath = await realPathOf(handle, absolute);
+    if (!isWithinAny(realPath, roots)) throw outside(absolute, roots);
+    return { handle, path: absolute, realPath };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Linux tells the real path of an open descriptor; elsewhere the path is resolved again and must be the same file. */
+export async function realPathOf(handle: FileHandle, absolute: string): Promise<string> {
+  // Asked of the kernel's memory, never of a disk: not worth the way through another thread.
+  if (process.platform === "linux") return readlinkSync(`/proc/self/fd/${handle.fd}`);
+  const realPath = await realpath(absolute);
+  const [opened, named] = await Promise.all([handle.stat(), stat(realPath)]);
+  if (opened.dev !== named.dev || opened.ino !== named.ino) {
+    throw new WorkspaceError("io_error", `${absolute} changed while it was opened; try again.`);
+  }
+  return realPath;
+}
+
+/** "Not found", with the names in that folder that were probably meant. */
+async function notFound(absolute: string): Promise<WorkspaceError> {
+  const folder = dirname(absolute);
+  const names = await readdir(folder).catch(() => null);
+  if (names === null) {
+    return new WorkspaceError(
+      "not_found",
+      `${absolute} does not exist, and neither does its folder ${folder}.`,
+    );
+  }
+  const near = nearNames(basename(absolute), names).map((name) => join(folder, name));
+  const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
+  return new WorkspaceError("not_found", `${absolute} does not exist.${hint}`);
+}

@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** One process as the system tells of it. */
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  /** 0 where the system does not say. */
+  readonly session: number;
+  /** When it started, in the system's own words; with the pid it names one process for good. */
+  readonly started: string;
+  /** The program's short name. */
+  readonly name: string;
+  readonly isZombie: boolean;
+}
+
+/** Where the processes of this machine can be looked up. */
+export interface ProcessSource {
+  list(): readonly ProcessEntry[];
+  /** null when there is none any more. */
+  find(pid: number): ProcessEntry | null;
+}
+
+/** All processes that can be seen, from `/proc`. */
+export function linuxProcesses(): ProcessEntry[] {
+  const found: ProcessEntry[] = [];
+  for (const name of readdirSync("/proc")) {
+    const entry = /^\d+$/.test(name) ? linuxProcess(Number(name)) : null;
+    if (entry !== null) found.push(entry);
+  }
+  return found;
+}
+
+/** null when there is none any more. */
+export function linuxProcess(pid: number): ProcessEntry | null {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, "latin1"));
+  } catch {
+    return null;
+  }
+}
+
+/** The name stands in parentheses and may itself hold some; fields count from behind the last one. */
+function parseStat(stat: string): ProcessEntry {
+  const nameEnd = stat.lastIndexOf(")");
+  const fields = stat.slice(nameEnd + 2).split(" ");
+  const number = (index: number) => Number(fields[index]);
+  return {
+    pid: Number.parseInt(stat, 10),
+    name: stat.slice(stat.indexOf("(") + 1, nameEnd),
+    isZombie: fields[0] === "Z" || fields[0] === "X",
+    parent: number(1),
+    group: number(2),
+    session: number(3),
+    started: fields[19] ?? "",
+  };
+}
+
+/** Reads what `ps -axo pid=,ppid=,pgid=,stat=,lstart=,comm=` prints where there is no `/proc`. */
+export function parsePs(text: string): ProcessEntry[] {
+  const line = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/;
+  return text.split("\n").flatMap((row) => {
+    const found = line.exec(row);
+    if (found === null) return [];
+    const [, pid, parent, group, state = "", started = "", name = ""] = found;
+    return [
+      {
+        pid: Number(pid),
+        parent: Number(parent),
+        group: Number(group),
+        session: 0,
+        started: started.replace(/\s+/g, " "),
+        name: name.split("/").at(-1) ?? name,
+        isZombie: state.startsWith("Z"),
+      },
+    ];
+  });
+}
+
+/** The value that a process was started with in one variable; null when it has none or may not be looked at. */
+export function startedWith(pid: number, variable: string): string | null {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
+    const at = `\0${environment}`.indexOf(`\0${variable}=`);
+    if (at === -1) return null;
+    const value = environment.slice(at + variable.length + 1);
+    const end = value.indexOf("\0");
+    return end === -1 ? value : value.slice(0, end);
+  } catch {
+    return null;
+  }
+}
+
+/** The command line of a process, for people; its name where that cannot be read. */
+export function commandLine(entry: ProcessEntry): string {
+  try {
+    const words = readFileSync(`/proc/${entry.pid}/cmdline`, "utf8").split("\0").filter(Boolean);
+    return words.join(" ") || entry.name;
+  } catch {
+    return entry.name;
+  }
+}
+
+/** The last pid that was given to anything on this machine; null where the system does not say. */
+export function lastPid(): number | null {
+  try {
+    const last = Number(readFileSync("/proc/loadavg", "latin1").trim().split(" ").at(-1));
+    return Number.isInteger(last) ? last : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,108 @@
+import { type ProcessEntry, type ProcessSource, startedWith } from "./process-table.ts";
+
+/** The variable that every child of Burin carries, and its children after it; a Burin inside adds its own. */
+export const RUN_VARIABLE = "BURIN_RUN_ID";
+
+/** How the processes of a run are known: by what they were started with, and by where they come from. */
+export interface TreeMarks {
+  /** The value of RUN_VARIABLE; with a trailing `.` every value that begins so. */
+  readonly runId: string;
+  /** The processes that Burin itself started, or that were once seen to belong to one of those. */
+  readonly known: ReadonlyMap<number, string>;
+}
+
+/**
+ * The living processes of a run, also those that left its group and session or gave up their parent: a
+ * process belongs when it carries the run's mark, when it is a known one, or when its parent, its group's
+ * leader or its session's leader belongs.
+ */
+export function membersOf(
+  marks: TreeMarks,
+  table: readonly ProcessEntry[],
+  markOf: (pid: number) => string | null = (pid) => startedWith(pid, RUN_VARIABLE),
+): ProcessEntry[] {
+  const members = new Map<number, ProcessEntry>();
+  const leaders = new Set<number>();
+  const join = (entry: ProcessEntry) => {
+    members.set(entry.pid, entry);
+    leaders.add(entry.pid);
+  };
+  for (const [pid, started] of marks.known) {
+    const now = table.find((entry) => entry.pid === pid);
+    if (now === undefined) leaders.add(pid);
+    else if (now.started === started) join(now);
+  }
+  const others = table.filter(({ pid }) => pid > 1 && pid !== process.pid);
+  for (const entry of others) {
+    if (!members.has(entry.pid) && hasMark(markOf(entry.pid), marks.runId)) join(entry);
+  }
+  const belongs = ({ pid, parent, group, session }: ProcessEntry) =>
+    !members.has(pid) && [parent, group, session].some((from) => from > 1 && leaders.has(from));
+  for (let found = others.filter(belongs); found.length > 0; found = others.filter(belongs)) {
+    found.forEach(join);
+  }
+  return [...members.values()].filter((entry) => !entry.isZombie);
+}
+
+function hasMark(mark: string | null, runId: string): boolean {
+  if (mark === null) return false;
+  return mark.split(" ").some((id) => (runId.endsWith(".") ? id.startsWith(runId) : id === runId));
+}
+
+/** How long processes that were asked to end may take before they are ended. */
+const GRACE_MS = 700;
+const MOST_ROUNDS = 60;
+
+/**
+ * Asks the whole tree to end, and ends what did not. Looks again until nothing is left, because a process
+ * may start others while it is being ended. Resolves to what could not be ended.
+ */
+export async function endTree(marks: TreeMarks, source: ProcessSource): Promise<readonly ProcessEntry[]> {
+  let known = new Map(marks.known);
+  const living = () => {
+    const members = membersOf({ runId: marks.runId, known }, source.list());
+    known = new Map([...known, ...members.map(({ pid, started }) => [pid, started] as const)]);
+    return members;
+  };
+  let left = living();
+  for (const member of left) {
+    // The sandbox's own processes would take the others with them before those could put things in order.
+    if (member.name !== "bwrap") signal(member.pid, "SIGTERM");
+  }
+  const deadline = Date.now() + GRACE_MS;
+  for (let wait = 5; left.some(isNoSandbox) && Date.now() < deadline; wait = Math.min(wait * 2, 80)) {
+    await pause(wait);
+    left = living();
+  }
+  for (let round = 0; left.length > 0 && round < MOST_ROUNDS; round += 1) {
+    for (const member of left) signal(member.pid, "SIGKILL");
+    await pause(10 + round * 2);
+    left = living();
+  }
+  return left;
+}
+
+function isNoSandbox(member: ProcessEntry): boolean {
+  return member.name !== "bwrap";
+}
+
+/** The same at once and without asking, for when Burin itself ends this moment. */
+export function killTreeNow(marks: TreeMarks, source: ProcessSource): void {
+  for (let round = 0; round < 5; round += 1) {
+    const members = membersOf(marks, source.list());
+    if (members.length === 0) return;
+    for (const member of members) signal(member.pid, "SIGKILL");
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended by itself, or it belongs to somebody else now; the next look tells.
+  }
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { hashOf, ReadRecord } from "./read-record.ts";
+
+const FILE = "/project/a.txt";
+
+function shown(lines: readonly string[], firstLine: number, lastLine: number) {
+  const hash = hashOf(Buffer.from(lines.slice(firstLine - 1, lastLine).join("")));
+  return { firstLine, lastLine, totalLines: lines.length, hash };
+}
+
+function present(text: string) {
+  const bytes = Buffer.from(text);
+  return { bytes, hash: hashOf(bytes) };
+}
+
+/** The same question, with the bytes given in parts of that length. */
+function seenInParts(record: ReadRecord, text: string, length: number) {
+  const check = record.check(FILE);
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += length) check.add(bytes.subarray(at, at + length));
+  return check.seen();
+}
+
+describe("what was shown of a file", () => {
+  it("P2 P25 is told alike for a file held whole and for one given in parts of any length", () => {
+    const line = fc.constantFrom("a\n", "bb\n", "\n", "ccc\r\n");
+    const range = fc.tuple(fc.nat(12), fc.nat(12));
+    fc.assert(
+      fc.property(
+        fc.array(line, { minLength: 1, maxLength: 12 }),
+        fc.array(range, { minLength: 1, maxLength: 4 }),
+        fc.record({
+          end: fc.constantFrom("", "last"),
+          change: fc.option(fc.nat(11)),
+          length: fc.integer({ min: 1, max: 9 }),
+        }),
+        (lines, ranges, { end, change, length }) => {
+          const all = end === "" ? lines : [...lines, end];
+          const record = new ReadRecord();
+          const told = ranges.map(([one, other]) => {
+            const [first, last] = [Math.min(one, other), Math.max(one, other)];
+            return [Math.min(first, all.length - 1) + 1, Math.min(last, all.length - 1) + 1] as const;
+          });
+          for (const [first, last] of told) record.note(FILE, shown(all, first, last));
+          const now = all.map((text, index) => (index === change ? `X${text}` : text));
+          const isTouched = told.some(
+            ([first, last]) => change !== null && first - 1 <= change && change < last,
+          );
+          const isChanged = isTouched && (change ?? 0) < all.length;
+          const covered = all.every((_line, index) =>
+            told.some(([first, last]) => first - 1 <= index && index < last),
+          );
+          const expected = isChanged ? "older" : covered ? "all" : "part";
+          expect(record.seen(FILE, present(now.join("")))).toBe(expected);
+          expect(seenInParts(record, now.join(""), length)).toBe(expected);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it("P2 is nothing of the one that holds more or fewer lines than it had", () => {
+    const record = new ReadRecord();
+    record.note(FILE, shown(["a\n", "b\n"], 1, 1));
+    for (const text of ["a\n", "a\nb\nc", "a\nb\nc\n"]) {
+      expect([record.seen(FILE, present(text)), seenInParts(record, text, 2)]).toEqual(["older", "older"]);
+    }
+  });
+
+  it("P25 is all of what the model wrote, until it is something else", () => {
+    const record = new ReadRecord();
+    record.noteWhole(FILE, hashOf(Buffer.from("written\n")));
+    expect(record.seen(FILE, present("written\n"))).toBe("all");
+    expect(seenInParts(record, "written\n", 3)).toBe("all");
+    expect([record.seen(FILE, present("other\n")), seenInParts(record, "other\n", 3)]).toEqual([
+      "older",
+      "older",
+    ]);
+    record.forget(FILE);
+    expect([record.seen(FILE, present("other\n")), seenInParts(record, "other\n", 3)]).toEqual([
+      "nothing",
+      "nothing",
+    ]);
+  });
+});

@@ -1,0 +1,194 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import { linuxProcess, linuxProcesses, type ProcessSource, parsePs } from "./process-table.ts";
+import { killTreeNow, type TreeMarks } from "./process-tree.ts";
+
+export interface ProcessRequest {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Hears what the process writes; false means that nothing more is wanted, and ends it. */
+  readonly onOutput: (bytes: Buffer) => boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface ProcessEnd {
+  /** null when it was ended by a signal. */
+  readonly exitCode: number | null;
+  /** It was ended because its output was no longer wanted or the call was cancelled. */
+  readonly wasStopped: boolean;
+  readonly error: string;
+}
+
+/** How long a process that was asked to end may take. */
+const GRACE_MS = 500;
+const MOST_ERROR_CHARACTERS = 2000;
+const IS_WINDOWS = process.platform === "win32";
+
+/**
+ * Runs a program without a shell and without input, in a process group of its own; when it is stopped, the
+ * whole group is. Rejects only when the program cannot be started.
+ */
+export function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
+  const { command, args, cwd, env, signal } = request;
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: !IS_WINDOWS,
+    windowsHide: true,
+  });
+  const forget = endAtExit(() => signalGroup(child, "SIGKILL"));
+  return new Promise((resolve, reject) => {
+    let wasStopped = false;
+    let error = "";
+    const stop = () => {
+      if (wasStopped) return;
+      wasStopped = true;
+      endGroup(child);
+    };
+    const settle = (exitCode: number | null) => {
+      forget();
+      signal.removeEventListener("abort", stop);
+      resolve({ exitCode, wasStopped, error });
+    };
+    child.stdout.on("data", (bytes: Buffer) => {
+      if (!wasStopped && !request.onOutput(bytes)) stop();
+    });
+    child.stderr.on("data", (bytes: Buffer) => {
+      if (error.length < MOST_ERROR_CHARACTERS) error += bytes.toString("utf8");
+    });
+    child.once("error", (fault) => {
+      forget();
+      signal.removeEventListener("abort", stop);
+      reject(fault);
+    });
+    child.once("close", settle);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** Asks the group to end and, when it does not, ends it. */
+function endGroup(child: ChildProcess): void {
+  signalGroup(child, "SIGTERM");
+  const timer = setTimeout(() => signalGroup(child, "SIGKILL"), GRACE_MS);
+  child.once("close", () => clearTimeout(timer));
+}
+
+function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    if (IS_WINDOWS) child.kill(name);
+    else process.kill(-child.pid, name);
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** A process that goes on for as long as it likes, watched by whoever started it. */
+export interface ChildRequest {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Where output and errors go, in their order; without it they come on streams. */
+  readonly writeEnd: number | null;
+  /** A channel on descriptor 3, for a sandbox that tells how its command ended. */
+  readonly hasControl: boolean;
+  /** Only for cmd.exe: the arguments are passed on as they stand. */
+  readonly isVerbatim: boolean;
+}
+
+export interface Child {
+  readonly pid: number;
+  readonly ended: Promise<ChildEnd>;
+  /** What there is to read when no `writeEnd` was given. */
+  readonly streams: readonly Readable[];
+  readonly control: (Readable & Writable) | null;
+}
+
+export interface ChildEnd {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Starts a process in a group and session of its own, its input at the end. Rejects when it cannot be started. */
+export function startChild(request: ChildRequest): Promise<Child> {
+  const output = request.writeEnd ?? ("pipe" as const);
+  const child = spawn(request.program, request.args, {
+    cwd: request.cwd,
+    env: request.env,
+    stdio: ["ignore", output, output, ...(request.hasControl ? (["pipe"] as const) : [])],
+    detached: !IS_WINDOWS,
+    windowsHide: true,
+    windowsVerbatimArguments: request.isVerbatim,
+  });
+  const ended = new Promise<ChildEnd>((resolve) => {
+    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    const { pid } = child;
+    if (pid === undefined) return;
+    const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
+    const control = request.hasControl ? ((child.stdio[3] as (Readable & Writable) | null) ?? null) : null;
+    resolve({ pid, ended, streams, control });
+  });
+}
+
+/** The processes of this machine. */
+export const systemProcesses: ProcessSource =
+  process.platform === "linux"
+    ? { list: linuxProcesses, find: linuxProcess }
+    : {
+        list: listByPs,
+        find: (pid) => listByPs().find((entry) => entry.pid === pid) ?? null,
+      };
+
+function listByPs() {
+  if (IS_WINDOWS) return [];
+  const listed = spawnSync("/bin/ps", ["-axo", "pid=,ppid=,pgid=,stat=,lstart=,comm="], {
+    encoding: "utf8",
+    env: { LC_ALL: "C" },
+  });
+  return parsePs(listed.stdout ?? "");
+}
+
+/** Windows keeps the tree itself: one program ends it by the process that stands at its top. */
+export function endWindowsTree(pid: number): void {
+  spawnSync("taskkill", ["/pid", String(pid), "/t", "/f"], { stdio: "ignore", windowsHide: true });
+}
+
+/** Runs a short program of the system's own, e.g. to make named pipes. Never rejects. */
+export function succeeds(program: string, args: readonly string[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { stdio: "ignore", windowsHide: true });
+    child.once("error", () => resolve(false));
+    child.once("exit", (code) => resolve(code === 0));
+  });
+}
+
+const atExit = new Set<() => void>();
+let isListening = false;
+
+/** Work for the moment when this process ends in whatever way it still notices. The answer takes it back. */
+export function endAtExit(work: () => void): () => void {
+  if (!isListening) {
+    isListening = true;
+    process.once("exit", () => {
+      for (const one of atExit) one();
+    });
+  }
+  atExit.add(work);
+  return () => {
+    atExit.delete(work);
+  };
+}
+
+/** Ends a tree at once, without asking. */
+export function killNow(marks: TreeMarks): void {
+  if (IS_WINDOWS) for (const pid of marks.known.keys()) endWindowsTree(pid);
+  else killTreeNow(marks, systemProcesses);
+}

@@ -1,0 +1,160 @@
+import { lstatSync, rmdirSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { isWithin } from "./paths.ts";
+import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
+import { listeningSockets, nameServers, type ProtectedLayout, protectedLayout } from "./sandbox-layout.ts";
+
+/** Folders of sockets and other ways to talk to programs outside; the second is a link to the first on most systems. */
+const HIDDEN = ["/run", "/var/run"].filter(isRealFolder);
+
+/** Places that are not what they are outside. */
+const COVERED = [...HIDDEN, "/tmp", "/var/tmp", "/dev", "/proc"];
+
+/** What programs need of those. */
+const SHOWN_AGAIN = ["/run/current-system", "/run/booted-system", "/run/opengl-driver", "/run/wrappers"];
+
+/** What a root user's command keeps, so that it can work on files of others inside the roots. */
+const KEPT_RIGHTS = [
+  "CHOWN",
+  "DAC_OVERRIDE",
+  "FOWNER",
+  "FSETID",
+  "KILL",
+  "SETGID",
+  "SETUID",
+  "NET_BIND_SERVICE",
+];
+
+/** Caches in the home folder are read-only; these programs fail without one that they can write. */
+const CACHES = {
+  npm_config_cache: "/tmp/.cache/npm",
+  PIP_CACHE_DIR: "/tmp/.cache/pip",
+  GOCACHE: "/tmp/.cache/go-build",
+};
+
+/**
+ * Stays beside the command: tells its exit code and how many processes there are, and when that is more than
+ * itself and the first one, waits until nobody wants them any more. Its end ends everything in the sandbox.
+ */
+const KEEPER = `exec 4>&2 2>/dev/null; trap : TERM INT HUP; (exec "$@" 2>&4 3>&- 4>&-); code=$?; trap '' TERM INT HUP; set -- /proc/[0-9]*; echo "$code $#" >&3; [ $# -le 2 ] || read -r end <&3; exit $code`;
+
+const NOTHING: ProtectedLayout = { pinned: [], readOnly: [], made: [] };
+
+/** Bubblewrap: a read-only system, the roots writable but for what runs code later, its own process space. */
+export class LinuxSandbox implements Sandbox {
+  readonly mode: Sandbox["mode"];
+  readonly #program: string;
+  readonly #limits: SandboxLimits;
+  /** How many commands need each empty folder that was made. */
+  readonly #standIns = new Map<string, number>();
+
+  readonly #isRoot: boolean;
+
+  constructor(program: string, limits: SandboxLimits, isRoot = process.getuid?.() === 0) {
+    this.mode = limits.mode;
+    this.#program = program;
+    this.#limits = limits;
+    this.#isRoot = isRoot;
+  }
+
+  /** Arguments that show whether this system lets bubblewrap work. */
+  probe(): string[] {
+    return [...spaces(false, this.#isRoot), ...system(this.#isRoot, []), "--", "true"];
+  }
+
+  async plan(command: SandboxedCommand): Promise<SandboxPlan> {
+    const { roots, home, temporary, mode } = this.#limits;
+    const privateTemporary = join(temporary, "tmp");
+    await mkdir(privateTemporary, { recursive: true, mode: 0o700 });
+    await mkdir(join(home, "output"), { recursive: true, mode: 0o700 });
+    const layout = mode === "workspace-write" ? protectedLayout(roots) : NOTHING;
+    const held = this.#hold(layout);
+    const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
+    // A root that holds one of the places below would show what is really there, if it came after them.
+    const outer = roots.filter((root) => !COVERED.some((place) => isWithin(root, place)));
+    const isCovered = (path: string) => [...COVERED, ...roots, home].some((folder) => isWithin(path, folder));
+    const args = [
+      ...spaces(command.network, this.#isRoot),
+      ...system(this.#isRoot, alike(bind, outer)),
+      ...pairs("--bind", [
+        [privateTemporary, "/tmp"],
+        [privateTemporary, "/var/tmp"],
+      ]),
+      ...alike(bind, [...roots.filter((root) => !outer.includes(root)), ...layout.pinned]),
+      ...alike("--ro-bind", layout.readOnly),
+      ...pairs(
+        "--ro-bind",
+        listeningSockets(isCovered).map((path) => ["/dev/null", path]),
+      ),
+      ...alike("--ro-bind", command.network ? (nameServers(HIDDEN) ?? []) : []),
+      ...["--tmpfs", home],
+      ...alike("--ro-bind", join(home, "output")),
+      ...["--remount-ro", home],
+      ...["--chdir", command.cwd, "--", "/bin/sh", "-c", KEEPER, "sh"],
+      ...command.argv,
+    ];
+    return {
+      program: this.#program,
+      args,
+      env: { TMPDIR: "/tmp", ...CACHES },
+      hasControl: true,
+      mountPoints: layout.made,
+      release: () => this.#letGo(held),
+    };
+  }
+
+  #hold(layout: ProtectedLayout): readonly string[] {
+    const held = [...layout.made, ...layout.readOnly.filter((path) => this.#standIns.has(path))];
+    const each = [...new Set(held)];
+    for (const path of each) this.#standIns.set(path, (this.#standIns.get(path) ?? 0) + 1);
+    return each;
+  }
+
+  #letGo(held: readonly string[]): void {
+    for (const path of held) {
+      const others = (this.#standIns.get(path) ?? 1) - 1;
+      if (others > 0) {
+        this.#standIns.set(path, others);
+        continue;
+      }
+      this.#standIns.delete(path);
+      try {
+        rmdirSync(path);
+      } catch {
+        // Somebody outside has made something of it meanwhile.
+      }
+    }
+  }
+}
+
+function spaces(network: boolean, isRoot: boolean): string[] {
+  const rights = isRoot ? KEPT_RIGHTS.flatMap((right) => ["--cap-add", `CAP_${right}`]) : [];
+  return [
+    ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--new-session"],
+    ...["--die-with-parent", "--cap-drop", "ALL", ...rights],
+    ...(network ? [] : ["--unshare-net"]),
+  ];
+}
+
+function system(isRoot: boolean, outerRoots: readonly string[]): string[] {
+  return [
+    ...["--ro-bind", "/", "/", ...outerRoots, "--dev", "/dev", "--proc", "/proc"],
+    // For root the kernel's switches would be writable there; others need it as it is for spaces of their own.
+    ...(isRoot ? ["--remount-ro", "/proc"] : []),
+    ...HIDDEN.flatMap((folder) => ["--tmpfs", folder]),
+    ...SHOWN_AGAIN.flatMap((folder) => ["--ro-bind-try", folder, folder]),
+  ];
+}
+
+function alike(option: string, paths: string | readonly string[]): string[] {
+  return [paths].flat().flatMap((path) => [option, path, path]);
+}
+
+function pairs(option: string, places: readonly (readonly string[])[]): string[] {
+  return places.flatMap((place) => [option, ...place]);
+}
+
+function isRealFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}

@@ -1,0 +1,45 @@
+/** How far a command may reach. `workspace-write`: the roots and a private temporary folder, no network. */
+export const SANDBOX_MODES = ["off", "read-only", "workspace-write"] as const;
+export type SandboxMode = (typeof SANDBOX_MODES)[number];
+
+/** What the limits are drawn around. */
+export interface SandboxLimits {
+  readonly mode: Exclude<SandboxMode, "off">;
+  /** The folders that work stays in, by their real paths. */
+  readonly roots: readonly string[];
+  /** Where Burin keeps what belongs to the person: hidden, but for long outputs. */
+  readonly home: string;
+  /** A folder of this session's own, for the temporary files of commands. */
+  readonly temporary: string;
+}
+
+export interface SandboxedCommand {
+  readonly argv: readonly [program: string, ...args: string[]];
+  readonly cwd: string;
+  readonly network: boolean;
+}
+
+/** What to start instead of the command itself. */
+export interface SandboxPlan {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Variables to add. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The program tells on descriptor 3 how the command ended and what it left, and stays until that closes. */
+  readonly hasControl: boolean;
+  /** Empty folders that were made so that nothing else can be; they go with `release`. */
+  readonly mountPoints: readonly string[];
+  /** To be called once, when nothing of the command is left. */
+  release(): void;
+}
+
+/** One way to limit a command, where it is known to work. */
+export interface Sandbox {
+  readonly mode: Exclude<SandboxMode, "off">;
+  plan(command: SandboxedCommand): Promise<SandboxPlan>;
+}
+
+/** A sandbox, or why there is none, in words for the person. */
+export type SandboxState =
+  | { readonly sandbox: Sandbox }
+  | { readonly sandbox: null; readonly reason: string };

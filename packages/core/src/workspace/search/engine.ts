@@ -1,0 +1,26 @@
+import type { Pattern } from "../../text/patterns/pattern.ts";
+
+export interface Batch {
+  /** The searched folder; the engine runs in it. */
+  readonly folder: string;
+  /** From the folder, with `/`, in the order of their paths. */
+  readonly files: readonly string[];
+  /** The files are nearly all that their folders hold. */
+  readonly fillFolders: boolean;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A program that says which files may hold a line that matches. It may name too many, never too few: the
+ * lines themselves are found by one matcher, so that all engines give the same hits in the same order.
+ */
+export interface Engine {
+  readonly name: "ripgrep" | "git" | "grep";
+  /** Whether it looks into UTF-16 files that bear a byte order mark. */
+  readonly readsUtf16: boolean;
+  /** null when the program cannot do it. */
+  propose(batch: Batch): Promise<ReadonlySet<string> | null>;
+}
+
+/** Makes an engine for one search; null when its program is not there or the pattern is not for it. */
+export type EngineMaker = (pattern: Pattern, folder: string) => Promise<Engine | null>;

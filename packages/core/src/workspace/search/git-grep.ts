@@ -1,0 +1,28 @@
+import { gitTopOf } from "../git-excludes.ts";
+import type { Engine, EngineMaker } from "./engine.ts";
+import { enginePattern } from "./engine-pattern.ts";
+import { namesFrom } from "./run-engine.ts";
+
+/** A repository may name programs to be run; none of them is. */
+const NOTHING_RUNS = ["-c", "core.fsmonitor=false", "-c", "core.pager=cat", "-c", "core.hooksPath=/dev/null"];
+const SEARCH = ["grep", "--no-index", "--no-textconv", "--no-color", "-l", "-z", "-a", "-E"];
+
+/**
+ * Looks at the files as they are on disk, tracked or not. It is slow with long lists of paths, so it
+ * searches the whole folder once and each batch takes its part of the answer.
+ */
+export const gitGrep: EngineMaker = async (pattern, folder) => {
+  const written = enginePattern(pattern, "extended");
+  if (written === null || gitTopOf(folder) === null) return null;
+  let all: ReturnType<Engine["propose"]> | undefined;
+  return {
+    name: "git",
+    readsUtf16: false,
+    propose: async (batch) => {
+      const paths = ["--", ".", ":(exclude,glob)**/node_modules/**", ":(exclude,glob)**/.git/**"];
+      all ??= namesFrom("git", [...NOTHING_RUNS, ...SEARCH, "-e", written, ...paths], batch);
+      const names = await all;
+      return names === null ? null : new Set(batch.files.filter((file) => names.has(file)));
+    },
+  };
+};

@@ -1,0 +1,74 @@
+import { runProcess } from "../run-process.ts";
+import type { Batch } from "./engine.ts";
+
+const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+/** A child gets what it needs to run and nothing that could change what it does, or that is nobody's business. */
+const BARE_ENVIRONMENT = {
+  PATH: process.env.PATH,
+  SystemRoot: process.env.SystemRoot,
+  LC_ALL: "C",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: process.platform === "win32" ? "NUL" : "/dev/null",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_TERMINAL_PROMPT: "0",
+};
+
+/** The names that the program prints, each ended by a NUL; null when it failed. */
+export async function namesFrom(
+  command: string,
+  args: readonly string[],
+  { folder, signal }: Pick<Batch, "folder" | "signal">,
+): Promise<ReadonlySet<string> | null> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    const end = await runProcess({
+      command,
+      args,
+      cwd: folder,
+      env: BARE_ENVIRONMENT,
+      signal,
+      onOutput: (chunk) => {
+        chunks.push(chunk);
+        bytes += chunk.length;
+        return bytes <= MOST_OUTPUT_BYTES;
+      },
+    });
+    // Unreadable files are not reported by the programs; what they do report is a fault of the call.
+    if (end.wasStopped || end.exitCode === null || (end.exitCode > 1 && end.error !== "")) return null;
+  } catch {
+    return null;
+  }
+  const names = Buffer.concat(chunks).toString("utf8").split("\0");
+  return new Set(names.filter((name) => name !== "").map(withoutDot));
+}
+
+/** Fewer files of one folder are named one by one. */
+const FEWEST_FOR_A_FOLDER = 4;
+
+/**
+ * The folders that hold the files, for an engine that can be told not to descend: it reads a folder quicker
+ * than it takes the names from its arguments. That it looks at files nobody asked for does no harm.
+ */
+export function asFolders(files: readonly string[]): string[] {
+  const folders = new Map<string, string[]>();
+  for (const file of files) {
+    const folder = file.slice(0, file.lastIndexOf("/") + 1);
+    const held = folders.get(folder);
+    if (held === undefined) folders.set(folder, [file]);
+    else held.push(file);
+  }
+  return [...folders].flatMap(([folder, held]) =>
+    held.length < FEWEST_FOR_A_FOLDER ? asArguments(held) : [`./${folder}`],
+  );
+}
+
+/** The names as arguments: one that looks like an option or like standard input is given a folder. */
+export function asArguments(files: readonly string[]): string[] {
+  return files.map((file) => (file.startsWith("-") ? `./${file}` : file));
+}
+
+function withoutDot(name: string): string {
+  return name.startsWith("./") ? name.slice(2) : name;
+}

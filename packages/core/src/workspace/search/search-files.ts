@@ -1,0 +1,179 @@
+import { basename, sep } from "node:path";
+import { globMatcher } from "../../text/glob-pattern.ts";
+import { OutOfTime } from "../../text/patterns/automaton.ts";
+import { type Pattern, PatternError } from "../../text/patterns/pattern.ts";
+import { parseSearchPattern } from "../../text/patterns/search-dialect.ts";
+import type { Access } from "../access.ts";
+import { isWithin } from "../paths.ts";
+import { Slices, Walk } from "../walk.ts";
+import { WorkspaceError } from "../workspace.ts";
+import type { Engine, EngineMaker } from "./engine.ts";
+import { FileSearcher } from "./file-searcher.ts";
+import { gitGrep } from "./git-grep.ts";
+import { systemGrep } from "./grep.ts";
+import { HitCollector } from "./hit-collector.ts";
+import { LineMatcher } from "./line-matcher.ts";
+import { proposedFiles } from "./proposed-files.ts";
+import { ripgrep } from "./ripgrep.ts";
+import type { SearchRequest, SearchResult } from "./search-request.ts";
+
+/** The first that is there and takes the pattern serves; without any the files are searched here. */
+const ENGINES: readonly EngineMaker[] = [ripgrep, gitGrep, systemGrep];
+
+const TIME_LIMIT_MS = 30_000;
+/** A common pattern has enough hits in the first files; then no program needs to be started. */
+const HEAD_START_MS = 8;
+
+export interface SearchTarget {
+  /** The real path of what is searched. */
+  readonly place: string;
+  readonly isFolder: boolean;
+}
+
+export interface SearchMeans {
+  readonly signal: AbortSignal;
+  /** Instead of those that are there. */
+  readonly engines?: readonly EngineMaker[];
+  /** false: the engine is asked about every file, also when the first ones would have done. */
+  readonly headStart?: boolean;
+}
+
+/** Searches a file or a folder. The hits and their order do not depend on the engines. */
+export async function searchFiles(
+  access: Access,
+  target: SearchTarget,
+  request: SearchRequest & SearchMeans,
+): Promise<SearchResult> {
+  const pattern = parsed(request);
+  const stopAt = performance.now() + TIME_LIMIT_MS;
+  const slices = new Slices(request.signal, stopAt);
+  const collector = new HitCollector(request);
+  const rules = access.ignoreRules();
+  const searcher = new FileSearcher({
+    matcher: new LineMatcher(pattern, request.caseSensitive, stopAt),
+    mayOpen: (real) =>
+      access.roots.some((root) => isWithin(real, root)) && access.refusal(real, rules) === null,
+    onGap: (gap) => collector.gaps.add(gap),
+    slices,
+  });
+  try {
+    if (target.isFolder) {
+      const walk = new Walk({
+        folder: target.place,
+        rules: access.namedFolder(target.place, rules),
+        respectGitIgnore: request.respectGitIgnore,
+      });
+      await searchFolder({ access, target, request, pattern, walk, searcher, slices, collector });
+      if (walk.unreadable > 0) collector.gaps.add(`${walk.unreadable} unreadable folder(s) were skipped.`);
+    } else {
+      const refusal = access.refusal(target.place, rules);
+      if (refusal !== null) throw refusal;
+      collector.take(basename(target.place), await searcher.search(target.place, collector.wanted));
+    }
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error;
+    collector.outOfTime();
+  }
+  return collector.result();
+}
+
+interface FolderSearch {
+  readonly access: Access;
+  readonly target: SearchTarget;
+  readonly request: Parameters<typeof searchFiles>[2];
+  readonly pattern: Pattern;
+  readonly walk: Walk;
+  readonly searcher: FileSearcher;
+  readonly slices: Slices;
+  readonly collector: HitCollector;
+}
+
+async function searchFolder(search: FolderSearch): Promise<void> {
+  const { target, request, pattern, searcher, slices, collector } = search;
+  const next = wantedFiles(search);
+  const engines = request.engines ?? ENGINES;
+  const isEnough = await searchHere(search, next, request.headStart === false ? 0 : HEAD_START_MS);
+  if (isEnough) return;
+  const engine = await firstEngine(engines, pattern, target.place);
+  if (engine === null) {
+    await searchHere(search, next, Number.POSITIVE_INFINITY);
+    return;
+  }
+  const proposals = proposedFiles({
+    engine,
+    next,
+    folder: target.place,
+    fillFolders: request.include.length === 0,
+    slices,
+    searcher,
+    signal: request.signal,
+    stopAt: slices.stopAt,
+  });
+  for await (const path of proposals) {
+    if (path === null) return collector.outOfTime();
+    collector.take(path, await searcher.search(absolute(target, path), collector.wanted));
+    if (collector.isFull) return;
+  }
+}
+
+/** Searches file after file without an engine for so long. true when nothing is left to do. */
+async function searchHere(
+  search: FolderSearch,
+  next: () => string | null,
+  milliseconds: number,
+): Promise<boolean> {
+  const { target, searcher, slices, collector } = search;
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end) {
+    const path = next();
+    if (path === null) return true;
+    collector.take(path, await searcher.search(absolute(target, path), collector.wanted));
+    if (collector.isFull) return true;
+    if (slices.isOver && !(await slices.goOn())) {
+      collector.outOfTime();
+      return true;
+    }
+  }
+  return false;
+}
+
+function absolute({ place }: SearchTarget, path: string): string {
+  return place.endsWith(sep) ? place + path : `${place}/${path}`;
+}
+
+async function firstEngine(
+  makers: readonly EngineMaker[],
+  pattern: Pattern,
+  folder: string,
+): Promise<Engine | null> {
+  for (const make of makers) {
+    const engine = await make(pattern, folder);
+    if (engine !== null) return engine;
+  }
+  return null;
+}
+
+/** The files that are to be searched, one at each call, in the order of their paths. */
+function wantedFiles({ access, target, request, walk }: FolderSearch): () => string | null {
+  const include = request.include.map((glob) => globMatcher(glob, { caseSensitive: true }));
+  const exclude = request.exclude.map((glob) => globMatcher(glob, { caseSensitive: true }));
+  const isWanted = (path: string) =>
+    (include.length === 0 || include.some((matches) => matches(path))) &&
+    !exclude.some((matches) => matches(path)) &&
+    access.deniedBy(`${target.place}/${path}`) === null;
+  return () => {
+    for (let file = walk.next(); file !== null; file = walk.next()) {
+      if (!file.isLink && isWanted(file.path)) return file.path;
+    }
+    return null;
+  };
+}
+
+function parsed(request: SearchRequest): Pattern {
+  try {
+    return parseSearchPattern(request.pattern, request);
+  } catch (error) {
+    if (error instanceof PatternError) throw new WorkspaceError("invalid_pattern", error.message);
+    throw error;
+  }
+}

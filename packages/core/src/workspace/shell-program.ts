@@ -1,0 +1,79 @@
+import { accessSync, constants } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+
+/** The shell that commands are written for. */
+export interface ShellProgram {
+  readonly kind: "bash" | "sh" | "powershell" | "cmd";
+  /** How the model is told of it. */
+  readonly title: string;
+  readonly path: string;
+  /** What stands between the program and the command. */
+  readonly args: readonly string[];
+  /** The command has to reach the program as it is, without the quoting of Windows' argument lists. */
+  readonly isVerbatim: boolean;
+}
+
+/** Finds a program by its name, or says that there is none. */
+type FindProgram = (name: string) => string | null;
+
+/** bash where there is one, else sh; on Windows PowerShell, the newer before the older, else cmd. */
+export function chooseShell(platform: NodeJS.Platform, find: FindProgram): ShellProgram {
+  return platform === "win32" ? windowsShell(find) : unixShell(find);
+}
+
+function unixShell(find: FindProgram): ShellProgram {
+  const bash = find("bash");
+  const plain = { args: ["-c"], isVerbatim: false };
+  if (bash !== null) return { kind: "bash", title: "bash", path: bash, ...plain };
+  return { kind: "sh", title: "sh (POSIX, not bash)", path: find("sh") ?? "/bin/sh", ...plain };
+}
+
+function windowsShell(find: FindProgram): ShellProgram {
+  const newer = find("pwsh.exe");
+  const path = newer ?? find("powershell.exe");
+  if (path !== null) {
+    const title = newer === null ? "Windows PowerShell 5 (no && and ||)" : "PowerShell 7";
+    const args = ["-NoProfile", "-NonInteractive", "-ExecutionPolicy", "Bypass", "-EncodedCommand"];
+    return { kind: "powershell", title, path, args, isVerbatim: false };
+  }
+  const cmd = find("cmd.exe") ?? "cmd.exe";
+  return { kind: "cmd", title: "cmd.exe", path: cmd, args: ["/d", "/s", "/c"], isVerbatim: true };
+}
+
+/**
+ * The arguments that run a command. PowerShell takes it as base64 of UTF-16, so that quotes, backslashes and
+ * newlines arrive as they are; cmd takes off exactly one pair of quotes.
+ */
+export function shellArguments(shell: ShellProgram, command: string): string[] {
+  switch (shell.kind) {
+    case "powershell": {
+      const utf8 =
+        "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); $ProgressPreference = 'SilentlyContinue'; ";
+      const exit =
+        "\n$ok = $?; if ($ok) { exit 0 } elseif ($LASTEXITCODE) { exit $LASTEXITCODE } else { exit 1 }";
+      return [...shell.args, Buffer.from(`${utf8}${command}${exit}`, "utf16le").toString("base64")];
+    }
+    case "cmd":
+      return [...shell.args, `"${command}"`];
+    default:
+      return [...shell.args, command];
+  }
+}
+
+/** Before PATH, because a package runner puts the project's own folder at PATH's front. */
+const SYSTEM_FOLDERS = ["/bin", "/usr/bin"];
+
+/** The first executable file of that name in the system's folders and in those that PATH names absolutely. */
+export function findProgram(name: string, path = process.env.PATH ?? ""): string | null {
+  for (const folder of [...SYSTEM_FOLDERS, ...path.split(delimiter)]) {
+    if (!isAbsolute(folder)) continue;
+    const file = join(folder, name);
+    try {
+      accessSync(file, constants.X_OK);
+      return file;
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return null;
+}

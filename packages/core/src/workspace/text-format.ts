@@ -1,0 +1,105 @@
+import { isUtf8 } from "node:buffer";
+import { decodeBytes } from "./encodings.ts";
+import { guessEncoding } from "./guess-encoding.ts";
+
+/** How the bytes of a text file are to be read. */
+export interface TextFormat {
+  readonly encoding: string;
+  /** How many bytes of byte order mark stand before the text. */
+  readonly markBytes: number;
+}
+
+const HEAD_BYTES = 8192;
+
+const MARKS: readonly { readonly encoding: string; readonly mark: readonly number[] }[] = [
+  { encoding: "utf-8", mark: [0xef, 0xbb, 0xbf] },
+  { encoding: "utf-32le", mark: [0xff, 0xfe, 0, 0] },
+  { encoding: "utf-32be", mark: [0, 0, 0xfe, 0xff] },
+  { encoding: "utf-16le", mark: [0xff, 0xfe] },
+  { encoding: "utf-16be", mark: [0xfe, 0xff] },
+];
+
+/**
+ * What the first bytes tell: a byte order mark, UTF-16 without one where it is obvious, or an encoding in
+ * which a newline is one byte ("narrow"), whose name takes more bytes to find. null when it is no text.
+ */
+export function formatOfHead(bytes: Uint8Array): TextFormat | "narrow" | null {
+  const head = bytes.subarray(0, HEAD_BYTES);
+  for (const { encoding, mark } of MARKS) {
+    if (!mark.every((byte, index) => head[index] === byte)) continue;
+    const format = { encoding, markBytes: mark.length };
+    if (encoding === "utf-8" || isWideText(head.subarray(mark.length), encoding)) return format;
+  }
+  if (!head.includes(0)) return holdsMostlyText(head) ? "narrow" : null;
+  for (const encoding of ["utf-16le", "utf-16be"]) {
+    if (isObviouslyUtf16(head, encoding === "utf-16le" ? 1 : 0) && isWideText(head, encoding)) {
+      return { encoding, markBytes: 0 };
+    }
+  }
+  return null;
+}
+
+/** The format of a whole text, or null when the bytes are no text. */
+export function formatOf(bytes: Uint8Array): TextFormat | null {
+  const format = formatOfHead(bytes);
+  return format === "narrow" ? { encoding: narrowEncoding(bytes), markBytes: 0 } : format;
+}
+
+/** The encoding of bytes without mark whose newline is one byte. Bad bytes in much good UTF-8 leave it UTF-8. */
+export function narrowEncoding(bytes: Uint8Array): string {
+  return isUtf8(bytes) || isUtf8WithFaults(bytes) ? "utf-8" : guessEncoding(bytes);
+}
+
+function isWideText(bytes: Uint8Array, encoding: string): boolean {
+  const whole = bytes.subarray(0, bytes.length & ~3);
+  const text = decodeBytes(whole, encoding).slice(0, -1);
+  let strange = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (isControl(unit) || unit >= 0xfffd) strange += 1;
+  }
+  return !text.includes("\0") && strange <= text.length / 50;
+}
+
+/** Half of the bytes are NUL, and all of them on the side where UTF-16 has them in European text. */
+function isObviouslyUtf16(head: Uint8Array, nulSide: 0 | 1): boolean {
+  let nuls = 0;
+  for (const [index, byte] of head.entries()) {
+    if (byte !== 0) continue;
+    if (index % 2 !== nulSide) return false;
+    nuls += 1;
+  }
+  return nuls * 2 >= (head.length / 2) * 0.8;
+}
+
+const JUDGED_BYTES = 4096;
+/** So few tell nothing of what a small file is, unless they are most of it. */
+const FEW_CONTROLS = 32;
+
+/** Control characters that no text has make less than a third or so. */
+function holdsMostlyText(head: Uint8Array): boolean {
+  const judged = head.subarray(0, JUDGED_BYTES);
+  let controls = 0;
+  for (const byte of judged) if (isControl(byte)) controls += 1;
+  return controls <= Math.max(Math.min(FEW_CONTROLS, judged.length * 0.5), judged.length * 0.3);
+}
+
+function isControl(unit: number): boolean {
+  return unit < 0x08 || (unit > 0x0d && unit < 0x20 && unit !== 0x1b) || unit === 0x7f;
+}
+
+function isUtf8WithFaults(bytes: Uint8Array): boolean {
+  let good = 0;
+  let bad = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x80) continue;
+    const more = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : byte >= 0xc2 ? 1 : 0;
+    const isWhole = more > 0 && byte < 0xf5 && isUtf8(bytes.subarray(at, at + more + 1));
+    if (isWhole && at + more < bytes.length) {
+      good += 1;
+      at += more;
+    } else bad += 1;
+  }
+  return good >= bad;
+}

@@ -1,0 +1,98 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const repository = fileURLToPath(new URL("../../..", import.meta.url));
+const node = process.execPath;
+
+let consumer: string;
+
+/** A program of somebody else's, with the packed package as its only dependency. */
+beforeAll(() => {
+  consumer = realpathSync(mkdtempSync(join(tmpdir(), "burin-consumer-")));
+  execFileSync(node, ["build.mjs"], { cwd: repository });
+  const packed = execFileSync(
+    "npm",
+    ["pack", "--silent", "--ignore-scripts", "--pack-destination", consumer],
+    {
+      cwd: join(repository, "packages/core"),
+      encoding: "utf8",
+    },
+  );
+  const home = join(consumer, "node_modules/@burin/core");
+  mkdirSync(home, { recursive: true });
+  execFileSync("tar", ["-xzf", join(consumer, packed.trim()), "-C", home, "--strip-components=1"]);
+  writeFileSync(join(consumer, "package.json"), '{ "type": "module" }');
+}, 60_000);
+
+afterAll(() => {
+  rmSync(consumer, { recursive: true });
+});
+
+function program(name: string, text: string): string {
+  writeFileSync(join(consumer, name), text);
+  return execFileSync(node, [name], { cwd: consumer, encoding: "utf8" });
+}
+
+function codeBlocks(page: string): string[] {
+  const text = readFileSync(join(repository, page), "utf8");
+  return [...text.matchAll(/```js\n(.*?)```/gs)].map((found) => found[1] ?? "");
+}
+
+describe("@burin/core as others get it", () => {
+  it("the examples of README.md and of the page on the contract run as they stand", () => {
+    const [embed] = codeBlocks("README.md");
+    expect(program("embed.js", embed ?? "")).toContain(
+      `Directory listing for ${consumer}:\n[DIR] node_modules`,
+    );
+    const [greet] = codeBlocks("docs/tool-contract.md");
+    expect(program("greet.js", greet ?? "")).toContain("llmContent: 'Hello, Ada.'");
+  });
+
+  it("importing it starts nothing: the program ends at once and prints nothing", () => {
+    expect(program("idle.js", 'import "@burin/core"; import "@burin/core/testing";')).toBe("");
+  });
+
+  it("its types hold in a strict program without any other types", () => {
+    writeFileSync(
+      join(consumer, "typed.ts"),
+      `import { BaseTool, createSession, createToolbox, type AgentEvent, type ToolResult } from "@burin/core";
+import { startFakeModelServer } from "@burin/core/testing";
+class Greet extends BaseTool<{ name: string }> {
+  readonly name = "greet";
+  readonly displayName = "Greet";
+  readonly kind = "read";
+  readonly description = "Greets.";
+  readonly parameterSchema = { type: "object", properties: { name: { type: "string" } } };
+  getDescription(params: { name: string }): string { return params.name; }
+  async execute(params: { name: string }): Promise<ToolResult> {
+    return { llmContent: params.name, returnDisplay: params.name };
+  }
+}
+export const toolbox = createToolbox({ root: ".", tools: [new Greet()] });
+export const result: Promise<ToolResult> = toolbox.call("greet", { name: "Ada" });
+export async function events(): Promise<AgentEvent[]> {
+  const server = await startFakeModelServer([{ text: "hi" }]);
+  const session = createSession({ cwd: ".", settings: { model: { name: "m", baseUrl: server.baseUrl } } });
+  const all: AgentEvent[] = [];
+  for await (const event of session.run("hello")) all.push(event);
+  return all;
+}
+`,
+    );
+    writeFileSync(
+      join(consumer, "wrong.ts"),
+      'import { createToolbox } from "@burin/core"; createToolbox({ rot: "." });',
+    );
+    const options = ["--strict", "--noEmit", "--target", "es2022", "--module", "nodenext", "--types", "node"];
+    const typeRoots = ["--typeRoots", join(repository, "node_modules/@types")];
+    const compiler = join(repository, "node_modules/typescript/bin/tsc");
+    const compile = (file: string) =>
+      spawnSync(node, [compiler, ...options, ...typeRoots, file], { cwd: consumer, encoding: "utf8" }).stdout;
+    expect(compile("typed.ts")).toBe("");
+    expect(compile("wrong.ts")).toContain("'rot' does not exist");
+  });
+});
