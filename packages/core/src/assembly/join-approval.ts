@@ -1,0 +1,35 @@
+import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
+import { parseRule, type Rule, type Rules } from "../approval/rules.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { ToolboxOptions } from "./toolbox-options.ts";
+
+interface ApprovalGround {
+  readonly rules: Rules;
+  /** What the person answered "always" to in this session; it grows. */
+  readonly granted: readonly Rule[];
+  readonly roots: readonly string[];
+}
+
+/** The approval policy with all that it knows of this place. The grammar of commands is loaded with the first call. */
+export function lazyApproval(
+  { approvalMode = "default" }: ToolboxOptions,
+  { rules, granted, roots }: ApprovalGround,
+) {
+  return async (request: ApprovalRequest): Promise<Verdict> => {
+    const [{ judge }, { leadsOutside, repositoryProgram }] = await Promise.all([
+      import("../approval/approval-policy.ts"),
+      import("../workspace/command-surroundings.ts"),
+    ]);
+    const place = {
+      root: roots[0] ?? "",
+      includeDirectories: roots.slice(1),
+      leadsOutside: (path: string, isPattern: boolean) => leadsOutside(path, isPattern, roots),
+      repositoryProgram,
+    };
+    return judge({ ...request, place }, approvalMode, { ...rules, allow: [...rules.allow, ...granted] });
+  };
+}
+
+export function parsedRules({ allow, ask, deny }: Settings["permissions"]): Rules {
+  return { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) };
+}

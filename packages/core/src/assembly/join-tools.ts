@@ -1,0 +1,66 @@
+import { join } from "node:path";
+import { parseRule, type Rule } from "../approval/rules.ts";
+import { Scheduler } from "../scheduler/scheduler.ts";
+import { burinHome } from "../settings/load-settings.ts";
+import { mergeSettings, type Settings } from "../settings/settings.ts";
+import { globMatcher } from "../text/glob-pattern.ts";
+import { builtInTools } from "../tools/built-in-tools.ts";
+import type { CorrectEdit } from "../tools/edit.ts";
+import { ToolRegistry } from "../tools/tool-registry.ts";
+import { openWorkspace } from "../workspace/node-workspace.ts";
+import { lazyApproval, parsedRules } from "./join-approval.ts";
+import { commandsOf } from "./join-commands.ts";
+import type { ToolboxOptions } from "./toolbox-options.ts";
+
+const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
+
+/** The tools and the flow around them, with no model. */
+export function joinParts(options: ToolboxOptions, correctEdit?: CorrectEdit) {
+  const settings = mergeSettings([options.settings ?? {}]);
+  const rules = parsedRules(settings.permissions);
+  const workspace = openWorkspace(options.root, options.includeDirectories, {
+    ...settings.files,
+    denied: unreadablePaths(rules.deny),
+    readable: [join(burinHome(options.environment ?? process.env), "output")],
+  });
+  const commands = commandsOf(options, settings, workspace);
+  void commands.endLeftBehind();
+  const registry = new ToolRegistry();
+  for (const tool of builtInTools({
+    workspace,
+    commands,
+    svgAsText: settings.tools.svgAsText,
+    overwriteUnread: options.overwriteUnread ?? false,
+    ...(correctEdit ? { correctEdit } : {}),
+  })) {
+    if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
+  }
+  for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
+  const granted: Rule[] = [];
+  const approval = lazyApproval(options, { rules, granted, roots: workspace.roots });
+  const needs = {
+    registry,
+    judge: approval,
+    onGrant: (grants: readonly string[]) => {
+      granted.push(...grants.map(parseRule));
+    },
+  };
+  const scheduler = new Scheduler(options.confirm ? { ...needs, confirm: options.confirm } : needs);
+  const close = async () => {
+    await commands.close();
+  };
+  return { registry, scheduler, root: workspace.root, close, approval };
+}
+
+function isDeclared(name: string, { include, exclude }: Settings["tools"]): boolean {
+  const matches = (pattern: string) => globMatcher(pattern, { caseSensitive: true })(name);
+  return (include.length === 0 || include.some(matches)) && !exclude.some(matches);
+}
+
+/** A deny rule for one way to read a file is meant for the file: it closes it to every tool. */
+function unreadablePaths(deny: readonly Rule[]): string[] {
+  return deny.flatMap(({ tool, pattern }) => {
+    const matches = globMatcher(tool, { caseSensitive: true });
+    return pattern !== undefined && READING_TOOLS.some(matches) ? [pattern] : [];
+  });
+}

@@ -1,0 +1,21 @@
+import type { ApprovalMode } from "../approval/approval-policy.ts";
+import type { Confirm } from "../scheduler/scheduler.ts";
+import type { SettingsInput } from "../settings/settings.ts";
+import type { Tool } from "../tools/tools.ts";
+
+export interface ToolboxOptions {
+  /** The folder that all work stays in. It must exist. */
+  readonly root: string;
+  /** More folders that may be used beside the root; relative ones count from it. */
+  readonly includeDirectories?: readonly string[];
+  readonly settings?: SettingsInput;
+  /** Asks the person; without it a call that must be asked about is refused. */
+  readonly confirm?: Confirm;
+  readonly approvalMode?: ApprovalMode;
+  /** For calls that a person wrote: write_file may overwrite what was not read before. Without it, it refuses. */
+  readonly overwriteUnread?: boolean;
+  /** More tools, beside the built-in ones. */
+  readonly tools?: readonly Tool[];
+  /** Instead of this process's own: where BURIN_HOME and the variables of commands come from. */
+  readonly environment?: NodeJS.ProcessEnv;
+}
