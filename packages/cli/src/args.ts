@@ -3,15 +3,14 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { APPROVAL_MODES, type ApprovalMode, SANDBOX_MODES } from "@burin/core";
 import { type CommonOptions, OUTPUT_FORMATS, type OutputFormat } from "./modes/options.ts";
+import type { SubcommandRequest } from "./modes/subcommand.ts";
+import { SUBCOMMANDS } from "./modes/subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
 /** What the command line asks for. */
 export type Request =
   | { readonly mode: "help" }
-  | { readonly mode: "demo"; readonly options: CommonOptions }
-  | { readonly mode: "tools"; readonly asJson: boolean; readonly options: CommonOptions }
-  | { readonly mode: "explain"; readonly command: string; readonly options: CommonOptions }
-  | { readonly mode: "call"; readonly tool: string; readonly args: string; readonly options: CommonOptions }
+  | { readonly mode: "subcommand"; readonly name: string; readonly request: SubcommandRequest }
   | {
       readonly mode: "prompt";
       readonly prompt: string;
@@ -38,14 +37,7 @@ const OPTIONS = {
   "no-color": { type: "boolean" },
 } as const;
 
-export const HELP = `Usage: burin [options] [prompt]
-       burin -p [options] "prompt"          one prompt, no screen; text on stdin is added to it
-       burin call <tool> [json|-]           one tool through the whole flow, no model
-       burin tools [--json]                 what the model is told of
-       burin explain '<command>'            whether a shell command would run unasked, and why; runs nothing
-       burin demo                           the whole flow in ten seconds, no model needed
-
-Options:
+const OPTIONS_HELP = `Options:
   -p, --print                 run one prompt and print the answer
       --output-format FORMAT  text (default), json (one document) or stream-json (one event a line)
   -m, --model NAME            the model to ask
@@ -67,12 +59,27 @@ ANTHROPIC_ or GEMINI_; BURIN_HOME moves ~/.burin.
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 approval missing or refused, 4 a limit, 130 interrupted.
 `;
 
+export function helpText(): string {
+  const forms: readonly (readonly [string, string])[] = [
+    ['-p [options] "prompt"', "one prompt, no screen; text on stdin is added to it"],
+    ...Object.values(SUBCOMMANDS).flatMap(({ usage }) => usage),
+  ];
+  const lines = forms.map(([form, meaning]) => `       burin ${form.padEnd(30)} ${meaning}\n`);
+  return `Usage: burin [options] [prompt]\n${lines.join("")}\n${OPTIONS_HELP}`;
+}
+
 type Values = ReturnType<typeof parsed>["values"];
 
 function parsed(argv: readonly string[]) {
+  return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
+}
+
+/** Throws UsageError, with what to write instead, for a command line that means nothing. */
+export function readArgs(argv: readonly string[]): Request {
   try {
-    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
+    return request(argv);
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     const message = error instanceof Error ? error.message : String(error);
     throw new UsageError(
       `${message.replace(/\. To specify a positional argument.*$/s, "")}. See burin --help.`,
@@ -80,45 +87,41 @@ function parsed(argv: readonly string[]) {
   }
 }
 
-/** Throws UsageError, with what to write instead, for a command line that means nothing. */
-export function readArgs(argv: readonly string[]): Request {
+function request(argv: readonly string[]): Request {
+  const found = subcommandOf(argv);
+  if (found !== null) return subcommandRequest(argv, found);
   const { values, positionals } = parsed(argv);
   if (values.help) return { mode: "help" };
   const options = commonOptions(values);
-  const isPrint = values.print ?? false;
-  const [command, ...rest] = positionals;
-  if (!isPrint && command === "demo") return { mode: "demo", options: nothingAfter("demo", rest, options) };
-  if (!isPrint && command === "tools") {
-    return { mode: "tools", asJson: values.json ?? false, options: nothingAfter("tools", rest, options) };
-  }
-  if (!isPrint && command === "explain") return explainRequest(rest, options);
-  if (!isPrint && command === "call") return callRequest(rest, options);
-  return { mode: "prompt", prompt: positionals.join(" "), isPrint, options };
+  return { mode: "prompt", prompt: positionals.join(" "), isPrint: values.print ?? false, options };
 }
 
-function nothingAfter(command: string, rest: readonly string[], options: CommonOptions): CommonOptions {
-  if (rest.length > 0) throw new UsageError(`burin ${command} takes no "${rest[0]}". See burin --help.`);
-  return options;
+/** The name of the subcommand, unless -p makes the words a prompt. */
+function subcommandOf(argv: readonly string[]): string | null {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    options: OPTIONS,
+    allowPositionals: true,
+    strict: false,
+  });
+  const [name = ""] = positionals;
+  return !values.print && Object.hasOwn(SUBCOMMANDS, name) ? name : null;
 }
 
-function explainRequest(rest: readonly string[], options: CommonOptions): Request {
-  const [command, tooMuch] = rest;
-  if (command === undefined) throw new UsageError("name a command: burin explain 'git diff | head'");
-  if (tooMuch !== undefined) {
-    throw new UsageError(`burin explain takes one command; "${tooMuch}" is too much. Quote it: '...'`);
-  }
-  return { mode: "explain", command, options };
-}
-
-function callRequest(rest: readonly string[], options: CommonOptions): Request {
-  const [tool, args, tooMuch] = rest;
-  if (tool === undefined) throw new UsageError(`name a tool: burin call list_directory '{"path":"."}'`);
-  if (tooMuch !== undefined) {
-    throw new UsageError(
-      `burin call takes one JSON object; "${tooMuch}" is too much. Quote the JSON: '{...}'`,
-    );
-  }
-  return { mode: "call", tool, args: args ?? "{}", options };
+function subcommandRequest(argv: readonly string[], name: string): Request {
+  const ownOptions = SUBCOMMANDS[name]?.ownOptions ?? {};
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    options: { ...OPTIONS, ...ownOptions },
+    allowPositionals: true,
+  });
+  if (values.help) return { mode: "help" };
+  const own = Object.fromEntries(Object.keys(ownOptions).map((key) => [key, values[key as keyof Values]]));
+  return {
+    mode: "subcommand",
+    name,
+    request: { words: positionals.slice(1), options: commonOptions(values), own },
+  };
 }
 
 function commonOptions(values: Values): CommonOptions {

@@ -1,10 +1,9 @@
 import { chooseModel, SettingsError, WorkspaceError } from "@burin/core";
-import { HELP, type Request, readArgs } from "./args.ts";
-import { runCall } from "./modes/call.ts";
-import { runExplain } from "./modes/explain.ts";
+import { helpText, type Request, readArgs } from "./args.ts";
 import { openSettings } from "./modes/options.ts";
-import { howToConnect, runPrint } from "./modes/print.ts";
-import { runTools } from "./modes/tools.ts";
+import { runPrint } from "./modes/print.ts";
+import type { Io, SubcommandRequest } from "./modes/subcommand.ts";
+import { SUBCOMMANDS } from "./modes/subcommands.ts";
 import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
 import { type Output, terminalOutput, visible } from "./terminal/output.ts";
 import { readStdin } from "./terminal/read-stdin.ts";
@@ -35,39 +34,33 @@ async function run(request: Request, output: Output): Promise<ExitCode> {
   const io = { output, signal: interruptSignal() };
   switch (request.mode) {
     case "help":
-      output.out(HELP);
+      output.out(helpText());
       return EXIT.done;
-    case "demo":
-      return demo(output);
-    case "tools":
-      return runTools(request.asJson, request.options, output);
-    case "explain":
-      return runExplain(request.command, request.options, output);
-    case "call": {
-      const args = request.args === "-" ? await readStdin(false) : request.args;
-      return runCall([request.tool, args], request.options, io);
-    }
+    case "subcommand":
+      return runSubcommand(request.name, request.request, io);
     case "prompt":
       return runPrompt(request, io);
   }
 }
 
+async function runSubcommand(name: string, request: SubcommandRequest, io: Io): Promise<ExitCode> {
+  const subcommand = SUBCOMMANDS[name];
+  if (subcommand === undefined) throw new UsageError(`there is no burin ${name}. See burin --help.`);
+  return (await subcommand.load())(request, io);
+}
+
 async function runPrompt(
   { prompt, isPrint, options }: Extract<Request, { mode: "prompt" }>,
-  io: { readonly output: Output; readonly signal: AbortSignal },
+  io: Io,
 ): Promise<ExitCode> {
   const piped = await readStdin(prompt !== "");
   const text = [prompt, piped].filter((part) => part.trim() !== "").join("\n\n");
   if (text !== "") return runPrint(text, options, io);
   if (isPrint) throw new UsageError('there is no prompt: burin -p "what does this project do?"');
   const { settings } = await openSettings(options);
-  if (chooseModel(settings.model, process.env) === null) return demo(io.output);
+  if (chooseModel(settings.model, process.env) === null)
+    return runSubcommand("demo", { words: [], options, own: {} }, io);
   throw new UsageError('there is no screen yet; give a prompt: burin -p "what does this project do?"');
-}
-
-async function demo(output: Output): Promise<ExitCode> {
-  const { runDemo } = await import("./modes/demo.ts");
-  return runDemo(output, howToConnect);
 }
 
 /** What a person can put right is said in one message; a script that asked for JSON gets a document. */

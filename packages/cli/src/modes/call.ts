@@ -7,15 +7,20 @@ import {
 } from "@burin/core";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
-import { type CommonOptions, openSettings } from "./options.ts";
+import { readStdin } from "../terminal/read-stdin.ts";
+import { openSettings } from "./options.ts";
+import type { Io, SubcommandRequest } from "./subcommand.ts";
 
 /** Runs one tool through the whole flow, with no model. */
-export async function runCall(
-  [name, args]: readonly [name: string, args: string],
-  options: CommonOptions,
-  io: { readonly output: Output; readonly signal: AbortSignal },
-): Promise<ExitCode> {
-  const parsed = parseArguments(args);
+export async function runCall({ words, options }: SubcommandRequest, io: Io): Promise<ExitCode> {
+  const [name, args = "{}", tooMuch] = words;
+  if (name === undefined) throw new UsageError(`name a tool: burin call list_directory '{"path":"."}'`);
+  if (tooMuch !== undefined) {
+    throw new UsageError(
+      `burin call takes one JSON object; "${tooMuch}" is too much. Quote the JSON: '{...}'`,
+    );
+  }
+  const parsed = parseArguments(args === "-" ? await readStdin(false) : args);
   const { settings, notices } = await openSettings(options);
   for (const notice of notices) io.output.note(`burin: ${visible(notice)}`);
   const { root, includeDirectories, approvalMode } = options;

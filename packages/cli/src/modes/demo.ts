@@ -4,6 +4,8 @@ import { dirname, join } from "node:path";
 import { type AgentEvent, type Confirmation, createSession, scriptedModel, type ToolCall } from "@burin/core";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import type { Output } from "../terminal/output.ts";
+import { howToConnect } from "./how-to-connect.ts";
+import { type Io, nothingAfter, type SubcommandRequest } from "./subcommand.ts";
 
 const PROMPT = "tally counts an empty text as one word. Find out why, mend it and try it.";
 
@@ -56,7 +58,8 @@ function script(root: string) {
 }
 
 /** Plays a scripted model against the real agent, scheduler and tools, in a folder made for it. */
-export async function runDemo(output: Output, howToConnect: () => Promise<string>): Promise<ExitCode> {
+export async function runDemo(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+  nothingAfter("demo", request);
   const root = await realpath(await mkdtemp(join(tmpdir(), "burin-demo-")));
   try {
     for (const [name, text] of Object.entries(SAMPLE)) {

@@ -1,10 +1,16 @@
 import { createToolbox, type Verdict } from "@burin/core";
-import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
-import { type Output, visible } from "../terminal/output.ts";
-import { type CommonOptions, openSettings, sessionOptions } from "./options.ts";
+import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { visible } from "../terminal/output.ts";
+import { openSettings, sessionOptions } from "./options.ts";
+import type { Io, SubcommandRequest } from "./subcommand.ts";
 
 /** Says whether a command line would run unasked, and why. Runs nothing. */
-export async function runExplain(command: string, options: CommonOptions, output: Output): Promise<ExitCode> {
+export async function runExplain({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+  const [command, tooMuch] = words;
+  if (command === undefined) throw new UsageError("name a command: burin explain 'git diff | head'");
+  if (tooMuch !== undefined) {
+    throw new UsageError(`burin explain takes one command; "${tooMuch}" is too much. Quote it: '...'`);
+  }
   const { settings, notices } = await openSettings(options);
   for (const notice of notices) output.note(`burin: ${visible(notice)}`);
   const toolbox = createToolbox({ ...sessionOptions(options, settings), root: options.root });

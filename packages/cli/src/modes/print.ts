@@ -1,7 +1,8 @@
-import { type AgentEvent, chooseModel, createSession, findLocalServers, type RunStatus } from "@burin/core";
+import { type AgentEvent, chooseModel, createSession, type RunStatus } from "@burin/core";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import { type CommonOptions, openSettings, sessionOptions } from "./options.ts";
+import type { Io } from "./subcommand.ts";
 
 /** Everything a script wants to know of a run, in one document. */
 interface RunDocument {
@@ -23,13 +24,12 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
 };
 
 /** Runs one prompt without a screen. */
-export async function runPrint(
-  prompt: string,
-  options: CommonOptions,
-  io: { readonly output: Output; readonly signal: AbortSignal },
-): Promise<ExitCode> {
+export async function runPrint(prompt: string, options: CommonOptions, io: Io): Promise<ExitCode> {
   const { settings, notices } = await openSettings(options);
-  if (chooseModel(settings.model, process.env) === null) throw new UsageError(await howToConnect());
+  if (chooseModel(settings.model, process.env) === null) {
+    const { howToConnect } = await import("./how-to-connect.ts");
+    throw new UsageError(await howToConnect());
+  }
   const session = createSession(sessionOptions(options, settings));
   const document: RunDocument = {
     sessionId: session.id,
@@ -96,21 +96,4 @@ function finish(document: RunDocument, { outputFormat }: CommonOptions, output: 
   if (outputFormat === "text" && document.result !== "")
     output.content(`${document.result.replace(/\n$/, "")}\n`);
   if (document.error) output.note(`burin: ${visible(document.error.message)}`);
-}
-
-/** Says exactly what to set, with a server that already listens on this machine where there is one. */
-export async function howToConnect(): Promise<string> {
-  const servers = await findLocalServers(AbortSignal.timeout(1000));
-  const found = servers.map(({ name, baseUrl, models }) => {
-    const model = models[0] ?? "<model>";
-    return `  ${name} listens here: export OPENAI_BASE_URL=${baseUrl} OPENAI_MODEL=${model}`;
-  });
-  return [
-    "no model is configured. Name one in the environment (or as model.* in ~/.burin/settings.json):",
-    ...found,
-    "  a service with a key:  export OPENAI_API_KEY=<key> OPENAI_MODEL=<model>",
-    "  any other service:     export OPENAI_BASE_URL=http://<host>/v1 OPENAI_MODEL=<model>",
-    "  Anthropic:             export ANTHROPIC_API_KEY=<key> ANTHROPIC_MODEL=<model>",
-    "  Gemini:                export GEMINI_API_KEY=<key> GEMINI_MODEL=<model>",
-  ].join("\n");
 }

@@ -1,10 +1,13 @@
 import { createToolbox } from "@burin/core";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
-import { type Output, visible } from "../terminal/output.ts";
-import { type CommonOptions, openSettings } from "./options.ts";
+import { visible } from "../terminal/output.ts";
+import { openSettings } from "./options.ts";
+import { type Io, nothingAfter, type SubcommandRequest } from "./subcommand.ts";
 
 /** Lists what the model would be told. */
-export async function runTools(asJson: boolean, options: CommonOptions, output: Output): Promise<ExitCode> {
+export async function runTools(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+  nothingAfter("tools", request);
+  const { options } = request;
   const { settings, notices } = await openSettings(options);
   for (const notice of notices) output.note(`burin: ${visible(notice)}`);
   const { registry } = createToolbox({ root: options.root, settings });
@@ -12,7 +15,7 @@ export async function runTools(asJson: boolean, options: CommonOptions, output: 
     ...declaration,
     source: registry.sourceOf(declaration.name) ?? "",
   }));
-  if (asJson) {
+  if (options.outputFormat !== "text") {
     output.out(`${JSON.stringify(tools, null, 2)}\n`);
     return EXIT.done;
   }

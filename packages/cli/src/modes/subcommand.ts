@@ -1,0 +1,32 @@
+import type { ParseArgsConfig } from "node:util";
+import { type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import type { Output } from "../terminal/output.ts";
+import type { CommonOptions } from "./options.ts";
+
+export interface Io {
+  readonly output: Output;
+  /** Aborted when the person interrupts. */
+  readonly signal: AbortSignal;
+}
+
+/** What stood on the command line after the name of a subcommand, and the options around it. */
+export interface SubcommandRequest {
+  readonly words: readonly string[];
+  readonly options: CommonOptions;
+  /** The subcommand's own options, as given. */
+  readonly own: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+}
+
+/** One way of being used, by its name: `burin <name> ...`. Its code is loaded when it is asked for. */
+export interface Subcommand {
+  /** Lines of the help text: what to write, and what it does. */
+  readonly usage: readonly (readonly [form: string, meaning: string])[];
+  /** Options that only this subcommand understands. */
+  readonly ownOptions?: NonNullable<ParseArgsConfig["options"]>;
+  load(): Promise<(request: SubcommandRequest, io: Io) => Promise<ExitCode>>;
+}
+
+/** For a subcommand that takes nothing but options. */
+export function nothingAfter(name: string, { words: [word] }: SubcommandRequest): void {
+  if (word !== undefined) throw new UsageError(`burin ${name} takes no "${word}". See burin --help.`);
+}

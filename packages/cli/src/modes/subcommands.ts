@@ -1,0 +1,21 @@
+import type { Subcommand } from "./subcommand.ts";
+
+/** Every subcommand; a new one is a file beside this one and a row here. */
+export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  call: {
+    usage: [["call <tool> [json|-]", "one tool through the whole flow, no model"]],
+    load: async () => (await import("./call.ts")).runCall,
+  },
+  tools: {
+    usage: [["tools [--json]", "what the model is told of"]],
+    load: async () => (await import("./tools.ts")).runTools,
+  },
+  explain: {
+    usage: [["explain '<command>'", "whether a shell command would run unasked, and why; runs nothing"]],
+    load: async () => (await import("./explain.ts")).runExplain,
+  },
+  demo: {
+    usage: [["demo", "the whole flow in ten seconds, no model needed"]],
+    load: async () => (await import("./demo.ts")).runDemo,
+  },
+};
