@@ -9,6 +9,30 @@ export interface RunError {
   readonly message: string;
 }
 
+/** What Burin itself tells the model, in the user's role: a context file, or a word on the budget. */
+interface ContextNote {
+  readonly type: "context";
+  readonly text: string;
+  /** The real path of the context file that the text is; it is told of once. */
+  readonly file?: string;
+}
+
+/** The answers to these calls are old and large: a short note takes their place in the history. */
+interface Cleared {
+  readonly type: "cleared";
+  readonly callIds: readonly string[];
+}
+
+/** The text takes the place of all messages of the history but the last `kept` ones. */
+export interface Compaction {
+  readonly type: "compaction";
+  readonly text: string;
+  readonly kept: number;
+  /** As estimated, of the whole request. */
+  readonly tokensBefore: number;
+  readonly tokensAfter: number;
+}
+
 /**
  * All that a face ever hears, and all that a session log holds: plain data, one JSON object each.
  * Folded in order they give the history again (see `history.ts`).
@@ -18,8 +42,12 @@ export type AgentEvent =
   | { readonly type: "text"; readonly role: "user" | "model"; readonly text: string }
   | Thought
   | { readonly type: "tool_call"; readonly call: ToolCall }
-  | { readonly type: "usage"; readonly usage: Usage }
+  /** `purpose` is set when the tokens went into something else than a reply. */
+  | { readonly type: "usage"; readonly usage: Usage; readonly purpose?: "compaction" }
   | Notice
+  | ContextNote
+  | Cleared
+  | Compaction
   | {
       readonly type: "done";
       readonly status: RunStatus;

@@ -15,6 +15,8 @@ export interface AgentNeeds {
   readonly systemPrompt: string;
   /** Most replies of the model to one prompt. */
   readonly maxTurns: number;
+  /** What happened before, of a session that is taken up again. */
+  readonly past?: Iterable<AgentEvent>;
 }
 
 interface Reply {
@@ -32,6 +34,7 @@ export class Agent {
 
   constructor(needs: AgentNeeds) {
     this.#needs = needs;
+    for (const event of needs.past ?? []) this.#history.apply(event);
   }
 
   get history(): readonly Message[] {

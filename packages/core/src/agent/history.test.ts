@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { PartListUnion } from "../messages/parts.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { historyOf } from "./history.ts";
 
@@ -71,6 +72,63 @@ describe("P36 thoughts in the history", () => {
     ]);
     expect(reply(thought("kept"), { type: "notice", message: "by the way" })).toEqual([
       { text: "kept", thought: true },
+    ]);
+  });
+});
+
+describe("P6 old answers that are cleared", () => {
+  const answered = (callId: string, llmContent: PartListUnion): AgentEvent => ({
+    type: "tool_call",
+    call: {
+      callId,
+      name: "ls",
+      args: {},
+      description: "",
+      status: "success",
+      llmContent,
+      returnDisplay: "",
+    },
+  });
+  const image = { inlineData: { mimeType: "image/png", data: "x" } };
+
+  it("leave a note, lose their media, and stay the answers to their calls", () => {
+    const history = historyOf([
+      asked,
+      asking("a"),
+      asking("b"),
+      answered("a", ["long", image]),
+      answered("b", ["short", image]),
+      { type: "text", role: "user", text: "look at this" },
+      { type: "cleared", callIds: ["a"] },
+    ]);
+    expect(history[2]?.parts).toMatchObject([
+      {
+        functionResponse: { id: "a", response: { output: expect.stringContaining("removed to save room") } },
+      },
+      { functionResponse: { id: "b", response: { output: "short" } } },
+      image,
+      { text: "look at this" },
+    ]);
+  });
+
+  it("a compaction puts its text before the messages that it keeps", () => {
+    const before = [asked, said("x"), asked, asking("a"), answered("a", "alpha")];
+    const compaction = { type: "compaction", text: "all so far", tokensBefore: 9, tokensAfter: 3 } as const;
+    const kept = historyOf([...before, { ...compaction, kept: 2 }]);
+    expect(kept).toMatchObject([
+      { role: "user", parts: [{ text: "all so far" }] },
+      { role: "model", parts: [{ functionCall: { id: "a" } }] },
+      { role: "user", parts: [{ functionResponse: { id: "a", response: { output: "alpha" } } }] },
+    ]);
+    expect(historyOf([...before, { ...compaction, kept: 0 }, said("on")])).toEqual([
+      { role: "user", parts: [{ text: "all so far" }] },
+      { role: "model", parts: [{ text: "on" }] },
+    ]);
+  });
+
+  it("a context note speaks in the user's role", () => {
+    expect(historyOf([{ type: "context", text: "rules", file: "/x/AGENTS.md" }, asked])).toEqual([
+      { role: "user", parts: [{ text: "rules" }, { text: "go" }] },
     ]);
   });
 });

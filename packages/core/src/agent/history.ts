@@ -3,14 +3,22 @@ import type { Part } from "../messages/parts.ts";
 import type { Thought } from "../models/chat-model.ts";
 import { responseParts } from "../scheduler/function-response.ts";
 import { isAnswered, type ToolCall } from "../scheduler/tool-call.ts";
-import type { AgentEvent } from "./agent-event.ts";
+import type { AgentEvent, Compaction } from "./agent-event.ts";
+
+/** What stands where the answer to a call was. */
+const CLEARED = "[This old result was removed to save room. Call the tool again if it is needed.]";
+
+interface OwnMessage {
+  readonly role: Message["role"];
+  readonly parts: Part[];
+}
 
 /**
  * What the model is sent, folded from the events in their order: the agent keeps its history with it, and
  * whoever holds the events (a log, a `stream-json` reader) gets the very same history back.
  */
 export class History {
-  readonly #messages: { role: Message["role"]; parts: Part[] }[] = [];
+  readonly #messages: OwnMessage[] = [];
   /** The calls of the reply in hand; null stands for an answer that has not come. */
   #answers = new Map<string, readonly Part[] | null>();
   /** What goes back with a call that is still to come. */
@@ -21,10 +29,30 @@ export class History {
   }
 
   apply(event: AgentEvent): void {
-    if (event.type === "text") this.#addText(event.role, event.text);
-    if (event.type === "thought") this.#addThought(event);
-    if (event.type === "notice" && event.restart) this.#forgetThoughts();
-    if (event.type === "tool_call") this.#applyCall(event.call);
+    switch (event.type) {
+      case "text":
+        this.#addText(event.role, event.text);
+        break;
+      case "context":
+        this.#addText("user", event.text);
+        break;
+      case "thought":
+        this.#addThought(event);
+        break;
+      case "notice":
+        if (event.restart) this.#forgetThoughts();
+        break;
+      case "tool_call":
+        this.#applyCall(event.call);
+        break;
+      case "cleared":
+        this.#clear(new Set(event.callIds));
+        break;
+      case "compaction":
+        this.#compact(event);
+        break;
+      default:
+    }
   }
 
   #addText(role: Message["role"], text: string): void {
@@ -74,6 +102,23 @@ export class History {
     }
   }
 
+  /** A message that changes becomes another object, so that what was measured of the old one is not believed. */
+  #clear(callIds: ReadonlySet<string>): void {
+    for (const [index, { role, parts }] of this.#messages.entries()) {
+      if (role !== "user") continue;
+      const kept = withoutAnswers(parts, callIds);
+      if (kept !== parts) this.#messages[index] = { role, parts: kept };
+    }
+  }
+
+  #compact({ text, kept }: Compaction): void {
+    const tail = kept > 0 ? this.#messages.slice(-kept) : [];
+    this.#messages.length = 0;
+    this.#signatures.clear();
+    this.#addText("user", text);
+    for (const { role, parts } of tail) this.#messageOf(role).parts.push(...parts);
+  }
+
   /** The answers enter together and in the order of the calls, once the last one has come. */
   #giveAnswers(): void {
     const answers = [...this.#answers.values()];
@@ -82,13 +127,33 @@ export class History {
     this.#answers = new Map();
   }
 
-  #messageOf(role: Message["role"]): { parts: Part[] } {
+  #messageOf(role: Message["role"]): OwnMessage {
     const last = this.#messages.at(-1);
     if (last?.role === role) return last;
     const message = { role, parts: [] };
     this.#messages.push(message);
     return message;
   }
+}
+
+/** The same list when none of the answers is in it. What a tool gave beside its text goes with the answer. */
+function withoutAnswers(parts: Part[], callIds: ReadonlySet<string>): Part[] {
+  if (!parts.some(({ functionResponse }) => callIds.has(functionResponse?.id ?? ""))) return parts;
+  const kept: Part[] = [];
+  let isCleared = false;
+  for (const part of parts) {
+    const { functionResponse, text } = part;
+    if (functionResponse) {
+      isCleared = callIds.has(functionResponse.id ?? "");
+      kept.push(
+        isCleared ? { functionResponse: { ...functionResponse, response: { output: CLEARED } } } : part,
+      );
+    } else if (text !== undefined || !isCleared) {
+      kept.push(part);
+      if (text !== undefined) isCleared = false;
+    }
+  }
+  return kept;
 }
 
 /** The history that the events tell. */
