@@ -50,15 +50,23 @@ function fenced(text: string): string {
   return `${fence}\n${text}\n${fence}`;
 }
 
+/** Where an object such as was asked for begins; a model may well write something before and after it. */
+const PROPOSAL = /\{\s*"(?:old|new)_string"\s*:/g;
+
 function proposalIn(answer: string): { oldText: string; newText: string } | null {
-  const start = answer.indexOf("{");
-  const end = answer.lastIndexOf("}");
-  if (start === -1 || end < start) return null;
+  const end = answer.lastIndexOf("}") + 1;
+  for (const { index } of answer.matchAll(PROPOSAL)) {
+    const { old_string: oldText, new_string: newText } = parsed(answer.slice(index, end));
+    if (typeof oldText === "string" && typeof newText === "string" && oldText !== "")
+      return { oldText, newText };
+  }
+  return null;
+}
+
+function parsed(json: string): { readonly [key: string]: unknown } {
   try {
-    const { old_string: oldText, new_string: newText } = JSON.parse(answer.slice(start, end + 1));
-    if (typeof oldText !== "string" || typeof newText !== "string" || oldText === "") return null;
-    return { oldText, newText };
+    return JSON.parse(json);
   } catch {
-    return null;
+    return {};
   }
 }

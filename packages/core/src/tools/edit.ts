@@ -204,6 +204,7 @@ export class Edit extends BaseTool<EditParams> {
       { ...request, reason: failure.message, line: line ?? 1 },
       signal,
     );
+    signal.throwIfAborted();
     if (proposal === null || proposal.oldText === "") return { failure };
     const corrected = placeOf({ ...request, ...proposal });
     if (corrected.status !== "matched" || corrected.stage !== "exact") return { failure };

@@ -1,0 +1,131 @@
+import { readFileSync } from "node:fs";
+import { type AgentEvent, type Confirmation, createSession, openAiCompatible } from "@burin/core";
+import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { madeFile, temporaryFolder } from "./made-files.ts";
+
+const CONTENT = "const host = read();\nconst port = read();\nlisten(host, port);\n";
+
+let root: string;
+let path: string;
+let server: FakeModelServer | null = null;
+
+beforeEach(() => {
+  root = temporaryFolder();
+  path = madeFile(root, "server.js", CONTENT);
+});
+
+afterEach(async () => {
+  await server?.close();
+  server = null;
+});
+
+/** The model asks for an edit of what the file does not have; `correction` answers the correction's request. */
+async function turn(correction: readonly FakeReply[], more: { off?: true; old?: string } = {}) {
+  const args = {
+    file_path: path,
+    old_string: more.old ?? "const thePort = readIt();",
+    new_string: "const port = 80;",
+  };
+  const started = await startFakeModelServer([
+    { calls: [{ name: "edit", args }] },
+    ...correction,
+    { text: "done" },
+  ]);
+  server = started;
+  const asked: Confirmation[] = [];
+  const session = createSession({
+    cwd: root,
+    model: openAiCompatible({ name: "fake", baseUrl: started.baseUrl }),
+    settings: { tools: { editCorrection: more.off !== true } },
+    confirm: (confirmation) => {
+      asked.push(confirmation);
+      return Promise.resolve({ outcome: "once" });
+    },
+  });
+  return { session, asked, server: started };
+}
+
+async function played(running: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
+  const events: AgentEvent[] = [];
+  for await (const event of running) events.push(event);
+  return events;
+}
+
+function answerOf(session: ReturnType<typeof createSession>): string {
+  const parts = session.history.flatMap((message) => message.parts);
+  return JSON.stringify(parts.find((part) => part.functionResponse)?.functionResponse?.response);
+}
+
+const proposing = (old_string: string, new_string = "const port = 80;") => ({
+  text: JSON.stringify({ old_string, new_string }),
+});
+
+describe("an edit that matches nothing, over real HTTP", () => {
+  it("R95 R99 the model is asked, and the person sees the corrected edit before it is made", async () => {
+    const { session, asked, server } = await turn([proposing("const port = read();")]);
+    const events = await played(session.run("go"));
+    expect(events.at(-1)).toMatchObject({ type: "done", status: "success", result: "done" });
+    expect(server.problems).toEqual([]);
+    expect(server.unusedReplies()).toEqual([]);
+    const diff = expect.stringContaining("-const port = read();\n+const port = 80;");
+    expect(asked).toMatchObject([{ kind: "edit", diff: { fileDiff: diff } }]);
+    expect(readFileSync(path, "utf8")).toBe(CONTENT.replace("port = read()", "port = 80"));
+    expect(answerOf(session)).toContain("corrected by the model");
+  });
+
+  it("R95 an old text that means two places is corrected to the one that was meant", async () => {
+    const { session, server } = await turn([proposing("const port = read();")], { old: " = read();" });
+    await played(session.run("go"));
+    expect(server.requests).toHaveLength(3);
+    expect(readFileSync(path, "utf8")).toBe(CONTENT.replace("port = read()", "port = 80"));
+  });
+
+  it("R95 the correction's request is no part of the conversation", async () => {
+    const { session, server } = await turn([proposing("const port = read();")]);
+    await played(session.run("go"));
+    expect(session.history).toHaveLength(4);
+    expect(JSON.stringify(server.requests[2]?.body)).not.toContain("A text replacement in a file failed");
+  });
+
+  it("R95 tools.editCorrection switches it off: nobody is asked, nothing is written", async () => {
+    const { session, asked, server } = await turn([], { off: true });
+    await played(session.run("go"));
+    expect(server.requests).toHaveLength(2);
+    expect(asked).toEqual([]);
+    expect(answerOf(session)).toContain("Failed to edit, 0 occurrences found");
+    expect(readFileSync(path, "utf8")).toBe(CONTENT);
+  });
+
+  it.each([
+    ["matches nothing", proposing("const port = readAll();")],
+    ["matches twice", proposing(" = read();")],
+    ["only nearly matches", proposing("  const port  = read();")],
+    ["changes nothing", proposing("const port = read();", "const port = read();")],
+    ["is garbage", { text: "<<<<<<< {{{ I am not sure" }],
+    ["is empty", { text: "" }],
+    ["is an error", { error: { type: "bad_request", message: "no", status: 400 } }],
+  ])("R95 R96 a proposal that %s is not taken: the edit fails and writes nothing", async (_name, reply) => {
+    const { session, asked } = await turn([reply]);
+    const events = await played(session.run("go"));
+    expect(events.at(-1)).toMatchObject({ type: "done", status: "success" });
+    expect(asked).toEqual([]);
+    expect(answerOf(session)).toContain("Failed to edit, 0 occurrences found");
+    expect(readFileSync(path, "utf8")).toBe(CONTENT);
+  });
+
+  it("R95 P11 an abort during the correction ends the run, writes nothing, and the next prompt works", async () => {
+    const controller = new AbortController();
+    const hanging: FakeReply = { raw: () => controller.abort() };
+    const { session, asked, server } = await turn([hanging]);
+    const events = await played(session.run("go", controller.signal));
+    expect(events.at(-1)).toMatchObject({ type: "done", status: "cancelled" });
+    expect(events.findLast((event) => event.type === "tool_call")).toMatchObject({
+      call: { status: "cancelled" },
+    });
+    expect(asked).toEqual([]);
+    expect(readFileSync(path, "utf8")).toBe(CONTENT);
+    expect((await played(session.run("again"))).at(-1)).toMatchObject({ status: "success", result: "done" });
+    expect(server.problems).toEqual([]);
+  });
+});
