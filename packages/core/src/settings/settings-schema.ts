@@ -61,6 +61,10 @@ export const SETTINGS_SCHEMA: JsonSchema = {
         description: "workspace-write (default): the project and a private temporary folder can be written.",
       },
       network: { type: "boolean", description: "Commands have the network. Default false." },
+      discovered: {
+        type: "boolean",
+        description: "Discovered tools and MCP servers have the write limits of commands too. Default false.",
+      },
     }),
     shell: section("How commands are run.", {
       passEnvironment: {

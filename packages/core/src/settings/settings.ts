@@ -25,6 +25,8 @@ interface SandboxSettings {
   readonly mode: "off" | "read-only" | "workspace-write";
   /** Commands have the network inside the sandbox. */
   readonly network: boolean;
+  /** Discovered tools and MCP servers have the write limits of commands too. */
+  readonly discovered: boolean;
 }
 
 interface ShellSettings {
@@ -71,7 +73,7 @@ const NO_SETTINGS: Settings = {
   model: {},
   permissions: { allow: [], ask: [], deny: [] },
   files: { ignoreFileNames: [], ignore: [] },
-  sandbox: { mode: "workspace-write", network: false },
+  sandbox: { mode: "workspace-write", network: false, discovered: false },
   shell: { passEnvironment: [] },
   tools: { include: [], exclude: [], svgAsText: false, editCorrection: true },
 };

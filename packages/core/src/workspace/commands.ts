@@ -3,13 +3,14 @@ import { mkdirSync, rmSync, statSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CommandLimits } from "./command-limits.ts";
 import type { CommandRun } from "./command-run.ts";
 import type { OutputPipes } from "./output-pipe.ts";
 import { endLeftBehind, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
 import type { ProcessEntry } from "./process-table.ts";
 import { RUN_VARIABLE } from "./process-tree.ts";
 import { endAtExit, succeeds, systemProcesses } from "./run-process.ts";
-import type { SandboxMode, SandboxPlan, SandboxState } from "./sandbox.ts";
+import type { SandboxedCommand, SandboxMode, SandboxPlan, SandboxState } from "./sandbox.ts";
 import { chooseShell, findProgram, type ShellProgram, shellArguments } from "./shell-program.ts";
 import { WorkspaceError } from "./workspace.ts";
 
@@ -60,7 +61,7 @@ export class Commands {
   #count = 0;
   #kept = 0;
   #session: Session | null = null;
-  #sandbox: Promise<SandboxState> | null = null;
+  readonly #limits: CommandLimits;
   #cleaned: Promise<number> | null = null;
 
   constructor(options: CommandsOptions) {
@@ -69,6 +70,13 @@ export class Commands {
     this.shell = chooseShell(process.platform, (name) => findProgram(name, environment.PATH));
     this.outputFolder = join(home, "output");
     this.#ledger = new ProcessLedger(home, systemProcesses);
+    this.#limits = new CommandLimits({
+      mode: options.sandbox,
+      roots: options.roots,
+      home,
+      temporary: () => this.#openSession().folder,
+      onMountPoint: (mountPoint) => this.#ledger.note({ mountPoint }),
+    });
   }
 
   get hasNetwork(): boolean {
@@ -89,15 +97,15 @@ export class Commands {
 
   /** Which limits commands run in, found out at the first call. */
   sandbox(): Promise<SandboxState> {
-    this.#sandbox ??= this.#probe();
-    return this.#sandbox;
+    return this.#limits.state();
   }
 
-  async #probe(): Promise<SandboxState> {
-    const { roots, home, sandbox: mode } = this.#options;
-    if (mode === "off") return { sandbox: null, reason: "it is switched off" };
-    const { probeSandbox } = await import("./sandbox-probe.ts");
-    return probeSandbox({ mode, roots, home, temporary: this.#openSession().folder }, succeeds);
+  /**
+   * What to start instead of a program that is no command of the shell tool, e.g. an MCP server, so that it
+   * has the write limits of commands. Throws where there is no sandbox. `release` when it has ended.
+   */
+  confined(command: SandboxedCommand): Promise<SandboxPlan> {
+    return this.#limits.confined({ ...command, isAlone: true });
   }
 
   /** Throws a WorkspaceError when the directory is not there. */
@@ -110,7 +118,7 @@ export class Commands {
     const env = await this.#environment();
     this.#count += 1;
     const runId = `${this.#ledger.id}.${this.#count}`;
-    const [pipe, sandbox] = await Promise.all([pipes.take(), this.#limits(request)]);
+    const [pipe, sandbox] = await Promise.all([pipes.take(), this.#limitsOf(request)]);
     const args = shellArguments(this.shell, request.command);
     const inherited = this.#options.environment[RUN_VARIABLE];
     const run = await CommandRun.start({
@@ -144,17 +152,13 @@ export class Commands {
     return this.#env;
   }
 
-  async #limits({ command, directory, exception }: CommandRequest): Promise<SandboxPlan | null> {
+  async #limitsOf({ command, directory, exception }: CommandRequest): Promise<SandboxPlan | null> {
     if (exception === "unlimited") return null;
-    const { sandbox } = await this.sandbox();
-    if (sandbox === null) return null;
-    const plan = await sandbox.plan({
+    return this.#limits.plan({
       argv: [this.shell.path, ...shellArguments(this.shell, command)],
       cwd: directory,
       network: this.hasNetwork || exception === "network",
     });
-    for (const mountPoint of plan.mountPoints) this.#ledger.note({ mountPoint });
-    return plan;
   }
 
   #openSession(): Session {
@@ -209,7 +213,7 @@ export class Commands {
     this.#running.clear();
     const session = this.#session;
     this.#session = null;
-    this.#sandbox = null;
+    this.#limits.forget();
     if (session !== null) {
       session.forget();
       await rm(session.folder, { recursive: true, force: true });

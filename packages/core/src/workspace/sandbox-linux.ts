@@ -91,14 +91,15 @@ export class LinuxSandbox implements Sandbox {
       ...["--tmpfs", home],
       ...alike("--ro-bind", join(home, "output")),
       ...["--remount-ro", home],
-      ...["--chdir", command.cwd, "--", "/bin/sh", "-c", KEEPER, "sh"],
+      ...["--chdir", command.cwd, "--"],
+      ...(command.isAlone ? [] : ["/bin/sh", "-c", KEEPER, "sh"]),
       ...command.argv,
     ];
     return {
       program: this.#program,
       args,
       env: { TMPDIR: "/tmp", ...CACHES },
-      hasControl: true,
+      hasControl: command.isAlone !== true,
       mountPoints: layout.made,
       release: () => this.#letGo(held),
     };

@@ -17,6 +17,8 @@ export interface SandboxedCommand {
   readonly argv: readonly [program: string, ...args: string[]];
   readonly cwd: string;
   readonly network: boolean;
+  /** Nobody listens on descriptor 3: the program ends by itself, and all it started with it. */
+  readonly isAlone?: boolean;
 }
 
 /** What to start instead of the command itself. */

@@ -1,0 +1,73 @@
+import { succeeds } from "./run-process.ts";
+import type { SandboxedCommand, SandboxMode, SandboxPlan, SandboxState } from "./sandbox.ts";
+import { WorkspaceError } from "./workspace.ts";
+
+export interface LimitsOptions {
+  readonly mode: SandboxMode;
+  readonly roots: readonly string[];
+  readonly home: string;
+  /** The folder of this session's temporary files; made when it is asked for. */
+  readonly temporary: () => string;
+  /** Told of each empty folder that was made for a while. */
+  readonly onMountPoint: (path: string) => void;
+}
+
+/** Wraps programs in the limits that this session has, found out at the first of them. */
+export class CommandLimits {
+  readonly #options: LimitsOptions;
+  #state: Promise<SandboxState> | null = null;
+  #onRequest: Promise<SandboxState> | null = null;
+
+  constructor(options: LimitsOptions) {
+    this.#options = options;
+  }
+
+  /** Which limits commands run in. */
+  state(): Promise<SandboxState> {
+    const { mode } = this.#options;
+    this.#state ??=
+      mode === "off" ? Promise.resolve({ sandbox: null, reason: "it is switched off" }) : this.#probe(mode);
+    return this.#state;
+  }
+
+  async #probe(mode: Exclude<SandboxMode, "off">): Promise<SandboxState> {
+    const { roots, home, temporary } = this.#options;
+    const { probeSandbox } = await import("./sandbox-probe.ts");
+    return probeSandbox({ mode, roots, home, temporary: temporary() }, succeeds);
+  }
+
+  /** null where there is no sandbox. */
+  async plan(command: SandboxedCommand): Promise<SandboxPlan | null> {
+    return this.#planIn(await this.state(), command);
+  }
+
+  /**
+   * For a program that somebody wants limited: with the limits of commands, and with those of the default
+   * where commands have none. Throws where the system has no sandbox, because nothing may run without it.
+   */
+  async confined(command: SandboxedCommand): Promise<SandboxPlan> {
+    const { mode } = this.#options;
+    this.#onRequest ??= mode === "off" ? this.#probe("workspace-write") : this.state();
+    const state = await this.#onRequest;
+    const plan = await this.#planIn(state, command);
+    if (plan !== null) return plan;
+    const reason = state.sandbox === null ? state.reason : "";
+    throw new WorkspaceError(
+      "permission_denied",
+      `${command.argv[0]} was not started: it is to run in the sandbox, and there is none (${reason}).`,
+    );
+  }
+
+  async #planIn({ sandbox }: SandboxState, command: SandboxedCommand): Promise<SandboxPlan | null> {
+    if (sandbox === null) return null;
+    const plan = await sandbox.plan(command);
+    for (const mountPoint of plan.mountPoints) this.#options.onMountPoint(mountPoint);
+    return plan;
+  }
+
+  /** The temporary folder is gone: what is wrapped next needs another. */
+  forget(): void {
+    this.#state = null;
+    this.#onRequest = null;
+  }
+}
