@@ -9,7 +9,6 @@ const ROOM_OF_PACKAGE: Readonly<Record<string, string>> = {
   "fastest-levenshtein": "packages/core/src/text/",
   "jsonc-parser": "packages/core/src/settings/",
   rolldown: "build.mjs",
-  typebox: "packages/core/src/messages/check-schema.ts",
   unbash: "packages/core/src/text/shell-command/",
 };
 

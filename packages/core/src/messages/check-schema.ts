@@ -1,72 +1,15 @@
-import { Errors } from "typebox/schema";
 import type { JsonSchema } from "./json-schema.ts";
+import { schemaFaults } from "./schema-faults.ts";
 
 /** What is wrong with a value, every fault named with its key and what was expected; null when it fits. */
 export function schemaError(schema: JsonSchema, value: unknown): string | null {
-  const [fits, faults] = Errors(schema as object, value);
-  if (fits) return null;
-  const told = new Set<string>();
-  for (const fault of faults) {
-    const text = faultText(schema, value, fault);
-    if (text !== null) told.add(text);
-  }
-  return [...told].join("; ");
-}
-
-type Fault = ReturnType<typeof Errors>[1][number];
-
-function faultText(schema: JsonSchema, params: unknown, fault: Fault): string | null {
-  const key = keyOf(fault.instancePath);
-  const where = key === "" ? "the arguments" : `"${key}"`;
-  switch (fault.keyword) {
-    case "required":
-      return fault.params.requiredProperties
-        .map((name) => `"${joined(key, name)}" is required${described(schema, joined(key, name))}`)
-        .join("; ");
-    case "additionalProperties":
-      return fault.params.additionalProperties
-        .map((name) => `"${joined(key, name)}" is not a parameter`)
-        .join("; ");
-    case "type":
-      return `${where} must be ${withArticle([fault.params.type].flat().join(" or "))}, got ${shown(at(params, fault.instancePath))}`;
-    case "enum":
-      return `${where} must be one of ${fault.params.allowedValues.map((value) => JSON.stringify(value)).join(", ")}, got ${shown(at(params, fault.instancePath))}`;
-    case "boolean":
-      return null;
-    default:
-      return `${where} ${fault.message}, got ${shown(at(params, fault.instancePath))}`;
-  }
-}
-
-function described(schema: JsonSchema, name: string): string {
-  const type = schema.properties?.[name]?.type;
-  return type === undefined ? "" : ` (${[type].flat().join(" or ")})`;
-}
-
-function withArticle(type: string): string {
-  return /^[aeio]/.test(type) ? `an ${type}` : `a ${type}`;
-}
-
-function joined(key: string, name: string): string {
-  return key === "" ? name : `${key}.${name}`;
-}
-
-function pathSegments(pointer: string): string[] {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((segment) => segment.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-function keyOf(pointer: string): string {
-  return pathSegments(pointer).join(".");
-}
-
-function at(value: unknown, pointer: string): unknown {
-  let found = value;
-  for (const segment of pathSegments(pointer))
-    found = (found as Record<string, unknown> | undefined)?.[segment];
-  return found;
+  const faults = schemaFaults(schema, value);
+  if (faults.length === 0) return null;
+  const told = faults.map(({ path, says, ...fault }) => {
+    const where = path.length === 0 ? "the arguments" : `"${path.join(".")}"`;
+    return `${where} ${says}${"got" in fault ? `, got ${shown(fault.got)}` : ""}`;
+  });
+  return [...new Set(told)].join("; ");
 }
 
 function shown(value: unknown): string {

@@ -1,18 +1,7 @@
 import { isAbsolute, resolve } from "node:path";
 import type { JsonSchema } from "../messages/json-schema.ts";
-import { type DiffOfFile, fileDiff } from "../text/diff.ts";
-import { createdAnswer, isSameEdit, modifiedAnswer, personsVersionAnswer } from "../text/edit-answer.ts";
-import {
-  applyReplacements,
-  type EditMatch,
-  type EditRequest,
-  findEdit,
-  type Replacement,
-} from "../text/edit-match.ts";
-import { changedLines, failureReport } from "../text/edit-report.ts";
-import { largeChangedLines, largeDiff, largeFailure } from "../text/large-edit-report.ts";
-import { isNotebook } from "../text/notebook.ts";
-import { findNotebookEdit } from "../text/notebook-edit.ts";
+import type { DiffOfFile } from "../text/diff.ts";
+import type { EditMatch, EditRequest, Replacement } from "../text/edit-match.ts";
 import type { FileSnapshot, FileWrite, LargePlan } from "../workspace/file-change.ts";
 import { untilLanded } from "../workspace/until-landed.ts";
 import type { Workspace, WorkspaceError } from "../workspace/workspace.ts";
@@ -71,6 +60,9 @@ interface LargeChange {
 type Planned = { readonly plan: Plan } | { readonly change: LargeChange } | { readonly failure: ToolError };
 type Matched = Extract<EditMatch, { readonly status: "matched" }>;
 type Located = { readonly match: Matched } | { readonly failure: ToolError };
+
+/** Finding a place and showing a change is much code, which most starts of Burin have no use for. */
+const changing = () => import("../text/changing.ts");
 
 export class Edit extends BaseTool<EditParams> {
   readonly name = "edit";
@@ -149,6 +141,7 @@ export class Edit extends BaseTool<EditParams> {
       merge: params.old_string === "" ? null : (last, conflict) => this.#merged(params, last, conflict),
     });
     const { content, replacements, stage, diff } = done;
+    const { changedLines, createdAnswer, modifiedAnswer } = await changing();
     const answer = { file: params.file_path, notes: written.notes };
     if (written.isNew) return { llmContent: createdAnswer(answer), returnDisplay: diff };
     const lines = changedLines(content, replacements);
@@ -180,6 +173,7 @@ export class Edit extends BaseTool<EditParams> {
   }
 
   async #creation(params: EditParams, before: FileSnapshot): Promise<Planned> {
+    const { fileDiff } = await changing();
     if (before.exists) {
       const message = `Failed to edit, ${params.file_path} already exists and old_string is empty. Give the text to replace as old_string, or overwrite the file with write_file.`;
       return { failure: { type: "file_exists", message } };
@@ -194,7 +188,8 @@ export class Edit extends BaseTool<EditParams> {
     const content = before.text ?? "";
     const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = params;
     const request = { content, oldText, newText, expected };
-    const match = placeOf(request);
+    const { failureReport } = await changing();
+    const match = await placeOf(request);
     if (match.status === "matched") return { match };
     const failure = failureReport({ match, expected, isOutdated: before.seen === "older" });
     if (match.status === "no_change" || this.#correctEdit === undefined) return { failure };
@@ -206,12 +201,13 @@ export class Edit extends BaseTool<EditParams> {
     );
     signal.throwIfAborted();
     if (proposal === null || proposal.oldText === "") return { failure };
-    const corrected = placeOf({ ...request, ...proposal });
+    const corrected = await placeOf({ ...request, ...proposal });
     if (corrected.status !== "matched" || corrected.stage !== "exact") return { failure };
     return { match: { ...corrected, stage: "corrected by the model" } };
   }
 
   async #planOf(params: EditParams, before: FileSnapshot, match: Matched): Promise<Plan> {
+    const { applyReplacements, fileDiff } = await changing();
     const content = applyReplacements(before.text ?? "", match.replacements);
     const { realPath, after } = await this.#workspace.preview(params.file_path, content, before);
     const diff = fileDiff({ fileName: this.#workspace.relative(realPath), before: before.text, after });
@@ -224,8 +220,9 @@ export class Edit extends BaseTool<EditParams> {
     const content = before.text;
     if (content === null) throw conflict;
     const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = params;
-    const match = placeOf({ content, oldText, newText, expected });
+    const match = await placeOf({ content, oldText, newText, expected });
     if (match.status !== "matched") throw conflict;
+    const { isSameEdit } = await changing();
     const planned = { content: plan.before.text ?? "", replacements: plan.replacements };
     if (!isSameEdit(planned, { content, replacements: match.replacements })) throw conflict;
     return this.#planOf(params, before, match);
@@ -236,6 +233,7 @@ export class Edit extends BaseTool<EditParams> {
     const asked = { file: params.file_path, oldText, newText, expected };
     const large = await this.#workspace.planLargeEdit(asked, signal);
     if (large === null) return notText(asked.file);
+    const { largeDiff, largeFailure } = await changing();
     const failure = largeFailure({ search: large, expected, isOutdated: large.seen === "older" });
     if (failure !== null) return { failure };
     const { realPath } = large;
@@ -254,6 +252,7 @@ export class Edit extends BaseTool<EditParams> {
       merge: edited === undefined ? merge : null,
     });
     const { large, diff } = done;
+    const { largeChangedLines, largeDiff, modifiedAnswer, personsVersionAnswer } = await changing();
     const answer = { file: params.file_path, notes: written.notes };
     if (edited === undefined) {
       const made = { ...answer, places: large.found, stage: large.stage, lines: largeChangedLines(large) };
@@ -272,6 +271,7 @@ export class Edit extends BaseTool<EditParams> {
     const content = plan.edited ?? "";
     const written = await this.#workspace.write(changeOf(params, { ...plan, content }), signal);
     const { fileName, originalContent } = plan.diff;
+    const { fileDiff, personsVersionAnswer } = await changing();
     const diff = fileDiff({ fileName, before: originalContent, after: content });
     const changes = fileDiff({ fileName: params.file_path, before: plan.content, after: content }).fileDiff;
     const { isNew, notes } = written;
@@ -281,7 +281,8 @@ export class Edit extends BaseTool<EditParams> {
 }
 
 /** A notebook is edited as it is shown, cell by cell; everything else, and what is in no cell, as text. */
-function placeOf(request: EditRequest): EditMatch {
+async function placeOf(request: EditRequest): Promise<EditMatch> {
+  const { findEdit, findNotebookEdit, isNotebook } = await changing();
   return (isNotebook(request.content) ? findNotebookEdit(request) : null) ?? findEdit(request);
 }
 

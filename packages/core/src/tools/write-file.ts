@@ -1,7 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
 import type { JsonSchema } from "../messages/json-schema.ts";
-import { fileDiff } from "../text/diff.ts";
-import { newOmission } from "../text/omission-placeholder.ts";
 import type { FileSnapshot } from "../workspace/file-change.ts";
 import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
 import { BaseTool, type Confirmation, type FileDiff, type ToolResult } from "./tools.ts";
@@ -25,6 +23,9 @@ interface Plan {
   readonly isApproved?: boolean;
   readonly edited?: string;
 }
+
+/** Comparing contents is much code, which most starts of Burin have no use for. */
+const changing = () => import("../text/changing.ts");
 
 export class WriteFile extends BaseTool<WriteFileParams> {
   readonly name = "write_file";
@@ -89,7 +90,7 @@ export class WriteFile extends BaseTool<WriteFileParams> {
         ? `Successfully created and wrote to new file: ${params.file_path}`
         : `Successfully overwrote file: ${params.file_path}`,
       ...written.notes.map((note) => `Note: ${note}.`),
-      ...(isEdited ? [whatThePersonChanged(params, change.content)] : []),
+      ...(isEdited ? [await whatThePersonChanged(params, change.content)] : []),
     ];
     const isAsPlanned = written.wasBasis && !isEdited;
     const returnDisplay = isAsPlanned ? plan.diff : await this.#diffAfter(params, { plan, change });
@@ -110,6 +111,7 @@ export class WriteFile extends BaseTool<WriteFileParams> {
         `${file} has changed on disk since it was read, so it was not overwritten. Read it again with read_file, take over what changed, and repeat the call.`,
       );
     }
+    const { fileDiff, newOmission } = await changing();
     const placeholder = newOmission(before.text ?? "", content);
     if (placeholder !== null) {
       throw new WorkspaceError(
@@ -130,11 +132,16 @@ export class WriteFile extends BaseTool<WriteFileParams> {
     if (plan.edited === undefined) return `Wrote ${this.#workspace.relative(params.file_path)}.`;
     const { fileName, originalContent } = plan.diff;
     const { after } = await this.#workspace.preview(params.file_path, change.content);
+    const { fileDiff } = await changing();
     return fileDiff({ fileName, before: originalContent, after });
   }
 }
 
-function whatThePersonChanged({ file_path, content }: WriteFileParams, edited: string): string {
+async function whatThePersonChanged(
+  { file_path, content }: WriteFileParams,
+  edited: string,
+): Promise<string> {
+  const { fileDiff } = await changing();
   const { fileDiff: changes } = fileDiff({ fileName: file_path, before: content, after: edited });
   return `The person changed the content before approving it. The file holds their version; it differs from yours in this:\n${changes}`;
 }
