@@ -1,10 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import type { ParseError } from "jsonc-parser";
-import { schemaError } from "../messages/check-schema.ts";
+import { parseLayer, readLayer, readLayerText } from "./read-layer.ts";
 import { mergeSettings, type Settings, SettingsError } from "./settings.ts";
-import { SETTINGS_SCHEMA } from "./settings-schema.ts";
 import { isTrusted } from "./trust.ts";
 
 export interface SettingsPlaces {
@@ -44,47 +41,4 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
     layers.push(named);
   }
   return { settings: mergeSettings(layers), notices };
-}
-
-async function readLayer(file: string): Promise<object | null> {
-  const text = await readLayerText(file);
-  return text === null ? null : parseLayer(file, text);
-}
-
-async function readLayerText(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOENT" || code === "ENOTDIR") return null;
-    throw new SettingsError(
-      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
-}
-
-async function parseLayer(file: string, source: string): Promise<object> {
-  // Most starts find no settings file; they need not load the parser.
-  const { parse, printParseErrorCode } = await import("jsonc-parser");
-  const text = source.replace(/^\uFEFF/, "");
-  const errors: ParseError[] = [];
-  const value: unknown = parse(text, errors, { allowTrailingComma: true, allowEmptyContent: true }) ?? {};
-  const first = errors[0];
-  if (first !== undefined) {
-    const what = printParseErrorCode(first.error)
-      .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
-      .toLowerCase();
-    throw new SettingsError(
-      `${file}:${placeOf(text, first.offset)}: not valid JSON (${what}). The file was left as it is.`,
-    );
-  }
-  const fault = schemaError(SETTINGS_SCHEMA, value);
-  if (fault !== null) throw new SettingsError(`${file}: ${fault}. The file was left as it is.`);
-  return value as object;
-}
-
-/** Line and column, both counted from 1. */
-function placeOf(text: string, offset: number): string {
-  const before = text.slice(0, offset).split("\n");
-  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
 }

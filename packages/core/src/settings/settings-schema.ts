@@ -1,4 +1,5 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
+import { TOOL_COMMAND_PROPERTIES, TOOL_SOURCE_PROPERTIES } from "./tool-sources-schema.ts";
 
 const strings: JsonSchema = { type: "array", items: { type: "string" } };
 
@@ -80,6 +81,8 @@ export const SETTINGS_SCHEMA: JsonSchema = {
         description: "Ask the model to repair an edit whose old text is found nowhere. Default true.",
       },
       svgAsText: { type: "boolean", description: "read_file gives SVG images as the text that they are." },
+      ...TOOL_COMMAND_PROPERTIES,
     }),
+    ...TOOL_SOURCE_PROPERTIES,
   },
 };

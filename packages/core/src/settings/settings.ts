@@ -1,3 +1,12 @@
+import {
+  type DiscoverySettings,
+  type McpServerSettings,
+  NO_DISCOVERY,
+  settledSources,
+  type ToolSourceKeys,
+  withCommandServer,
+} from "./tool-sources.ts";
+
 /** What settings.json can say, after merging. A frozen value: each part is handed only its own fields. */
 export interface Settings {
   readonly model: ModelSettings;
@@ -18,6 +27,10 @@ export interface Settings {
     /** An edit that no rule can place may be repaired by asking the model. */
     readonly editCorrection: boolean;
   };
+  /** Tools that a command declares and runs. */
+  readonly discovery: DiscoverySettings;
+  /** MCP servers by their alias. */
+  readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
 }
 
 interface SandboxSettings {
@@ -62,7 +75,9 @@ export interface ModelSettings extends NamedModel {
 }
 
 /** Settings as a program may give them: any of them may be left out. */
-export type SettingsInput = { readonly [Key in keyof Settings]?: Partial<Settings[Key]> };
+export type SettingsInput = {
+  readonly [Key in Exclude<keyof Settings, "mcpServers">]?: Partial<Settings[Key]>;
+} & ToolSourceKeys;
 
 /** A settings file that cannot be used. The message names the file and the place; the file is left as it is. */
 export class SettingsError extends Error {
@@ -76,13 +91,26 @@ const NO_SETTINGS: Settings = {
   sandbox: { mode: "workspace-write", network: false, discovered: false },
   shell: { passEnvironment: [] },
   tools: { include: [], exclude: [], svgAsText: false, editCorrection: true },
+  discovery: NO_DISCOVERY,
+  mcpServers: {},
 };
 
-/** Later values win, lists are joined in order, each entry once. */
+/** Later values win, lists are joined in order, each entry once. A server is replaced whole, never mixed. */
 export function mergeSettings(layers: readonly object[]): Settings {
-  let merged: unknown = NO_SETTINGS;
-  for (const layer of layers) merged = mergedValue(merged, layer);
-  return frozen(merged as Settings);
+  let merged: Record<string, unknown> = { ...NO_SETTINGS };
+  let servers: Record<string, McpServerSettings | null> = {};
+  for (const layer of layers.map(settledSources)) {
+    merged = mergedValue(merged, layer) as Record<string, unknown>;
+    servers = { ...servers, ...(layer.mcpServers as typeof servers | undefined) };
+  }
+  const { mcpServerCommand, ...rest } = merged;
+  const command = mcpServerCommand as string | undefined;
+  const known = withCommandServer(servers, command);
+  return frozen({ ...rest, mcpServers: running(known) } as unknown as Settings);
+}
+
+function running(servers: Readonly<Record<string, McpServerSettings | null>>) {
+  return Object.fromEntries(Object.entries(servers).filter(([, server]) => server !== null));
 }
 
 function mergedValue(base: unknown, over: unknown): unknown {

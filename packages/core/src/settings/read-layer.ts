@@ -1,0 +1,69 @@
+import { readFile } from "node:fs/promises";
+import type { Node, ParseError } from "jsonc-parser";
+import { schemaError } from "../messages/check-schema.ts";
+import { SettingsError } from "./settings.ts";
+import { SETTINGS_SCHEMA } from "./settings-schema.ts";
+
+/** One settings file; null when it does not exist. Throws SettingsError. */
+export async function readLayer(file: string): Promise<object | null> {
+  const text = await readLayerText(file);
+  return text === null ? null : parseLayer(file, text);
+}
+
+export async function readLayerText(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw new SettingsError(
+      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+/** Comments and trailing commas are allowed; a fault is told with line and column. Throws SettingsError. */
+export async function parseLayer(file: string, source: string): Promise<object> {
+  // Most starts find no settings file; they need not load the parser.
+  const { getNodeValue, parseTree, printParseErrorCode } = await import("jsonc-parser");
+  const text = source.replace(/^\uFEFF/, "");
+  const errors: ParseError[] = [];
+  const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  const first = errors[0];
+  if (first !== undefined) {
+    const what = printParseErrorCode(first.error)
+      .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
+      .toLowerCase();
+    throw new SettingsError(
+      `${file}:${placeOf(text, first.offset)}: not valid JSON (${what}). The file was left as it is.`,
+    );
+  }
+  if (tree === undefined) return {};
+  const value: unknown = getNodeValue(tree);
+  const fault = schemaError(SETTINGS_SCHEMA, value);
+  if (fault === null) return value as object;
+  const place = placeOf(text, faultyNode(tree, /^"(.+?)" /.exec(fault)?.[1] ?? "").offset);
+  throw new SettingsError(`${file}:${place}: ${fault}. The file was left as it is.`);
+}
+
+/** Where the fault with this dotted key stands; a key that is missing is told by what should hold it. */
+function faultyNode(node: Node, key: string): Node {
+  if (node.type === "array") {
+    const [index = "", ...rest] = key.split(".");
+    const item = node.children?.[Number(index)];
+    return key === "" || item === undefined ? node : faultyNode(item, rest.join("."));
+  }
+  for (const property of node.type === "object" ? (node.children ?? []) : []) {
+    const [name, value] = property.children ?? [];
+    if (name === undefined || value === undefined) continue;
+    if (key === name.value) return value;
+    if (key.startsWith(`${name.value}.`)) return faultyNode(value, key.slice(name.value.length + 1));
+  }
+  return node;
+}
+
+/** Line and column, both counted from 1. */
+function placeOf(text: string, offset: number): string {
+  const before = text.slice(0, offset).split("\n");
+  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
+}
