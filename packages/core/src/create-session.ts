@@ -2,7 +2,7 @@ import { Agent } from "./agent/agent.ts";
 import type { AgentEvent } from "./agent/agent-event.ts";
 import { editCorrector } from "./agent/edit-corrector.ts";
 import { systemPrompt } from "./agent/system-prompt.ts";
-import type { ApprovalRequest, Verdict } from "./approval/approval-policy.ts";
+import type { ApprovalMode, ApprovalRequest, Verdict } from "./approval/approval-policy.ts";
 import { joinParts } from "./assembly/join-tools.ts";
 import type { ToolboxOptions } from "./assembly/toolbox-options.ts";
 import type { Message } from "./messages/message.ts";
@@ -48,6 +48,8 @@ export interface Session {
   readonly registry: ToolRegistry;
   /** What the model has been sent and has said so far. */
   readonly history: readonly Message[];
+  /** How much runs unasked; it can be set while the session lives. */
+  approvalMode: ApprovalMode;
   /** Works on one prompt; the events end with one `done`. A reader that stops early stops the work. */
   run(text: string, signal?: AbortSignal): AsyncGenerator<AgentEvent>;
   /** Ends every command that still runs, in the background too. To be called when the session is done with. */
@@ -92,7 +94,7 @@ export function createSession(options: SessionOptions): Session {
   const settings = mergeSettings([options.settings ?? {}]);
   const model = options.model ?? modelOf(settings, options.environment ?? process.env);
   const parts = { ...options, root: options.cwd };
-  const { registry, scheduler, root, close } = settings.tools.editCorrection
+  const { registry, scheduler, root, close, current, spoken } = settings.tools.editCorrection
     ? joinParts(parts, editCorrector(model))
     : joinParts(parts);
   const agent = new Agent({
@@ -111,9 +113,16 @@ export function createSession(options: SessionOptions): Session {
     get history() {
       return agent.history;
     },
+    get approvalMode() {
+      return current.mode;
+    },
+    set approvalMode(mode) {
+      current.enter(mode);
+    },
     async *run(text, signal) {
       if (!isAnnounced) yield { type: "session", sessionId: id, model: model.name, root };
       isAnnounced = true;
+      spoken.inputs += 1;
       yield* agent.run(text, signal ?? new AbortController().signal);
     },
   };

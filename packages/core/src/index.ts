@@ -35,20 +35,27 @@ export { type Settings, SettingsError, type SettingsInput } from "./settings/set
 export { SETTINGS_SCHEMA } from "./settings/settings-schema.ts";
 export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";
 export { type CorrectEdit, Edit, Edit as EditTool, type FailedEdit } from "./tools/edit.ts";
+export { ExitPlanMode, ExitPlanMode as ExitPlanModeTool } from "./tools/exitPlanMode.ts";
 export { Glob, Glob as GlobTool } from "./tools/glob.ts";
 export { Grep, Grep as GrepTool } from "./tools/grep.ts";
 export { ListFiles, ListFiles as LSTool } from "./tools/ls.ts";
+export { SaveMemory, SaveMemory as MemoryTool } from "./tools/memoryTool.ts";
 export { ReadFile, ReadFile as ReadFileTool } from "./tools/read-file.ts";
 export { ReadManyFiles, ReadManyFiles as ReadManyFilesTool } from "./tools/read-many-files.ts";
 export { Shell, Shell as ShellTool } from "./tools/shell.ts";
+export { TodoWrite, TodoWrite as TodoWriteTool } from "./tools/todoWrite.ts";
 export { type DiscoveryFailure, ToolRegistry, type ToolSource } from "./tools/tool-registry.ts";
 export {
+  type Approval,
   BaseTool,
   type Confirmation,
   type Decision,
   type FileDiff,
   type GrantScope,
   type OnUpdate,
+  type PlanFollower,
+  type Todo,
+  type TodoList,
   type Tool,
   type ToolDisplay,
   type ToolError,

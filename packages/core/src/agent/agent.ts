@@ -76,12 +76,20 @@ export class Agent {
       }
       const answers = yield* this.#runCalls(reply.calls, signal);
       refused = refusalIn(answers) ?? refused;
-      if (turns >= this.#needs.maxTurns && !signal.aborted) {
-        const message = `Stopped after ${turns} turns, the limit; raise it with --max-turns.`;
-        yield done("limit", { turns, reply, error: { type: "max_turns", message } });
+      const ending = signal.aborted ? null : this.#endingAfter(answers, { turns, reply });
+      if (ending !== null) {
+        yield ending;
         return;
       }
     }
+  }
+
+  #endingAfter(answers: readonly AnsweredCall[], { turns, reply }: Outcome): AgentEvent | null {
+    const plan = unapprovedPlan(answers);
+    if (plan !== null) return done("refused", { turns, reply: withPlan(reply, plan), error: plan.error });
+    if (turns < this.#needs.maxTurns) return null;
+    const message = `Stopped after ${turns} turns, the limit; raise it with --max-turns.`;
+    return done("limit", { turns, reply, error: { type: "max_turns", message } });
   }
 
   async *#reply(signal: AbortSignal): AsyncGenerator<AgentEvent, Reply> {
@@ -145,7 +153,7 @@ function notice(message: string): AgentEvent {
   return { type: "notice", message };
 }
 
-const REFUSALS = new Set(["needs_approval", "denied", "cancelled"]);
+const REFUSALS = new Set(["needs_approval", "denied", "cancelled", "plan_declined"]);
 
 /** Why a run in which a call could not be approved does not count as done, even when the model goes on. */
 function refusalIn(answers: readonly AnsweredCall[]): RunError | null {
@@ -154,4 +162,23 @@ function refusalIn(answers: readonly AnsweredCall[]): RunError | null {
     if (REFUSALS.has(answer.error.type)) return answer.error;
   }
   return null;
+}
+
+type Unapproved = Exclude<AnsweredCall, { readonly status: "success" }>;
+
+/** A plan that nobody has approved ends the turn: the model could only show it again. */
+function unapprovedPlan(answers: readonly AnsweredCall[]): Unapproved | null {
+  for (const answer of answers) {
+    if (answer.status === "success") continue;
+    const nobodyAsked = answer.status === "error" && answer.confirmation?.kind === "plan";
+    if (nobodyAsked || answer.error.type === "plan_declined") return answer;
+  }
+  return null;
+}
+
+/** Where nobody was there to see the plan, it is the result of the run. */
+function withPlan(reply: Reply, answer: Unapproved): Reply {
+  const question = answer.status === "error" ? answer.confirmation : undefined;
+  if (question?.kind !== "plan") return reply;
+  return { ...reply, text: [reply.text, question.plan].filter((text) => text !== "").join("\n\n") };
 }

@@ -1,9 +1,10 @@
+import type { CurrentMode } from "../approval/approval-mode.ts";
 import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
 import { parseRule, type Rule, type Rules } from "../approval/rules.ts";
 import type { Settings } from "../settings/settings.ts";
-import type { ToolboxOptions } from "./toolbox-options.ts";
 
 interface ApprovalGround {
+  readonly current: CurrentMode;
   readonly rules: Rules;
   /** What the person answered "always" to in this session; it grows. */
   readonly granted: readonly Rule[];
@@ -11,10 +12,7 @@ interface ApprovalGround {
 }
 
 /** The approval policy with all that it knows of this place. The grammar of commands is loaded with the first call. */
-export function lazyApproval(
-  { approvalMode = "default" }: ToolboxOptions,
-  { rules, granted, roots }: ApprovalGround,
-) {
+export function lazyApproval({ current, rules, granted, roots }: ApprovalGround) {
   return async (request: ApprovalRequest): Promise<Verdict> => {
     const [{ judge }, { leadsOutside, repositoryProgram }] = await Promise.all([
       import("../approval/approval-policy.ts"),
@@ -26,7 +24,7 @@ export function lazyApproval(
       leadsOutside: (path: string, isPattern: boolean) => leadsOutside(path, isPattern, roots),
       repositoryProgram,
     };
-    return judge({ ...request, place }, approvalMode, { ...rules, allow: [...rules.allow, ...granted] });
+    return judge({ ...request, place }, current.mode, { ...rules, allow: [...rules.allow, ...granted] });
   };
 }
 

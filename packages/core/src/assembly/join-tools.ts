@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { CurrentMode } from "../approval/approval-mode.ts";
 import { parseRule, type Rule } from "../approval/rules.ts";
 import { Scheduler } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
@@ -6,10 +7,12 @@ import { mergeSettings, type Settings } from "../settings/settings.ts";
 import { globMatcher } from "../text/glob-pattern.ts";
 import { builtInTools } from "../tools/built-in-tools.ts";
 import type { CorrectEdit } from "../tools/edit.ts";
+import type { Planning } from "../tools/exitPlanMode.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 import { openWorkspace } from "../workspace/node-workspace.ts";
 import { lazyApproval, parsedRules } from "./join-approval.ts";
 import { commandsOf } from "./join-commands.ts";
+import { memoryPlaces } from "./join-memory.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
 const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
@@ -18,26 +21,31 @@ const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 export function joinParts(options: ToolboxOptions, correctEdit?: CorrectEdit) {
   const settings = mergeSettings([options.settings ?? {}]);
   const rules = parsedRules(settings.permissions);
+  const home = burinHome(options.environment ?? process.env);
   const workspace = openWorkspace(options.root, options.includeDirectories, {
     ...settings.files,
     denied: unreadablePaths(rules.deny),
-    readable: [join(burinHome(options.environment ?? process.env), "output")],
+    readable: [join(home, "output")],
   });
   const commands = commandsOf(options, settings, workspace);
   void commands.endLeftBehind();
   const registry = new ToolRegistry();
+  const current = new CurrentMode(options.approvalMode ?? "default");
+  const spoken = { inputs: 0 };
   for (const tool of builtInTools({
     workspace,
     commands,
     svgAsText: settings.tools.svgAsText,
     overwriteUnread: options.overwriteUnread ?? false,
+    memory: memoryPlaces(workspace, home),
+    planning: planningOf(current, spoken),
     ...(correctEdit ? { correctEdit } : {}),
   })) {
     if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
   }
   for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
   const granted: Rule[] = [];
-  const approval = lazyApproval(options, { rules, granted, roots: workspace.roots });
+  const approval = lazyApproval({ current, rules, granted, roots: workspace.roots });
   const needs = {
     registry,
     judge: approval,
@@ -49,7 +57,20 @@ export function joinParts(options: ToolboxOptions, correctEdit?: CorrectEdit) {
   const close = async () => {
     await commands.close();
   };
-  return { registry, scheduler, root: workspace.root, close, approval };
+  return { registry, scheduler, root: workspace.root, close, approval, current, spoken };
+}
+
+/** `spoken` counts what the person has said, for a plan that is shown again. */
+function planningOf(current: CurrentMode, spoken: { readonly inputs: number }): Planning {
+  return {
+    get isActive() {
+      return current.mode === "plan";
+    },
+    get inputs() {
+      return spoken.inputs;
+    },
+    leave: (mode) => current.leavePlan(mode),
+  };
 }
 
 function isDeclared(name: string, { include, exclude }: Settings["tools"]): boolean {

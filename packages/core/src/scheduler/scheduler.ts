@@ -130,23 +130,18 @@ export class Scheduler {
     if (work.signal.aborted) return cancelled(work, INTERRUPTED);
     const { tool, call } = work;
     switch (decision.outcome) {
-      case "once":
-        tool?.approvedByPerson?.(call.args, question);
-        return null;
-      case "always":
-        this.#needs.onGrant(question.grants);
-        tool?.approvedByPerson?.(call.args, question);
-        return null;
+      case "cancel":
+        return declined(work, question, decision.reason);
       case "edited":
         if (question.kind !== "edit" || !tool?.approvedByPerson) return failed(NOT_EDITABLE);
-        tool.approvedByPerson(call.args, question, decision.content);
-        return null;
-      case "cancel":
-        return cancelled(
-          work,
-          decision.reason ? `cancelled by user: ${decision.reason}` : "cancelled by user",
-        );
+        break;
+      case "always":
+        this.#needs.onGrant(question.grants);
+        break;
+      default:
     }
+    tool?.approvedByPerson?.(call.args, question, decision);
+    return null;
   }
 
   /** Questions come one at a time, also when the calls run side by side. */
@@ -193,10 +188,18 @@ function failed(error: ToolError): FinalState & { readonly status: "error" } {
   return { status: "error", llmContent: error.message, returnDisplay: error.message, error };
 }
 
-function cancelled(work: Work, reason: string): FinalState {
+function cancelled(work: Work, reason: string, type = "cancelled"): FinalState {
   const message = `${work.call.name} was not completed: ${reason}.`;
-  const error = { type: "cancelled", message };
+  const error = { type, message };
   return { status: "cancelled", llmContent: message, returnDisplay: message, error };
+}
+
+/** A plan that is declined has an error of its own: the agent ends the turn on it. */
+function declined(work: Work, question: Confirmation, reason: string | undefined): FinalState {
+  const by = reason ? `cancelled by user: ${reason}` : "cancelled by user";
+  return question.kind === "plan"
+    ? cancelled(work, `${by}. Plan mode stays on`, "plan_declined")
+    : cancelled(work, by);
 }
 
 function unknownTool(work: Work, registry: ToolRegistry): FinalState {

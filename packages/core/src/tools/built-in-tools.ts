@@ -1,12 +1,15 @@
 import type { Commands } from "../workspace/commands.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { type CorrectEdit, Edit } from "./edit.ts";
+import { ExitPlanMode, type Planning } from "./exitPlanMode.ts";
 import { Glob } from "./glob.ts";
 import { Grep } from "./grep.ts";
 import { ListFiles } from "./ls.ts";
+import { type MemoryPlaces, SaveMemory } from "./memoryTool.ts";
 import { ReadFile } from "./read-file.ts";
 import { ReadManyFiles } from "./read-many-files.ts";
 import { Shell } from "./shell.ts";
+import { TodoWrite } from "./todoWrite.ts";
 import type { Tool } from "./tools.ts";
 import { WriteFile } from "./write-file.ts";
 
@@ -16,13 +19,15 @@ export interface BuiltInNeeds {
   readonly commands: Commands;
   readonly svgAsText: boolean;
   readonly overwriteUnread: boolean;
+  readonly memory: MemoryPlaces;
+  readonly planning: Planning;
   /** Absent where there is no model, or where the person switched it off. */
   readonly correctEdit?: CorrectEdit;
 }
 
 /** The one list of built-in tools, and what each is given. */
 export function builtInTools(needs: BuiltInNeeds): Tool[] {
-  const { workspace, commands, svgAsText, overwriteUnread, correctEdit } = needs;
+  const { workspace, commands, svgAsText, overwriteUnread, memory, planning, correctEdit } = needs;
   return [
     new ListFiles(workspace),
     new ReadFile(workspace, { svgAsText }),
@@ -32,5 +37,8 @@ export function builtInTools(needs: BuiltInNeeds): Tool[] {
     new Glob(workspace),
     new Grep(workspace),
     new Shell(workspace, commands),
+    new SaveMemory(memory),
+    new TodoWrite(),
+    new ExitPlanMode(planning),
   ] as Tool[];
 }

@@ -5,7 +5,7 @@ import type { EditMatch, EditRequest, Replacement } from "../text/edit-match.ts"
 import type { FileSnapshot, FileWrite, LargePlan } from "../workspace/file-change.ts";
 import { untilLanded } from "../workspace/until-landed.ts";
 import type { Workspace, WorkspaceError } from "../workspace/workspace.ts";
-import { BaseTool, type Confirmation, type ToolError, type ToolResult } from "./tools.ts";
+import { type Approval, BaseTool, type Confirmation, type ToolError, type ToolResult } from "./tools.ts";
 
 export interface EditParams {
   readonly file_path: string;
@@ -121,11 +121,11 @@ export class Edit extends BaseTool<EditParams> {
     return { kind: "edit", title, path: realPath, diff, grants: [this.name] };
   }
 
-  approvedByPerson(params: EditParams, _confirmation: Confirmation, edited?: string): void {
+  approvedByPerson(params: EditParams, _confirmation: Confirmation, answer: Approval): void {
     const planned = this.#planned.get(params);
-    if (edited === undefined || planned === undefined || "failure" in planned) return;
-    if ("plan" in planned) this.#planned.set(params, { plan: { ...planned.plan, edited } });
-    else this.#planned.set(params, { change: { ...planned.change, edited } });
+    if (answer.outcome !== "edited" || planned === undefined || "failure" in planned) return;
+    if ("plan" in planned) this.#planned.set(params, { plan: { ...planned.plan, edited: answer.content } });
+    else this.#planned.set(params, { change: { ...planned.change, edited: answer.content } });
   }
 
   async execute(params: EditParams, signal: AbortSignal): Promise<ToolResult> {

@@ -21,8 +21,20 @@ export interface FileDiff {
   readonly firstLine?: number;
 }
 
+export interface Todo {
+  readonly id: string;
+  readonly content: string;
+  readonly status: "pending" | "in_progress" | "completed";
+}
+
+/** The steps of a task, for a person to see how far it is. */
+export interface TodoList {
+  readonly kind: "todo_list";
+  readonly todos: readonly Todo[];
+}
+
 /** What the person sees of a result: Markdown, or a special object drawn by its `kind`. */
-export type ToolDisplay = string | FileDiff;
+export type ToolDisplay = string | FileDiff | TodoList;
 
 /** A failure that the model can act upon. `type` is stable and made for programs, `message` for readers. */
 export interface ToolError {
@@ -64,7 +76,15 @@ export type Decision =
   | { readonly outcome: "always"; readonly scope: GrantScope }
   /** Only for an edit: yes to this content instead of the proposed one. */
   | { readonly outcome: "edited"; readonly content: string }
+  /** Only for a plan: yes, and the approval mode to go on in; "once" goes back to the mode before. */
+  | { readonly outcome: "approved_plan"; readonly mode: PlanFollower }
   | { readonly outcome: "cancel"; readonly reason?: string };
+
+/** The modes in which an approved plan can be carried out. */
+export type PlanFollower = "default" | "auto-edit";
+
+/** A Decision that lets the call run. */
+export type Approval = Exclude<Decision, { readonly outcome: "cancel" }>;
 
 /** Live output while a call runs; each update replaces the one before. */
 export type OnUpdate = (display: ToolDisplay) => void;
@@ -89,9 +109,9 @@ export interface Tool<Params extends object = Record<string, unknown>> {
   shouldConfirmExecute(params: Params, signal: AbortSignal): Promise<Confirmation | false>;
   /**
    * Told before `execute`, with the same params object, when a person said yes to this very Confirmation;
-   * not when a mode or a rule allowed the call. `edited` is what the person made of an edit's new content.
+   * not when a mode or a rule allowed the call.
    */
-  approvedByPerson?(params: Params, confirmation: Confirmation, edited?: string): void;
+  approvedByPerson?(params: Params, confirmation: Confirmation, answer: Approval): void;
   execute(params: Params, signal: AbortSignal, onUpdate?: OnUpdate): Promise<ToolResult>;
 }
 

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from "node:path";
 import type { JsonSchema } from "../messages/json-schema.ts";
 import type { FileSnapshot } from "../workspace/file-change.ts";
 import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
-import { BaseTool, type Confirmation, type FileDiff, type ToolResult } from "./tools.ts";
+import { type Approval, BaseTool, type Confirmation, type FileDiff, type ToolResult } from "./tools.ts";
 
 export interface WriteFileParams {
   readonly file_path: string;
@@ -71,10 +71,14 @@ export class WriteFile extends BaseTool<WriteFileParams> {
     return { kind: "edit", title: `${verb} ${target}?`, path: realPath, diff, grants: [this.name] };
   }
 
-  approvedByPerson(params: WriteFileParams, _confirmation: Confirmation, edited?: string): void {
+  approvedByPerson(params: WriteFileParams, _confirmation: Confirmation, answer: Approval): void {
     const plan = this.#plans.get(params);
     if (plan === undefined) return;
-    this.#plans.set(params, { ...plan, isApproved: true, ...(edited === undefined ? {} : { edited }) });
+    this.#plans.set(params, {
+      ...plan,
+      isApproved: true,
+      ...(answer.outcome === "edited" ? { edited: answer.content } : {}),
+    });
   }
 
   async execute(params: WriteFileParams, signal: AbortSignal): Promise<ToolResult> {

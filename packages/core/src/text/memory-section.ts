@@ -1,0 +1,63 @@
+/** The one part of a memory file that the tool writes; all else in the file is the person's. */
+const HEADING = "## Remembered";
+
+/** The text with the fact as one more bullet of the section; null when it stands there already. */
+export function withFact(text: string, fact: string): string | null {
+  const newline = text.includes("\r\n") ? "\r\n" : "\n";
+  const bullet = `- ${oneLine(fact)}`;
+  const lines = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
+  const { start, end } = sectionOf(lines);
+  if (start === -1) {
+    const apart = lines.length === 0 || lines.at(-1)?.trim() === "" ? [] : [""];
+    return [...lines, ...apart, HEADING, "", bullet, ""].join(newline);
+  }
+  const known = lines.slice(start + 1, end).filter((line) => /^\s*[-*+]\s/.test(line));
+  if (known.some((line) => alike(line.replace(/^\s*[-*+]\s+/, ""), fact))) return null;
+  let at = end;
+  while (at > start + 1 && lines[at - 1]?.trim() === "") at -= 1;
+  const before = at === start + 1 ? [""] : [];
+  const made = [...lines.slice(0, at), ...before, bullet, ...lines.slice(at)].join(newline);
+  return text.endsWith("\n") ? made + newline : made;
+}
+
+/** From the heading to the next one of its rank or above; headings inside code fences are text. */
+function sectionOf(lines: readonly string[]): { readonly start: number; readonly end: number } {
+  const headings = headingsOf(lines);
+  const start = headings.find((index) => lines[index]?.trimEnd() === HEADING) ?? -1;
+  const next = headings.find((index) => index > start && /^#{1,2}\s/.test(lines[index] ?? ""));
+  return { start, end: next ?? lines.length };
+}
+
+function headingsOf(lines: readonly string[]): number[] {
+  const found: number[] = [];
+  for (let index = 0; index < lines.length; index += 1) {
+    const fence = /^ {0,3}(`{3,}|~{3,})/.exec(lines[index] ?? "")?.[1];
+    const close = fence === undefined ? -1 : lines.findIndex((line, at) => at > index && closes(line, fence));
+    if (close !== -1) index = close;
+    else if (lines[index]?.startsWith("#")) found.push(index);
+  }
+  return found;
+}
+
+function closes(line: string, fence: string): boolean {
+  const mark = line.trim();
+  return mark.startsWith(fence) && mark === fence.charAt(0).repeat(mark.length);
+}
+
+function alike(one: string, other: string): boolean {
+  return plain(one) === plain(other);
+}
+
+/** What two wordings of one fact have in common: case, blanks and the last full stop say nothing. */
+function plain(fact: string): string {
+  return oneLine(fact).toLowerCase().replace(/\.$/, "");
+}
+
+/** A fact is one bullet, whatever the model wrote around it. */
+function oneLine(fact: string): string {
+  return fact
+    .normalize("NFC")
+    .replace(/\s+/g, " ")
+    .trim()
+    .replace(/^[-*+] /, "");
+}

@@ -1,0 +1,98 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { madeFile, temporaryFolder } from "../../tests/made-files.ts";
+import { createToolbox, type ToolboxOptions } from "../create-session.ts";
+import type { Confirmation } from "./tools.ts";
+
+let root: string;
+let home: string;
+
+beforeEach(() => {
+  root = temporaryFolder();
+  home = join(temporaryFolder(), "home");
+});
+
+function toolbox(options: Partial<ToolboxOptions> = {}) {
+  return createToolbox({ root, environment: { BURIN_HOME: home }, ...options });
+}
+
+const yes = async () => ({ outcome: "once" as const });
+
+describe("save_memory", () => {
+  it("R44 P55 shows the diff, asks, and adds to the project's file", async () => {
+    const path = madeFile(root, "AGENTS.md", "# Rules\r\nBe kind.\r\n");
+    const asked: Confirmation[] = [];
+    const box = toolbox({
+      confirm: async (question) => {
+        asked.push(question);
+        expect(readFileSync(path, "utf8")).toBe("# Rules\r\nBe kind.\r\n");
+        return { outcome: "once" };
+      },
+    });
+    const result = await box.call("save_memory", { fact: "Tests run with npm test." });
+    expect(result.error).toBeUndefined();
+    expect(result.llmContent).toBe(`Remembered in ${path}: Tests run with npm test.`);
+    expect(asked).toMatchObject([{ kind: "edit", path, diff: { addedLines: 4, removedLines: 0 } }]);
+    expect(readFileSync(path, "utf8")).toBe(
+      "# Rules\r\nBe kind.\r\n\r\n## Remembered\r\n\r\n- Tests run with npm test.\r\n",
+    );
+  });
+
+  it("P55 the scope decides the file; the home of the person is made when it is needed", async () => {
+    const box = toolbox({ confirm: yes });
+    expect(existsSync(home)).toBe(false);
+    await box.call("save_memory", { fact: "I like tabs", scope: "global" });
+    expect(readFileSync(join(home, "AGENTS.md"), "utf8")).toBe("## Remembered\n\n- I like tabs\n");
+    expect(existsSync(join(root, "AGENTS.md"))).toBe(false);
+  });
+
+  it("P55 the same fact twice is stored once, and the second time nobody is asked", async () => {
+    await toolbox({ confirm: yes }).call("save_memory", { fact: "Use tabs" });
+    const result = await toolbox().call("save_memory", { fact: "use tabs." });
+    expect(result).toMatchObject({ llmContent: `Already remembered in ${join(root, "AGENTS.md")}.` });
+    expect(readFileSync(join(root, "AGENTS.md"), "utf8").match(/tabs/g)).toHaveLength(1);
+  });
+
+  it("writes nothing without an approval, and nothing when it is refused", async () => {
+    const nobody = await toolbox().call("save_memory", { fact: "x" });
+    expect(nobody.error?.type).toBe("needs_approval");
+    const refused = toolbox({ confirm: async () => ({ outcome: "cancel", reason: "not that" }) });
+    expect((await refused.call("save_memory", { fact: "x" })).llmContent).toContain("not that");
+    expect(existsSync(join(root, "AGENTS.md"))).toBe(false);
+  });
+
+  it("R50 a rule for the project's file does not cover the file for all projects", async () => {
+    const box = toolbox({
+      settings: { permissions: { allow: ["save_memory(project)"], ask: [], deny: [] } },
+    });
+    expect((await box.call("save_memory", { fact: "x" })).error).toBeUndefined();
+    const global = await box.call("save_memory", { fact: "x", scope: "global" });
+    expect(global.error?.type).toBe("needs_approval");
+  });
+
+  it("twenty facts at once from two toolboxes all land", async () => {
+    const boxes = [toolbox({ confirm: yes }), toolbox({ confirm: yes })];
+    const facts = Array.from({ length: 20 }, (_, index) => `fact number ${index}`);
+    const results = await Promise.all(
+      facts.map((fact, index) => boxes[index % 2]?.call("save_memory", { fact })),
+    );
+    expect(results.filter((result) => result?.error)).toEqual([]);
+    const text = readFileSync(join(root, "AGENTS.md"), "utf8");
+    for (const fact of facts) expect(text).toContain(`- ${fact}\n`);
+  });
+
+  it.each([
+    [{ fact: "   " }, "empty"],
+    [{ fact: "x", scope: "team" }, "scope"],
+    [{}, "fact"],
+  ])("R30 refuses %j with words", async (args, word) => {
+    const result = await toolbox({ confirm: yes }).call("save_memory", args);
+    expect(result.error).toMatchObject({ type: "invalid_arguments", message: expect.stringContaining(word) });
+  });
+
+  it("refuses a file that holds no text", async () => {
+    madeFile(root, "AGENTS.md", new Uint8Array([0, 1, 2, 0, 255]));
+    expect((await toolbox({ confirm: yes }).call("save_memory", { fact: "x" })).error?.type).toBe("io_error");
+  });
+});

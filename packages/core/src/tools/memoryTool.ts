@@ -1,0 +1,122 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+import { withFact } from "../text/memory-section.ts";
+import type { FileSnapshot } from "../workspace/file-change.ts";
+import { untilLanded } from "../workspace/until-landed.ts";
+import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
+import { BaseTool, type Confirmation, type FileDiff, type ToolResult } from "./tools.ts";
+
+type Scope = "project" | "global";
+
+export interface SaveMemoryParams {
+  readonly fact: string;
+  readonly scope?: Scope;
+}
+
+/** Where facts are kept: one file for this project, one for all. */
+export interface MemoryPlaces {
+  readonly project: MemoryPlace;
+  readonly global: MemoryPlace;
+}
+
+export interface MemoryPlace {
+  readonly file: string;
+  /** The workspace that the file is in, made when it is first needed. */
+  open(): Workspace;
+}
+
+interface Change {
+  readonly before: FileSnapshot;
+  readonly content: string;
+  readonly diff: FileDiff;
+}
+
+export class SaveMemory extends BaseTool<SaveMemoryParams> {
+  readonly name = "save_memory";
+  readonly displayName = "SaveMemory";
+  readonly kind = "edit";
+  readonly description =
+    "Remembers one fact for later sessions, when the person asks for it or states a lasting preference. Not for what belongs to the present task only.";
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      fact: { type: "string", minLength: 1, maxLength: 2000, description: "One self-contained sentence." },
+      scope: {
+        type: "string",
+        enum: ["project", "global"],
+        description: "project (default): for this folder; global: for all projects of this person.",
+      },
+    },
+    required: ["fact"],
+    additionalProperties: false,
+  };
+  readonly #places: MemoryPlaces;
+
+  constructor(places: MemoryPlaces) {
+    super();
+    this.#places = places;
+  }
+
+  ruleSubjects({ scope = "project" }: SaveMemoryParams): readonly string[] {
+    return [scope];
+  }
+
+  getDescription({ fact, scope = "project" }: SaveMemoryParams): string {
+    return `Remember (${scope}): ${fact}`;
+  }
+
+  /** A fact that is known already changes nothing, so nobody is asked. */
+  override async shouldConfirmExecute(params: SaveMemoryParams): Promise<Confirmation | false> {
+    const change = await this.#change(params);
+    if (change === null) return false;
+    const { file } = this.#place(params);
+    const path = await this.#place(params).open().resolve(file);
+    const grants = params.scope === "global" ? [] : [`${this.name}(project)`];
+    return { kind: "edit", title: `Remember this in ${file}?`, path, diff: change.diff, grants };
+  }
+
+  async execute(params: SaveMemoryParams, signal: AbortSignal): Promise<ToolResult> {
+    const { file, open } = this.#place(params);
+    const first = await this.#change(params);
+    const known = { llmContent: `Already remembered in ${file}.`, returnDisplay: `Already in ${file}.` };
+    if (first === null) return known;
+    const { done } = await untilLanded<Change | null>(first, {
+      write: async (change) => {
+        if (change === null) return { isNew: false, wasBasis: true, notes: [] };
+        const { before: basis, content } = change;
+        return open().write({ file, content, isWholeKnown: false, basis, isBasisAgreed: true }, signal);
+      },
+      merge: () => this.#change(params),
+    });
+    if (done === null) return known;
+    return { llmContent: `Remembered in ${file}: ${params.fact.trim()}`, returnDisplay: done.diff };
+  }
+
+  protected override checkParams({ fact }: SaveMemoryParams): string | null {
+    return fact.trim() === "" ? '"fact" is empty: write one sentence that is worth remembering.' : null;
+  }
+
+  #place({ scope = "project" }: SaveMemoryParams): MemoryPlace {
+    return this.#places[scope];
+  }
+
+  /** What the file would become; null when it holds the fact already. */
+  async #change(params: SaveMemoryParams): Promise<Change | null> {
+    const { file, open } = this.#place(params);
+    const workspace = open();
+    const before = await workspace.snapshot(file);
+    if (before.exists && before.text === null) {
+      throw new WorkspaceError(
+        "io_error",
+        `${file} is not a text file of ordinary size, so nothing is added to it.`,
+      );
+    }
+    const content = withFact(before.text ?? "", params.fact);
+    if (content === null) return null;
+    const [{ fileDiff }, { after }] = await Promise.all([
+      import("../text/diff.ts"),
+      workspace.preview(file, content, before),
+    ]);
+    const diff = fileDiff({ fileName: workspace.relative(file), before: before.text, after });
+    return { before, content, diff };
+  }
+}
