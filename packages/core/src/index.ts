@@ -3,6 +3,7 @@ export { historyOf } from "./agent/history.ts";
 export { APPROVAL_MODES, type ApprovalMode } from "./approval/approval-mode.ts";
 export { parseRule } from "./approval/rules.ts";
 export type { PartVerdict, Verdict } from "./approval/verdict.ts";
+export { openGrants } from "./assembly/join-grants.ts";
 export {
   createSession,
   createToolbox,
@@ -25,6 +26,7 @@ export { type RetryOptions, retrying } from "./models/retry.ts";
 export { type ScriptLine, scriptedModel } from "./models/scripted.ts";
 export type { Confirm, OnCall } from "./scheduler/scheduler.ts";
 export { type AnsweredCall, isAnswered, type ToolCall } from "./scheduler/tool-call.ts";
+export type { GrantStore, StoredGrant } from "./settings/grants.ts";
 export {
   burinHome,
   type LoadedSettings,

@@ -14,6 +14,13 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     usage: [["explain '<command>'", "whether a shell command would run unasked, and why; runs nothing"]],
     load: async () => (await import("./explain.ts")).runExplain,
   },
+  grants: {
+    usage: [
+      ["grants", 'what "always" has allowed, in this project and elsewhere'],
+      ["grants revoke <number|rule>", "takes one back"],
+    ],
+    load: async () => (await import("./grants.ts")).runGrants,
+  },
   demo: {
     usage: [["demo", "the whole flow in ten seconds, no model needed"]],
     load: async () => (await import("./demo.ts")).runDemo,

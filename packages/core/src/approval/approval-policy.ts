@@ -44,6 +44,8 @@ export function judge(request: ApprovalRequest, mode: ApprovalMode, rules: Rules
   }
   const allowed = firstCovering(rules.allow, request, "every");
   if (allowed) return decided("allow", allowed, `the rule allow ${allowed.text} covers it`);
+  const granted = firstCovering(rules.granted ?? [], request, "every");
+  if (granted) return decided("allow", granted, `the grant ${granted.text} covers it`);
   if (confirmation === false) return { verdict: "allow", reason: `${request.tool} needs no approval` };
   if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
   if (mode === "auto-edit" && request.kind === "edit") {

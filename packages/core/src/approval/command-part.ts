@@ -3,7 +3,7 @@ import { parseShellCommand } from "../text/shell-command/parse-shell-command.ts"
 import { quoteShellWord } from "../text/shell-command/shell-words.ts";
 import { ruleText } from "./command-pattern.ts";
 import { type CommandPlace, CommandReach } from "./command-place.ts";
-import { type CommandRule, coveredWords, coversEverything } from "./command-rules.ts";
+import { type CommandRule, coveredWords, coversEverything, ruleInWords } from "./command-rules.ts";
 import { type Argument, type Finding, launchFinding, unknownFinding } from "./programs/finding.ts";
 import { isShell, isTransparent, isWrapper, type Launch, launchesOf } from "./programs/launches.ts";
 import { readProgram } from "./programs/read-program.ts";
@@ -54,11 +54,11 @@ function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
   const left = everything === undefined ? all : all.filter(isAlwaysAsked);
   const [first] = left;
   if (first === undefined) {
-    const covering = everything?.text ?? rule;
+    const covering = everything ?? rule;
     const reason =
-      covering === undefined ? "it only reads inside the root" : `the rule allow ${covering} covers it`;
+      covering === undefined ? "it only reads inside the root" : `${ruleInWords(covering)} covers it`;
     const verdict = { text, verdict: "allow" as const, reason, isOnlyReading: false };
-    return covering === undefined ? verdict : { ...verdict, rule: covering };
+    return covering === undefined ? verdict : { ...verdict, rule: covering.text };
   }
   const asked = {
     text,
@@ -66,18 +66,11 @@ function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
     reason: `\`${text}\` needs an approval: ${first.what}`,
     isOnlyReading: left.every(({ nature }) => nature === "outside"),
   };
-  const isGrantable = (finding: Finding) => !isProtected(finding) && finding.upTo < command.words.length;
+  const isGrantable = (finding: Finding) => !isAlwaysAsked(finding) && finding.upTo < command.words.length;
   const canBeGranted =
     words !== null && around.length === 0 && left.every(isGrantable) && !words.some(isGlob);
   if (!canBeGranted) return asked;
-  const isExact = left.some(({ nature }) => nature === "destructive");
-  return {
-    ...asked,
-    grant: ruleText(
-      words.map(({ value }) => quoteShellWord(value)),
-      isExact,
-    ),
-  };
+  return { ...asked, grant: ruleText(words.map(({ value }) => quoteShellWord(value))) };
 }
 
 function isProtected({ nature }: Finding): boolean {
@@ -143,7 +136,7 @@ function protectedFinding(path: string, what: string): Finding {
 
 interface Judged {
   readonly findings: readonly Finding[];
-  readonly rule?: string;
+  readonly rule?: CommandRule;
 }
 
 /** What no rule excuses. A rule excuses what it spells out, and that a program is not known to be read-only. */
@@ -154,12 +147,27 @@ function judgeWords(words: readonly Argument[], judging: Judging): Judged {
   if (findings.some(({ nature }) => nature !== "outside")) {
     findings.push(...protectedFindings(words, judging.reach));
   }
-  const covering = judging.allow
-    .map((rule) => ({ rule: rule.text, spelled: coveredWords(rule, words) }))
-    .reduce((best, each) => (each.spelled > best.spelled ? each : best), { rule: "", spelled: 0 });
-  if (covering.spelled === 0) return { findings };
-  const left = findings.filter((finding) => isProtected(finding) || finding.upTo >= covering.spelled);
-  return { findings: left, rule: covering.rule };
+  return judging.allow.reduce<Judged>(
+    (best, rule) => {
+      const left = leftBy(rule, words, findings);
+      return left === null || (best.rule && left.length >= best.findings.length)
+        ? best
+        : { findings: left, rule };
+    },
+    { findings },
+  );
+}
+
+/** What the rule does not excuse; null when it does not speak of these words. */
+function leftBy(
+  rule: CommandRule,
+  words: readonly Argument[],
+  findings: readonly Finding[],
+): readonly Finding[] | null {
+  const spelled = coveredWords(rule, words);
+  if (spelled === 0) return null;
+  const isNeverExcused = rule.isGrant ? isAlwaysAsked : isProtected;
+  return findings.filter((finding) => isNeverExcused(finding) || finding.upTo >= spelled);
 }
 
 function ownFindings(

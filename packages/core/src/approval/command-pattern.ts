@@ -24,7 +24,7 @@ export function commandPatternFault(pattern: string): string | null {
     : null;
 }
 
-/** A rule that covers these words; with `isExact` no others. */
-export function ruleText(words: readonly string[], isExact: boolean): string {
-  return `${SHELL_TOOL}(${words.join(" ")}${isExact ? ";" : ""})`;
+/** A rule that covers these words, with any more after them. */
+export function ruleText(words: readonly string[]): string {
+  return `${SHELL_TOOL}(${words.join(" ")})`;
 }

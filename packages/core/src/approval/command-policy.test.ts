@@ -14,7 +14,8 @@ interface Given {
 
 const rule = (words: string) => parseRule(words === "" ? "run_shell_command" : `run_shell_command(${words})`);
 
-function judged(command: string, { mode = "default", allow = [], ask = [], deny = [], place }: Given = {}) {
+function judged(command: string, given: Given = {}) {
+  const { mode = "default", allow = [], ask = [], deny = [], place } = given;
   const confirmation = { kind: "exec", title: "", command, parts: [], grants: [] } as const;
   const request = { tool: "run_shell_command", kind: "execute", confirmation, subjects: [] } as const;
   return judge({ ...request, place: place ?? { root: "/project" } }, mode, {
@@ -132,49 +133,6 @@ describe("rules that allow", () => {
     ["", "echo x > .env"],
   ])("P21 P23 allow %j does not cover %j", (allow, command) => {
     expect(judged(command, { allow: [allow] }).verdict).toBe("ask");
-  });
-});
-
-describe("grants", () => {
-  it.each([
-    ["git diff | head", []],
-    ["npm publish", ["npm publish"]],
-    ["git diff | tee x && ls && make all", ["tee x", "make all"]],
-    ["git commit -m 'it is; done'", ["git commit -m 'it is; done'"]],
-    ["cat /etc/hosts", ["cat /etc/hosts"]],
-    ["rm -r build", ["rm -r build;"]],
-    ["git reset --hard", ["git reset --hard;"]],
-    ["find . -delete", ["find . -delete"]],
-    ["sh -c 'touch x'", ["sh -c 'touch x'"]],
-  ])(
-    "P22 always for %j stores the parts that were not allowed, and then it does not ask",
-    (command, words) => {
-      const verdict = judged(command);
-      expect(verdict.grants ?? []).toEqual(words.map((each) => `run_shell_command(${each})`));
-      expect(judged(command, { allow: words }).verdict).toBe("allow");
-    },
-  );
-
-  it("P23 always for a deletion is for these words and no others", () => {
-    expect(judged("rm -r build src", { allow: ["rm -r build;"] }).verdict).toBe("ask");
-  });
-
-  it.each([
-    "echo $x",
-    "make > log",
-    "A=b make",
-    "make &",
-    "echo x > .env",
-    "sed -i s/a/b/ .env",
-    "cd",
-    "rm *",
-  ])("P22 nothing is offered where no rule would help: %j", (command) =>
-    expect(judged(command)).toMatchObject({ verdict: "ask", grants: [] }),
-  );
-
-  it("P22 names the part that needs the approval", () => {
-    expect(judged("git diff && npm publish", { allow: ["git diff"] })).toMatchObject({ part: "npm publish" });
-    expect(judged("npm test && ls", { allow: ["npm test"] }).reason).toContain("run_shell_command(npm test)");
   });
 });
 

@@ -5,7 +5,14 @@ import type { ApprovalMode } from "./approval-mode.ts";
 import { judgeParts } from "./command-part.ts";
 import { SHELL_TOOL } from "./command-pattern.ts";
 import type { CommandPlace } from "./command-place.ts";
-import { type CommandRule, commandRules, coversEverything, mentions } from "./command-rules.ts";
+import {
+  allowingRules,
+  type CommandRule,
+  commandRules,
+  coversEverything,
+  mentions,
+  ruleInWords,
+} from "./command-rules.ts";
 import { allCommandWords } from "./command-words.ts";
 import type { Rule, Rules } from "./rules.ts";
 import type { PartVerdict, Verdict } from "./verdict.ts";
@@ -39,7 +46,7 @@ export function judgeCommand({ command, mode, rules, place }: CommandRequest): V
   if (asked !== null) return askedByRule("ask", asked);
   if (denied !== null) return askedByRule("deny", denied);
   if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
-  return judgedByParts(line, commandRules(rules.allow), place);
+  return judgedByParts(line, allowingRules(rules), place);
 }
 
 interface Mention {
@@ -118,13 +125,14 @@ function judgedByParts(
   if (first !== undefined) {
     return { verdict: "ask", reason: first.reason, part: first.text, grants: grantsFor(open), parts };
   }
-  const rules = [...new Set(parts.flatMap(({ rule }) => (rule === undefined ? [] : [rule])))];
-  const [only] = everything === undefined ? rules : [everything.text];
-  if (only === undefined)
+  const named = new Set(parts.map(({ rule }) => rule));
+  const rules = everything === undefined ? allow.filter(({ text }) => named.has(text)) : [everything];
+  const [only] = rules;
+  if (only === undefined) {
     return { verdict: "allow", reason: "it does nothing but read inside the root", parts };
-  const named = everything === undefined ? rules : [everything.text];
-  const reason = `${named.length === 1 ? "the rule" : "the rules"} allow ${named.join(", ")} ${named.length === 1 ? "covers" : "cover"} it`;
-  return { verdict: "allow", reason, rule: only, parts };
+  }
+  const reason = `${rules.map(ruleInWords).join(" and ")} ${rules.length === 1 ? "covers" : "cover"} it`;
+  return { verdict: "allow", reason, rule: only.text, parts };
 }
 
 /** One rule for each part that is not allowed; none at all when one of them cannot be covered by any rule. */

@@ -3,13 +3,20 @@ import { type CommandPattern, commandPattern, SHELL_TOOL } from "./command-patte
 import type { Argument } from "./programs/finding.ts";
 import { gitSubcommand } from "./programs/git.ts";
 import { baseName } from "./programs/launches.ts";
-import type { Rule } from "./rules.ts";
+import type { Rule, Rules } from "./rules.ts";
 
 /** A rule for commands, its pattern taken apart. */
 export interface CommandRule extends CommandPattern {
   readonly text: string;
   /** The pattern is more than words: it covers nothing, and may mean anything that it forbids. */
   readonly isUnclear: boolean;
+  /** It comes from an "always", which never speaks of what destroys. */
+  readonly isGrant: boolean;
+}
+
+/** The rules that allow commands, those of "always" after those of settings. */
+export function allowingRules({ allow, granted = [] }: Rules): CommandRule[] {
+  return [...commandRules(allow), ...commandRules(granted).map((rule) => ({ ...rule, isGrant: true }))];
 }
 
 /** The rules that speak of commands. */
@@ -18,8 +25,13 @@ export function commandRules(rules: readonly Rule[]): CommandRule[] {
     .filter(({ tool }) => globMatcher(tool, { caseSensitive: true })(SHELL_TOOL))
     .map(({ text, pattern = "" }) => {
       const read = commandPattern(pattern);
-      return { text, ...(read ?? { words: [], isExact: false }), isUnclear: read === null };
+      return { text, ...(read ?? { words: [], isExact: false }), isUnclear: read === null, isGrant: false };
     });
+}
+
+/** For reasons: a person looks for the one in the settings and for the other with `burin grants`. */
+export function ruleInWords({ text, isGrant }: CommandRule): string {
+  return isGrant ? `the grant ${text}` : `the rule allow ${text}`;
 }
 
 /** A rule for every command, whatever its words. */

@@ -12,6 +12,8 @@ export interface Rules {
   readonly allow: readonly Rule[];
   readonly ask: readonly Rule[];
   readonly deny: readonly Rule[];
+  /** What the person answered "always" to: like allow, but nothing that destroys is ever meant by it. */
+  readonly granted?: readonly Rule[];
 }
 
 const RULE = /^\s*([A-Za-z0-9_*-]+)\s*(?:\((.*)\))?\s*$/s;

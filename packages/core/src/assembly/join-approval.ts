@@ -2,17 +2,17 @@ import type { CurrentMode } from "../approval/approval-mode.ts";
 import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
 import { parseRule, type Rule, type Rules } from "../approval/rules.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { Grants } from "./join-grants.ts";
 
 interface ApprovalGround {
   readonly current: CurrentMode;
   readonly rules: Rules;
-  /** What the person answered "always" to in this session; it grows. */
-  readonly granted: readonly Rule[];
+  readonly grants: Grants;
   readonly roots: readonly string[];
 }
 
 /** The approval policy with all that it knows of this place. The grammar of commands is loaded with the first call. */
-export function lazyApproval({ current, rules, granted, roots }: ApprovalGround) {
+export function lazyApproval({ current, rules, grants, roots }: ApprovalGround) {
   return async (request: ApprovalRequest): Promise<Verdict> => {
     const [{ judge }, { leadsOutside, repositoryProgram }] = await Promise.all([
       import("../approval/approval-policy.ts"),
@@ -24,7 +24,13 @@ export function lazyApproval({ current, rules, granted, roots }: ApprovalGround)
       leadsOutside: (path: string, isPattern: boolean) => leadsOutside(path, isPattern, roots),
       repositoryProgram,
     };
-    return judge({ ...request, place }, current.mode, { ...rules, allow: [...rules.allow, ...granted] });
+    const judged = (granted: readonly Rule[]) =>
+      judge({ ...request, place }, current.mode, { ...rules, granted: [...grants.session, ...granted] });
+    const verdict = judged([]);
+    if (verdict.verdict !== "ask") return verdict;
+    const stored = await grants.stored();
+    if (stored.fault !== undefined) return { ...verdict, reason: `${verdict.reason}; ${stored.fault}` };
+    return stored.rules.length === 0 ? verdict : judged(stored.rules);
   };
 }
 

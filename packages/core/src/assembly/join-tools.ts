@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { CurrentMode } from "../approval/approval-mode.ts";
-import { parseRule, type Rule } from "../approval/rules.ts";
+import type { Rule } from "../approval/rules.ts";
 import { Scheduler } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import { mergeSettings, type Settings } from "../settings/settings.ts";
@@ -12,6 +12,7 @@ import { ToolRegistry } from "../tools/tool-registry.ts";
 import { openWorkspace } from "../workspace/node-workspace.ts";
 import { lazyApproval, parsedRules } from "./join-approval.ts";
 import { commandsOf } from "./join-commands.ts";
+import { grantsOf } from "./join-grants.ts";
 import { memoryPlaces } from "./join-memory.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
@@ -44,14 +45,12 @@ export function joinParts(options: ToolboxOptions, correctEdit?: CorrectEdit) {
     if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
   }
   for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
-  const granted: Rule[] = [];
-  const approval = lazyApproval({ current, rules, granted, roots: workspace.roots });
+  const grants = grantsOf(home, workspace.root);
+  const approval = lazyApproval({ current, rules, grants, roots: workspace.roots });
   const needs = {
     registry,
     judge: approval,
-    onGrant: (grants: readonly string[]) => {
-      granted.push(...grants.map(parseRule));
-    },
+    onGrant: grants.add,
   };
   const scheduler = new Scheduler(options.confirm ? { ...needs, confirm: options.confirm } : needs);
   const close = async () => {

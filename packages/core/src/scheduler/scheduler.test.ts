@@ -85,6 +85,7 @@ function setUp({ confirm, mode, deny }: Setup = {}) {
       }),
     onGrant: (granted: readonly string[]) => {
       grants.push(...granted);
+      return Promise.resolve(null);
     },
   };
   const scheduler = new Scheduler(confirm ? { ...needs, confirm } : needs);

@@ -2,7 +2,7 @@ import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
 import { coerceArguments } from "../messages/check-schema.ts";
 import type { FunctionCall } from "../messages/function-call.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
-import type { Confirmation, Decision, Tool, ToolError, ToolResult } from "../tools/tools.ts";
+import type { Confirmation, Decision, GrantScope, Tool, ToolError, ToolResult } from "../tools/tools.ts";
 import { WorkspaceError } from "../workspace/workspace.ts";
 import { boundedContent } from "./function-response.ts";
 import type { AnsweredCall, ToolCall, ToolCallState } from "./tool-call.ts";
@@ -15,8 +15,8 @@ export interface SchedulerNeeds {
   readonly judge: (request: ApprovalRequest) => Verdict | Promise<Verdict>;
   /** Absent when nobody is there to ask; then a call that must be asked about is refused. */
   readonly confirm?: Confirm;
-  /** Called when the person answers "always", with the rules that it stands for. */
-  readonly onGrant: (grants: readonly string[]) => void;
+  /** Called when the person answers "always"; resolves to what they should know of it, or null. */
+  readonly onGrant: (grants: readonly string[], scope: GrantScope) => Promise<string | null>;
 }
 
 /** Hears each new state of each call. */
@@ -33,6 +33,7 @@ interface Work {
 export class Scheduler {
   readonly #needs: SchedulerNeeds;
   #question: Promise<unknown> = Promise.resolve();
+  #alwaysCount = 0;
 
   constructor(needs: SchedulerNeeds) {
     this.#needs = needs;
@@ -91,27 +92,23 @@ export class Scheduler {
     const fault = argsError ?? tool.validateToolParams(args);
     if (fault !== null) return failed({ type: "invalid_arguments", message: fault });
     work.report({ status: "validating" }, tool.getDescription(args));
-    const refusal = await this.#approval(work, tool);
-    if (refusal !== null) return refusal;
-    work.report({ status: "executing" });
+    const approval = await this.#approval(work, tool);
+    if ("status" in approval) return approval;
+    work.report({ status: "executing", ...approval });
     const result = await tool.execute(args, work.signal, (display) => {
       work.report({ status: "executing", display });
     });
     return answered(result);
   }
 
-  /** null when the call may run. */
-  async #approval(work: Work, tool: Tool): Promise<FinalState | null> {
+  async #approval(work: Work, tool: Tool): Promise<FinalState | Approved> {
     const { args } = work.call;
     const confirmation = await tool.shouldConfirmExecute(args, work.signal);
-    const judged = await this.#needs.judge({
-      tool: tool.name,
-      kind: tool.kind,
-      confirmation,
-      subjects: tool.ruleSubjects?.(args) ?? [],
-    });
+    const subjects = tool.ruleSubjects?.(args) ?? [];
+    const judge = () => this.#needs.judge({ tool: tool.name, kind: tool.kind, confirmation, subjects });
+    const judged = await judge();
     const { verdict, reason } = judged;
-    if (verdict === "allow") return null;
+    if (verdict === "allow") return {};
     if (verdict === "deny") {
       return failed({ type: "denied", message: `${tool.name} was not run: ${reason}.` });
     }
@@ -122,13 +119,18 @@ export class Scheduler {
       const message = `${tool.name} was not run: it needs an approval (${reason}), and nobody is here to give it.`;
       return { ...failed({ type: "needs_approval", message }), confirmation: question };
     }
-    const decision = await this.#ask(() => confirm(question, work.signal));
-    return this.#decided(work, question, decision);
+    const before = this.#alwaysCount;
+    return this.#ask(async () => {
+      // The "always" of a call that ran beside this one may have answered it while it waited.
+      if (this.#alwaysCount !== before && (await judge()).verdict === "allow") return {};
+      return this.#decided(work, question, await confirm(question, work.signal));
+    });
   }
 
-  #decided(work: Work, question: Confirmation, decision: Decision): FinalState | null {
+  async #decided(work: Work, question: Confirmation, decision: Decision): Promise<FinalState | Approved> {
     if (work.signal.aborted) return cancelled(work, INTERRUPTED);
     const { tool, call } = work;
+    let notice: string | null = null;
     switch (decision.outcome) {
       case "cancel":
         return declined(work, question, decision.reason);
@@ -136,12 +138,13 @@ export class Scheduler {
         if (question.kind !== "edit" || !tool?.approvedByPerson) return failed(NOT_EDITABLE);
         break;
       case "always":
-        this.#needs.onGrant(question.grants);
+        notice = await this.#needs.onGrant(question.grants, decision.scope);
+        this.#alwaysCount += 1;
         break;
       default:
     }
     tool?.approvedByPerson?.(call.args, question, decision);
-    return null;
+    return notice === null ? {} : { notice };
   }
 
   /** Questions come one at a time, also when the calls run side by side. */
@@ -150,6 +153,11 @@ export class Scheduler {
     this.#question = answer;
     return answer;
   }
+}
+
+/** The call may run. */
+interface Approved {
+  readonly notice?: string;
 }
 
 type FinalState = Extract<ToolCallState, { readonly llmContent: unknown }>;

@@ -8,7 +8,12 @@ import type { Confirmation, ToolDisplay, ToolError } from "../tools/tools.ts";
 export type ToolCallState =
   | { readonly status: "validating" }
   | { readonly status: "awaiting_approval"; readonly confirmation: Confirmation; readonly reason: string }
-  | { readonly status: "executing"; readonly display?: ToolDisplay }
+  | {
+      readonly status: "executing";
+      readonly display?: ToolDisplay;
+      /** For the person, and not of the tool: e.g. that an "always" could not be stored. */
+      readonly notice?: string;
+    }
   | (Answered & { readonly status: "success" })
   | (Answered & { readonly status: "error"; readonly error: ToolError; readonly confirmation?: Confirmation })
   | (Answered & { readonly status: "cancelled"; readonly error: ToolError });

@@ -67,8 +67,8 @@ export type Confirmation = { readonly title: string; readonly grants: readonly s
   | { readonly kind: "plan"; readonly plan: string }
 );
 
-/** How far an "always" reaches. */
-export type GrantScope = "session";
+/** How far an "always" reaches: until this session ends, or for good in this project or in all. */
+export type GrantScope = "session" | "project" | "everywhere";
 
 /** The person's answer to a Confirmation. */
 export type Decision =

@@ -1,0 +1,85 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { GrantStore } from "./grants.ts";
+
+let home: string;
+let store: GrantStore;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "burin-grants-"));
+  store = new GrantStore(join(home, "new"));
+});
+
+afterEach(() => {
+  rmSync(home, { recursive: true });
+});
+
+const names = async (from = store) =>
+  (await from.all()).map(({ rule, project = "*" }) => `${rule} ${project}`);
+
+describe("stored grants", () => {
+  it("P22 are there for the next process, each once, in a file that only the person can read", async () => {
+    await store.add(["edit", "run_shell_command(npm test)"], "/a");
+    await store.add(["edit"], undefined);
+    await store.add(["edit"], "/a");
+    expect(await names(new GrantStore(join(home, "new")))).toEqual([
+      "edit /a",
+      "run_shell_command(npm test) /a",
+      "edit *",
+    ]);
+    expect(statSync(store.path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(home, "new")).mode & 0o777).toBe(0o700);
+    expect(readdirSync(join(home, "new"))).toEqual(["grants.json"]);
+  });
+
+  it("P22 what another process stores or takes back counts at once", async () => {
+    expect(await names()).toEqual([]);
+    const other = new GrantStore(join(home, "new"));
+    await other.add(["edit"], undefined);
+    expect(await names()).toEqual(["edit *"]);
+    expect(await other.revoke(({ rule }) => rule === "edit")).toHaveLength(1);
+    expect(await names()).toEqual([]);
+  });
+
+  it.each(["{", "", "[]", "null", '{"grants":[{"rule":1,"when":""}]}', '{"grants":[{"rule":"edit"}]}'])(
+    "a broken file (%j) grants nothing, takes nothing and keeps its bytes",
+    async (text) => {
+      mkdirSync(join(home, "new"));
+      writeFileSync(store.path, text);
+      await expect(store.all()).rejects.toThrow("grants.json is broken");
+      await expect(store.add(["edit"], undefined)).rejects.toThrow("left as it is");
+      await expect(store.revoke(() => true)).rejects.toThrow("left as it is");
+      expect(readFileSync(store.path, "utf8")).toBe(text);
+      expect(readdirSync(join(home, "new"))).toEqual(["grants.json"]);
+    },
+  );
+
+  it("P22 answers given at the same time are all kept", async () => {
+    const stores = ["a", "b", "c", "d", "e", "f"].map((name) => ({
+      name,
+      own: new GrantStore(join(home, "new")),
+    }));
+    const all = stores.flatMap(({ name, own }) => [1, 2, 3].map((n) => own.add([`${name}_${n}`], undefined)));
+    await Promise.all(all);
+    expect(await names()).toHaveLength(18);
+    expect(readdirSync(join(home, "new"))).toEqual(["grants.json"]);
+  });
+
+  it("a lock that a crash left is taken away, that of a living process is waited for", async () => {
+    await store.add(["a"], undefined);
+    const lock = `${store.path}.lock`;
+    writeFileSync(lock, "4194305 gone\n");
+    utimesSync(lock, 0, 0);
+    await store.add(["b"], undefined);
+    writeFileSync(lock, `${process.pid} alive\n`);
+    utimesSync(lock, 0, 0);
+    const waiting = store.add(["c"], undefined);
+    setTimeout(() => rmSync(lock), 150);
+    await waiting;
+    expect(await names()).toEqual(["a *", "b *", "c *"]);
+    expect(readdirSync(join(home, "new"))).toEqual(["grants.json"]);
+  });
+});
