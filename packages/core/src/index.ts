@@ -1,6 +1,7 @@
 export type { AgentEvent, RunError, RunStatus } from "./agent/agent-event.ts";
 export { historyOf } from "./agent/history.ts";
 export { APPROVAL_MODES, type ApprovalMode } from "./approval/approval-mode.ts";
+export { type QuestionView, questionView, type ViewLimits } from "./approval/question-view.ts";
 export { parseRule } from "./approval/rules.ts";
 export type { PartVerdict, Verdict } from "./approval/verdict.ts";
 export { openGrants } from "./assembly/join-grants.ts";
@@ -36,6 +37,7 @@ export {
 export { type Settings, SettingsError, type SettingsInput } from "./settings/settings.ts";
 export { SETTINGS_SCHEMA } from "./settings/settings-schema.ts";
 export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";
+export { visibleText } from "./text/visible-text.ts";
 export { type CorrectEdit, Edit, Edit as EditTool, type FailedEdit } from "./tools/edit.ts";
 export { ExitPlanMode, ExitPlanMode as ExitPlanModeTool } from "./tools/exitPlanMode.ts";
 export { Glob, Glob as GlobTool } from "./tools/glob.ts";
