@@ -11,7 +11,7 @@ import { configuredModel } from "./models/configured-model.ts";
 import type { OnCall } from "./scheduler/scheduler.ts";
 import { type AnsweredCall, isAnswered } from "./scheduler/tool-call.ts";
 import { mergeSettings, type Settings } from "./settings/settings.ts";
-import type { ToolRegistry } from "./tools/tool-registry.ts";
+import type { DiscoveryFailure, ToolRegistry } from "./tools/tool-registry.ts";
 import type { ToolResult } from "./tools/tools.ts";
 
 export type { ToolboxOptions };
@@ -25,6 +25,12 @@ export interface Toolbox {
   explain(command: string): Promise<Verdict>;
   /** The same, told as the call's states; resolves to the last one. */
   run(name: string, args: Readonly<Record<string, unknown>>, options?: RunOptions): Promise<AnsweredCall>;
+  /** Starts the sources of more tools and resolves when each has answered, with what went wrong. Never rejects. */
+  ready(): Promise<readonly DiscoveryFailure[]>;
+  /** Asks the sources again. */
+  refreshTools(): Promise<readonly DiscoveryFailure[]>;
+  /** What went wrong with the sources so far. */
+  readonly discoveryFailures: readonly DiscoveryFailure[];
   /** Ends every command that still runs, in the background too. To be called when the toolbox is done with. */
   close(): Promise<void>;
 }
@@ -52,6 +58,10 @@ export interface Session {
   approvalMode: ApprovalMode;
   /** Works on one prompt; the events end with one `done`. A reader that stops early stops the work. */
   run(text: string, signal?: AbortSignal): AsyncGenerator<AgentEvent>;
+  /** Resolves when every source of more tools has answered, with what went wrong. They start by themselves. */
+  ready(): Promise<readonly DiscoveryFailure[]>;
+  /** Asks the sources again. */
+  refreshTools(): Promise<readonly DiscoveryFailure[]>;
   /** Ends every command that still runs, in the background too. To be called when the session is done with. */
   close(): Promise<void>;
 }
@@ -59,7 +69,7 @@ export interface Session {
 const DEFAULT_MAX_TURNS = 200;
 
 export function createToolbox(options: ToolboxOptions): Toolbox {
-  const { registry, scheduler, approval, root, close } = joinParts(options);
+  const { registry, scheduler, discovery, approval, root, close } = joinParts(options);
   const run: Toolbox["run"] = async (name, args, { signal, onCall } = {}) => {
     const call = { id: "call_1", name, args };
     const answers = await scheduler.run([call], signal ?? new AbortController().signal, onCall ?? (() => {}));
@@ -71,6 +81,11 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     registry,
     run,
     close,
+    ready: () => discovery.ready(),
+    refreshTools: () => discovery.refresh(),
+    get discoveryFailures() {
+      return discovery.failures;
+    },
     explain: (command) => approval(commandRequest(command, root)),
     call: async (name, args, signal) => resultOf(await run(name, args, signal ? { signal } : {})),
   };
@@ -94,7 +109,7 @@ export function createSession(options: SessionOptions): Session {
   const settings = mergeSettings([options.settings ?? {}]);
   const model = options.model ?? modelOf(settings, options.environment ?? process.env);
   const parts = { ...options, root: options.cwd };
-  const { registry, scheduler, root, close, current, spoken } = settings.tools.editCorrection
+  const { registry, scheduler, discovery, root, close, current, spoken } = settings.tools.editCorrection
     ? joinParts(parts, editCorrector(model))
     : joinParts(parts);
   const agent = new Agent({
@@ -105,11 +120,19 @@ export function createSession(options: SessionOptions): Session {
     maxTurns: options.maxTurns ?? DEFAULT_MAX_TURNS,
   });
   const id = newSessionId();
+  const notices: AgentEvent[] = [];
+  discovery.onFailure = ({ source, message }) => {
+    notices.push({ type: "notice", message: `Tools from ${source}: ${message}` });
+  };
+  // In the background, so that whoever opens a session can draw its first screen before anything else.
+  setImmediate(() => void discovery.start());
   let isAnnounced = false;
   return {
     id,
     registry,
     close,
+    ready: () => discovery.ready(),
+    refreshTools: () => discovery.refresh(),
     get history() {
       return agent.history;
     },
@@ -123,7 +146,12 @@ export function createSession(options: SessionOptions): Session {
       if (!isAnnounced) yield { type: "session", sessionId: id, model: model.name, root };
       isAnnounced = true;
       spoken.inputs += 1;
-      yield* agent.run(text, signal ?? new AbortController().signal);
+      const stop = signal ?? new AbortController().signal;
+      await discovery.beforePrompt(stop);
+      for await (const event of agent.run(text, stop)) {
+        yield* notices.splice(0);
+        yield event;
+      }
     },
   };
 }

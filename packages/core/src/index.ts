@@ -14,6 +14,11 @@ export {
   type Toolbox,
   type ToolboxOptions,
 } from "./create-session.ts";
+export {
+  DiscoveredTool,
+  type DiscoveredToolNeeds,
+  type RunToolCommand,
+} from "./discovery/discovered-tool.ts";
 export type { FunctionCall, FunctionDeclaration, FunctionResponse } from "./messages/function-call.ts";
 export type { JsonSchema } from "./messages/json-schema.ts";
 export type { Message } from "./messages/message.ts";

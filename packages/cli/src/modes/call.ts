@@ -9,6 +9,7 @@ import {
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
+import { noteFailures } from "./note-failures.ts";
 import { openSettings } from "./options.ts";
 import type { Io, SubcommandRequest } from "./subcommand.ts";
 
@@ -28,6 +29,7 @@ export async function runCall({ words, options }: SubcommandRequest, io: Io): Pr
   // Whoever types the call has chosen the file and its content; there is no earlier call that could have read it.
   const toolbox = createToolbox({ root, includeDirectories, settings, approvalMode, overwriteUnread: true });
   const answer = await toolbox.run(name, parsed, { signal: io.signal }).finally(() => toolbox.close());
+  noteFailures(toolbox.discoveryFailures, io.output);
   if (options.outputFormat === "text") printText(answer, io.output);
   else io.output.out(`${JSON.stringify(documentOf(answer))}\n`);
   return exitCodeOf(answer);
