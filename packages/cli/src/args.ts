@@ -2,7 +2,12 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { APPROVAL_MODES, type ApprovalMode, SANDBOX_MODES } from "@burin/core";
-import { type CommonOptions, OUTPUT_FORMATS, type OutputFormat } from "./modes/options.ts";
+import {
+  type CommonOptions,
+  OUTPUT_FORMATS,
+  type OutputFormat,
+  type SessionChoice,
+} from "./modes/options.ts";
 import type { SubcommandRequest } from "./modes/subcommand.ts";
 import { SUBCOMMANDS } from "./modes/subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
@@ -34,6 +39,10 @@ const OPTIONS = {
   "include-directories": { type: "string", multiple: true },
   settings: { type: "string" },
   "max-turns": { type: "string" },
+  continue: { type: "boolean", short: "c" },
+  resume: { type: "string", short: "r" },
+  fork: { type: "boolean" },
+  "no-session": { type: "boolean" },
   "no-color": { type: "boolean" },
 } as const;
 
@@ -50,6 +59,10 @@ const OPTIONS_HELP = `Options:
       --include-directories A,B   more folders that may be used; may be repeated
       --settings FILE         one more settings.json
       --max-turns N           most replies of the model to one prompt
+  -c, --continue              go on with the session that was used last in this folder
+  -r, --resume ID             go on with that session (see burin sessions list)
+      --fork                  with -c or -r: go on with a copy, and leave the session as it is
+      --no-session            keep no record of this session
       --no-color              no styles
   -h, --help                  this text
       --version               the version
@@ -134,12 +147,23 @@ function commonOptions(values: Values): CommonOptions {
     allow: values.allow ?? [],
     deny: values.deny ?? [],
     noColor: values["no-color"] ?? false,
+    session: sessionChoice(values),
     ...(values.settings === undefined ? {} : { settingsFile: values.settings }),
     ...(values.model === undefined ? {} : { model: values.model }),
     ...(values["max-turns"] === undefined
       ? {}
       : { maxTurns: wholeNumber("--max-turns", values["max-turns"]) }),
   };
+}
+
+function sessionChoice(values: Values): SessionChoice {
+  const { resume: id, fork: isFork = false } = values;
+  const isTakenUp = id !== undefined || values.continue || isFork;
+  if (values["no-session"] && isTakenUp) {
+    throw new UsageError("--no-session keeps no record, so it cannot stand beside -c, -r or --fork.");
+  }
+  if (isTakenUp) return { kind: "take-up", isFork, ...(id === undefined ? {} : { id }) };
+  return { kind: values["no-session"] ? "unrecorded" : "new" };
 }
 
 /** Folders parted by commas; a folder that exists under the whole text is meant as it is. */

@@ -1,4 +1,4 @@
-import { chooseModel, SettingsError, WorkspaceError } from "@burin/core";
+import { chooseModel, SessionError, SettingsError, WorkspaceError } from "@burin/core";
 import { helpText, type Request, readArgs } from "./args.ts";
 import { openSettings } from "./modes/options.ts";
 import { runPrint } from "./modes/print.ts";
@@ -56,6 +56,7 @@ async function runPrompt(
   const piped = await readStdin(prompt !== "");
   const text = [prompt, piped].filter((part) => part.trim() !== "").join("\n\n");
   if (text !== "") return runPrint(text, options, io);
+  if (options.session.kind === "take-up") return runPrint(null, options, io);
   if (isPrint) throw new UsageError('there is no prompt: burin -p "what does this project do?"');
   const { settings } = await openSettings(options);
   if (chooseModel(settings.model, process.env) === null)
@@ -67,7 +68,10 @@ async function runPrompt(
 function reportFailure(error: unknown, argv: readonly string[], output: Output): ExitCode {
   const message = error instanceof Error ? error.message : String(error);
   const isTheirs =
-    error instanceof UsageError || error instanceof SettingsError || error instanceof WorkspaceError;
+    error instanceof UsageError ||
+    error instanceof SettingsError ||
+    error instanceof SessionError ||
+    error instanceof WorkspaceError;
   if (argv.some((word) => /^(--output-format=)?(stream-)?json$/.test(word))) {
     const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : "internal";
     output.out(`${JSON.stringify({ status: "error", result: "", error: { type, message } })}\n`);

@@ -3,6 +3,7 @@ import type { AgentEvent } from "./agent/agent-event.ts";
 import { editCorrector } from "./agent/edit-corrector.ts";
 import { systemPrompt } from "./agent/system-prompt.ts";
 import type { ApprovalMode, ApprovalRequest, Verdict } from "./approval/approval-policy.ts";
+import { recordingOf } from "./assembly/join-recording.ts";
 import { joinParts } from "./assembly/join-tools.ts";
 import type { ToolboxOptions } from "./assembly/toolbox-options.ts";
 import type { Message } from "./messages/message.ts";
@@ -10,8 +11,11 @@ import type { ChatModel } from "./models/chat-model.ts";
 import { configuredModel } from "./models/configured-model.ts";
 import type { OnCall } from "./scheduler/scheduler.ts";
 import { type AnsweredCall, isAnswered } from "./scheduler/tool-call.ts";
+import type { ResumedSession } from "./session/resume.ts";
+import { newSessionId } from "./session/session-id.ts";
+import { SessionRun } from "./session/session-run.ts";
 import { mergeSettings, type Settings } from "./settings/settings.ts";
-import type { DiscoveryFailure, ToolRegistry } from "./tools/tool-registry.ts";
+import type { ToolRegistry } from "./tools/tool-registry.ts";
 import type { ToolResult } from "./tools/tools.ts";
 
 export type { ToolboxOptions };
@@ -25,12 +29,6 @@ export interface Toolbox {
   explain(command: string): Promise<Verdict>;
   /** The same, told as the call's states; resolves to the last one. */
   run(name: string, args: Readonly<Record<string, unknown>>, options?: RunOptions): Promise<AnsweredCall>;
-  /** Starts the sources of more tools and resolves when each has answered, with what went wrong. Never rejects. */
-  ready(): Promise<readonly DiscoveryFailure[]>;
-  /** Asks the sources again. */
-  refreshTools(): Promise<readonly DiscoveryFailure[]>;
-  /** What went wrong with the sources so far. */
-  readonly discoveryFailures: readonly DiscoveryFailure[];
   /** Ends every command that still runs, in the background too. To be called when the toolbox is done with. */
   close(): Promise<void>;
 }
@@ -47,6 +45,10 @@ export interface SessionOptions extends Omit<ToolboxOptions, "root"> {
   readonly model?: ChatModel;
   /** Most replies of the model to one prompt. */
   readonly maxTurns?: number;
+  /** Keeps the session under BURIN_HOME, so that it can be taken up again. */
+  readonly record?: boolean;
+  /** A session to take up again, from `resumeSession`; it is recorded on. */
+  readonly resume?: ResumedSession;
 }
 
 export interface Session {
@@ -58,10 +60,8 @@ export interface Session {
   approvalMode: ApprovalMode;
   /** Works on one prompt; the events end with one `done`. A reader that stops early stops the work. */
   run(text: string, signal?: AbortSignal): AsyncGenerator<AgentEvent>;
-  /** Resolves when every source of more tools has answered, with what went wrong. They start by themselves. */
-  ready(): Promise<readonly DiscoveryFailure[]>;
-  /** Asks the sources again. */
-  refreshTools(): Promise<readonly DiscoveryFailure[]>;
+  /** Goes on where a session that is taken up again stopped: with its calls that had not begun. */
+  goOn(signal?: AbortSignal): AsyncGenerator<AgentEvent>;
   /** Ends every command that still runs, in the background too. To be called when the session is done with. */
   close(): Promise<void>;
 }
@@ -69,7 +69,7 @@ export interface Session {
 const DEFAULT_MAX_TURNS = 200;
 
 export function createToolbox(options: ToolboxOptions): Toolbox {
-  const { registry, scheduler, discovery, approval, root, close } = joinParts(options);
+  const { registry, scheduler, approval, root, close } = joinParts(options);
   const run: Toolbox["run"] = async (name, args, { signal, onCall } = {}) => {
     const call = { id: "call_1", name, args };
     const answers = await scheduler.run([call], signal ?? new AbortController().signal, onCall ?? (() => {}));
@@ -81,11 +81,6 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     registry,
     run,
     close,
-    ready: () => discovery.ready(),
-    refreshTools: () => discovery.refresh(),
-    get discoveryFailures() {
-      return discovery.failures;
-    },
     explain: (command) => approval(commandRequest(command, root)),
     call: async (name, args, signal) => resultOf(await run(name, args, signal ? { signal } : {})),
   };
@@ -107,32 +102,52 @@ function resultOf(answer: AnsweredCall): ToolResult {
 
 export function createSession(options: SessionOptions): Session {
   const settings = mergeSettings([options.settings ?? {}]);
-  const model = options.model ?? modelOf(settings, options.environment ?? process.env);
-  const parts = { ...options, root: options.cwd };
-  const { registry, scheduler, discovery, root, close, current, spoken } = settings.tools.editCorrection
-    ? joinParts(parts, editCorrector(model))
-    : joinParts(parts);
+  const environment = options.environment ?? process.env;
+  const model = options.model ?? modelOf(settings, environment);
+  const { resume: resumed } = options;
+  const id = resumed?.id ?? newSessionId();
+  const { registry, scheduler, root, close, current, spoken } = joinParts(
+    { ...options, root: options.cwd },
+    {
+      ...(settings.tools.editCorrection ? { correctEdit: editCorrector(model) } : {}),
+      recorded: async () => recording?.recorded(),
+    },
+  );
+  const isRecorded = options.record || resumed !== undefined;
+  const recording = isRecorded ? recordingOf({ id, root, environment, settings, resumed }) : null;
+  const kindOf = (tool: string) => registry.getTool(tool)?.kind;
   const agent = new Agent({
     model,
     registry,
     scheduler,
     systemPrompt: systemPrompt(root),
     maxTurns: options.maxTurns ?? DEFAULT_MAX_TURNS,
+    ...(recording ? { onEvent: (event) => recording.note(event) } : {}),
+    ...(resumed ? { past: resumed.session.events(kindOf) } : {}),
   });
-  const id = newSessionId();
-  const notices: AgentEvent[] = [];
-  discovery.onFailure = ({ source, message }) => {
-    notices.push({ type: "notice", message: `Tools from ${source}: ${message}` });
+  const work = new SessionRun({
+    agent,
+    announcement: {
+      type: "session",
+      sessionId: id,
+      model: model.name,
+      root,
+      ...(resumed?.forkOf === undefined ? {} : { forkOf: resumed.forkOf }),
+    },
+    recording,
+    past: resumed?.session ?? null,
+    kindOf,
+  });
+  const run = (prompt: string | null, signal = new AbortController().signal) => {
+    spoken.inputs += 1;
+    return work.run(prompt, signal);
   };
-  // In the background, so that whoever opens a session can draw its first screen before anything else.
-  setImmediate(() => void discovery.start());
-  let isAnnounced = false;
   return {
     id,
     registry,
-    close,
-    ready: () => discovery.ready(),
-    refreshTools: () => discovery.refresh(),
+    close: async () => {
+      await Promise.allSettled([close(), recording?.close()]);
+    },
     get history() {
       return agent.history;
     },
@@ -142,17 +157,8 @@ export function createSession(options: SessionOptions): Session {
     set approvalMode(mode) {
       current.enter(mode);
     },
-    async *run(text, signal) {
-      if (!isAnnounced) yield { type: "session", sessionId: id, model: model.name, root };
-      isAnnounced = true;
-      spoken.inputs += 1;
-      const stop = signal ?? new AbortController().signal;
-      await discovery.beforePrompt(stop);
-      for await (const event of agent.run(text, stop)) {
-        yield* notices.splice(0);
-        yield event;
-      }
-    },
+    run,
+    goOn: (signal) => run(null, signal),
   };
 }
 
@@ -160,12 +166,4 @@ function modelOf(settings: Settings, environment: NodeJS.ProcessEnv): ChatModel 
   const model = configuredModel(settings.model, environment);
   if (model) return model;
   throw new Error("No model is configured: name one in settings.model, in OPENAI_MODEL, or pass `model`.");
-}
-
-/** Sorts by time; the random part keeps two sessions of one moment apart. */
-function newSessionId(): string {
-  const time = new Date().toISOString().slice(0, 19).replace(/[-:]/g, "");
-  return `${time}-${Math.floor(Math.random() * 0x1000000)
-    .toString(16)
-    .padStart(6, "0")}`;
 }

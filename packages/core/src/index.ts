@@ -1,7 +1,6 @@
 export type { AgentEvent, RunError, RunStatus } from "./agent/agent-event.ts";
 export { historyOf } from "./agent/history.ts";
 export { APPROVAL_MODES, type ApprovalMode } from "./approval/approval-mode.ts";
-export { type QuestionView, questionView, type ViewLimits } from "./approval/question-view.ts";
 export { parseRule } from "./approval/rules.ts";
 export type { PartVerdict, Verdict } from "./approval/verdict.ts";
 export { openGrants } from "./assembly/join-grants.ts";
@@ -14,11 +13,6 @@ export {
   type Toolbox,
   type ToolboxOptions,
 } from "./create-session.ts";
-export {
-  DiscoveredTool,
-  type DiscoveredToolNeeds,
-  type RunToolCommand,
-} from "./discovery/discovered-tool.ts";
 export type { FunctionCall, FunctionDeclaration, FunctionResponse } from "./messages/function-call.ts";
 export type { JsonSchema } from "./messages/json-schema.ts";
 export type { Message } from "./messages/message.ts";
@@ -32,6 +26,8 @@ export { type RetryOptions, retrying } from "./models/retry.ts";
 export { type ScriptLine, scriptedModel } from "./models/scripted.ts";
 export type { Confirm, OnCall } from "./scheduler/scheduler.ts";
 export { type AnsweredCall, isAnswered, type ToolCall } from "./scheduler/tool-call.ts";
+export { type ResumedSession, type ResumeOptions, resumeSession } from "./session/resume.ts";
+export { SessionError } from "./session/session-error.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";
 export {
   burinHome,
@@ -42,7 +38,6 @@ export {
 export { type Settings, SettingsError, type SettingsInput } from "./settings/settings.ts";
 export { SETTINGS_SCHEMA } from "./settings/settings-schema.ts";
 export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";
-export { visibleText } from "./text/visible-text.ts";
 export { type CorrectEdit, Edit, Edit as EditTool, type FailedEdit } from "./tools/edit.ts";
 export { ExitPlanMode, ExitPlanMode as ExitPlanModeTool } from "./tools/exitPlanMode.ts";
 export { Glob, Glob as GlobTool } from "./tools/glob.ts";

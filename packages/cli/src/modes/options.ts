@@ -25,7 +25,14 @@ export interface CommonOptions {
   readonly model?: string;
   readonly maxTurns?: number;
   readonly noColor: boolean;
+  readonly session: SessionChoice;
 }
+
+/** Which session a prompt belongs to. */
+export type SessionChoice =
+  | { readonly kind: "new" | "unrecorded" }
+  /** Without an id the one that was used last in this folder. */
+  | { readonly kind: "take-up"; readonly id?: string; readonly isFork: boolean };
 
 export interface Opened {
   readonly settings: Settings;

@@ -1,4 +1,10 @@
-import { type AgentEvent, chooseModel, createSession, type RunStatus } from "@burin/core";
+import {
+  type AgentEvent,
+  chooseModel,
+  createSession,
+  type RunStatus,
+  type SessionOptions,
+} from "@burin/core";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import { type CommonOptions, openSettings, sessionOptions } from "./options.ts";
@@ -23,14 +29,18 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
   cancelled: EXIT.interrupted,
 };
 
-/** Runs one prompt without a screen. */
-export async function runPrint(prompt: string, options: CommonOptions, io: Io): Promise<ExitCode> {
+/** Runs one prompt without a screen; null goes on where a session that is taken up stopped. */
+export async function runPrint(prompt: string | null, options: CommonOptions, io: Io): Promise<ExitCode> {
   const { settings, notices } = await openSettings(options);
   if (chooseModel(settings.model, process.env) === null) {
     const { howToConnect } = await import("./how-to-connect.ts");
     throw new UsageError(await howToConnect());
   }
-  const session = createSession(sessionOptions(options, settings));
+  const session = createSession({
+    ...sessionOptions(options, settings),
+    record: options.session.kind !== "unrecorded",
+    ...(options.session.kind === "take-up" ? await takenUp(options) : {}),
+  });
   const document: RunDocument = {
     sessionId: session.id,
     status: "error",
@@ -41,7 +51,8 @@ export async function runPrint(prompt: string, options: CommonOptions, io: Io): 
   };
   for (const message of notices) report({ type: "notice", message }, options, io.output);
   try {
-    for await (const event of session.run(prompt, io.signal)) {
+    const events = prompt === null ? session.goOn(io.signal) : session.run(prompt, io.signal);
+    for await (const event of events) {
       fold(document, event);
       report(event, options, io.output);
     }
@@ -50,6 +61,12 @@ export async function runPrint(prompt: string, options: CommonOptions, io: Io): 
   }
   finish(document, options, io.output);
   return EXIT_OF[document.status];
+}
+
+async function takenUp(options: CommonOptions): Promise<Pick<SessionOptions, "resume">> {
+  const { takeUp } = await import("./take-up.ts");
+  const resume = await takeUp(options);
+  return resume === undefined ? {} : { resume };
 }
 
 function fold(document: RunDocument, event: AgentEvent): void {
@@ -88,7 +105,7 @@ function report(event: AgentEvent, options: CommonOptions, output: Output): void
   }
 }
 
-function finish(document: RunDocument, { outputFormat }: CommonOptions, output: Output): void {
+function finish(document: RunDocument, { outputFormat, session }: CommonOptions, output: Output): void {
   if (outputFormat === "json") {
     output.out(`${JSON.stringify(document)}\n`);
     return;
@@ -96,4 +113,9 @@ function finish(document: RunDocument, { outputFormat }: CommonOptions, output: 
   if (outputFormat === "text" && document.result !== "")
     output.content(`${document.result.replace(/\n$/, "")}\n`);
   if (document.error) output.note(`burin: ${visible(document.error.message)}`);
+  if (outputFormat === "text" && session.kind !== "unrecorded") {
+    output.note(
+      output.styled("dim", `session ${document.sessionId}, go on with: burin -r ${document.sessionId}`),
+    );
+  }
 }

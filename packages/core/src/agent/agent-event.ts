@@ -38,7 +38,14 @@ export interface Compaction {
  * Folded in order they give the history again (see `history.ts`).
  */
 export type AgentEvent =
-  | { readonly type: "session"; readonly sessionId: string; readonly model: string; readonly root: string }
+  | {
+      readonly type: "session";
+      readonly sessionId: string;
+      readonly model: string;
+      readonly root: string;
+      /** The session whose events up to here are also this one's. */
+      readonly forkOf?: string;
+    }
   | { readonly type: "text"; readonly role: "user" | "model"; readonly text: string }
   | Thought
   | { readonly type: "tool_call"; readonly call: ToolCall }

@@ -17,6 +17,8 @@ export interface AgentNeeds {
   readonly maxTurns: number;
   /** What happened before, of a session that is taken up again. */
   readonly past?: Iterable<AgentEvent>;
+  /** Hears each event of the history when it happens, before anybody reads it. */
+  readonly onEvent?: (event: AgentEvent) => void;
 }
 
 interface Reply {
@@ -41,24 +43,31 @@ export class Agent {
     return this.#history.messages;
   }
 
-  /** Ends with one `done` event. A reader that stops early stops the work. */
-  async *run(text: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+  /** Takes an event into the history that the loop itself did not make. */
+  enter(event: AgentEvent): void {
+    this.#noted(event);
+  }
+
+  /**
+   * Works on a prompt; or goes on from the history's end, with those calls of its last reply that have no
+   * answer yet. Ends with one `done` event. A reader that stops early stops the work.
+   */
+  async *run(input: string | readonly FunctionCall[], signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const work = new AbortController();
     const stop = (): void => work.abort();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     try {
       await this.#unfinished;
-      yield* this.#turns(text, work.signal);
+      yield* this.#turns(input, work.signal);
     } finally {
       signal.removeEventListener("abort", stop);
       stop();
     }
   }
 
-  async *#turns(text: string, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    yield this.#noted({ type: "text", role: "user", text });
-    let refused: RunError | null = null;
+  async *#turns(input: string | readonly FunctionCall[], signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    let refused = yield* this.#begin(input, signal);
     for (let turns = 1; ; turns += 1) {
       const reply = yield* this.#reply(signal);
       if (signal.aborted || reply.end.reason === "cancelled") {
@@ -82,6 +91,15 @@ export class Agent {
         return;
       }
     }
+  }
+
+  async *#begin(
+    input: string | readonly FunctionCall[],
+    signal: AbortSignal,
+  ): AsyncGenerator<AgentEvent, RunError | null> {
+    if (typeof input !== "string") return refusalIn(yield* this.#runCalls(input, signal));
+    yield this.#noted({ type: "text", role: "user", text: input });
+    return null;
   }
 
   #endingAfter(answers: readonly AnsweredCall[], { turns, reply }: Outcome): AgentEvent | null {
@@ -134,6 +152,7 @@ export class Agent {
   /** Enters the history when it happens, not when somebody reads it. */
   #noted(event: AgentEvent): AgentEvent {
     this.#history.apply(event);
+    this.#needs.onEvent?.(event);
     return event;
   }
 }

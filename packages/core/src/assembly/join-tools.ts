@@ -14,13 +14,18 @@ import { lazyApproval, parsedRules } from "./join-approval.ts";
 import { commandsOf } from "./join-commands.ts";
 import { grantsOf } from "./join-grants.ts";
 import { memoryPlaces } from "./join-memory.ts";
-import { discoveryOf } from "./open-sources.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
 const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 
+/** What only a session has. */
+export interface SessionParts {
+  readonly correctEdit?: CorrectEdit;
+  readonly recorded?: () => Promise<void>;
+}
+
 /** The tools and the flow around them, with no model. */
-export function joinParts(options: ToolboxOptions, correctEdit?: CorrectEdit) {
+export function joinParts(options: ToolboxOptions, { correctEdit, recorded }: SessionParts = {}) {
   const settings = mergeSettings([options.settings ?? {}]);
   const rules = parsedRules(settings.permissions);
   const home = burinHome(options.environment ?? process.env);
@@ -31,7 +36,7 @@ export function joinParts(options: ToolboxOptions, correctEdit?: CorrectEdit) {
   });
   const commands = commandsOf(options, settings, workspace);
   void commands.endLeftBehind();
-  const registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
+  const registry = new ToolRegistry();
   const current = new CurrentMode(options.approvalMode ?? "default");
   const spoken = { inputs: 0 };
   for (const tool of builtInTools({
@@ -46,21 +51,19 @@ export function joinParts(options: ToolboxOptions, correctEdit?: CorrectEdit) {
     if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
   }
   for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
-  const discovery = discoveryOf({ settings, options, registry, workspace, commands });
   const grants = grantsOf(home, workspace.root);
   const approval = lazyApproval({ current, rules, grants, roots: workspace.roots });
   const needs = {
     registry,
     judge: approval,
-    awaitTools: (names: readonly string[], signal: AbortSignal) => discovery.waitFor(names, signal),
     onGrant: grants.add,
+    ...(recorded ? { recorded } : {}),
   };
   const scheduler = new Scheduler(options.confirm ? { ...needs, confirm: options.confirm } : needs);
   const close = async () => {
-    await discovery.close();
     await commands.close();
   };
-  return { registry, scheduler, discovery, root: workspace.root, close, approval, current, spoken };
+  return { registry, scheduler, root: workspace.root, close, approval, current, spoken };
 }
 
 /** `spoken` counts what the person has said, for a plan that is shown again. */

@@ -17,8 +17,11 @@ export interface SchedulerNeeds {
   readonly confirm?: Confirm;
   /** Called when the person answers "always"; resolves to what they should know of it, or null. */
   readonly onGrant: (grants: readonly string[], scope: GrantScope) => Promise<string | null>;
-  /** Waits for tools of these names that may still be on their way. Never rejects. */
-  readonly awaitTools?: (names: readonly string[], signal: AbortSignal) => Promise<void>;
+  /**
+   * Resolves when all states that were told so far are on the disk. Awaited before an effect, which is not
+   * begun when it throws, and after it.
+   */
+  readonly recorded?: () => Promise<void>;
 }
 
 /** Hears each new state of each call. */
@@ -46,8 +49,6 @@ export class Scheduler {
    * the answers keep the order of the calls. Every call is announced before the first one starts.
    */
   async run(calls: readonly FunctionCall[], signal: AbortSignal, onCall: OnCall): Promise<AnsweredCall[]> {
-    const unknown = calls.map((call) => call.name).filter((name) => !this.#needs.registry.getTool(name));
-    if (unknown.length > 0) await this.#needs.awaitTools?.(unknown, signal);
     const work = calls.map((call) => this.#prepare(call, signal, onCall));
     for (const item of work) item.report({ status: "validating" });
     const answers: AnsweredCall[] = [];
@@ -76,7 +77,10 @@ export class Scheduler {
 
   async #answer(work: Work): Promise<AnsweredCall> {
     const state = await this.#finalState(work);
-    return work.report(state) as AnsweredCall;
+    const answer = work.report(state) as AnsweredCall;
+    // What is done is done: if it cannot be recorded, the next effect will be refused.
+    if (hasEffect(work.tool)) await this.#needs.recorded?.().catch(() => {});
+    return answer;
   }
 
   /** The only place that catches what a tool throws. */
@@ -99,6 +103,8 @@ export class Scheduler {
     const approval = await this.#approval(work, tool);
     if ("status" in approval) return approval;
     work.report({ status: "executing", ...approval });
+    if (hasEffect(tool)) await this.#needs.recorded?.();
+    work.signal.throwIfAborted();
     const result = await tool.execute(args, work.signal, (display) => {
       work.report({ status: "executing", display });
     });
@@ -187,6 +193,10 @@ function groupsOf(work: readonly Work[]): Work[][] {
     together = sideBySide ? group : null;
   }
   return groups;
+}
+
+function hasEffect(tool: Tool | undefined): boolean {
+  return tool?.kind === "edit" || tool?.kind === "execute" || tool?.kind === "fetch";
 }
 
 function answered(result: ToolResult): FinalState {

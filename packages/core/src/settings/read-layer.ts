@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Node, ParseError } from "jsonc-parser";
 import { schemaError } from "../messages/check-schema.ts";
-import { errorWords, placeOf } from "./json-fault.ts";
 import { SettingsError } from "./settings.ts";
 import { SETTINGS_SCHEMA } from "./settings-schema.ts";
 
@@ -32,7 +31,9 @@ export async function parseLayer(file: string, source: string): Promise<object> 
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const first = errors[0];
   if (first !== undefined) {
-    const what = errorWords(printParseErrorCode(first.error));
+    const what = printParseErrorCode(first.error)
+      .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
+      .toLowerCase();
     throw new SettingsError(
       `${file}:${placeOf(text, first.offset)}: not valid JSON (${what}). The file was left as it is.`,
     );
@@ -59,4 +60,10 @@ function faultyNode(node: Node, key: string): Node {
     if (key.startsWith(`${name.value}.`)) return faultyNode(value, key.slice(name.value.length + 1));
   }
   return node;
+}
+
+/** Line and column, both counted from 1. */
+function placeOf(text: string, offset: number): string {
+  const before = text.slice(0, offset).split("\n");
+  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
 }

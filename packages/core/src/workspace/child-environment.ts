@@ -93,7 +93,7 @@ for (const name of [
 }
 
 /** Values that are secrets whatever their variable is called. Each is anchored by what its issuer puts in front. */
-const SECRET_VALUES: readonly RegExp[] = [
+export const SECRET_VALUES: readonly RegExp[] = [
   /\bsk-(?:ant-|proj-|or-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}/,
   /\bAIza[0-9A-Za-z_-]{35}\b/,
   /\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})/,
@@ -135,7 +135,8 @@ export function childEnvironment(environment: Environment, rules: EnvironmentRul
   return { ...cleaned, PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", BURIN: "1" };
 }
 
-function isSecret(name: string, value: string, more: readonly string[]): boolean {
+/** Whether a variable is one whose value is a secret, by its name or by what it looks like. */
+export function isSecret(name: string, value: string, more: readonly string[]): boolean {
   const upper = name.toUpperCase();
   if (SECRET_NAMES.has(upper) || more.includes(name)) return true;
   return SECRET_VALUES.some((pattern) => pattern.test(value));

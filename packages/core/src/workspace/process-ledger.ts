@@ -124,7 +124,8 @@ async function removeTemporary(folder: string): Promise<void> {
   if (isOurs) await rm(folder, { recursive: true, force: true });
 }
 
-function thisSystem(): { readonly boot: string; readonly space: string } {
+/** What a process id has to be read with: which run of the system, and which space of process ids. */
+export function thisSystem(): { readonly boot: string; readonly space: string } {
   return {
     boot: attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
     space: attempt(() => readlinkSync("/proc/self/ns/pid")),

@@ -30,6 +30,7 @@ export type WorkspaceErrorCode =
   | "not_read"
   | "changed_on_disk"
   | "omission_placeholder"
+  | "not_recorded"
   | "io_error";
 
 /** A refusal or failure that the model can act upon. The message is complete: it says what to do instead. */

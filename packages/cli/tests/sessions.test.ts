@@ -1,0 +1,81 @@
+import { mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+
+let root: string;
+let server: FakeModelServer | null = null;
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "burin-sessions-")));
+  await writeFile(join(root, "a.txt"), "alpha\n");
+});
+
+afterEach(async () => {
+  await server?.close();
+  server = null;
+  await rm(root, { recursive: true });
+});
+
+async function runner(...replies: FakeReply[]) {
+  const started = await startFakeModelServer(replies);
+  server = started;
+  const env = { OPENAI_BASE_URL: started.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret-key" };
+  return (...args: string[]) => burin(args, { cwd: root, env });
+}
+
+const idIn = (stderr: string) => /burin -r (\S+)/.exec(stderr)?.[1] ?? "";
+const messagesOf = (index: number) =>
+  server?.requests[index]?.body.messages as { role: string; content: string }[];
+
+describe("sessions on the command line", () => {
+  it("P13 prints an id, and goes on by it or with the last one", async () => {
+    const run = await runner({ text: "One." }, { text: "Two." }, { text: "Three." });
+    const first = await run("-p", "first");
+    const id = idIn(first.stderr);
+    expect(id).toMatch(/^\d{8}T\d{6}-/);
+    expect((await run("-p", "-c", "second")).stdout).toBe("Two.\n");
+    const third = await run("-p", "-r", id, "third");
+    expect(idIn(third.stderr)).toBe(id);
+    expect(messagesOf(2).filter(({ role }) => role !== "system")).toMatchObject([
+      { role: "user", content: "first" },
+      { role: "assistant", content: "One." },
+      { role: "user", content: "second" },
+      { role: "assistant", content: "Two." },
+      { role: "user", content: "third" },
+    ]);
+  });
+
+  it("P13 goes on without a prompt where a run ended in the middle, and a copy leaves the session alone", async () => {
+    const run = await runner(
+      { error: { message: "gone", status: 400 } },
+      { text: "Now." },
+      { text: "Copy." },
+    );
+    const first = await run("-p", "first");
+    expect(first.code).toBe(1);
+    expect(await run("-p", "-c")).toMatchObject({ code: 0, stdout: "Now.\n" });
+    const copy = await run("-p", "-c", "--fork", "else");
+    expect(idIn(copy.stderr)).not.toBe(idIn(first.stderr));
+    const again = await run("-p", "-r", idIn(first.stderr), "--output-format", "json");
+    expect(JSON.parse(again.stdout)).toMatchObject({ status: "error", error: { type: "nothing_left" } });
+  });
+
+  it("--no-session leaves nothing behind", async () => {
+    const run = await runner({ text: "One." });
+    const { code, stderr } = await run("-p", "first", "--no-session");
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(await readdir(root)).toEqual(["a.txt"]);
+  });
+
+  it.each([
+    [["-p", "-c", "x"], "There is no session of"],
+    [["-p", "-r", "none", "x"], 'There is no session "none"'],
+    [["-p", "--no-session", "-c", "x"], "cannot stand beside"],
+  ])("says what is wrong with %j: exit code 2", async (args, words) => {
+    const run = await runner();
+    expect(await run(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
+  });
+});

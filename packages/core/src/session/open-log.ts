@@ -1,0 +1,42 @@
+import { endAtExit } from "../workspace/run-process.ts";
+import { EventLog } from "./event-log.ts";
+import type { PastSession } from "./past-session.ts";
+import { Redactor } from "./redactor.ts";
+import { sessionPath } from "./session-files.ts";
+import { type SessionLock, takeLock } from "./session-lock.ts";
+
+export interface LogPlace {
+  readonly home: string;
+  readonly root: string;
+  readonly id: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Variables that hold secrets although their names are not known for it. */
+  readonly secretNames: readonly string[];
+  /** What is in the log already, of a session that is taken up again; its lock is held. */
+  readonly past?: { readonly session: PastSession; readonly lock: SessionLock };
+}
+
+/** Opens the log of a session to be written to, by this process alone. */
+export function openLog({ home, root, id, environment, secretNames, past }: LogPlace): EventLog {
+  const redactor = new Redactor(environment, secretNames);
+  const path = past?.session.path ?? sessionPath(home, root, id);
+  const lock = past?.lock ?? takeLock(path);
+  const log = new EventLog({
+    path,
+    lastNumber: past?.session.lastNumber ?? 0,
+    isMidLine: past?.session.isMidLine ?? false,
+    jsonOf: (event) => redactor.json(event),
+    onClose: () => {
+      forget();
+      lock.release();
+    },
+  });
+  const forget = endAtExit(() => {
+    try {
+      log.writeAll();
+    } catch {
+      // The process ends; there is nobody left to tell.
+    }
+  });
+  return log;
+}

@@ -1,0 +1,69 @@
+import type { AgentEvent } from "../agent/agent-event.ts";
+import { newLogState, readLog } from "./read-log.ts";
+import { type KindOf, UnsettledCalls } from "./unsettled-calls.ts";
+
+const LOST_BEGINNING = "[The beginning of this conversation was lost.]";
+
+/** What a log tells of a session that has ended, for one that takes it up again. */
+export class PastSession {
+  readonly path: string;
+  readonly #state = newLogState();
+  readonly #calls = new UnsettledCalls();
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** The number of the last record; known, like all that follows, once the events have been read. */
+  get lastNumber(): number {
+    return this.#state.lastNumber;
+  }
+
+  get isMidLine(): boolean {
+    return !this.#state.endsLine;
+  }
+
+  /** The calls at its end that have no answer. */
+  get calls(): UnsettledCalls {
+    return this.#calls;
+  }
+
+  /** What the person should know of the state that the log is in. */
+  get notices(): readonly string[] {
+    const { lost, isTorn } = this.#state;
+    const told: string[] = [];
+    if (lost > 0) {
+      told.push(
+        `${lost} record(s) of this session cannot be read and are left out; ${this.path} is kept as it is.`,
+      );
+    }
+    if (isTorn)
+      told.push("The last record of this session was cut off while it was written, and is left out.");
+    return told;
+  }
+
+  /**
+   * The events in their order, with what makes them a history that holds together: an answer in the place of
+   * each that was lost. Calls at the very end stay open.
+   */
+  *events(kindOf: KindOf): Generator<AgentEvent> {
+    let hasBegun = false;
+    for (const { event } of readLog(this.path, this.#state)) {
+      if (this.#calls.isBehind(event)) yield* this.#calls.answers(kindOf, "all");
+      if (!hasBegun && isPartOfHistory(event)) {
+        hasBegun = true;
+        if (!isOfUser(event)) yield { type: "text", role: "user", text: LOST_BEGINNING };
+      }
+      this.#calls.follow(event);
+      yield event;
+    }
+  }
+}
+
+function isPartOfHistory({ type }: AgentEvent): boolean {
+  return type === "text" || type === "thought" || type === "tool_call" || type === "context";
+}
+
+function isOfUser(event: AgentEvent): boolean {
+  return event.type === "context" || (event.type === "text" && event.role === "user");
+}

@@ -1,0 +1,63 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { type LogRecord, readRecordLine } from "./record-line.ts";
+
+const LINE_END = 0x0a;
+const CHUNK_BYTES = 1024 * 1024;
+
+/** What reading a log has found out about it, beside its records. */
+export interface LogState {
+  /** The number of the last record that could be read. */
+  lastNumber: number;
+  /** Records that were written once and cannot be read any more: their numbers are missing. */
+  lost: number;
+  /** The file ends in the middle of a record: the last write was cut. */
+  isTorn: boolean;
+  /** What is appended begins a line of its own. */
+  endsLine: boolean;
+}
+
+export function newLogState(): LogState {
+  return { lastNumber: 0, lost: 0, isTorn: false, endsLine: true };
+}
+
+/**
+ * The records of a log in their order, read part by part. A line that is broken is skipped: where a number is
+ * missing behind it a record was lost, else it was a write that a crash had cut. Nothing is changed.
+ */
+export function* readLog(path: string, state: LogState = newLogState()): Generator<LogRecord> {
+  const descriptor = openSync(path, "r");
+  try {
+    let rest: Buffer = Buffer.alloc(0);
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+      const count = readSync(descriptor, chunk, 0, chunk.length, null);
+      if (count === 0) break;
+      const bytes = joined(rest, chunk.subarray(0, count));
+      let from = 0;
+      for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, from)) {
+        yield* recordIn(bytes.subarray(from, end), state);
+        from = end + 1;
+      }
+      rest = bytes.subarray(from);
+    }
+    state.endsLine = rest.length === 0;
+    if (rest.length === 0) return;
+    const before = state.lastNumber;
+    yield* recordIn(rest, state);
+    state.isTorn = state.lastNumber === before;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function joined(rest: Buffer, chunk: Buffer): Buffer {
+  return rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+}
+
+function* recordIn(line: Buffer, state: LogState): Generator<LogRecord> {
+  const record = readRecordLine(line);
+  if (record === null) return;
+  if (record.n > state.lastNumber + 1) state.lost += record.n - state.lastNumber - 1;
+  state.lastNumber = record.n;
+  yield record;
+}

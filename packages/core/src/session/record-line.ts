@@ -1,0 +1,39 @@
+import { crc32 } from "node:zlib";
+import type { AgentEvent } from "../agent/agent-event.ts";
+
+/** One thing that happened, as a log holds it. */
+export interface LogRecord {
+  /** Counts from 1 without gaps, so that a lost record shows. */
+  readonly n: number;
+  /** When it happened, ISO 8601. */
+  readonly at: string;
+  readonly event: AgentEvent;
+}
+
+const LINE_END = 0x0a;
+const START = /^\{"len":(\d{1,12}),"sum":"([0-9a-f]{8})",/;
+/** Longer than any start of a line. */
+const START_BYTES = 48;
+
+/**
+ * A line of a log: plain JSON, whose first two keys are the length in bytes and the CRC-32 of all that
+ * follows them, up to the end of the line.
+ */
+export function recordLine(n: number, at: string, eventJson: string): Buffer {
+  const rest = Buffer.from(`"n":${n},"at":"${at}","event":${eventJson}}`);
+  const sum = crc32(rest).toString(16).padStart(8, "0");
+  return Buffer.concat([Buffer.from(`{"len":${rest.length},"sum":"${sum}",`), rest, Buffer.of(LINE_END)]);
+}
+
+/** null when the line, given without its end, is not one that was written whole. */
+export function readRecordLine(line: Buffer): LogRecord | null {
+  const start = START.exec(line.toString("latin1", 0, Math.min(START_BYTES, line.length)));
+  if (start === null) return null;
+  const rest = line.subarray(start[0].length);
+  if (rest.length !== Number(start[1]) || crc32(rest) !== Number.parseInt(start[2] ?? "", 16)) return null;
+  try {
+    return JSON.parse(line.toString("utf8")) as LogRecord;
+  } catch {
+    return null;
+  }
+}

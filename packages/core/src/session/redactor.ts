@@ -1,0 +1,86 @@
+import { isSecret, SECRET_VALUES } from "../workspace/child-environment.ts";
+
+/** Shorter values stand in ordinary text by chance. */
+const FEWEST_KNOWN = 8;
+/** For a variable that is a secret only by the sound of its name. */
+const FEWEST_LIKELY = 12;
+const LIKELY_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH)$/i;
+/** A path, an address without a password, a plain word or a number. */
+const NO_SECRET = /^(?:[~./].*|\w+:\/\/[^@]*|[a-z]+(?:[-_.][a-z]+)*|[\d.]+)$/i;
+
+/** From the mark on as far as there are lines of such a key, with whatever stands between them in a listing. */
+const KEY_BLOCK =
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?:\\[nr]|[^A-Za-z0-9+/=\\-]){0,16}(?:(?:Proc-Type|DEK-Info):[^\n]{0,80}|[A-Za-z0-9+/=]{16,}))+(?:(?:\\[nr]|[^A-Za-z0-9+/=\\-]){0,16}[A-Za-z0-9+/=]{0,16}(?:\\[nr]|[^A-Za-z0-9+/=\\-]){0,16}-----END [A-Z ]*PRIVATE KEY-----)?/g;
+const TOKENS = new RegExp(
+  SECRET_VALUES.filter(({ source }) => !source.includes("BEGIN"))
+    .map(({ source }) => source)
+    .join("|"),
+  "g",
+);
+
+/** What holds no text for a reader, and must come back as it was. */
+const OPAQUE = new Set(["signature", "thoughtSignature", "data", "callId", "sessionId"]);
+
+interface KnownSecret {
+  readonly value: string;
+  readonly mark: string;
+}
+
+/** Takes secrets out of what is written down: known values of the environment, and tokens by their form. */
+export class Redactor {
+  readonly #known: readonly KnownSecret[];
+
+  /** `names` are variables that hold secrets although their names are not known for it. */
+  constructor(environment: NodeJS.ProcessEnv, names: readonly string[] = []) {
+    this.#known = Object.entries(environment)
+      .flatMap(([name, value]) => {
+        if (value === undefined || !isWorthHiding(name, value, names)) return [];
+        return [{ value, mark: `[redacted: ${name}]` }];
+      })
+      // A value that holds another one goes first.
+      .sort((one, other) => other.value.length - one.value.length);
+  }
+
+  text(text: string): string {
+    let clean = text;
+    for (const { value, mark } of this.#known) {
+      if (clean.includes(value)) clean = clean.replaceAll(value, mark);
+    }
+    return clean.replace(KEY_BLOCK, "[redacted: private key]").replace(TOKENS, "[redacted: token]");
+  }
+
+  /** The same value with its texts cleaned. */
+  value(value: unknown): unknown {
+    if (typeof value === "string") return this.text(value);
+    if (Array.isArray(value)) return value.map((item) => this.value(item));
+    if (typeof value !== "object" || value === null) return value;
+    const entries = Object.entries(value);
+    return Object.fromEntries(
+      entries.map(([key, inner]) => [key, OPAQUE.has(key) ? inner : this.value(inner)]),
+    );
+  }
+
+  /** The JSON of a value without the secrets in it. */
+  json(value: unknown): string {
+    const json = JSON.stringify(value);
+    return this.#mayHold(json) ? JSON.stringify(this.value(value)) : json;
+  }
+
+  #mayHold(json: string): boolean {
+    if (this.#known.some(({ value }) => json.includes(JSON.stringify(value).slice(1, -1)))) return true;
+    TOKENS.lastIndex = 0;
+    return json.includes("PRIVATE KEY-----") || TOKENS.test(json);
+  }
+}
+
+/** Whether a text of a record had a secret in it that is not there any more. */
+export function isRedacted(value: unknown): boolean {
+  return JSON.stringify(value)?.includes("[redacted: ") ?? false;
+}
+
+function isWorthHiding(name: string, value: string, names: readonly string[]): boolean {
+  if (isSecret(name, value, names)) return value.length >= FEWEST_KNOWN;
+  return (
+    LIKELY_NAME.test(name) && value.length >= FEWEST_LIKELY && !NO_SECRET.test(value) && !/\s/.test(value)
+  );
+}

@@ -1,0 +1,56 @@
+import { constants } from "node:fs";
+import { copyFile } from "node:fs/promises";
+import { PastSession } from "./past-session.ts";
+import { SessionError } from "./session-error.ts";
+import { findSession, makeSessionFolder, rootOf, type SessionPlace, sessionPath } from "./session-files.ts";
+import { newSessionId } from "./session-id.ts";
+import { type SessionLock, takeLock } from "./session-lock.ts";
+
+export interface ResumeOptions {
+  /** `~/.burin`, or where BURIN_HOME points. */
+  readonly home: string;
+  /** The real path of the project's folder. */
+  readonly root: string;
+  /** An id or how it begins; without it the session that was used last here. */
+  readonly id?: string;
+  /** Go on with a copy, and leave the session as it is. */
+  readonly fork?: boolean;
+}
+
+/** A session that is held by this process, to be handed to `createSession`. */
+export interface ResumedSession {
+  readonly id: string;
+  readonly session: PastSession;
+  readonly lock: SessionLock;
+  /** The id of the session that this is a copy of. */
+  readonly forkOf?: string;
+}
+
+/** Finds a session and keeps others from writing to it. Throws SessionError, with what to do instead. */
+export async function resumeSession({ home, root, id, fork }: ResumeOptions): Promise<ResumedSession> {
+  const place = await findSession(home, root, id);
+  assertOfRoot(place, root);
+  if (fork) return forked(place, { home, root });
+  return { id: place.id, session: new PastSession(place.path), lock: takeLock(place.path) };
+}
+
+function assertOfRoot(place: SessionPlace, root: string): void {
+  const itsRoot = rootOf(place.path);
+  if (itsRoot === null || itsRoot === root) return;
+  throw new SessionError(
+    "other_root",
+    `The session ${place.id} works in ${itsRoot}, not in ${root}. Go on with it there: --root '${itsRoot}'.`,
+  );
+}
+
+async function forked(
+  place: SessionPlace,
+  { home, root }: { readonly home: string; readonly root: string },
+): Promise<ResumedSession> {
+  const id = newSessionId();
+  const path = sessionPath(home, root, id);
+  await makeSessionFolder(home, root);
+  const lock = takeLock(path);
+  await copyFile(place.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  return { id, session: new PastSession(path), lock, forkOf: place.id };
+}

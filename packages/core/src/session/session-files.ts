@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import { closeSync, openSync, readSync } from "node:fs";
+import { mkdir, readdir, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { readRecordLine } from "./record-line.ts";
+import { SessionError } from "./session-error.ts";
+
+const LOG_NAME = /^([A-Za-z0-9][A-Za-z0-9_-]{0,99})\.jsonl$/;
+
+/** Where one session is kept. */
+export interface SessionPlace {
+  readonly id: string;
+  readonly path: string;
+  /** When it was last written to, in milliseconds. */
+  readonly changed: number;
+  readonly bytes: number;
+}
+
+/** The name of a project's folder under `sessions/` and `undo/`: readable, and its own for each path. */
+function projectName(root: string): string {
+  const readable =
+    basename(root)
+      .replace(/[^A-Za-z0-9._-]+/g, "-")
+      .slice(0, 40) || "root";
+  return `${readable}-${createHash("sha256").update(root).digest("hex").slice(0, 8)}`;
+}
+
+export function sessionPath(home: string, root: string, id: string): string {
+  return join(home, "sessions", projectName(root), `${id}.jsonl`);
+}
+
+/** The sessions of a project, the last used first. */
+async function listSessions(home: string, root: string): Promise<SessionPlace[]> {
+  return sessionsIn(join(home, "sessions", projectName(root)));
+}
+
+async function sessionsIn(folder: string): Promise<SessionPlace[]> {
+  const names = await readdir(folder).catch(() => []);
+  const found: SessionPlace[] = [];
+  for (const name of names) {
+    const id = LOG_NAME.exec(name)?.[1];
+    if (id === undefined) continue;
+    const path = join(folder, name);
+    const stats = await stat(path).catch(() => null);
+    if (stats?.isFile()) found.push({ id, path, changed: stats.mtimeMs, bytes: stats.size });
+  }
+  return found.sort((one, other) => other.changed - one.changed || (one.id < other.id ? 1 : -1));
+}
+
+/** The session that was used last here, or the one whose id begins so, here or in any other project. */
+export async function findSession(home: string, root: string, id?: string): Promise<SessionPlace> {
+  const here = await listSessions(home, root);
+  if (id === undefined) {
+    const last = here[0];
+    if (last === undefined)
+      throw new SessionError("not_found", `There is no session of ${root} to go on with.`);
+    return last;
+  }
+  const found = matching(here, id);
+  if (found !== null) return found;
+  const folders = await readdir(join(home, "sessions")).catch(() => []);
+  const all: SessionPlace[] = [];
+  for (const folder of folders) all.push(...(await sessionsIn(join(home, "sessions", folder))));
+  const elsewhere = matching(all, id);
+  if (elsewhere !== null) return elsewhere;
+  throw new SessionError("not_found", `There is no session "${id}"; see burin sessions list.`);
+}
+
+function matching(sessions: readonly SessionPlace[], id: string): SessionPlace | null {
+  const exact = sessions.find((session) => session.id === id);
+  if (exact !== undefined) return exact;
+  const found = id === "" ? [] : sessions.filter((session) => session.id.startsWith(id));
+  if (found.length > 1) {
+    const ids = found.map((session) => session.id).join(", ");
+    throw new SessionError("ambiguous", `More than one session begins with "${id}": ${ids}.`);
+  }
+  return found[0] ?? null;
+}
+
+/** The folder that a session works in, as its first record says; null when that cannot be read. */
+export function rootOf(path: string): string | null {
+  const event = readRecordLine(firstLine(path))?.event;
+  return event?.type === "session" ? event.root : null;
+}
+
+const MOST_FIRST_BYTES = 64 * 1024;
+
+function firstLine(path: string): Buffer {
+  const descriptor = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(MOST_FIRST_BYTES);
+    const count = readSync(descriptor, bytes, 0, bytes.length, 0);
+    const end = bytes.indexOf(0x0a);
+    return bytes.subarray(0, end === -1 ? count : end);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export async function makeSessionFolder(home: string, root: string): Promise<string> {
+  const folder = join(home, "sessions", projectName(root));
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}

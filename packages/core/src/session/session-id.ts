@@ -1,0 +1,6 @@
+/** Sorts by time; the random part keeps two sessions of one moment apart. */
+export function newSessionId(): string {
+  const time = new Date().toISOString().slice(0, 19).replace(/[-:]/g, "");
+  const random = Math.floor(Math.random() * 0x1000000).toString(16);
+  return `${time}-${random.padStart(6, "0")}`;
+}

@@ -1,0 +1,58 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { holderOf, lockPath, takeLock } from "./session-lock.ts";
+
+let folder: string;
+let log: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "burin-lock-"));
+  log = join(folder, "one.jsonl");
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+function changeHolder(change: object): void {
+  const path = lockPath(log);
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), ...change }));
+}
+
+describe("the lock of a session", () => {
+  it("P13 tells the second who has it and what to do, and lets it in afterwards", () => {
+    const lock = takeLock(log);
+    expect(() => takeLock(log)).toThrow(new RegExp(`in use by process ${process.pid}.*--fork`));
+    expect(holderOf(log)).toBe(`process ${process.pid}`);
+    lock.release();
+    expect([holderOf(log), readdirSync(folder)]).toEqual([null, []]);
+    takeLock(log).release();
+  });
+
+  it.each([
+    ["ended", { pid: spawnSync(process.execPath, ["-e", "0"]).pid }],
+    ["gave its number to another one", { started: "1" }],
+    ["ran before the system was started anew", { boot: "another" }],
+  ])("takes over from a process that %s", (_how, change) => {
+    takeLock(log);
+    changeHolder(change);
+    expect(holderOf(log)).toBe(null);
+    takeLock(log).release();
+    expect(existsSync(lockPath(log))).toBe(false);
+  });
+
+  it("takes over a lock that says nothing", () => {
+    writeFileSync(lockPath(log), "");
+    takeLock(log).release();
+  });
+
+  it("does not judge processes of another machine", () => {
+    takeLock(log);
+    changeHolder({ host: "elsewhere", pid: 1 });
+    expect(() => takeLock(log)).toThrow("process 1 on elsewhere");
+  });
+});

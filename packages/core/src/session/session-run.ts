@@ -1,0 +1,74 @@
+import type { Agent } from "../agent/agent.ts";
+import type { AgentEvent } from "../agent/agent-event.ts";
+import { WorkspaceError } from "../workspace/workspace.ts";
+import type { PastSession } from "./past-session.ts";
+import type { Recording } from "./recording.ts";
+import type { KindOf } from "./unsettled-calls.ts";
+
+export interface SessionRunNeeds {
+  readonly agent: Agent;
+  /** The first event of all. */
+  readonly announcement: AgentEvent;
+  readonly recording: Recording | null;
+  /** Its events are in the agent's history already. */
+  readonly past: PastSession | null;
+  readonly kindOf: KindOf;
+}
+
+const NOTHING_LEFT: AgentEvent = {
+  type: "done",
+  status: "error",
+  result: "",
+  turns: 0,
+  error: { type: "nothing_left", message: "There is nothing to go on with: the session waits for a prompt." },
+};
+
+/** Runs prompts with the agent, takes up what an earlier process has left, and has all of it written down. */
+export class SessionRun {
+  readonly #needs: SessionRunNeeds;
+  #hasBegun = false;
+
+  constructor(needs: SessionRunNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Works on a prompt; null goes on where the session stopped, with the calls that had not begun. */
+  async *run(prompt: string | null, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    const { recording } = this.#needs;
+    for await (const event of this.#events(prompt, signal)) {
+      recording?.note(event);
+      if (event.type === "done") yield* this.#faultOfRecord();
+      yield event;
+    }
+  }
+
+  async *#events(prompt: string | null, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    const left = this.#hasBegun ? [] : (this.#needs.past?.calls.notBegun ?? []);
+    if (!this.#hasBegun) yield* this.#begin(prompt === null);
+    const { agent } = this.#needs;
+    const isWaiting = left.length === 0 && agent.history.at(-1)?.role !== "user";
+    if (prompt === null && isWaiting) yield NOTHING_LEFT;
+    else yield* agent.run(prompt ?? left, signal);
+  }
+
+  *#begin(isGoingOn: boolean): Generator<AgentEvent> {
+    const { agent, announcement, past, kindOf } = this.#needs;
+    this.#hasBegun = true;
+    yield announcement;
+    if (past === null) return;
+    for (const message of past.notices) yield { type: "notice", message };
+    for (const event of past.calls.answers(kindOf, isGoingOn ? "begun" : "all")) {
+      agent.enter(event);
+      yield event;
+    }
+  }
+
+  async *#faultOfRecord(): AsyncGenerator<AgentEvent> {
+    try {
+      await this.#needs.recording?.written();
+    } catch (error) {
+      if (!(error instanceof WorkspaceError)) throw error;
+      yield { type: "notice", message: error.message };
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import type { AgentEvent } from "../agent/agent-event.ts";
+import type { FunctionCall } from "../messages/function-call.ts";
+import { isAnswered, type ToolCall } from "../scheduler/tool-call.ts";
+import type { ToolKind } from "../tools/tools.ts";
+
+export type KindOf = (tool: string) => ToolKind | undefined;
+
+/** A call without an answer, at the end of a log. */
+interface OpenCall {
+  /** As it was announced, with all of its arguments. */
+  readonly first: ToolCall;
+  last: ToolCall;
+  /** It was executing at some moment: what it does may have been done. */
+  hasBegun: boolean;
+}
+
+/** Follows the calls of a log, and knows which of them have no answer, and how far each came. */
+export class UnsettledCalls {
+  readonly #open = new Map<string, OpenCall>();
+  /** One of the calls of the last reply has come further than its announcement. */
+  #isUnderWay = false;
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Those that surely did nothing yet, in the order in which they were asked for. */
+  get notBegun(): readonly FunctionCall[] {
+    const calls = [...this.#open.values()].filter(({ hasBegun }) => !hasBegun);
+    return calls.map(({ first }) => ({ id: first.callId, name: first.name, args: first.args }));
+  }
+
+  /** The question that the person was asked last and has not answered. */
+  get question(): Extract<ToolCall, { readonly status: "awaiting_approval" }> | null {
+    for (const { last } of this.#open.values()) if (last.status === "awaiting_approval") return last;
+    return null;
+  }
+
+  /** Whether the event shows that the calls before it will never be answered: their answers were lost. */
+  isBehind(event: AgentEvent): boolean {
+    if (this.#open.size === 0) return false;
+    if (event.type === "tool_call") {
+      return this.#isUnderWay && event.call.status === "validating" && !this.#open.has(event.call.callId);
+    }
+    return event.type === "text" || event.type === "thought" || event.type === "compaction";
+  }
+
+  follow(event: AgentEvent): void {
+    if (event.type !== "tool_call") return;
+    const { call } = event;
+    if (isAnswered(call)) this.#settle(call.callId);
+    else {
+      const known = this.#open.get(call.callId);
+      if (known === undefined) this.#open.set(call.callId, { first: call, last: call, hasBegun: false });
+      const open = this.#open.get(call.callId);
+      if (open === undefined) return;
+      open.last = call;
+      if (call.status === "executing") open.hasBegun = true;
+    }
+    if (call.status !== "validating" && this.#open.size > 0) this.#isUnderWay = true;
+  }
+
+  #settle(callId: string): void {
+    this.#open.delete(callId);
+    if (this.#open.size === 0) this.#isUnderWay = false;
+  }
+
+  /** The answers that say what is known of these calls; with them they count as settled. */
+  answers(kindOf: KindOf, which: "all" | "begun"): AgentEvent[] {
+    const chosen = [...this.#open.values()].filter(({ hasBegun }) => which === "all" || hasBegun);
+    return chosen.map((open) => {
+      const { callId, name, args, description } = open.last;
+      const error = fateOf(open, kindOf(name));
+      const answer = { llmContent: error.message, returnDisplay: error.message, error };
+      this.#settle(callId);
+      return { type: "tool_call", call: { callId, name, args, description, status: "error", ...answer } };
+    });
+  }
+}
+
+function fateOf({ last, hasBegun }: OpenCall, kind: ToolKind | undefined) {
+  const { name } = last;
+  if (!hasBegun && last.status === "awaiting_approval") {
+    const message = `${name} was not run: it waited for an approval, and none was given.`;
+    return { type: "not_run", message };
+  }
+  if (!hasBegun) {
+    const message = `${name} was not run: the session ended before it began. Call it again if it is still needed.`;
+    return { type: "not_run", message };
+  }
+  if (kind === "read" || kind === "plan") {
+    const message = `${name} was cut off, and its answer is not known. It changes nothing, so call it again if it is still needed.`;
+    return { type: "interrupted", message };
+  }
+  const message = `${name} may have run: the session ended while it was running, and it is not known how far it came. It was not repeated. Look at what it was to change before you go on.`;
+  return { type: "may_have_run", message };
+}
