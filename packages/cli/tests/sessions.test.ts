@@ -63,6 +63,28 @@ describe("sessions on the command line", () => {
     expect(JSON.parse(again.stdout)).toMatchObject({ status: "error", error: { type: "nothing_left" } });
   });
 
+  it("P13 lists, shows and removes; what could drive a terminal is shown as escapes", async () => {
+    const reading = { name: "read_file", args: { absolute_path: join(root, "a.txt") } };
+    await writeFile(join(root, "a.txt"), "al\u001b[31mpha\n");
+    const run = await runner({ text: "I look.", calls: [reading] }, { text: "One." }, { text: "Two." });
+    const id = idIn((await run("-p", "the first\nquestion")).stderr);
+    const other = idIn((await run("-p", "another")).stderr);
+    const listed = (await run("sessions", "list")).stdout.trimEnd().split("\n");
+    expect(listed).toEqual([expect.stringContaining(other), expect.stringContaining(`${id}  20`)]);
+    expect(listed[1]).toContain("the first question");
+    const shown = (await run("sessions", "show", id)).stdout;
+    expect(shown).toContain("you       the first\n          question\n--- turn 1\nmodel     I look.\n");
+    expect(shown).toContain("al\\x1b[31mpha");
+    expect(shown).not.toContain("\u001b");
+    const events = (await run("sessions", "show", id, "--output-format", "stream-json")).stdout;
+    expect(JSON.parse(events.split("\n")[0] ?? "")).toMatchObject({ type: "session", sessionId: id });
+    expect((await run("sessions", "rm", id)).stdout).toBe(`removed ${id}\n`);
+    expect(JSON.parse((await run("sessions", "list", "--json")).stdout)).toMatchObject([
+      { id: other, prompt: "another", model: "fake", root, holder: null },
+    ]);
+    expect(await run("sessions", "rm", id)).toMatchObject({ code: 2 });
+  });
+
   it("--no-session leaves nothing behind", async () => {
     const run = await runner({ text: "One." });
     const { code, stderr } = await run("-p", "first", "--no-session");

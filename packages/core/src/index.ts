@@ -26,8 +26,13 @@ export { type RetryOptions, retrying } from "./models/retry.ts";
 export { type ScriptLine, scriptedModel } from "./models/scripted.ts";
 export type { Confirm, OnCall } from "./scheduler/scheduler.ts";
 export { type AnsweredCall, isAnswered, type ToolCall } from "./scheduler/tool-call.ts";
+export { readLog } from "./session/read-log.ts";
+export type { LogRecord } from "./session/record-line.ts";
 export { type ResumedSession, type ResumeOptions, resumeSession } from "./session/resume.ts";
 export { SessionError } from "./session/session-error.ts";
+export { findSession, removeSession, type SessionPlace } from "./session/session-files.ts";
+export { type SessionSummary, sessionSummaries } from "./session/session-summary.ts";
+export { TurnCount } from "./session/turn-count.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";
 export {
   burinHome,

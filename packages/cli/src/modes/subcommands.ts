@@ -21,6 +21,15 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     ],
     load: async () => (await import("./grants.ts")).runGrants,
   },
+  sessions: {
+    usage: [
+      ["sessions list [--all]", "the sessions of this folder, or of all folders"],
+      ["sessions show <id>", "everything that happened in a session"],
+      ["sessions rm <id>...", "removes the records of sessions"],
+    ],
+    ownOptions: { all: { type: "boolean" } },
+    load: async () => (await import("./sessions.ts")).runSessions,
+  },
   demo: {
     usage: [["demo", "the whole flow in ten seconds, no model needed"]],
     load: async () => (await import("./demo.ts")).runDemo,

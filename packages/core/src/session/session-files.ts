@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
-import { mkdir, readdir, stat } from "node:fs/promises";
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { readRecordLine } from "./record-line.ts";
 import { SessionError } from "./session-error.ts";
+import { holderOf } from "./session-lock.ts";
 
 const LOG_NAME = /^([A-Za-z0-9][A-Za-z0-9_-]{0,99})\.jsonl$/;
 
@@ -29,9 +30,13 @@ export function sessionPath(home: string, root: string, id: string): string {
   return join(home, "sessions", projectName(root), `${id}.jsonl`);
 }
 
-/** The sessions of a project, the last used first. */
-async function listSessions(home: string, root: string): Promise<SessionPlace[]> {
-  return sessionsIn(join(home, "sessions", projectName(root)));
+/** The sessions of a project, or of all projects, the last used first. */
+export async function listSessions(home: string, root: string | null): Promise<SessionPlace[]> {
+  const top = join(home, "sessions");
+  const folders = root === null ? await readdir(top).catch(() => []) : [projectName(root)];
+  const found: SessionPlace[] = [];
+  for (const folder of folders) found.push(...(await sessionsIn(join(top, folder))));
+  return found.sort((one, other) => other.changed - one.changed || (one.id < other.id ? 1 : -1));
 }
 
 async function sessionsIn(folder: string): Promise<SessionPlace[]> {
@@ -44,7 +49,7 @@ async function sessionsIn(folder: string): Promise<SessionPlace[]> {
     const stats = await stat(path).catch(() => null);
     if (stats?.isFile()) found.push({ id, path, changed: stats.mtimeMs, bytes: stats.size });
   }
-  return found.sort((one, other) => other.changed - one.changed || (one.id < other.id ? 1 : -1));
+  return found;
 }
 
 /** The session that was used last here, or the one whose id begins so, here or in any other project. */
@@ -58,10 +63,7 @@ export async function findSession(home: string, root: string, id?: string): Prom
   }
   const found = matching(here, id);
   if (found !== null) return found;
-  const folders = await readdir(join(home, "sessions")).catch(() => []);
-  const all: SessionPlace[] = [];
-  for (const folder of folders) all.push(...(await sessionsIn(join(home, "sessions", folder))));
-  const elsewhere = matching(all, id);
+  const elsewhere = matching(await listSessions(home, null), id);
   if (elsewhere !== null) return elsewhere;
   throw new SessionError("not_found", `There is no session "${id}"; see burin sessions list.`);
 }
@@ -101,4 +103,13 @@ export async function makeSessionFolder(home: string, root: string): Promise<str
   const folder = join(home, "sessions", projectName(root));
   await mkdir(folder, { recursive: true, mode: 0o700 });
   return folder;
+}
+
+/** Removes the record of a session. Throws SessionError while somebody writes to it. */
+export async function removeSession(place: SessionPlace): Promise<void> {
+  const holder = holderOf(place.path);
+  if (holder !== null) {
+    throw new SessionError("in_use", `The session ${place.id} is in use by ${holder}; it was not removed.`);
+  }
+  await rm(place.path);
 }

@@ -1,0 +1,142 @@
+import { realpath } from "node:fs/promises";
+import {
+  burinHome,
+  findSession,
+  type LogRecord,
+  readLog,
+  removeSession,
+  type SessionPlace,
+  type SessionSummary,
+  sessionSummaries,
+  TurnCount,
+} from "@burin/core";
+import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { type Output, visible } from "../terminal/output.ts";
+import type { CommonOptions } from "./options.ts";
+import type { Io, SubcommandRequest } from "./subcommand.ts";
+
+const LONGEST_TITLE = 60;
+
+/** Lists, shows and removes sessions. */
+export async function runSessions({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
+  const [action = "list", ...ids] = words;
+  switch (action) {
+    case "list":
+      if (ids.length > 0) throw new UsageError(`burin sessions list takes no "${ids[0]}".`);
+      await list(options, own.all === true, io.output);
+      break;
+    case "show":
+      for (const place of await named(ids, "show", options)) show(place, options, io.output);
+      break;
+    case "rm":
+      for (const place of await named(ids, "rm", options)) {
+        await removeSession(place);
+        io.output.out(`removed ${place.id}\n`);
+      }
+      break;
+    default:
+      throw new UsageError(`there is no burin sessions ${action}: list, show and rm are.`);
+  }
+  return EXIT.done;
+}
+
+async function named(
+  ids: readonly string[],
+  action: string,
+  options: CommonOptions,
+): Promise<readonly SessionPlace[]> {
+  if (ids.length === 0) {
+    throw new UsageError(`name a session: burin sessions ${action} <id>; see burin sessions list.`);
+  }
+  const { home, root } = await placeOf(options);
+  return Promise.all(ids.map((id) => findSession(home, root, id)));
+}
+
+async function placeOf({ root }: CommonOptions): Promise<{ readonly home: string; readonly root: string }> {
+  return { home: burinHome(process.env), root: await realpath(root) };
+}
+
+async function list(options: CommonOptions, isAll: boolean, output: Output): Promise<void> {
+  const { home, root } = await placeOf(options);
+  const sessions = await sessionSummaries(home, isAll ? null : root);
+  if (options.outputFormat !== "text") {
+    output.out(`${JSON.stringify(sessions, null, 2)}\n`);
+    return;
+  }
+  if (sessions.length === 0) output.note(`There is no session of ${isAll ? "any folder" : visible(root)}.`);
+  for (const session of sessions) output.out(`${visible(lineOf(session, isAll))}\n`);
+}
+
+function lineOf({ id, changed, prompt, holder, root, forkOf }: SessionSummary, isAll: boolean): string {
+  const when = new Date(changed).toISOString().slice(0, 16).replace("T", " ");
+  const title = (prompt ?? "(nothing was asked)").replace(/\s+/g, " ");
+  const short = title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE - 1)}…` : title;
+  const notes = [forkOf && `copy of ${forkOf}`, holder && `in use by ${holder}`, isAll && root].filter(
+    Boolean,
+  );
+  return `${id}  ${when}  ${short}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
+}
+
+function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, output: Output): void {
+  if (outputFormat === "json") {
+    output.out(`${JSON.stringify({ id, path, records: [...readLog(path)] })}\n`);
+    return;
+  }
+  const count = new TurnCount();
+  for (const record of readLog(path)) {
+    if (outputFormat === "stream-json") {
+      output.out(`${JSON.stringify(record.event)}\n`);
+      continue;
+    }
+    const { turn, isFirst } = count.follow(record.event);
+    if (isFirst) output.out(`--- turn ${turn}\n`);
+    const text = textOf(record);
+    if (text !== "") output.out(`${visible(text)}\n`);
+  }
+}
+
+function textOf({ at, event }: LogRecord): string {
+  switch (event.type) {
+    case "session":
+      return `${at}  session ${event.sessionId} with ${event.model} in ${event.root}`;
+    case "text":
+      return labelled(event.role === "user" ? "you" : "model", event.text);
+    case "context":
+      return labelled("note", event.text);
+    case "thought":
+      return event.text === "" ? "" : labelled("think", event.text);
+    case "tool_call":
+      return callText(event.call);
+    case "notice":
+      return labelled("note", event.message);
+    case "done":
+      return `${at}  ${event.status}${event.error ? `: ${event.error.message}` : ""}`;
+    case "compaction":
+      return labelled("short", event.text);
+    default:
+      return "";
+  }
+}
+
+type Call = Extract<LogRecord["event"], { type: "tool_call" }>["call"];
+
+function callText(call: Call): string {
+  switch (call.status) {
+    case "validating":
+      return labelled("call", `${call.name} ${JSON.stringify(call.args)}`);
+    case "awaiting_approval":
+      return labelled("ask", `${call.confirmation.title} (${call.reason})`);
+    case "executing":
+      return "";
+    default:
+      return labelled(
+        call.status === "success" ? "done" : call.status,
+        typeof call.llmContent === "string" ? call.llmContent : JSON.stringify(call.llmContent),
+      );
+  }
+}
+
+function labelled(label: string, text: string): string {
+  const [first = "", ...rest] = text.trimEnd().split("\n");
+  return [`${label.padEnd(9)} ${first}`, ...rest.map((line) => `${" ".repeat(10)}${line}`)].join("\n");
+}

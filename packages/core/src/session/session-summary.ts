@@ -1,0 +1,37 @@
+import { readLog } from "./read-log.ts";
+import { listSessions, type SessionPlace } from "./session-files.ts";
+import { holderOf } from "./session-lock.ts";
+
+/** One session as a list shows it. */
+export interface SessionSummary extends SessionPlace {
+  readonly root: string | null;
+  readonly model: string | null;
+  /** What the person asked first. */
+  readonly prompt: string | null;
+  /** The id of the session that this one was made from. */
+  readonly forkOf: string | null;
+  /** Who writes to it at the moment. */
+  readonly holder: string | null;
+}
+
+/** The sessions of a project, or of all projects, the last used first. */
+export async function sessionSummaries(home: string, root: string | null): Promise<SessionSummary[]> {
+  return (await listSessions(home, root)).map(summaryOf);
+}
+
+function summaryOf(place: SessionPlace): SessionSummary {
+  const summary = { ...place, root: null, model: null, prompt: null, forkOf: null };
+  return { ...summary, ...beginningOf(place), holder: holderOf(place.path) };
+}
+
+function beginningOf({ id, path }: SessionPlace): Partial<SessionSummary> {
+  let begun: Partial<SessionSummary> = {};
+  for (const { event } of readLog(path)) {
+    if (event.type === "session") {
+      const { root, model, sessionId } = event;
+      begun = { root, model, forkOf: sessionId === id ? null : sessionId };
+    }
+    if (event.type === "text" && event.role === "user") return { ...begun, prompt: event.text };
+  }
+  return begun;
+}

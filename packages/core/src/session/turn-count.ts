@@ -1,0 +1,20 @@
+import type { AgentEvent } from "../agent/agent-event.ts";
+
+/** Counts the model's replies in a session, from 1: by these numbers people name a place in it. */
+export class TurnCount {
+  #turn = 0;
+  #isInReply = false;
+
+  /** The turn that the event belongs to; 0 before the first. `isFirst` where the reply begins. */
+  follow(event: AgentEvent): { readonly turn: number; readonly isFirst: boolean } {
+    const isOfReply =
+      (event.type === "text" && event.role === "model") ||
+      event.type === "thought" ||
+      (event.type === "tool_call" && event.call.status === "validating");
+    const isFirst = isOfReply && !this.#isInReply;
+    if (isFirst) this.#turn += 1;
+    if (isOfReply) this.#isInReply = true;
+    else if (event.type !== "usage" && event.type !== "notice") this.#isInReply = false;
+    return { turn: this.#turn, isFirst };
+  }
+}
