@@ -27,6 +27,8 @@ interface Cleared {
 export interface Compaction {
   readonly type: "compaction";
   readonly text: string;
+  /** The part of the text that a model, or the digest, made of what was before. */
+  readonly summary: string;
   readonly kept: number;
   /** As estimated, of the whole request. */
   readonly tokensBefore: number;

@@ -113,7 +113,13 @@ describe("P6 old answers that are cleared", () => {
 
   it("a compaction puts its text before the messages that it keeps", () => {
     const before = [asked, said("x"), asked, asking("a"), answered("a", "alpha")];
-    const compaction = { type: "compaction", text: "all so far", tokensBefore: 9, tokensAfter: 3 } as const;
+    const compaction = {
+      type: "compaction",
+      text: "all so far",
+      summary: "so far",
+      tokensBefore: 9,
+      tokensAfter: 3,
+    } as const;
     const kept = historyOf([...before, { ...compaction, kept: 2 }]);
     expect(kept).toMatchObject([
       { role: "user", parts: [{ text: "all so far" }] },

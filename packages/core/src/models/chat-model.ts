@@ -16,11 +16,13 @@ export interface Usage {
 
 /** Why the model or its service failed, in words for a person, with what to do about it. */
 export interface ModelFailure {
-  /** Stable, for programs: `unreachable`, `unauthorized`, `not_found`, `rate_limited`, `bad_request`, `server_error`, `bad_reply`, `timeout`, `script`. */
+  /** Stable, for programs: `unreachable`, `unauthorized`, `not_found`, `rate_limited`, `bad_request`, `server_error`, `bad_reply`, `timeout`, `context_length`, `script`. */
   readonly type: string;
   readonly message: string;
   /** The HTTP status, where there was one. */
   readonly status?: number;
+  /** The model's window in tokens, when the request was too long for it and the service said so. */
+  readonly contextWindow?: number;
   /** The same request may well succeed a little later. */
   readonly isPassing?: boolean;
   /** How long the service asks to be left alone. */
@@ -60,5 +62,7 @@ export type ModelEvent =
  */
 export interface ChatModel {
   readonly name: string;
+  /** How many tokens a request and its reply may take together, where the maker of this object knows. */
+  readonly contextWindow?: number;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

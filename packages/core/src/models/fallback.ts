@@ -33,7 +33,9 @@ class Chain {
       const model = this.#at(begun + step);
       const failure = yield* firstWord(model.stream(request, signal), () => this.#stayAt(begun + step));
       if (!failure) return;
-      if (step + 1 >= this.#models.length || signal.aborted) {
+      // A conversation that is too long is made shorter, not carried to another model.
+      const isOver = failure.type === "context_length" || step + 1 >= this.#models.length;
+      if (isOver || signal.aborted) {
         yield { type: "end", reason: "error", error: failure };
         return;
       }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ModelFailure } from "./chat-model.ts";
+import { tooLongIn } from "./context-length.ts";
 import { isRecord, parseJson } from "./untrusted-json.ts";
 
 /** What of a service's own words is shown; they may be a whole web page. */
@@ -52,9 +53,11 @@ export function statusFailure(refused: RefusedRequest): ModelFailure {
   // Google's services answer a wrong key as a wrong argument.
   const isKeyRefused =
     status === 400 && /api.?key (not valid|invalid|expired)|invalid api.?key/i.test(refused.answer);
-  const type = isKeyRefused ? "unauthorized" : failureType(status);
+  const tooLong = isKeyRefused ? undefined : tooLongIn(status, refused.answer);
+  const type = isKeyRefused ? "unauthorized" : tooLong ? "context_length" : failureType(status);
   const head = `${shownUrl(url)} answered HTTP ${status}${refused.detail ? `: ${refused.detail}` : ""}`;
   const message = `${ended(head)} ${adviceFor(type, { ...refused, model })}`.trim();
+  if (tooLong) return { type, status, message, ...tooLong };
   return isPassing(status, refused.answer)
     ? { type, status, message, isPassing: true }
     : { type, status, message };
@@ -84,6 +87,7 @@ function adviceFor(type: string, { status, model, hasKey }: RefusedRequest): str
   if (type === "not_found") {
     return `Either there is no model "${model}" at this service, or the base URL is wrong: it usually ends in /v1.`;
   }
+  if (type === "context_length") return "The conversation is longer than the model's window.";
   if (type === "rate_limited") return "Too many requests, or the quota is used up: wait, or check the plan.";
   if (status === 503 || status === 529) return "The service is overloaded or down: try again later.";
   if (type === "server_error") return "The fault is on the side of the service: try again later.";
@@ -97,6 +101,8 @@ export function reportedFailure(error: unknown): ModelFailure {
   const status = [record.code, record.status].map(Number).find((code) => code >= 400 && code <= 599);
   const message = `The service reported an error in its reply: ${detail}`;
   const named = `${String(record.type)} ${String(record.code)} ${String(record.status)}`;
+  const tooLong = tooLongIn(status ?? 400, `${named} ${detail}`);
+  if (tooLong) return { type: "context_length", message, ...tooLong };
   if (status !== undefined) {
     const failure = { type: failureType(status), message, status };
     return isPassing(status, `${named} ${detail}`) ? { ...failure, isPassing: true } : failure;

@@ -6,15 +6,15 @@ import type { AnsweredCall } from "./tool-call.ts";
 const CUT_HINT = "ask for a smaller part to see the rest";
 
 /** The content with each of its texts short enough for the model; what is not text stays as it is. */
-export function boundedContent(content: PartListUnion): PartListUnion {
-  if (Array.isArray(content)) return content.map((part) => boundedPart(part));
-  return boundedPart(content);
+export function boundedContent(content: PartListUnion, most = MOST_ANSWER_CHARACTERS): PartListUnion {
+  if (Array.isArray(content)) return content.map((part) => boundedPart(part, most));
+  return boundedPart(content, most);
 }
 
-function boundedPart(part: Part | string): Part | string {
-  if (typeof part === "string") return keepHeadAndTail(part, MOST_ANSWER_CHARACTERS, CUT_HINT);
-  if (part.text === undefined) return part;
-  return { ...part, text: keepHeadAndTail(part.text, MOST_ANSWER_CHARACTERS, CUT_HINT) };
+function boundedPart(part: Part | string, most: number): Part | string {
+  if (typeof part === "string") return keepHeadAndTail(part, most, CUT_HINT);
+  if (part.text === undefined || part.text.length <= most) return part;
+  return { ...part, text: keepHeadAndTail(part.text, most, CUT_HINT) };
 }
 
 /**

@@ -24,6 +24,17 @@ const NAMED_MODEL: Record<string, JsonSchema> = {
   apiKeyEnv: { type: "string", description: "The environment variable that holds the key." },
 };
 
+const PRICE: JsonSchema = {
+  type: "object",
+  properties: {
+    input: { type: "number", minimum: 0, description: "For a million tokens that are sent." },
+    output: { type: "number", minimum: 0, description: "For a million tokens of replies." },
+    cached: { type: "number", minimum: 0, description: "For a million sent that were cached." },
+  },
+  required: ["input", "output"],
+  additionalProperties: false,
+};
+
 /** What a settings file may hold. The build writes it beside the package, for editors. Unknown keys are left alone. */
 export const SETTINGS_SCHEMA: JsonSchema = {
   $schema: "http://json-schema.org/draft-07/schema#",
@@ -37,6 +48,17 @@ export const SETTINGS_SCHEMA: JsonSchema = {
         type: "number",
         exclusiveMinimum: 0,
         description: "The longest silence of the service that is waited for. Default 600.",
+      },
+      contextWindow: {
+        type: "integer",
+        minimum: 1024,
+        description:
+          "Tokens that a request and its reply may take together. Beats what is known of the model.",
+      },
+      prices: {
+        type: "object",
+        additionalProperties: PRICE,
+        description: "What models cost, by name, for budgets of money.",
       },
       fallbacks: {
         type: "array",
@@ -52,6 +74,15 @@ export const SETTINGS_SCHEMA: JsonSchema = {
         deny: rules("Never run."),
       },
     ),
+    context: section("What the model is told of this project.", {
+      fileNames: {
+        ...strings,
+        description: "Names of the files with instructions for the model. Default: AGENTS.md.",
+      },
+    }),
+    loop: section("A model that repeats itself.", {
+      detection: { type: "boolean", description: "It is corrected, then stopped. Default true." },
+    }),
     files: section("What no tool may see. .burinignore files are always in force.", {
       ignoreFileNames: { ...strings, description: "Names of more ignore files, e.g. .aiignore." },
       ignore: { ...strings, description: "Globs as in ignore files, from the project's folder." },

@@ -15,6 +15,14 @@ export interface Settings {
     readonly ask: readonly string[];
     readonly deny: readonly string[];
   };
+  readonly context: {
+    /** Names of the files that tell the model how to work here; AGENTS.md when none is named. */
+    readonly fileNames: readonly string[];
+  };
+  readonly loop: {
+    /** Whether a model that repeats itself is corrected, and stopped in the end. */
+    readonly detection: boolean;
+  };
   readonly files: FileSettings;
   readonly sandbox: SandboxSettings;
   readonly shell: ShellSettings;
@@ -67,9 +75,21 @@ export interface NamedModel {
   readonly apiKeyEnv?: string;
 }
 
+/** In one currency for a million tokens. */
+export interface ModelPrice {
+  readonly input: number;
+  readonly output: number;
+  /** Of input that the service had cached; without it that costs as much as any other. */
+  readonly cached?: number;
+}
+
 export interface ModelSettings extends NamedModel {
   /** The longest silence of the service that is waited for; its length does not matter as long as it speaks. */
   readonly timeoutSeconds?: number;
+  /** How many tokens a request and its reply may take together; beats whatever is known of the model. */
+  readonly contextWindow?: number;
+  /** What models cost, by name; a budget of money needs it. */
+  readonly prices?: Readonly<Record<string, ModelPrice>>;
   /** Asked in this order when the model fails for good; a name alone is a model whose key is in the environment. */
   readonly fallbacks?: readonly (NamedModel | string)[];
 }
@@ -87,6 +107,8 @@ export class SettingsError extends Error {
 const NO_SETTINGS: Settings = {
   model: {},
   permissions: { allow: [], ask: [], deny: [] },
+  context: { fileNames: [] },
+  loop: { detection: true },
   files: { ignoreFileNames: [], ignore: [] },
   sandbox: { mode: "workspace-write", network: false, discovered: false },
   shell: { passEnvironment: [] },

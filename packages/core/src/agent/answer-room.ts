@@ -1,0 +1,38 @@
+import { boundedContent } from "../scheduler/function-response.ts";
+import { isAnswered, type ToolCall } from "../scheduler/tool-call.ts";
+import { MOST_ANSWER_CHARACTERS } from "../text/truncate.ts";
+
+/** Of the window: what the answers to one reply may fill, so that they can be sent before anything is cleared. */
+const MOST_OF_WINDOW = 0.35;
+/** Few, so that a text of mostly signs and digits does not take more than is thought. */
+const CHARACTERS_PER_TOKEN = 3;
+/** An answer shorter than this says nothing. */
+const LEAST_CHARACTERS = 1000;
+
+/** Shares out the room that one reply's answers have; with a large window no answer is cut here. */
+export class AnswerRoom {
+  #left: number;
+  #calls: number;
+
+  constructor(window: number, calls: number) {
+    this.#left = window * MOST_OF_WINDOW * CHARACTERS_PER_TOKEN;
+    this.#calls = calls;
+  }
+
+  bounded(call: ToolCall): ToolCall {
+    if (!isAnswered(call)) return call;
+    const share = Math.max(this.#left / 2, this.#left / this.#calls, LEAST_CHARACTERS);
+    const most = Math.floor(Math.min(share, MOST_ANSWER_CHARACTERS));
+    const llmContent = boundedContent(call.llmContent, most);
+    this.#left -= charactersIn(llmContent);
+    this.#calls = Math.max(this.#calls - 1, 1);
+    return { ...call, llmContent };
+  }
+}
+
+function charactersIn(content: Parameters<typeof boundedContent>[0]): number {
+  const list = Array.isArray(content) ? content : [content];
+  let characters = 0;
+  for (const part of list) characters += (typeof part === "string" ? part : (part.text ?? "")).length;
+  return characters;
+}

@@ -1,0 +1,164 @@
+import type { Usage } from "../models/chat-model.ts";
+import type { ModelPrice } from "../settings/settings.ts";
+
+/** The most that may be spent, of each kind; a kind that is left out has no end. */
+export interface BudgetLimits {
+  /** Sent and received, each request counted whole. */
+  readonly tokens?: number;
+  /** In the currency of `model.prices`. */
+  readonly money?: number;
+  /** Time in which a run works, not that in which it waits for its next prompt. */
+  readonly milliseconds?: number;
+  /** Calls of tools. */
+  readonly calls?: number;
+}
+
+type Kind = keyof BudgetLimits;
+
+const HOW =
+  'write tokens as 200k, money as $2, time as 10m (or 90s, 2h), calls as "50 calls", joined by commas';
+const FORMS: readonly (readonly [RegExp, Kind, (found: RegExpExecArray) => number])[] = [
+  [/^\$\s*(\d+(?:\.\d+)?)$/, "money", ([, amount]) => Number(amount)],
+  [/^(\d+(?:\.\d+)?)\s*([smh])$/, "milliseconds", ([, amount, unit = "m"]) => Number(amount) * msOf(unit)],
+  [/^(\d+)\s*calls?$/, "calls", ([, count]) => Number(count)],
+  [/^(\d+(?:\.\d+)?)\s*(k?)(?:\s*tokens?)?$/i, "tokens", ([, amount, k]) => Number(amount) * (k ? 1000 : 1)],
+];
+const TOLD_AT = 0.8;
+const MILLION = 1_000_000;
+
+/** Reads `200k, $2, 10m, 50 calls`. Throws with how to write it. */
+export function parseBudget(text: string): BudgetLimits {
+  const limits: { -readonly [Key in Kind]?: number } = {};
+  for (const piece of text.split(",").map((part) => part.trim())) {
+    for (const [pattern, kind, amountIn] of FORMS) {
+      const found = pattern.exec(piece);
+      if (!found) continue;
+      const amount = amountIn(found);
+      if (!(amount > 0)) throw new Error(`The budget "${piece}" must be more than nothing.`);
+      if (limits[kind] !== undefined) throw new Error(`The budget names ${WORDS[kind]} twice.`);
+      limits[kind] = amount;
+      break;
+    }
+    if (!FORMS.some(([pattern]) => pattern.test(piece))) {
+      throw new Error(`The budget "${piece}" cannot be read: ${HOW}.`);
+    }
+  }
+  return limits;
+}
+
+const WORDS: Readonly<Record<Kind, string>> = {
+  tokens: "tokens",
+  money: "money",
+  milliseconds: "time",
+  calls: "calls",
+};
+
+/** What of a budget is nearly or wholly used up, in words. */
+export interface BudgetWord {
+  readonly message: string;
+}
+
+/** What may be spent and what has been; one object may be shared by a session and its subagents. */
+export class Budget {
+  readonly #limits: BudgetLimits;
+  readonly #priceOf: (model: string) => ModelPrice | undefined;
+  readonly #spent: Record<Kind, number> = { tokens: 0, money: 0, milliseconds: 0, calls: 0 };
+  readonly #told = new Set<Kind>();
+  #running = 0;
+  #runningSince = 0;
+
+  constructor(limits: BudgetLimits, priceOf: (model: string) => ModelPrice | undefined = () => undefined) {
+    this.#limits = limits;
+    this.#priceOf = priceOf;
+  }
+
+  spend(usage: Usage, model: string): void {
+    const { inputTokens, outputTokens, cachedTokens } = usage;
+    this.#spent.tokens += inputTokens + outputTokens;
+    const price = this.#priceOf(model);
+    if (!price) return;
+    const cached = Math.min(cachedTokens, inputTokens);
+    const sent = (inputTokens - cached) * price.input + cached * (price.cached ?? price.input);
+    this.#spent.money += (sent + outputTokens * price.output) / MILLION;
+  }
+
+  spendCalls(count: number): void {
+    this.#spent.calls += count;
+  }
+
+  /** How many more calls may be made. */
+  get callsLeft(): number {
+    return Math.max((this.#limits.calls ?? Number.POSITIVE_INFINITY) - this.#spent.calls, 0);
+  }
+
+  /** How much longer may be worked; undefined when that has no end. */
+  get millisecondsLeft(): number | undefined {
+    const { milliseconds } = this.#limits;
+    return milliseconds === undefined ? undefined : Math.max(milliseconds - this.#used("milliseconds"), 0);
+  }
+
+  /** The clock runs from the first `start` to the last `stop`: subagents that work side by side do not count twice. */
+  start(): void {
+    if (this.#running === 0) this.#runningSince = performance.now();
+    this.#running += 1;
+  }
+
+  stop(): void {
+    this.#running -= 1;
+    if (this.#running === 0) this.#spent.milliseconds += performance.now() - this.#runningSince;
+  }
+
+  /** What is used up, if anything is. */
+  get exhausted(): BudgetWord | undefined {
+    const kind = this.#kinds().find((one) => this.#share(one) >= 1);
+    if (kind === undefined) return undefined;
+    return { message: `The budget of ${this.#limitInWords(kind)} is used up${this.#amount(kind)}.` };
+  }
+
+  /** Once for each kind: that most of it is used up. */
+  takeWarning(): BudgetWord | undefined {
+    const kind = this.#kinds().find((one) => !this.#told.has(one) && this.#share(one) >= TOLD_AT);
+    if (kind === undefined) return undefined;
+    this.#told.add(kind);
+    const percent = Math.floor(this.#share(kind) * 100);
+    return { message: `${percent} % of the budget of ${this.#limitInWords(kind)} is used.` };
+  }
+
+  #kinds(): Kind[] {
+    return (Object.keys(this.#limits) as Kind[]).filter((kind) => this.#limits[kind] !== undefined);
+  }
+
+  #used(kind: Kind): number {
+    const since = kind === "milliseconds" && this.#running > 0 ? performance.now() - this.#runningSince : 0;
+    return this.#spent[kind] + since;
+  }
+
+  #share(kind: Kind): number {
+    return this.#used(kind) / (this.#limits[kind] ?? Number.POSITIVE_INFINITY);
+  }
+
+  #limitInWords(kind: Kind): string {
+    return inWords(kind, this.#limits[kind] ?? 0);
+  }
+
+  #amount(kind: Kind): string {
+    return kind === "milliseconds" ? "" : ` (${inWords(kind, this.#used(kind))})`;
+  }
+}
+
+function msOf(unit: string): number {
+  return { s: 1000, m: 60_000, h: 3_600_000 }[unit] ?? 60_000;
+}
+
+function inWords(kind: Kind, amount: number): string {
+  switch (kind) {
+    case "money":
+      return `$${Number(amount.toFixed(4))}`;
+    case "milliseconds":
+      return amount >= 60_000
+        ? `${Number((amount / 60_000).toFixed(1))} minutes`
+        : `${amount / 1000} seconds`;
+    default:
+      return `${amount} ${kind}`;
+  }
+}

@@ -1,0 +1,82 @@
+import type { ContextSize } from "../context-size.ts";
+import type { ChangedFile, Todo, WorkRecord } from "../work-record.ts";
+import { cutTo } from "./transcript.ts";
+
+/** What goes into the text that takes the place of the conversation. */
+export interface Kept {
+  readonly record: WorkRecord;
+  /** The context files as they are now. */
+  readonly contextTexts: readonly string[];
+  readonly summary: string;
+}
+
+const HEAD =
+  "[The conversation so far was too long for the model's window. This text, written by the program, stands for it. Go on with the task from here; do not do again what is done.]";
+
+/**
+ * The text: instructions, the person's words, open todos and changed files word for word, then the summary.
+ * What does not fit is cut with a word on it, the person's last words last of all.
+ */
+export function compactionText(kept: Kept, mostTokens: number, size: ContextSize): string {
+  const room = new Room(mostTokens - size.ofText(HEAD), size);
+  const { record, contextTexts, summary } = kept;
+  const task = room.take(record.prompts.at(-1) ?? "", 0.7);
+  const todos = room.take(record.openTodos.map(todoLine).join("\n"), 0.5);
+  const files = room.take(record.changedFiles.map(fileLine).join("\n"), 0.5);
+  const instructions = room.take(contextTexts.join("\n\n"), 0.6);
+  const account = room.take(summary, 0.8);
+  const earlier = earlierPrompts(record.prompts.slice(0, -1), room);
+  const sections = [
+    instructions,
+    section("What happened so far", account),
+    section("Files changed so far", files),
+    section("Todos", todos),
+    section("What the person said before, word for word, the oldest first", earlier),
+    section("The person's last words, which are the task", task),
+  ];
+  return [HEAD, ...sections.filter((text) => text !== "")].join("\n\n");
+}
+
+function section(title: string, text: string): string {
+  return text === "" ? "" : `# ${title}\n${text}`;
+}
+
+function todoLine({ status, content }: Todo): string {
+  return `- [${status}] ${content}`;
+}
+
+function fileLine({ name, isNew, addedLines, removedLines }: ChangedFile): string {
+  return `- ${name} (${isNew ? "new, " : ""}+${addedLines} -${removedLines} lines)`;
+}
+
+/** The newest of them that fit whole. */
+function earlierPrompts(prompts: readonly string[], room: Room): string {
+  const fitting: string[] = [];
+  for (const prompt of [...prompts].reverse()) {
+    const text = `- ${prompt}`;
+    if (!room.holds(text)) break;
+    fitting.unshift(room.take(text, 1));
+  }
+  return fitting.join("\n");
+}
+
+/** Hands out tokens, each piece at most its share of what is left. */
+class Room {
+  #left: number;
+  readonly #size: ContextSize;
+
+  constructor(tokens: number, size: ContextSize) {
+    this.#left = Math.max(tokens, 0);
+    this.#size = size;
+  }
+
+  holds(text: string): boolean {
+    return this.#size.ofText(text) <= this.#left;
+  }
+
+  take(text: string, share: number): string {
+    const taken = cutTo(text, Math.floor(this.#left * share), this.#size);
+    this.#left = Math.max(this.#left - this.#size.ofText(taken), 0);
+    return taken;
+  }
+}

@@ -1,0 +1,81 @@
+import type { Message } from "../../messages/message.ts";
+import type { Part } from "../../messages/parts.ts";
+import { keepHeadAndTail } from "../../text/truncate.ts";
+import type { ContextSize } from "../context-size.ts";
+
+/** How much of each piece is shown, in characters. */
+interface Grain {
+  readonly text: number;
+  readonly args: number;
+  readonly answer: number;
+}
+
+/** From the finest to the coarsest; the first one that fits is taken. */
+const GRAINS: readonly Grain[] = [
+  { text: 8000, args: 1500, answer: 2000 },
+  { text: 2000, args: 400, answer: 400 },
+  { text: 600, args: 150, answer: 120 },
+];
+const COARSEST: Grain = { text: 300, args: 120, answer: 80 };
+
+export interface Told {
+  readonly history: readonly Message[];
+  /** What stands for the first text of the history, when that is itself the outcome of a compaction. */
+  readonly summary: string;
+}
+
+/** The conversation as a text of at most so many tokens. */
+export function transcript(told: Told, mostTokens: number, size: ContextSize): string {
+  for (const grain of GRAINS) {
+    const text = written(told, grain);
+    if (size.ofText(text) <= mostTokens) return text;
+  }
+  return cutTo(written(told, COARSEST), mostTokens, size);
+}
+
+/** The same without a model: what was said and done, in a line or two each. */
+export function digest(told: Told, mostTokens: number, size: ContextSize): string {
+  return cutTo(written(told, COARSEST), mostTokens, size);
+}
+
+/** The text, or its head and tail in so many tokens. */
+export function cutTo(text: string, mostTokens: number, size: ContextSize): string {
+  let cut = text;
+  let most = text.length;
+  while (size.ofText(cut) > mostTokens && most > 200) {
+    most = Math.floor(Math.min(most * 0.9, (most * mostTokens) / size.ofText(cut)));
+    cut = keepHeadAndTail(text, most, "there was no room for more");
+  }
+  return cut;
+}
+
+function written({ history, summary }: Told, grain: Grain): string {
+  const lines: string[] = summary === "" ? [] : [`Summary of what was before:\n${summary}`];
+  for (const [index, { role, parts }] of history.entries()) {
+    for (const [place, part] of parts.entries()) {
+      const isReplaced = summary !== "" && index === 0 && place === 0;
+      const line = isReplaced ? "" : writtenPart(part, role, grain);
+      if (line !== "") lines.push(line);
+    }
+  }
+  return lines.join("\n\n");
+}
+
+function writtenPart(part: Part, role: Message["role"], grain: Grain): string {
+  const { text, thought, inlineData, functionCall, functionResponse } = part;
+  if (functionCall) {
+    return `Call of ${functionCall.name}: ${shortened(JSON.stringify(functionCall.args ?? {}), grain.args)}`;
+  }
+  if (functionResponse) {
+    const { output, error } = functionResponse.response ?? {};
+    const said = shortened(String(output ?? error ?? ""), grain.answer);
+    return `${error === undefined ? "Answer" : "Error"} of ${functionResponse.name}: ${said}`;
+  }
+  if (inlineData) return `(a file of type ${inlineData.mimeType})`;
+  if (thought || !text?.trim()) return "";
+  return `${role === "user" ? "Person" : "Assistant"}: ${shortened(text, grain.text)}`;
+}
+
+function shortened(text: string, most: number): string {
+  return keepHeadAndTail(text, most, "left out here");
+}

@@ -1,0 +1,147 @@
+import { existsSync } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import type { ToolCall } from "../scheduler/tool-call.ts";
+import { keepHeadAndTail } from "../text/truncate.ts";
+import type { ToolRegistry } from "../tools/tool-registry.ts";
+
+export interface ContextPlaces {
+  /** `~/.burin`, or where BURIN_HOME points. */
+  readonly home: string;
+  /** The real paths of the root and of the other folders that may be used. */
+  readonly roots: readonly string[];
+  /** AGENTS.md when none is named. */
+  readonly fileNames: readonly string[];
+  /** Of one file; what is longer is cut, with a word on it. */
+  readonly mostCharacters: number;
+  /** The text of a file inside the roots as a tool would get it; null when no tool may have it. */
+  readonly readInside: (path: string) => Promise<string | null>;
+}
+
+/** A context file as the model is told of it. */
+export interface ContextText {
+  /** The real path. */
+  readonly file: string;
+  readonly text: string;
+}
+
+const DEFAULT_NAMES = ["AGENTS.md"];
+/** UTF-8 takes no more for a character; what would be cut anyway is not read. */
+const MOST_BYTES_PER_CHARACTER = 4;
+
+/**
+ * Finds the files that say how to work: the person's own, those of the root and of the folders above it up to
+ * the top of its repository, and those of the folders that tools come to. They are text for the model and
+ * nothing else: nothing in them is run, included or followed. Each folder is looked at once.
+ */
+export class ContextFiles {
+  readonly #places: ContextPlaces;
+  readonly #names: readonly string[];
+  readonly #root: string;
+  readonly #seen = new Set<string>();
+
+  constructor(places: ContextPlaces) {
+    this.#places = places;
+    const names = places.fileNames.filter((name) => name !== "" && name === basename(name));
+    this.#names = names.length > 0 ? names : DEFAULT_NAMES;
+    this.#root = places.roots[0] ?? "";
+  }
+
+  /** Those that are in force from the start, the most general first. */
+  async initial(): Promise<ContextText[]> {
+    const folders = [this.#places.home, ...foldersDown(repositoryTop(this.#root), this.#root)];
+    return this.#inFolders(folders);
+  }
+
+  /** Those of the folders that a call has come to, from the root down, as far as they are new. */
+  async touchedBy(call: ToolCall, registry: ToolRegistry): Promise<ContextText[]> {
+    const tool = registry.getTool(call.name);
+    if (tool === undefined || (tool.kind !== "read" && tool.kind !== "edit")) return [];
+    const texts: ContextText[] = [];
+    for (const subject of tool.ruleSubjects?.(call.args) ?? []) {
+      const path = resolve(this.#root, subject);
+      const root = this.#places.roots.find((folder) => isWithin(path, folder));
+      if (root !== undefined) texts.push(...(await this.#inFolders(foldersDown(root, path))));
+    }
+    return texts;
+  }
+
+  /** The files as they are now; one that is gone is left out. */
+  async again(files: Iterable<string>): Promise<ContextText[]> {
+    const texts: ContextText[] = [];
+    for (const file of files) {
+      const content = existsSync(file) ? await this.#contentOf(file) : null;
+      if (content !== null) texts.push(this.#told(file, content));
+    }
+    return texts;
+  }
+
+  async #inFolders(folders: readonly string[]): Promise<ContextText[]> {
+    const texts: ContextText[] = [];
+    for (const folder of folders) {
+      if (this.#seen.has(folder)) continue;
+      this.#seen.add(folder);
+      for (const name of this.#names) {
+        const file = join(folder, name);
+        const content = existsSync(file) ? await this.#contentOf(file) : null;
+        if (content !== null) texts.push(this.#told(await realpath(file), content));
+      }
+    }
+    return texts;
+  }
+
+  #told(file: string, content: string): ContextText {
+    const { home, mostCharacters } = this.#places;
+    const whose = dirname(file) === home ? "The person's instructions for all projects" : "Instructions";
+    const hint = `read ${file} for the rest`;
+    return { file, text: `${whose}, from ${file}:\n\n${keepHeadAndTail(content, mostCharacters, hint)}` };
+  }
+
+  /** null for what is empty, unreadable, no text, or not where it seems to be. */
+  async #contentOf(file: string): Promise<string | null> {
+    try {
+      const isInside = this.#places.roots.some((root) => isWithin(file, root));
+      const text = isInside ? await this.#places.readInside(file) : await this.#readOutside(file);
+      return text === null || text.trim() === "" ? null : text.trim();
+    } catch {
+      return null;
+    }
+  }
+
+  /** The person may link to wherever they like; the files above the root have to lie in its repository. */
+  async #readOutside(file: string): Promise<string | null> {
+    const real = await realpath(file);
+    if (dirname(file) !== this.#places.home && !isWithin(real, repositoryTop(this.#root))) return null;
+    const handle = await open(real);
+    try {
+      if (!(await handle.stat()).isFile()) return null;
+      const buffer = Buffer.alloc(this.#places.mostCharacters * MOST_BYTES_PER_CHARACTER);
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
+      const text = new TextDecoder().decode(buffer.subarray(0, bytesRead));
+      return text.includes("\0") ? null : text;
+    } finally {
+      await handle.close();
+    }
+  }
+}
+
+/** The folder above, or the same one, that holds `.git`; the folder itself when there is none. */
+function repositoryTop(folder: string): string {
+  for (let top = folder; ; top = dirname(top)) {
+    if (existsSync(join(top, ".git"))) return top;
+    if (dirname(top) === top) return folder;
+  }
+}
+
+/** The folders from the one down to the other, both included. */
+function foldersDown(top: string, bottom: string): string[] {
+  const folders = [top];
+  for (const name of relative(top, bottom).split(sep)) {
+    if (name !== "") folders.push(join(folders.at(-1) ?? top, name));
+  }
+  return folders;
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}

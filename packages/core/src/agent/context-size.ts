@@ -1,0 +1,89 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+import type { Message } from "../messages/message.ts";
+import type { InlineData, Part } from "../messages/parts.ts";
+import type { ModelRequest } from "../models/chat-model.ts";
+import { estimateTokens } from "../text/token-estimate.ts";
+
+/** What the frame of a message and of each of its parts costs beside their text. */
+const FRAME = 4;
+const IMAGE = 1600;
+/** A page of a PDF costs some 2,500 tokens and takes some 50 kB, as far as that can be said of pages. */
+const BASE64_PER_DOCUMENT_TOKEN = 25;
+/** A count that differs more than this from the estimate does not count the same thing. */
+const LEAST_FACTOR = 0.7;
+const MOST_FACTOR = 2.5;
+
+/** How many tokens requests take: an own estimate, corrected by what the service has counted of the last one. */
+export class ContextSize {
+  #factor = 1;
+  readonly #messages = new WeakMap<Message, number>();
+  readonly #schemas = new WeakMap<JsonSchema, number>();
+
+  of(request: ModelRequest): number {
+    return Math.ceil(this.#estimate(request) * this.#factor);
+  }
+
+  ofMessage(message: Message): number {
+    return Math.ceil(estimateMessage(message) * this.#factor);
+  }
+
+  ofText(text: string): number {
+    return Math.ceil(estimateTokens(text) * this.#factor);
+  }
+
+  /** How many tokens the service counted of a request that was estimated so. One that does not count says 0. */
+  learn(estimated: number, counted: number): void {
+    if (counted <= 0) return;
+    const factor = (this.#factor * counted) / estimated;
+    this.#factor = Math.min(Math.max(factor, LEAST_FACTOR), MOST_FACTOR);
+  }
+
+  #estimate({ system, history, tools }: ModelRequest): number {
+    let tokens = estimateTokens(system) + FRAME;
+    for (const { name, description, parameters } of tools) {
+      let schema = this.#schemas.get(parameters);
+      if (schema === undefined) {
+        schema =
+          estimateTokens(JSON.stringify(parameters)) + estimateTokens(`${name} ${description}`) + FRAME;
+        this.#schemas.set(parameters, schema);
+      }
+      tokens += schema;
+    }
+    for (const [index, message] of history.entries()) {
+      // Only the last message may still grow.
+      const isLast = index === history.length - 1;
+      tokens += isLast ? estimateMessage(message) : this.#rememberedSize(message);
+    }
+    return tokens;
+  }
+
+  #rememberedSize(message: Message): number {
+    let size = this.#messages.get(message);
+    if (size === undefined) {
+      size = estimateMessage(message);
+      this.#messages.set(message, size);
+    }
+    return size;
+  }
+}
+
+function estimateMessage({ parts }: Message): number {
+  let tokens = FRAME;
+  for (const part of parts) tokens += FRAME + estimatePart(part);
+  return tokens;
+}
+
+function estimatePart({ text, inlineData, functionCall, functionResponse }: Part): number {
+  if (functionCall) return estimateTokens(`${functionCall.name} ${JSON.stringify(functionCall.args ?? {})}`);
+  if (functionResponse) {
+    const { output, error } = functionResponse.response ?? {};
+    const said = typeof output === "string" ? output : error;
+    return estimateTokens(typeof said === "string" ? said : JSON.stringify(functionResponse.response ?? {}));
+  }
+  return inlineData ? estimateMedia(inlineData) : estimateTokens(text ?? "");
+}
+
+function estimateMedia({ mimeType = "", data = "" }: InlineData): number {
+  if (mimeType.startsWith("image/")) return IMAGE;
+  return Math.max(IMAGE, Math.ceil(data.length / BASE64_PER_DOCUMENT_TOKEN));
+}

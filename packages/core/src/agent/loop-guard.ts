@@ -1,0 +1,93 @@
+import { type AnsweredCall, isAnswered, type ToolCall } from "../scheduler/tool-call.ts";
+import type { ToolKind } from "../tools/tools.ts";
+
+/** From this failure of the same call on, the answer says something else than before. */
+const CORRECTED_AT = 3;
+/** With this one the run ends. */
+const ENDED_AT = 6;
+/** The same for a call that succeeds, with the same answer each time and nothing else between. */
+const POINTLESS_AT = 5;
+const POINTLESS_END = 20;
+
+interface Failure {
+  count: number;
+  /** How many changes had been made when it failed last. */
+  changes: number;
+}
+
+/**
+ * Notices a model that repeats itself. A call that fails over and over with the same arguments counts, as long
+ * as nothing new was changed or run in between: a build that fails between edits is work, not a loop.
+ */
+export class LoopGuard {
+  readonly #kindOf: (tool: string) => ToolKind | undefined;
+  readonly #failures = new Map<number, Failure>();
+  /** The edits and commands that succeeded; one that is made again changes nothing new. */
+  readonly #made = new Set<number>();
+  #last = { call: 0, answer: 0, count: 0 };
+  #verdict: string | null = null;
+
+  constructor(kindOf: (tool: string) => ToolKind | undefined) {
+    this.#kindOf = kindOf;
+  }
+
+  /** Why the run has to end; null when it may go on. */
+  get verdict(): string | null {
+    return this.#verdict;
+  }
+
+  /** The call as the model is told of it: with a correction in its answer when it is one too many. */
+  seen(call: ToolCall): ToolCall {
+    if (!isAnswered(call)) return call;
+    const mark = traceOf(`${call.name} ${JSON.stringify(call.args)}`);
+    return call.status === "success" ? this.#succeeded(call, mark) : this.#failed(call, mark);
+  }
+
+  #failed(call: AnsweredCall, mark: number): ToolCall {
+    this.#last.count = 0;
+    const failure = this.#failures.get(mark) ?? { count: 0, changes: this.#made.size };
+    this.#failures.set(mark, failure);
+    if (failure.changes !== this.#made.size) failure.count = 0;
+    failure.changes = this.#made.size;
+    failure.count += 1;
+    if (failure.count >= ENDED_AT) {
+      this.#verdict = `The model made the same failing call of ${call.name} ${failure.count} times, corrections did not help.`;
+    }
+    if (failure.count < CORRECTED_AT) return call;
+    const times = `This very call of ${call.name} has now failed ${failure.count} times, and nothing that could change that was done in between.`;
+    const advice = `Repeating it cannot help. Do something else: look at the present state (read the file, list the folder), use other arguments or another tool, or say what is missing and end your turn.${failure.count === ENDED_AT - 1 ? " Once more, and the run is ended." : ""}`;
+    return { ...call, llmContent: `${times} ${advice}\nThe error was: ${errorOf(call)}` };
+  }
+
+  #succeeded(call: AnsweredCall, mark: number): ToolCall {
+    const kind = this.#kindOf(call.name);
+    if (kind === "edit" || kind === "execute") this.#made.add(mark);
+    const answer = traceOf(JSON.stringify(call.llmContent));
+    const isSame = this.#last.call === mark && this.#last.answer === answer;
+    this.#last = { call: mark, answer, count: isSame ? this.#last.count + 1 : 1 };
+    const { count } = this.#last;
+    if (count < POINTLESS_AT) return call;
+    if (count >= POINTLESS_END) {
+      this.#verdict = `The model made the same call of ${call.name} ${count} times, with the same answer each time.`;
+    }
+    const note = `This is the same call with the same answer for the ${count}th time in a row. The answer above will not change: use it, do something else, or end your turn.`;
+    const content = Array.isArray(call.llmContent) ? call.llmContent : [call.llmContent];
+    return { ...call, llmContent: [...content, note] };
+  }
+}
+
+function errorOf(call: AnsweredCall): string {
+  return call.status === "success" ? "" : call.error.message;
+}
+
+/** Two lanes of 26 and 27 bits: calls are told apart by it, and nobody wants to deceive it. */
+function traceOf(text: string): number {
+  let one = 0x811c9dc5;
+  let two = 0x9e3779b9;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    one = Math.imul(one ^ unit, 0x01000193);
+    two = Math.imul(two ^ unit, 0x85ebca6b) ^ (two >>> 15);
+  }
+  return (one >>> 6) * 2 ** 27 + (two >>> 5);
+}

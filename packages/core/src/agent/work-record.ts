@@ -1,0 +1,86 @@
+import { isAnswered, type ToolCall } from "../scheduler/tool-call.ts";
+import type { AgentEvent } from "./agent-event.ts";
+
+export interface Todo {
+  readonly content: string;
+  readonly status: string;
+}
+
+export interface ChangedFile {
+  readonly name: string;
+  readonly addedLines: number;
+  readonly removedLines: number;
+  readonly isNew: boolean;
+}
+
+const TODO_TOOL = "todo_write";
+/** Older words of the person than these are left to the summary. */
+const MOST_PROMPTS = 40;
+
+/** What must outlive any compaction, folded from the events like the history itself. */
+export class WorkRecord {
+  readonly #prompts: string[] = [];
+  readonly #changed = new Map<string, ChangedFile>();
+  readonly #contextFiles = new Set<string>();
+  #todos: readonly Todo[] = [];
+  #summary = "";
+
+  /** The person's words, the oldest first. */
+  get prompts(): readonly string[] {
+    return this.#prompts;
+  }
+
+  get changedFiles(): readonly ChangedFile[] {
+    return [...this.#changed.values()];
+  }
+
+  /** The context files that the model was told of, by their real paths. */
+  get contextFiles(): ReadonlySet<string> {
+    return this.#contextFiles;
+  }
+
+  /** The todos of the list written last; none when all of them are done. */
+  get openTodos(): readonly Todo[] {
+    const isOpen = ({ status }: Todo): boolean => status !== "completed" && status !== "cancelled";
+    return this.#todos.some(isOpen) ? this.#todos : [];
+  }
+
+  /** What the last compaction made of all that was before it; empty when there was none. */
+  get summary(): string {
+    return this.#summary;
+  }
+
+  apply(event: AgentEvent): void {
+    if (event.type === "text" && event.role === "user") {
+      this.#prompts.push(event.text);
+      if (this.#prompts.length > MOST_PROMPTS) this.#prompts.shift();
+    }
+    if (event.type === "context" && event.file !== undefined) this.#contextFiles.add(event.file);
+    if (event.type === "compaction") this.#summary = event.summary;
+    if (event.type === "tool_call") this.#applyCall(event.call);
+  }
+
+  #applyCall(call: ToolCall): void {
+    if (!isAnswered(call) || call.status !== "success") return;
+    if (call.name === TODO_TOOL) this.#todos = todosIn(call.args.todos) ?? this.#todos;
+    const display = call.returnDisplay;
+    if (typeof display === "string" || display.kind !== "file_diff") return;
+    const { fileName: name, addedLines, removedLines, originalContent } = display;
+    const before = this.#changed.get(name);
+    this.#changed.delete(name);
+    this.#changed.set(name, {
+      name,
+      addedLines: addedLines + (before?.addedLines ?? 0),
+      removedLines: removedLines + (before?.removedLines ?? 0),
+      isNew: before?.isNew ?? originalContent === null,
+    });
+  }
+}
+
+function todosIn(value: unknown): Todo[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.flatMap((item: unknown) => {
+    const { content, status } = (item ?? {}) as { content?: unknown; status?: unknown };
+    return typeof content === "string" ? [{ content, status: String(status ?? "pending") }] : [];
+  });
+}

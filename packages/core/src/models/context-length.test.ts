@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { tooLongIn } from "./context-length.ts";
+
+describe("P5 a refusal because the request is too long", () => {
+  it.each([
+    ["This model's maximum context length is 8192 tokens. However, your messages resulted in 9000.", 8192],
+    ["prompt is too long: 213462 tokens > 200000 maximum", 200_000],
+    ["input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease", 200_000],
+    ["The input token count (1200000) exceeds the maximum number of tokens allowed (1048575).", 1_048_575],
+    ['{"message":"the request exceeds the available context size","n_prompt_tokens":9,"n_ctx":4096}', 4096],
+    ["the model is loaded with context length of only 4096 tokens", 4096],
+    ["Prompt contains 40000 tokens, too large for model with 32768 maximum context length", 32_768],
+    ["This model's maximum prompt length is 131072 but the request contains 537812 tokens.", 131_072],
+    ["prompt token count of 130000 exceeds the limit of 128000", 128_000],
+    ["Input is too long for requested model.", undefined],
+    ['{"error":{"code":"context_length_exceeded"}}', undefined],
+  ])("%s", (answer, contextWindow) => {
+    expect(tooLongIn(400, answer)).toEqual(contextWindow ? { contextWindow } : {});
+  });
+
+  it("is not taken from other refusals", () => {
+    expect(tooLongIn(400, "max_tokens: 32000 > 8192, which is the maximum allowed")).toBeUndefined();
+    expect(tooLongIn(400, "messages: at least one is needed")).toBeUndefined();
+    expect(tooLongIn(429, "too many tokens per minute")).toBeUndefined();
+    expect(tooLongIn(413, "")).toEqual({});
+  });
+});

@@ -1,0 +1,34 @@
+/** What is assumed of a model that nobody knows: small enough for most that can use tools at all. */
+const UNKNOWN_WINDOW = 32_768;
+
+/**
+ * The windows of well-known models, in tokens, by the start of their names; the first row that fits counts.
+ * Only a default: `model.contextWindow` in the settings beats it, and so does what a service says.
+ */
+const WINDOWS: readonly (readonly [RegExp, number])[] = [
+  [/^claude-(?:2|instant)/, 100_000],
+  [/^claude/, 200_000],
+  [/^gemini-1\.0/, 32_768],
+  [/^gemini/, 1_000_000],
+  [/^gpt-oss/, 131_072],
+  [/^gpt-5/, 272_000],
+  [/^gpt-4\.1/, 1_000_000],
+  [/^(?:gpt-4o|chatgpt-4o|gpt-4-turbo|gpt-4\.5|gpt-4-\d{4}-preview|o1-mini|o1-preview)/, 128_000],
+  [/^o[134](?:$|-)|^codex/, 200_000],
+  [/^gpt-4-32k/, 32_768],
+  [/^gpt-4/, 8192],
+  [/^gpt-3\.5/, 16_385],
+  [/^grok-(?:4|code)/, 256_000],
+  [/^grok/, 131_072],
+  [/^deepseek-(?:chat|reasoner|v3|r1)/, 128_000],
+  [/^qwen3-(?:coder|next|max)/, 262_144],
+  [/^(?:kimi-k2|glm-4\.[56]|minimax-m)/, 128_000],
+  [/^(?:mistral-(?:large|medium|small)|devstral|magistral|command-[ra])/, 128_000],
+  [/^llama-?3\.[123]|^llama-?4/, 128_000],
+];
+
+/** How many tokens a request and its reply may take together. A maker before a slash is not looked at. */
+export function defaultContextWindow(model: string): number {
+  const name = model.slice(model.lastIndexOf("/") + 1).toLowerCase();
+  return WINDOWS.find(([pattern]) => pattern.test(name))?.[1] ?? UNKNOWN_WINDOW;
+}
