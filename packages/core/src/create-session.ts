@@ -1,8 +1,7 @@
-import { Agent } from "./agent/agent.ts";
 import type { AgentEvent } from "./agent/agent-event.ts";
 import { editCorrector } from "./agent/edit-corrector.ts";
-import { systemPrompt } from "./agent/system-prompt.ts";
 import type { ApprovalMode, ApprovalRequest, Verdict } from "./approval/approval-policy.ts";
+import { type AgentOptions, agentOf } from "./assembly/join-agent.ts";
 import { recordingOf } from "./assembly/join-recording.ts";
 import { joinParts } from "./assembly/join-tools.ts";
 import type { ToolboxOptions } from "./assembly/toolbox-options.ts";
@@ -38,13 +37,11 @@ export interface RunOptions {
   readonly onCall?: OnCall;
 }
 
-export interface SessionOptions extends Omit<ToolboxOptions, "root"> {
+export interface SessionOptions extends Omit<ToolboxOptions, "root">, AgentOptions {
   /** The folder that all work stays in. It must exist. */
   readonly cwd: string;
   /** Instead of the one that settings and environment name. */
   readonly model?: ChatModel;
-  /** Most replies of the model to one prompt. */
-  readonly maxTurns?: number;
   /** Keeps the session under BURIN_HOME, so that it can be taken up again. */
   readonly record?: boolean;
   /** A session to take up again, from `resumeSession`; it is recorded on. */
@@ -62,11 +59,15 @@ export interface Session {
   run(text: string, signal?: AbortSignal): AsyncGenerator<AgentEvent>;
   /** Goes on where a session that is taken up again stopped: with its calls that had not begun. */
   goOn(signal?: AbortSignal): AsyncGenerator<AgentEvent>;
+  /** What the person says while a run works: it goes with the run's next request, behind the answers so far. */
+  steer(text: string): void;
+  /** The same, for when the model has ended its turn: the run then goes on with it. */
+  queue(text: string): void;
+  /** Takes back what was said and has not been sent yet; else it goes before the next prompt. */
+  takeWaiting(): string[];
   /** Ends every command that still runs, in the background too. To be called when the session is done with. */
   close(): Promise<void>;
 }
-
-const DEFAULT_MAX_TURNS = 200;
 
 export function createToolbox(options: ToolboxOptions): Toolbox {
   const { registry, scheduler, approval, root, close } = joinParts(options);
@@ -106,7 +107,7 @@ export function createSession(options: SessionOptions): Session {
   const model = options.model ?? modelOf(settings, environment);
   const { resume: resumed } = options;
   const id = resumed?.id ?? newSessionId();
-  const { registry, scheduler, root, close, current, spoken } = joinParts(
+  const { registry, scheduler, workspace, root, close, current, spoken } = joinParts(
     { ...options, root: options.cwd },
     {
       ...(settings.tools.editCorrection ? { correctEdit: editCorrector(model) } : {}),
@@ -116,12 +117,12 @@ export function createSession(options: SessionOptions): Session {
   const isRecorded = options.record || resumed !== undefined;
   const recording = isRecorded ? recordingOf({ id, root, environment, settings, resumed }) : null;
   const kindOf = (tool: string) => registry.getTool(tool)?.kind;
-  const agent = new Agent({
+  const agent = agentOf(options, {
     model,
+    settings,
     registry,
     scheduler,
-    systemPrompt: systemPrompt(root),
-    maxTurns: options.maxTurns ?? DEFAULT_MAX_TURNS,
+    workspace,
     ...(recording ? { onEvent: (event) => recording.note(event) } : {}),
     ...(resumed ? { past: resumed.session.events(kindOf) } : {}),
   });
@@ -142,9 +143,16 @@ export function createSession(options: SessionOptions): Session {
     spoken.inputs += 1;
     return work.run(prompt, signal);
   };
+  const hear = (enter: (text: string) => void) => (text: string) => {
+    spoken.inputs += 1;
+    enter(text);
+  };
   return {
     id,
     registry,
+    steer: hear((text) => agent.words.steer(text)),
+    queue: hear((text) => agent.words.queue(text)),
+    takeWaiting: () => agent.words.takeAll(),
     close: async () => {
       await Promise.allSettled([close(), recording?.close()]);
     },

@@ -1,4 +1,5 @@
 export type { AgentEvent, RunError, RunStatus } from "./agent/agent-event.ts";
+export { Budget, type BudgetLimits, parseBudget } from "./agent/budget.ts";
 export { historyOf } from "./agent/history.ts";
 export { APPROVAL_MODES, type ApprovalMode } from "./approval/approval-mode.ts";
 export { parseRule } from "./approval/rules.ts";

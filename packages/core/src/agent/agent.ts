@@ -1,12 +1,23 @@
 import type { FunctionCall } from "../messages/function-call.ts";
 import type { Message } from "../messages/message.ts";
-import type { ChatModel, ModelEvent } from "../models/chat-model.ts";
+import type { ChatModel, ModelRequest } from "../models/chat-model.ts";
+import { defaultContextWindow } from "../models/context-window.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { AnsweredCall } from "../scheduler/tool-call.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
-import type { AgentEvent, RunError, RunStatus } from "./agent-event.ts";
-import { EventQueue } from "./event-queue.ts";
+import type { AgentEvent } from "./agent-event.ts";
+import type { Budget } from "./budget.ts";
+import { startCalls } from "./call-round.ts";
+import { Compactor } from "./compaction/compactor.ts";
+import type { ContextFiles, ContextText } from "./context-files.ts";
+import { ContextSize } from "./context-size.ts";
 import { History } from "./history.ts";
+import { LoopGuard } from "./loop-guard.ts";
+import { done, refusalIn, textWithPlan, unapprovedPlan } from "./outcome.ts";
+import { type Reply, readReply } from "./reply.ts";
+import { ended, failureOf, interrupted, overBudget, type Run } from "./run.ts";
+import { WaitingWords } from "./waiting-words.ts";
+import { WorkRecord } from "./work-record.ts";
 
 export interface AgentNeeds {
   readonly model: ChatModel;
@@ -15,28 +26,48 @@ export interface AgentNeeds {
   readonly systemPrompt: string;
   /** Most replies of the model to one prompt. */
   readonly maxTurns: number;
+  /** In tokens; without it what is known of the model. */
+  readonly contextWindow?: number;
+  readonly contextFiles?: ContextFiles;
+  /** Shared with whoever spends on this agent's behalf. */
+  readonly budget?: Budget;
+  /** Whether a model that repeats itself is corrected, and stopped in the end. Default true. */
+  readonly detectLoops?: boolean;
   /** What happened before, of a session that is taken up again. */
   readonly past?: Iterable<AgentEvent>;
   /** Hears each event of the history when it happens, before anybody reads it. */
   readonly onEvent?: (event: AgentEvent) => void;
 }
 
-interface Reply {
-  readonly text: string;
-  readonly calls: readonly FunctionCall[];
-  readonly end: Extract<ModelEvent, { type: "end" }>;
-}
-
 /** The loop: prompt, reply, calls, answers, until a reply asks for no tool. */
 export class Agent {
+  readonly words = new WaitingWords();
   readonly #needs: AgentNeeds;
   readonly #history = new History();
+  readonly #record = new WorkRecord();
+  readonly #size = new ContextSize();
+  readonly #window: number;
+  readonly #compactor: Compactor;
   /** The calls of a run that its reader left; their answers still come and belong to the history. */
   #unfinished: Promise<unknown> = Promise.resolve();
+  #isOutOfTime = false;
 
   constructor(needs: AgentNeeds) {
     this.#needs = needs;
-    for (const event of needs.past ?? []) this.#history.apply(event);
+    const { model, past = [] } = needs;
+    this.#window = needs.contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
+    for (const event of past) this.#apply(event);
+    this.#compactor = new Compactor({
+      model,
+      size: this.#size,
+      window: this.#window,
+      record: this.#record,
+      request: () => this.#request(),
+      contextTexts: async () => {
+        const texts = (await needs.contextFiles?.again(this.#record.contextFiles)) ?? [];
+        return texts.map(({ text }) => text);
+      },
+    });
   }
 
   get history(): readonly Message[] {
@@ -57,147 +88,190 @@ export class Agent {
     const stop = (): void => work.abort();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
+    const { budget, detectLoops = true, registry } = this.#needs;
+    budget?.start();
+    this.#isOutOfTime = false;
+    const clock = stopAfter(budget?.millisecondsLeft, () => {
+      this.#isOutOfTime = true;
+      stop();
+    });
+    const guard = detectLoops ? new LoopGuard((tool) => registry.getTool(tool)?.kind) : null;
     try {
       await this.#unfinished;
-      yield* this.#turns(input, work.signal);
+      const run: Run = { signal: work.signal, guard, turns: 0, reply: null, refused: null };
+      if (typeof input === "string") yield* this.#prompts(input);
+      else run.refused = refusalIn(yield* this.#runCalls(input, run));
+      yield* this.#turns(run);
     } finally {
+      clearTimeout(clock);
+      budget?.stop();
       signal.removeEventListener("abort", stop);
       stop();
     }
   }
 
-  async *#turns(input: string | readonly FunctionCall[], signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    let refused = yield* this.#begin(input, signal);
-    for (let turns = 1; ; turns += 1) {
-      const reply = yield* this.#reply(signal);
-      if (signal.aborted || reply.end.reason === "cancelled") {
-        yield done("cancelled", { turns, reply, error: { type: "cancelled", message: "Interrupted." } });
-        return;
-      }
-      if (reply.end.reason === "error") {
-        yield done("error", { turns, reply, error: reply.end.error });
-        return;
-      }
-      if (reply.calls.length === 0) {
-        if (reply.end.reason === "length") yield notice("The answer was cut by the model's output limit.");
-        yield refused ? done("refused", { turns, reply, error: refused }) : done("success", { turns, reply });
-        return;
-      }
-      const answers = yield* this.#runCalls(reply.calls, signal);
-      refused = refusalIn(answers) ?? refused;
-      const ending = signal.aborted ? null : this.#endingAfter(answers, { turns, reply });
-      if (ending !== null) {
-        yield ending;
-        return;
-      }
+  /** What the model is told before the prompt, and the prompt. */
+  async *#prompts(text: string): AsyncGenerator<AgentEvent> {
+    yield* this.#contextNotes((await this.#needs.contextFiles?.initial()) ?? []);
+    for (const words of [...this.words.takeAll(), text]) yield this.#noted(said(words));
+  }
+
+  async *#turns(run: Run): AsyncGenerator<AgentEvent> {
+    for (let ending: AgentEvent | null = null; ending === null; ) {
+      ending = this.#endingBefore(run) ?? (yield* this.#turn(run));
+      if (ending) yield ending;
     }
   }
 
-  async *#begin(
-    input: string | readonly FunctionCall[],
-    signal: AbortSignal,
-  ): AsyncGenerator<AgentEvent, RunError | null> {
-    if (typeof input !== "string") return refusalIn(yield* this.#runCalls(input, signal));
-    yield this.#noted({ type: "text", role: "user", text: input });
+  /** One reply and what it asks for. Gives the event that ends the run, or null when it goes on. */
+  async *#turn(run: Run): AsyncGenerator<AgentEvent, AgentEvent | null> {
+    run.turns += 1;
+    const reply = yield* this.#askedFor(run);
+    run.reply = reply;
+    const failure = this.#interruption(run) ?? failureOf(run, reply);
+    if (failure) return failure;
+    if (reply.calls.length === 0) {
+      if (reply.end.reason === "length") yield notice("The answer was cut by the model's output limit.");
+      return yield* this.#afterLastReply(run);
+    }
+    const answers = yield* this.#runCalls(reply.calls, run);
+    run.refused = refusalIn(answers) ?? run.refused;
+    const ending = this.#interruption(run) ?? this.#endingAfter(answers, run);
+    if (ending) return ending;
+    for (const words of this.words.takeSteering()) yield this.#noted(said(words));
     return null;
   }
 
-  #endingAfter(answers: readonly AnsweredCall[], { turns, reply }: Outcome): AgentEvent | null {
+  /** The model wants no tool; what the person has said meanwhile goes on, and else this is the end. */
+  async *#afterLastReply(run: Run): AsyncGenerator<AgentEvent, AgentEvent | null> {
+    const steering = this.words.takeSteering();
+    const queued = steering.length > 0 ? undefined : this.words.takeQueued();
+    for (const words of queued === undefined ? steering : [queued]) yield this.#noted(said(words));
+    if (queued !== undefined) run.turns = 0;
+    if (queued !== undefined || steering.length > 0) return null;
+    return run.refused ? ended("refused", run, run.refused) : ended("success", run);
+  }
+
+  #endingBefore(run: Run): AgentEvent | null {
+    const exhausted = this.#needs.budget?.exhausted;
+    return exhausted ? overBudget(run, exhausted) : null;
+  }
+
+  #endingAfter(answers: readonly AnsweredCall[], run: Run): AgentEvent | null {
+    const { turns, guard, reply } = run;
     const plan = unapprovedPlan(answers);
-    if (plan !== null) return done("refused", { turns, reply: withPlan(reply, plan), error: plan.error });
+    if (plan) {
+      return done("refused", { turns, text: textWithPlan(reply?.text ?? "", plan), error: plan.error });
+    }
+    if (guard?.verdict) return ended("limit", run, { type: "loop", message: guard.verdict });
     if (turns < this.#needs.maxTurns) return null;
     const message = `Stopped after ${turns} turns, the limit; raise it with --max-turns.`;
-    return done("limit", { turns, reply, error: { type: "max_turns", message } });
+    return ended("limit", run, { type: "max_turns", message });
+  }
+
+  /** Why the work was broken off, if it was. */
+  #interruption(run: Run): AgentEvent | null {
+    if (!run.signal.aborted) return null;
+    if (!this.#isOutOfTime) return interrupted(run);
+    return overBudget(run, this.#needs.budget?.exhausted ?? "The budget of time is used up.");
+  }
+
+  /** The next reply, asked for with a request that fits the model's window. */
+  async *#askedFor({ signal }: Run): AsyncGenerator<AgentEvent, Reply> {
+    yield* this.#warning();
+    if (this.#compactor.isNeeded) yield* this.#shortened(signal);
+    const reply = yield* this.#reply(signal);
+    const { end, text, calls } = reply;
+    const isTooLong = end.reason === "error" && end.error.type === "context_length";
+    if (!isTooLong || text !== "" || calls.length > 0 || signal.aborted) return reply;
+    this.#compactor.noteTooLong(end.error);
+    yield* this.#shortened(signal);
+    return yield* this.#reply(signal);
+  }
+
+  async *#warning(): AsyncGenerator<AgentEvent> {
+    const warning = this.#needs.budget?.takeWarning();
+    if (warning === undefined) return;
+    yield notice(warning);
+    yield this.#noted({
+      type: "context",
+      text: `[${warning} When it is used up the work stops: come to an end.]`,
+    });
+  }
+
+  async *#shortened(signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    for await (const event of this.#compactor.shorten(signal)) {
+      if (event.type === "usage") this.#needs.budget?.spend(event.usage, this.#needs.model.name);
+      yield this.#noted(event);
+    }
   }
 
   async *#reply(signal: AbortSignal): AsyncGenerator<AgentEvent, Reply> {
-    const request = {
-      system: this.#needs.systemPrompt,
-      history: this.#history.messages,
-      tools: this.#needs.registry.getFunctionDeclarations(),
-    };
-    let text = "";
-    const calls: FunctionCall[] = [];
-    for await (const event of this.#needs.model.stream(request, signal)) {
-      switch (event.type) {
-        case "text":
-          text += event.text;
-          yield this.#noted({ type: "text", role: "model", text: event.text });
-          break;
-        case "function_call":
-          calls.push(event.call);
-          break;
-        case "end":
-          return { text, calls, end: event };
-        default:
-          yield this.#noted(event);
-      }
-    }
-    const error = { type: "bad_reply", message: "The model's reply ended without an end." };
-    return { text, calls, end: { type: "end", reason: "error", error } };
+    const { model, budget } = this.#needs;
+    const request = this.#request();
+    const estimated = this.#size.of(request);
+    const reply = yield* readReply({ model, request, note: (event) => this.#noted(event) }, signal);
+    if (reply.usage) this.#size.learn(estimated, reply.usage.inputTokens);
+    if (budget && reply.end.reason !== "error")
+      budget.spend(reply.usage ?? this.#estimatedUsage(estimated, reply), model.name);
+    return reply;
   }
 
-  async *#runCalls(
-    calls: readonly FunctionCall[],
-    signal: AbortSignal,
-  ): AsyncGenerator<AgentEvent, AnsweredCall[]> {
-    const queue = new EventQueue<AgentEvent>();
-    const work = this.#needs.scheduler.run(calls, signal, (call) => {
-      queue.push(this.#noted({ type: "tool_call", call }));
-    });
+  /** A service that counts nothing must not make a budget endless. */
+  #estimatedUsage(inputTokens: number, { text, calls }: Reply) {
+    const said = text + calls.map((call) => JSON.stringify(call.args)).join("");
+    return { inputTokens, outputTokens: this.#size.ofText(said), cachedTokens: 0 };
+  }
+
+  async *#runCalls(calls: readonly FunctionCall[], run: Run): AsyncGenerator<AgentEvent, AnsweredCall[]> {
+    const { budget, scheduler } = this.#needs;
+    const note = (event: AgentEvent) => this.#noted(event);
+    const { events, work } = startCalls(calls, { scheduler, budget, window: this.#window, note }, run);
     this.#unfinished = work;
-    return yield* queue.during(work);
+    const answers = yield* events.during(work);
+    yield* this.#touched(answers);
+    return answers;
+  }
+
+  /** The context files of the folders that the calls have come to. */
+  async *#touched(calls: readonly AnsweredCall[]): AsyncGenerator<AgentEvent> {
+    const { contextFiles, registry } = this.#needs;
+    if (!contextFiles) return;
+    for (const call of calls) yield* this.#contextNotes(await contextFiles.touchedBy(call, registry));
+  }
+
+  *#contextNotes(texts: readonly ContextText[]): Generator<AgentEvent> {
+    for (const { file, text } of texts) {
+      if (!this.#record.contextFiles.has(file)) yield this.#noted({ type: "context", text, file });
+    }
+  }
+
+  #request(): ModelRequest {
+    const { systemPrompt: system, registry } = this.#needs;
+    return { system, history: this.#history.messages, tools: registry.getFunctionDeclarations() };
   }
 
   /** Enters the history when it happens, not when somebody reads it. */
   #noted(event: AgentEvent): AgentEvent {
-    this.#history.apply(event);
+    this.#apply(event);
     this.#needs.onEvent?.(event);
     return event;
   }
+
+  #apply(event: AgentEvent): void {
+    this.#history.apply(event);
+    this.#record.apply(event);
+  }
 }
 
-interface Outcome {
-  readonly turns: number;
-  readonly reply: Reply;
-  readonly error?: RunError;
+function stopAfter(milliseconds: number | undefined, stop: () => void): NodeJS.Timeout | undefined {
+  return milliseconds === undefined ? undefined : setTimeout(stop, Math.min(milliseconds, 2 ** 31 - 1));
 }
 
-function done(status: RunStatus, { turns, reply, error }: Outcome): AgentEvent {
-  const event = { type: "done" as const, status, result: reply.text, turns };
-  return error === undefined ? event : { ...event, error: { type: error.type, message: error.message } };
+function said(text: string): AgentEvent {
+  return { type: "text", role: "user", text };
 }
 
 function notice(message: string): AgentEvent {
   return { type: "notice", message };
-}
-
-const REFUSALS = new Set(["needs_approval", "denied", "cancelled", "plan_declined"]);
-
-/** Why a run in which a call could not be approved does not count as done, even when the model goes on. */
-function refusalIn(answers: readonly AnsweredCall[]): RunError | null {
-  for (const answer of answers) {
-    if (answer.status === "success") continue;
-    if (REFUSALS.has(answer.error.type)) return answer.error;
-  }
-  return null;
-}
-
-type Unapproved = Exclude<AnsweredCall, { readonly status: "success" }>;
-
-/** A plan that nobody has approved ends the turn: the model could only show it again. */
-function unapprovedPlan(answers: readonly AnsweredCall[]): Unapproved | null {
-  for (const answer of answers) {
-    if (answer.status === "success") continue;
-    const nobodyAsked = answer.status === "error" && answer.confirmation?.kind === "plan";
-    if (nobodyAsked || answer.error.type === "plan_declined") return answer;
-  }
-  return null;
-}
-
-/** Where nobody was there to see the plan, it is the result of the run. */
-function withPlan(reply: Reply, answer: Unapproved): Reply {
-  const question = answer.status === "error" ? answer.confirmation : undefined;
-  if (question?.kind !== "plan") return reply;
-  return { ...reply, text: [reply.text, question.plan].filter((text) => text !== "").join("\n\n") };
 }

@@ -30,20 +30,20 @@ const MILLION = 1_000_000;
 export function parseBudget(text: string): BudgetLimits {
   const limits: { -readonly [Key in Kind]?: number } = {};
   for (const piece of text.split(",").map((part) => part.trim())) {
-    for (const [pattern, kind, amountIn] of FORMS) {
-      const found = pattern.exec(piece);
-      if (!found) continue;
-      const amount = amountIn(found);
-      if (!(amount > 0)) throw new Error(`The budget "${piece}" must be more than nothing.`);
-      if (limits[kind] !== undefined) throw new Error(`The budget names ${WORDS[kind]} twice.`);
-      limits[kind] = amount;
-      break;
-    }
-    if (!FORMS.some(([pattern]) => pattern.test(piece))) {
-      throw new Error(`The budget "${piece}" cannot be read: ${HOW}.`);
-    }
+    const [kind, amount] = parsePiece(piece);
+    if (!(amount > 0)) throw new Error(`The budget "${piece}" must be more than nothing.`);
+    if (limits[kind] !== undefined) throw new Error(`The budget names ${WORDS[kind]} twice.`);
+    limits[kind] = amount;
   }
   return limits;
+}
+
+function parsePiece(piece: string): readonly [Kind, number] {
+  for (const [pattern, kind, amountIn] of FORMS) {
+    const found = pattern.exec(piece);
+    if (found) return [kind, amountIn(found)];
+  }
+  throw new Error(`The budget "${piece}" cannot be read: ${HOW}.`);
 }
 
 const WORDS: Readonly<Record<Kind, string>> = {
@@ -52,11 +52,6 @@ const WORDS: Readonly<Record<Kind, string>> = {
   milliseconds: "time",
   calls: "calls",
 };
-
-/** What of a budget is nearly or wholly used up, in words. */
-export interface BudgetWord {
-  readonly message: string;
-}
 
 /** What may be spent and what has been; one object may be shared by a session and its subagents. */
 export class Budget {
@@ -108,20 +103,20 @@ export class Budget {
     if (this.#running === 0) this.#spent.milliseconds += performance.now() - this.#runningSince;
   }
 
-  /** What is used up, if anything is. */
-  get exhausted(): BudgetWord | undefined {
+  /** What is used up, in words, if anything is. */
+  get exhausted(): string | undefined {
     const kind = this.#kinds().find((one) => this.#share(one) >= 1);
     if (kind === undefined) return undefined;
-    return { message: `The budget of ${this.#limitInWords(kind)} is used up${this.#amount(kind)}.` };
+    return `The budget of ${this.#limitInWords(kind)} is used up${this.#amount(kind)}.`;
   }
 
-  /** Once for each kind: that most of it is used up. */
-  takeWarning(): BudgetWord | undefined {
+  /** Once for each kind: that most of it is used up, in words. */
+  takeWarning(): string | undefined {
     const kind = this.#kinds().find((one) => !this.#told.has(one) && this.#share(one) >= TOLD_AT);
     if (kind === undefined) return undefined;
     this.#told.add(kind);
     const percent = Math.floor(this.#share(kind) * 100);
-    return { message: `${percent} % of the budget of ${this.#limitInWords(kind)} is used.` };
+    return `${percent} % of the budget of ${this.#limitInWords(kind)} is used.`;
   }
 
   #kinds(): Kind[] {

@@ -14,7 +14,9 @@ export function done(status: RunStatus, { turns, text, error }: Outcome): AgentE
   return error === undefined ? event : { ...event, error: { type: error.type, message: error.message } };
 }
 
-const REFUSALS = new Set(["needs_approval", "denied", "cancelled"]);
+const REFUSALS = new Set(["needs_approval", "denied", "cancelled", "plan_declined"]);
+
+type Unapproved = Exclude<AnsweredCall, { readonly status: "success" }>;
 
 /** Why a run in which a call could not be approved does not count as done, even when the model goes on. */
 export function refusalIn(answers: readonly AnsweredCall[]): RunError | null {
@@ -23,4 +25,21 @@ export function refusalIn(answers: readonly AnsweredCall[]): RunError | null {
     if (REFUSALS.has(answer.error.type)) return answer.error;
   }
   return null;
+}
+
+/** A plan that nobody has approved ends the turn: the model could only show it again. */
+export function unapprovedPlan(answers: readonly AnsweredCall[]): Unapproved | null {
+  for (const answer of answers) {
+    if (answer.status === "success") continue;
+    const nobodyAsked = answer.status === "error" && answer.confirmation?.kind === "plan";
+    if (nobodyAsked || answer.error.type === "plan_declined") return answer;
+  }
+  return null;
+}
+
+/** Where nobody was there to see the plan, it is the result of the run. */
+export function textWithPlan(text: string, answer: Unapproved): string {
+  const question = answer.status === "error" ? answer.confirmation : undefined;
+  if (question?.kind !== "plan") return text;
+  return [text, question.plan].filter((piece) => piece !== "").join("\n\n");
 }

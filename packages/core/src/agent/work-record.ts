@@ -80,7 +80,8 @@ export class WorkRecord {
 function todosIn(value: unknown): Todo[] | undefined {
   if (!Array.isArray(value)) return undefined;
   return value.flatMap((item: unknown) => {
-    const { content, status } = (item ?? {}) as { content?: unknown; status?: unknown };
-    return typeof content === "string" ? [{ content, status: String(status ?? "pending") }] : [];
+    const { id, content, status = "pending" } = (item ?? {}) as Record<string, unknown>;
+    if (typeof content !== "string") return [];
+    return [{ content: typeof id === "string" ? `${id}: ${content}` : content, status: String(status) }];
   });
 }

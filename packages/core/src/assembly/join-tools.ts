@@ -63,7 +63,7 @@ export function joinParts(options: ToolboxOptions, { correctEdit, recorded }: Se
   const close = async () => {
     await commands.close();
   };
-  return { registry, scheduler, root: workspace.root, close, approval, current, spoken };
+  return { registry, scheduler, workspace, root: workspace.root, close, approval, current, spoken };
 }
 
 /** `spoken` counts what the person has said, for a plan that is shown again. */

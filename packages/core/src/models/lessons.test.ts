@@ -267,7 +267,7 @@ describe("other habits", () => {
   it("a refusal that teaches nothing ends the request", async () => {
     const { server, model } = await learning("anthropic", refused("prompt is too long"), { text: "never" });
     expect((await read(model, { history: picture("fine") })).at(-1)).toMatchObject({
-      error: { type: "bad_request" },
+      error: { type: "context_length" },
     });
     expect(server.requests).toHaveLength(1);
   });

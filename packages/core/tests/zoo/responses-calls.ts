@@ -157,7 +157,7 @@ export const RESPONSES_CALLS: readonly Shape[] = [
   shape(
     "failed by the request",
     [CREATED, ended("failed", { error: { code: "context_length_exceeded", message: "long" } })],
-    { end: "bad_request" },
+    { end: "context_length" },
   ),
   shape("an error event", [CREATED, { type: "error", code: "server_error", message: "boom", param: null }], {
     end: "server_error",

@@ -1,0 +1,53 @@
+import type { FunctionCall } from "../messages/function-call.ts";
+import type { Scheduler } from "../scheduler/scheduler.ts";
+import type { AnsweredCall, ToolCall } from "../scheduler/tool-call.ts";
+import type { AgentEvent } from "./agent-event.ts";
+import { AnswerRoom } from "./answer-room.ts";
+import type { Budget } from "./budget.ts";
+import { EventQueue } from "./event-queue.ts";
+import type { Run } from "./run.ts";
+
+interface RoundNeeds {
+  readonly scheduler: Scheduler;
+  readonly budget: Budget | undefined;
+  /** In tokens. */
+  readonly window: number;
+  /** Takes each event into the history when it happens. */
+  readonly note: (event: AgentEvent) => AgentEvent;
+}
+
+/** The calls of one reply at work: what happens to them, and their answers. */
+export interface CallRound {
+  readonly events: EventQueue<AgentEvent>;
+  readonly work: Promise<AnsweredCall[]>;
+}
+
+/** Starts the calls. The answers leave room in the window, and tell a model that it repeats itself. */
+export function startCalls(
+  calls: readonly FunctionCall[],
+  { scheduler, budget, window, note }: RoundNeeds,
+  { signal, guard }: Run,
+): CallRound {
+  const events = new EventQueue<AgentEvent>();
+  const room = new AnswerRoom(window, calls.length);
+  const hear = (call: ToolCall): void => {
+    const bounded = room.bounded(call);
+    events.push(note({ type: "tool_call", call: guard?.seen(bounded) ?? bounded }));
+  };
+  const affordable = calls.slice(0, budget?.callsLeft);
+  budget?.spendCalls(affordable.length);
+  const work = scheduler.run(affordable, signal, hear);
+  refuseAll(calls.slice(affordable.length), hear);
+  return { events, work };
+}
+
+/** Calls beyond the budget have their answers like any other; all are announced before one is answered. */
+function refuseAll(calls: readonly FunctionCall[], hear: (call: ToolCall) => void): void {
+  const known = calls.map(({ id: callId, name, args }) => ({ callId, name, args, description: "" }));
+  for (const call of known) hear({ ...call, status: "validating" });
+  for (const call of known) {
+    const message = `${call.name} was not run: the budget of calls is used up.`;
+    const error = { type: "budget", message };
+    hear({ ...call, status: "error", llmContent: message, returnDisplay: message, error });
+  }
+}

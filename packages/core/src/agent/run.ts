@@ -1,0 +1,34 @@
+import type { AgentEvent, RunError, RunStatus } from "./agent-event.ts";
+import type { LoopGuard } from "./loop-guard.ts";
+import { done } from "./outcome.ts";
+import type { Reply } from "./reply.ts";
+
+/** What the work on one prompt has come to. */
+export interface Run {
+  readonly signal: AbortSignal;
+  readonly guard: LoopGuard | null;
+  /** Replies to the prompt in hand. */
+  turns: number;
+  reply: Reply | null;
+  /** The last call that could not be approved. */
+  refused: RunError | null;
+}
+
+export function ended(status: RunStatus, { turns, reply }: Run, error?: RunError): AgentEvent {
+  const outcome = { turns, text: reply?.text ?? "" };
+  return done(status, error ? { ...outcome, error } : outcome);
+}
+
+/** Why the reply is the last one; null when it is whole. */
+export function failureOf(run: Run, { end }: Reply): AgentEvent | null {
+  if (end.reason === "cancelled") return interrupted(run);
+  return end.reason === "error" ? ended("error", run, end.error) : null;
+}
+
+export function interrupted(run: Run): AgentEvent {
+  return ended("cancelled", run, { type: "cancelled", message: "Interrupted." });
+}
+
+export function overBudget(run: Run, message: string): AgentEvent {
+  return ended("limit", run, { type: "budget", message });
+}

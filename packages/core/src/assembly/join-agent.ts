@@ -1,0 +1,88 @@
+import { Agent } from "../agent/agent.ts";
+import type { AgentEvent } from "../agent/agent-event.ts";
+import { Budget, parseBudget } from "../agent/budget.ts";
+import { ContextFiles } from "../agent/context-files.ts";
+import { systemPrompt } from "../agent/system-prompt.ts";
+import type { ChatModel } from "../models/chat-model.ts";
+import { defaultContextWindow } from "../models/context-window.ts";
+import type { Scheduler } from "../scheduler/scheduler.ts";
+import { burinHome } from "../settings/load-settings.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { ToolRegistry } from "../tools/tool-registry.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+/** What a session says of its agent. */
+export interface AgentOptions {
+  /** Most replies of the model to one prompt. */
+  readonly maxTurns?: number;
+  /** What the session may spend: `200k`, `$2`, `10m`, `50 calls` or several of them, joined by commas; or one that is shared. */
+  readonly budget?: string | Budget;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+interface AgentParts {
+  readonly model: ChatModel;
+  readonly settings: Settings;
+  readonly registry: ToolRegistry;
+  readonly scheduler: Scheduler;
+  readonly workspace: Workspace;
+  readonly onEvent?: (event: AgentEvent) => void;
+  /** What happened before, of a session that is taken up again. */
+  readonly past?: Iterable<AgentEvent>;
+}
+
+const DEFAULT_MAX_TURNS = 200;
+const MOST_CONTEXT_CHARACTERS = 24_000;
+/** Of the window, in characters for each of its tokens: a file of instructions leaves room for the work. */
+const CONTEXT_SHARE = 0.3;
+
+export function agentOf(options: AgentOptions, parts: AgentParts): Agent {
+  const { settings, workspace, ...needs } = parts;
+  const { model } = needs;
+  const contextWindow =
+    settings.model.contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
+  const mostCharacters = Math.floor(Math.min(MOST_CONTEXT_CHARACTERS, contextWindow * CONTEXT_SHARE));
+  const budget = budgetOf(options.budget, model.name, settings.model.prices ?? {});
+  return new Agent({
+    ...needs,
+    systemPrompt: systemPrompt(workspace.root),
+    maxTurns: options.maxTurns ?? DEFAULT_MAX_TURNS,
+    contextWindow,
+    detectLoops: settings.loop.detection,
+    contextFiles: new ContextFiles({
+      home: burinHome(options.environment ?? process.env),
+      roots: workspace.roots,
+      fileNames: settings.context.fileNames,
+      mostCharacters,
+      readInside: (path) => textInside(workspace, path, mostCharacters),
+    }),
+    ...(budget ? { budget } : {}),
+  });
+}
+
+/** A little more than is shown, so that a cut is noticed. null when it is no text that a tool may have. */
+async function textInside(
+  workspace: Workspace,
+  path: string,
+  mostCharacters: number,
+): Promise<string | null> {
+  const most = mostCharacters * 2;
+  const range = { offset: 0, limit: most, mostLineCharacters: most, mostCharacters: most };
+  const content = await workspace.read(path, range, new AbortController().signal);
+  return content.kind === "text" ? content.text : null;
+}
+
+function budgetOf(
+  given: string | Budget | undefined,
+  model: string,
+  prices: NonNullable<Settings["model"]["prices"]>,
+): Budget | undefined {
+  if (typeof given !== "string") return given;
+  const limits = parseBudget(given);
+  const priceOf = (name: string) => prices[name] ?? prices[name.slice(name.lastIndexOf("/") + 1)];
+  if (limits.money !== undefined && priceOf(model) === undefined) {
+    const example = `{"model": {"prices": {"${model}": {"input": 3, "output": 15}}}}`;
+    throw new Error(`A budget of money needs the price of ${model}, for a million tokens: set ${example}.`);
+  }
+  return new Budget(limits, priceOf);
+}
