@@ -1,8 +1,8 @@
+import { protectedFile } from "../text/protected-files.ts";
 import type { Confirmation, ToolKind } from "../tools/tools.ts";
 import type { ApprovalMode } from "./approval-mode.ts";
 import type { CommandPlace } from "./command-place.ts";
 import { judgeCommand } from "./command-policy.ts";
-import { protectedFile } from "./protected-files.ts";
 import { type Rule, type Rules, ruleCovers } from "./rules.ts";
 import type { Verdict } from "./verdict.ts";
 

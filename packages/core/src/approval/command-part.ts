@@ -246,7 +246,7 @@ function protectedFindings(words: readonly Argument[], reach: CommandReach): Fin
     const option = word.value.startsWith("-") ? word.value : (words[index - 1]?.value ?? "");
     if (index === 0 || /^--?[\w-]*(?:exclude|ignore)/.test(option)) return [];
     const path = word.value.startsWith("-") ? attachedValue(word)?.value : word.value.replace(/^\w+=/, "");
-    const what = path === undefined ? null : reach.protectedBy(path);
+    const what = path === undefined ? null : reach.protectedBy(path, word.isGlob);
     return what === null || path === undefined ? [] : [protectedFinding(path, what)];
   });
 }

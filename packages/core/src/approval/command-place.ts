@@ -1,5 +1,5 @@
+import { protectedFile } from "../text/protected-files.ts";
 import type { Reach } from "./programs/finding.ts";
-import { protectedFile } from "./protected-files.ts";
 
 /** Where a command would run, and what is known of that place. */
 export interface CommandPlace {
@@ -14,6 +14,8 @@ export interface CommandPlace {
    * root; for a pattern, whether any file that it matches does. Without it only names are judged.
    */
   readonly leadsOutside?: (path: string, isPattern: boolean) => boolean;
+  /** Where an absolute path, or each file that a pattern matches, really is. Without it only names are judged. */
+  readonly realPaths?: (path: string, isPattern: boolean) => readonly string[];
   /** The setting that makes git run a program in that folder, or null. Without it only the first folder is trusted. */
   readonly repositoryProgram?: (directory: string) => string | null;
 }
@@ -83,10 +85,17 @@ export class CommandReach implements Reach {
     return null;
   }
 
-  protectedBy(path: string): string | null {
+  /** What makes a file that would be written a protected one, by its name or by where its links lead; or null. */
+  protectedBy(path: string, isPattern = false): string | null {
+    const { root = "", realPaths } = this.#place ?? {};
     for (const folder of this.#current) {
-      const what = protectedFile([...(folder ?? []), path].join("/"));
-      if (what !== null) return what;
+      const named = [...(folder ?? []), path].join("/");
+      const spelled = path.startsWith("/") ? path : `${absolute(root, folder ?? [])}/${path}`;
+      for (const place of [named, ...(realPaths?.(spelled, isPattern) ?? [])]) {
+        // The names of the folders above the root are no reason to ask about all that is in it.
+        const what = protectedFile(below(place, root)?.join("/") ?? place);
+        if (what !== null) return what;
+      }
     }
     return null;
   }

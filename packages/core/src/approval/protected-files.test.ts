@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { protectedFile } from "../text/protected-files.ts";
 import { type ApprovalMode, judge } from "./approval-policy.ts";
-import { protectedFile } from "./protected-files.ts";
 import { parseRule } from "./rules.ts";
 
 const NAMES = [

@@ -14,7 +14,7 @@ interface ApprovalGround {
 /** The approval policy with all that it knows of this place. The grammar of commands is loaded with the first call. */
 export function lazyApproval({ current, rules, grants, roots }: ApprovalGround) {
   return async (request: ApprovalRequest): Promise<Verdict> => {
-    const [{ judge }, { leadsOutside, repositoryProgram }] = await Promise.all([
+    const [{ judge }, { leadsOutside, realPaths, repositoryProgram }] = await Promise.all([
       import("../approval/approval-policy.ts"),
       import("../workspace/command-surroundings.ts"),
     ]);
@@ -22,6 +22,7 @@ export function lazyApproval({ current, rules, grants, roots }: ApprovalGround) 
       root: roots[0] ?? "",
       includeDirectories: roots.slice(1),
       leadsOutside: (path: string, isPattern: boolean) => leadsOutside(path, isPattern, roots),
+      realPaths,
       repositoryProgram,
     };
     const judged = (granted: readonly Rule[]) =>

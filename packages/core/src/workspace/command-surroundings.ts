@@ -26,6 +26,19 @@ function isBeyond(path: string, roots: readonly string[]): boolean {
   }
 }
 
+/** Where an absolute path, or each file that a pattern of the shell matches, really is or would be made. */
+export function realPaths(path: string, isPattern: boolean): readonly string[] {
+  return (isPattern ? (matchedPaths(path) ?? []) : [path]).map(realOf);
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return dirname(path) === path ? path : join(realOf(dirname(path)), basename(path));
+  }
+}
+
 /** null when there are too many. */
 function matchedPaths(pattern: string): string[] | null {
   const folder = dirname(pattern);

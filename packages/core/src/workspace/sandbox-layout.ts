@@ -1,14 +1,13 @@
 import { lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { isWithin } from "./paths.ts";
 import {
-  PROTECTED_FILES,
-  PROTECTED_FOLDERS,
+  PROTECTED_EVEN_MISSING,
   PROTECTED_IN_GIT,
   PROTECTED_IN_HOME,
-} from "./protected-paths.ts";
-
+  protectedFile,
+} from "../text/protected-files.ts";
+import { isWithin } from "./paths.ts";
 /** What stands where in the writable roots, as it is at this moment. */
 export interface ProtectedLayout {
   /** Git folders. They are mounted onto themselves, so that they cannot be renamed out of the way. */
@@ -22,14 +21,22 @@ export interface ProtectedLayout {
 export function protectedLayout(roots: readonly string[]): ProtectedLayout {
   const layout = { pinned: [] as string[], readOnly: [] as string[], made: [] as string[] };
   for (const root of roots) {
-    const isHome = root === homedir();
-    for (const name of [...PROTECTED_FOLDERS, ...(isHome ? PROTECTED_IN_HOME : [])]) {
-      protect(join(root, name), layout, true);
-    }
-    for (const name of PROTECTED_FILES) protect(join(root, name), layout, false);
+    for (const { name, evenMissing } of protectedNames(root)) protect(join(root, name), layout, evenMissing);
     for (const place of [join(root, ".git"), ...nestedGit(root)]) protectGit(place, layout);
   }
   return layout;
+}
+
+/** What is protected in a root: what is there, and what must not be made. Its git folder is another matter. */
+export function protectedNames(root: string): { readonly name: string; readonly evenMissing: boolean }[] {
+  const missing = [...PROTECTED_EVEN_MISSING, ...(root === homedir() ? PROTECTED_IN_HOME : [])];
+  const there = entriesIn(root).flatMap(({ name }) =>
+    name === ".git" || missing.includes(name) || protectedFile(name) === null ? [] : [name],
+  );
+  return [
+    ...missing.map((name) => ({ name, evenMissing: true })),
+    ...there.map((name) => ({ name, evenMissing: false })),
+  ];
 }
 
 type Layout = { pinned: string[]; readOnly: string[]; made: string[] };

@@ -1,12 +1,7 @@
-import { homedir } from "node:os";
 import { join } from "node:path";
-import {
-  PROTECTED_FILES,
-  PROTECTED_FOLDERS,
-  PROTECTED_IN_GIT,
-  PROTECTED_IN_HOME,
-} from "./protected-paths.ts";
+import { PROTECTED_IN_GIT } from "../text/protected-files.ts";
 import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
+import { protectedNames } from "./sandbox-layout.ts";
 
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 
@@ -60,8 +55,7 @@ export function macProfile({ mode, roots, home, temporary }: SandboxLimits, netw
 }
 
 function protectedIn(root: string): string[] {
-  const names = [...PROTECTED_FOLDERS, ...PROTECTED_FILES, ...(root === homedir() ? PROTECTED_IN_HOME : [])];
-  return names.map((name) => join(root, name));
+  return protectedNames(root).map(({ name }) => join(root, name));
 }
 
 function literal(path: string): string {

@@ -18,7 +18,7 @@ export function sandboxRefusal(text: string, refusalCase: RefusalCase): string |
     const where =
       mode === "read-only"
         ? "it is read-only: only /tmp can be written"
-        : `only ${roots.join(", ")} and /tmp can be written, and there neither git's hooks and configuration nor settings of Burin and of editors`;
+        : `only ${roots.join(", ")} and /tmp can be written, and there no protected files: git's hooks and configuration, settings of Burin and of editors, .env, profiles`;
     return `The sandbox refused a write: ${where}. ${allowedBy("unlimited", '--sandbox off or "sandbox": { "mode": "off" }')}`;
   }
   if (!hasFailed) return null;

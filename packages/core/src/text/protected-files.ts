@@ -1,16 +1,23 @@
-/** What a protected name is, by the last segments of a path, all in small letters. */
+/**
+ * The one list of names that run code later, hold keys, or change what Burin itself may do. No mode but yolo
+ * and no "always" covers them, and the sandbox keeps them from being written. Files that only speak to the
+ * model, such as AGENTS.md, are ordinary work and not among them.
+ *
+ * By the last segment of a path, all in small letters.
+ */
 const FILES: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries({
     "a profile of the shell":
       ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc profile.ps1 microsoft.powershell_profile.ps1",
     "a file of variables that programs load": ".envrc",
     "settings that can name programs to run":
-      ".gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .gdbinit .lldbinit .pdbrc .screenrc .tmux.conf .mise.toml crontab",
+      ".gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .gdbinit .lldbinit .pdbrc .screenrc .tmux.conf .mise.toml .gemrc .irbrc .pryrc .rprofile .psqlrc .condarc crontab",
     "settings of an editor":
       ".exrc .vimrc .nvimrc .gvimrc .lvimrc .nvim.lua .emacs .dir-locals.el .devcontainer.json .sublime-project",
     "hooks of the repository":
       "lefthook.yml .lefthook.yml lefthook.yaml .lefthook.yaml lefthook.toml .pre-commit-config.yaml",
     "settings of an agent": ".mcp.json mcp.json",
+    "what no tool may see": ".burinignore",
     "code that Python runs at every start": "sitecustomize.py usercustomize.py",
   }).flatMap(([what, names]) => names.split(" ").map((name) => [name, what])),
 );
@@ -48,6 +55,7 @@ const PAIRS: readonly (readonly [string, string, string])[] = [
   [".cargo", "config.toml", "settings that can name programs to run"],
   [".cargo", "config", "settings that can name programs to run"],
   [".docker", "config.json", "keys"],
+  [".hg", "hgrc", "settings that can name programs to run"],
 ];
 
 const ENVIRONMENT = /^\.env(?:\..+)?$/;
@@ -79,3 +87,17 @@ export function protectedFile(path: string): string | null {
 function own(table: Readonly<Record<string, string>>, name: string): string | null {
   return Object.hasOwn(table, name) ? (table[name] ?? null) : null;
 }
+
+/** Below a root these cannot be made by a command either, while they are missing. */
+export const PROTECTED_EVEN_MISSING: readonly string[] = [
+  ...[".burin", ".mcp.json", ".envrc", ".vscode", ".idea", ".zed", ".cursor", ".claude"],
+];
+
+/** The same where a root is a person's home folder. */
+export const PROTECTED_IN_HOME: readonly string[] = [
+  ...[".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile"],
+  ...[".zshrc", ".zshenv", ".zprofile", ".zlogin", ".config", ".ssh", ".gnupg", ".local/bin"],
+];
+
+/** Of a git folder: what git runs or obeys. Commands may write the rest of it, so that commits work. */
+export const PROTECTED_IN_GIT: readonly string[] = ["hooks", "config", "config.worktree"];

@@ -1,0 +1,144 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ApprovalMode, type Confirmation, createToolbox, type Toolbox } from "../src/index.ts";
+
+let root: string;
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "burin-protected-")));
+});
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((toolbox) => toolbox.close()));
+  await rm(root, { recursive: true });
+});
+
+const NAMES = [
+  ...[".git/hooks/pre-commit", ".git/config", ".git/info/attributes", "lib/.git/config", ".husky/pre-commit"],
+  ...[".env", ".env.local", "packages/a/.env", ".envrc", ".bashrc", ".zshenv", ".profile", ".gitconfig"],
+  ...[".burin/settings.json", ".burinignore", "lib/.burinignore", ".mcp.json", ".vscode/tasks.json"],
+  ...[".idea/workspace.xml", ".claude/settings.json", ".cursor/mcp.json", ".npmrc", ".yarnrc.yml"],
+  ...[".pre-commit-config.yaml", "lefthook.yml", ".ssh/config", "a.code-workspace", ".devcontainer/x.json"],
+];
+
+/** Everything that could allow a change without a question, but for yolo. */
+const ALLOWING = {
+  permissions: { allow: ["edit", "write_file", "run_shell_command", "edit(**)", "write_file(**)"] },
+};
+
+interface Call {
+  readonly tool: string;
+  readonly args: Record<string, unknown>;
+}
+
+const open: Toolbox[] = [];
+
+/** Calls twice, answering the first question with always: whether it was asked about, and how each call ended. */
+function attempter(approvalMode: ApprovalMode) {
+  let asked: Confirmation[] = [];
+  const toolbox = createToolbox({
+    root,
+    approvalMode,
+    overwriteUnread: true,
+    environment: { ...process.env, BURIN_HOME: join(root, "..", `.home-${root.slice(-6)}`) },
+    settings: { ...ALLOWING, sandbox: { mode: "off" } },
+    confirm: (question) => {
+      asked.push(question);
+      return Promise.resolve(
+        asked.length === 1 ? { outcome: "always", scope: "session" } : { outcome: "cancel" },
+      );
+    },
+  });
+  open.push(toolbox);
+  return async ({ tool, args }: Call) => {
+    asked = [];
+    const first = await toolbox.call(tool, args);
+    const second = await toolbox.call(tool, args);
+    return { asked, first, second };
+  };
+}
+
+function prepared(name: string): string {
+  const file = join(root, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, "before\n");
+  symlinkSync(file, join(root, "harmless.txt"));
+  mkdirSync(join(root, "sub"));
+  symlinkSync(dirname(file), join(root, "sub", "folder"));
+  return file;
+}
+
+function attemptsOn(name: string): Call[] {
+  const write = (path: string) => ({
+    tool: "write_file",
+    args: { file_path: join(root, path), content: `${Math.random()}\n` },
+  });
+  const edit = {
+    tool: "edit",
+    args: { file_path: join(root, "harmless.txt"), old_string: "before", new_string: "x" },
+  };
+  const commands = [
+    `echo x > ${name}`,
+    "echo x >> harmless.txt",
+    "tee harmless.txt",
+    "cp /dev/null harmles*",
+  ];
+  // A link to a folder speaks of the file in it only where the name itself says what it is.
+  const linked =
+    dirname(name) === "." ? [] : [write(join("sub/folder", name.slice(dirname(name).length + 1)))];
+  return [
+    write(name),
+    write("harmless.txt"),
+    edit,
+    ...linked,
+    ...commands.map((command) => ({ tool: "run_shell_command", args: { command } })),
+  ];
+}
+
+describe("protected files, with every rule and an always against them", () => {
+  it.each(NAMES)("P21 %s is asked about each time, straight and through links", async (name) => {
+    const file = prepared(name);
+    for (const mode of ["default", "auto-edit"] as const) {
+      for (const { tool, args } of attemptsOn(name)) {
+        writeFileSync(file, "before\n");
+        const { asked, second } = await attempter(mode)({ tool, args });
+        const what = JSON.stringify([mode, args]);
+        expect(asked.length, what).toBe(tool === "edit" ? 1 : 2);
+        expect(asked[0]?.grants, what).toEqual([]);
+        expect(second.error, what).toBeDefined();
+      }
+    }
+  });
+
+  it.each(NAMES)("P14 P21 %s is refused in plan mode and left alone", async (name) => {
+    const file = prepared(name);
+    for (const call of attemptsOn(name)) {
+      const { asked, first } = await attempter("plan")(call);
+      expect(asked).toEqual([]);
+      expect(first.error?.type).toBe("denied");
+    }
+    expect(readFileSync(file, "utf8")).toBe("before\n");
+  });
+
+  it("an explicit yolo changes them", async () => {
+    prepared(".env");
+    const args = { file_path: join(root, "harmless.txt"), content: "x\n" };
+    expect((await attempter("yolo")({ tool: "write_file", args })).asked).toEqual([]);
+    expect(readFileSync(join(root, ".env"), "utf8")).toBe("x\n");
+  });
+
+  it.each(["AGENTS.md", ".env.example", ".gitignore", "src/git/config.ts", "environment.ts"])(
+    "P22 %s is ordinary work",
+    async (name) => {
+      prepared(name);
+      for (const call of attemptsOn(name)) {
+        writeFileSync(join(root, name), "before\n");
+        expect((await attempter("default")(call)).asked, JSON.stringify(call)).toEqual([]);
+      }
+      expect(existsSync(join(root, name))).toBe(true);
+    },
+  );
+});
