@@ -5,13 +5,12 @@ import { runPrint } from "./modes/print.ts";
 import type { Io, SubcommandRequest } from "./modes/subcommand.ts";
 import { SUBCOMMANDS } from "./modes/subcommands.ts";
 import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
-import { type Output, terminalOutput, visible } from "./terminal/output.ts";
+import { leave, type Output, terminalOutput, visible } from "./terminal/output.ts";
 import { readStdin } from "./terminal/read-stdin.ts";
 import { interruptSignal } from "./terminal/signals.ts";
 
 /** Runs one command line to its end and leaves with its exit code. */
 export async function start(argv: readonly string[]): Promise<void> {
-  endOnClosedPipe();
   const output = terminalOutput(argv.includes("--no-color"));
   let code: ExitCode;
   try {
@@ -20,14 +19,6 @@ export async function start(argv: readonly string[]): Promise<void> {
     code = reportFailure(error, argv, output);
   }
   leave(code);
-}
-
-/** Both streams may be pipes that are still being written; leaving before would lose the end. */
-function leave(code: ExitCode): void {
-  process.stdout.write("", (error) => {
-    if (error) leaveClosedPipe();
-    else process.stderr.write("", () => process.exit(code));
-  });
 }
 
 async function run(request: Request, output: Output): Promise<ExitCode> {
@@ -78,16 +69,4 @@ function reportFailure(error: unknown, argv: readonly string[], output: Output):
   }
   output.note(`burin: ${visible(message)}`);
   return isTheirs ? EXIT.usage : EXIT.failed;
-}
-
-function endOnClosedPipe(): void {
-  process.stdout.on("error", leaveClosedPipe);
-  process.stderr.on("error", () => process.exit(EXIT.failed));
-}
-
-/** Nobody reads any more: there is nothing left to do, and no one to tell but stderr. */
-function leaveClosedPipe(): void {
-  process.stderr.write("burin: the output pipe was closed before everything was written.\n", () => {
-    process.exit(EXIT.failed);
-  });
 }

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { EXIT, type ExitCode } from "./exit-code.ts";
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -38,17 +39,47 @@ const CONTROLS = new RegExp(
 );
 
 export function terminalOutput(isPlain: boolean): Output {
-  const shows = !isPlain && process.stderr.isTTY === true && !process.env.NO_COLOR;
+  const shows = () => !isPlain && process.stderr.isTTY === true && !process.env.NO_COLOR;
   return {
     out: (text) => {
-      process.stdout.write(text);
+      stdout().write(text);
     },
     content: (text) => {
-      process.stdout.write(process.stdout.isTTY ? visible(text) : text);
+      stdout().write(process.stdout.isTTY ? visible(text) : text);
     },
     note: (text) => {
-      process.stderr.write(`${text}\n`);
+      stderr().write(`${text}\n`);
     },
-    styled: (style, text) => (shows ? styleText(style, text) : text),
+    styled: (style, text) => (shows() ? styleText(style, text) : text),
   };
+}
+
+/** Both streams may be pipes that are still being written; leaving before would lose the end. */
+export function leave(code: ExitCode): void {
+  stdout().write("", (error) => {
+    if (error) leaveClosedPipe();
+    else stderr().write("", () => process.exit(code));
+  });
+}
+
+const isListening = { stdout: false, stderr: false };
+
+/** The stream, made when something is first written: a start need not wait for it before it asks the model. */
+function stdout(): NodeJS.WriteStream {
+  if (!isListening.stdout) process.stdout.on("error", leaveClosedPipe);
+  isListening.stdout = true;
+  return process.stdout;
+}
+
+function stderr(): NodeJS.WriteStream {
+  if (!isListening.stderr) process.stderr.on("error", () => process.exit(EXIT.failed));
+  isListening.stderr = true;
+  return process.stderr;
+}
+
+/** Nobody reads any more: there is nothing left to do, and no one to tell but stderr. */
+function leaveClosedPipe(): void {
+  stderr().write("burin: the output pipe was closed before everything was written.\n", () => {
+    process.exit(EXIT.failed);
+  });
 }

@@ -11,6 +11,7 @@ export async function readStdin(isOptional: boolean): Promise<string> {
   const kind = stdinKind();
   if (kind === "none") return "";
   const chunks: Buffer[] = [];
+  // Only now: making the stream costs a start more than asking what it would be.
   const stdin = process.stdin;
   try {
     if (isOptional && kind !== "file" && !(await speaksWithin(stdin, PATIENCE_MS[kind]))) return "";
@@ -22,7 +23,6 @@ export async function readStdin(isOptional: boolean): Promise<string> {
 }
 
 function stdinKind(): "none" | "file" | "pipe" | "socket" {
-  if (process.stdin.isTTY) return "none";
   try {
     const stats = fstatSync(0);
     if (stats.isFile()) return "file";

@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { open, realpath } from "node:fs/promises";
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { ToolCall } from "../scheduler/tool-call.ts";
 import { keepHeadAndTail } from "../text/truncate.ts";
@@ -84,7 +83,7 @@ export class ContextFiles {
       for (const name of this.#names) {
         const file = join(folder, name);
         const content = existsSync(file) ? await this.#contentOf(file) : null;
-        if (content !== null) texts.push(this.#told(await realpath(file), content));
+        if (content !== null) texts.push(this.#told(realpathSync(file), content));
       }
     }
     return texts;
@@ -101,7 +100,7 @@ export class ContextFiles {
   async #contentOf(file: string): Promise<string | null> {
     try {
       const isInside = this.#places.roots.some((root) => isWithin(file, root));
-      const text = isInside ? await this.#places.readInside(file) : await this.#readOutside(file);
+      const text = isInside ? await this.#places.readInside(file) : this.#readOutside(file);
       return text === null || text.trim() === "" ? null : text.trim();
     } catch {
       return null;
@@ -109,18 +108,19 @@ export class ContextFiles {
   }
 
   /** The person may link to wherever they like; the files above the root have to lie in its repository. */
-  async #readOutside(file: string): Promise<string | null> {
-    const real = await realpath(file);
+  #readOutside(file: string): string | null {
+    const real = realpathSync(file);
     if (dirname(file) !== this.#places.home && !isWithin(real, repositoryTop(this.#root))) return null;
-    const handle = await open(real);
+    // Without waiting for the other end of a pipe, if that is what it is.
+    const opened = openSync(real, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
-      if (!(await handle.stat()).isFile()) return null;
+      if (!fstatSync(opened).isFile()) return null;
       const buffer = Buffer.alloc(this.#places.mostCharacters * MOST_BYTES_PER_CHARACTER);
-      const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0);
-      const text = new TextDecoder().decode(buffer.subarray(0, bytesRead));
+      const length = readSync(opened, buffer, 0, buffer.length, 0);
+      const text = new TextDecoder().decode(buffer.subarray(0, length));
       return text.includes("\0") ? null : text;
     } finally {
-      await handle.close();
+      closeSync(opened);
     }
   }
 }

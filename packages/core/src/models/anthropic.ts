@@ -8,7 +8,7 @@ const MESSAGES: Protocol = {
   path: (base) => (/\/v\d+$/.test(base) ? `${base}/messages` : `${base}/v1/messages`),
   headers: (key) => ({ "anthropic-version": "2023-06-01", ...(key === "" ? {} : { "x-api-key": key }) }),
   body: anthropicBody,
-  reply: (_request, takenIds) => new AnthropicReply(takenIds),
+  reply: (_request, takenIds) => Promise.resolve(new AnthropicReply(takenIds)),
   quirkIn: anthropicQuirk,
 };
 

@@ -1,109 +1,45 @@
-import type { ModelEvent, ModelFailure } from "./chat-model.ts";
-import { type HttpAnswer, httpRequest, startOfText } from "./http-request.ts";
+import type { ModelEvent } from "./chat-model.ts";
+import { type HttpAnswer, httpRequest } from "./http-request.ts";
+import type { Asked, Outcome } from "./read-answer.ts";
 import type { ReplyReader } from "./reply-reader.ts";
-import {
-  detailOf,
-  looksLikeHtml,
-  readRetryAfter,
-  shownUrl,
-  silenceFailure,
-  statusFailure,
-} from "./service-failure.ts";
-import { readServerSentEvents } from "./sse.ts";
 
-/** How long the connection may stay open after the service has said it is done, in the hope to use it again. */
-const CLOSING_TIME_MS = 100;
-/** As much of an error answer as is read to find the reason in it. */
-const MOST_ERROR_BYTES = 64 * 1024;
-
-export interface Exchange {
-  readonly url: URL;
+export interface Exchange extends Asked {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  readonly model: string;
-  readonly hasKey: boolean;
   /** The service may be silent for as long as this, at any moment. */
   readonly silenceMs: number;
-  /** Aborting it closes the connection. */
-  readonly connection: AbortController;
-}
-
-type End = Extract<ModelEvent, { type: "end" }>;
-
-/** How one request ended. */
-export interface Outcome {
-  readonly end: End;
-  /** The service's whole reason for not taking the request, where that was so. */
-  readonly refusal?: string;
 }
 
 /** One request and its streamed reply, without the end, which is returned. Throws what the network throws. */
 export async function* exchange(
   open: Exchange,
-  reply: ReplyReader,
+  openReply: () => Promise<ReplyReader>,
 ): AsyncGenerator<ModelEvent, Outcome, undefined> {
   const watch = new SilenceWatch(open.silenceMs, open.connection);
   try {
     const { url, headers, body, connection } = open;
-    const answer = await httpRequest({ url, method: "POST", headers, body }, connection.signal);
-    const heard = { ...answer, body: watch.listen(answer.body) };
-    if (answer.status < 200 || answer.status > 299) return await refused(heard, open);
-    yield* readBody(heard.body, reply, connection);
+    const asked = httpRequest({ url, method: "POST", headers, body }, connection.signal);
+    const reading = whileWaiting(() => Promise.all([import("./read-answer.ts"), openReply()]));
+    const answer = await asked;
+    const [{ readAnswer }, reply] = await reading;
+    return yield* readAnswer({ ...answer, body: watch.listen(answer.body) }, open, reply);
   } catch (error) {
     if (!watch.isOver) throw error;
-    return { end: failed(silenceFailure(open.url, open.silenceMs)) };
+    const { silenceFailure } = await import("./service-failure.ts");
+    return {
+      end: { type: "end", reason: "error", error: silenceFailure(open.url, open.silenceMs) },
+    };
   } finally {
     watch.stop();
   }
-  let end: End | undefined;
-  for (const event of reply.finish()) {
-    if (event.type === "end") end = event;
-    else yield event;
-  }
-  return { end: end ?? { type: "end", reason: "stop" } };
 }
 
-async function* readBody(
-  body: HttpAnswer["body"],
-  reply: ReplyReader,
-  connection: AbortController,
-): AsyncGenerator<ModelEvent, void, undefined> {
-  let closing: NodeJS.Timeout | undefined;
-  try {
-    for await (const data of readServerSentEvents(body)) {
-      yield* reply.read(data);
-      if (reply.hasFailed) return;
-      // Read to the end, so that the next request finds the connection free; but do not wait for it.
-      if (reply.isDone) closing ??= setTimeout(() => connection.abort(), CLOSING_TIME_MS);
-    }
-  } catch (error) {
-    if (!reply.isComplete) throw error;
-  } finally {
-    clearTimeout(closing);
-  }
-}
-
-async function refused({ status, headers, body }: HttpAnswer, open: Exchange): Promise<Outcome> {
-  const { url, model, hasKey } = open;
-  const { location } = headers;
-  // A redirect is not followed: it would carry the conversation to a host that nobody chose.
-  if (status < 400 && location && URL.canParse(location, url.href)) {
-    const target = shownUrl(new URL(location, url));
-    const message = `${shownUrl(url)} sends on to ${target}: set the base URL to where the service really is.`;
-    return { end: failed({ type: "not_found", message, status }) };
-  }
-  const answer = await startOfText(body, MOST_ERROR_BYTES);
-  const detail = looksLikeHtml(answer) ? "a web page, not a model service" : detailOf(answer);
-  const failure = statusFailure({ status, detail, answer, url, model, hasKey });
-  const retryAfterMs = readRetryAfter(headers, answer);
-  return {
-    end: failed(retryAfterMs === undefined ? failure : { ...failure, retryAfterMs }),
-    refusal: answer,
-  };
-}
-
-function failed(error: ModelFailure): End {
-  return { type: "end", reason: "error", error };
+/** Loads what reads the answer only when the request is on its way: nothing may stand before its first byte. */
+function whileWaiting<T>(load: () => Promise<T>): Promise<T> {
+  const loading = new Promise((resolve) => setImmediate(resolve)).then(load);
+  // A request that fails meanwhile leaves nobody to hear of it.
+  loading.catch(() => {});
+  return loading;
 }
 
 /** Ends a connection on which nothing has come for too long. Time that the reader takes does not count. */

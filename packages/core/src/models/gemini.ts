@@ -13,7 +13,7 @@ const GENERATE_CONTENT: Protocol = {
   query: "alt=sse",
   headers: (key): Record<string, string> => (key === "" ? {} : { "x-goog-api-key": key }),
   body: geminiBody,
-  reply: (_request, takenIds) => new GeminiReply(takenIds),
+  reply: (_request, takenIds) => Promise.resolve(new GeminiReply(takenIds)),
   quirkIn: geminiQuirk,
 };
 

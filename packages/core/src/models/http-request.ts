@@ -48,6 +48,8 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
     if (error instanceof StaleConnection && !signal.aborted) return send();
     throw error;
   });
+  // A connection may break before anybody reads; whoever then does is told so.
+  response.on("error", () => {});
   return { status: response.statusCode ?? 0, headers: response.headers, body: response };
 }
 

@@ -1,4 +1,3 @@
-import { ChatCompletionsReply } from "./chat-completions-reply.ts";
 import { type ChatQuirk, chatCompletionsBody } from "./chat-completions-request.ts";
 import type { ChatModel } from "./chat-model.ts";
 import { type Protocol, type ServiceOptions, serviceModel } from "./service-model.ts";
@@ -8,7 +7,10 @@ const CHAT_COMPLETIONS: Protocol = {
   path: (base) => (base.endsWith("/chat/completions") ? base : `${base}/chat/completions`),
   headers: (key): Record<string, string> => (key === "" ? {} : { authorization: `Bearer ${key}` }),
   body: chatCompletionsBody,
-  reply: ({ tools }, takenIds) => new ChatCompletionsReply(takenIds, new Set(tools.map(({ name }) => name))),
+  reply: async ({ tools }, takenIds) => {
+    const { ChatCompletionsReply } = await import("./chat-completions-reply.ts");
+    return new ChatCompletionsReply(takenIds, new Set(tools.map(({ name }) => name)));
+  },
   quirkIn: quirkIn,
 };
 

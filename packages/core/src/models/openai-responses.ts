@@ -8,7 +8,7 @@ const RESPONSES: Protocol = {
   path: (base) => (base.endsWith("/responses") ? base : `${base}/responses`),
   headers: (key): Record<string, string> => (key === "" ? {} : { authorization: `Bearer ${key}` }),
   body: responsesBody,
-  reply: (_request, takenIds) => new ResponsesReply(takenIds),
+  reply: (_request, takenIds) => Promise.resolve(new ResponsesReply(takenIds)),
   quirkIn: responsesQuirk,
 };
 

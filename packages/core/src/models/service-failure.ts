@@ -1,15 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ModelFailure } from "./chat-model.ts";
 import { tooLongIn } from "./context-length.ts";
+import { shownUrl } from "./shown-url.ts";
 import { isRecord, parseJson } from "./untrusted-json.ts";
 
 /** What of a service's own words is shown; they may be a whole web page. */
 const MOST_DETAIL_CHARACTERS = 500;
-
-/** The address as it may be shown: no query, no user name, nothing secret. */
-export function shownUrl(url: URL): string {
-  return `${url.protocol}//${url.host}${url.pathname}`;
-}
 
 /** The service's own account of a failure, on one line and bounded; empty when it gave none. */
 export function detailOf(answer: unknown): string {

@@ -1,10 +1,11 @@
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "./chat-model.ts";
 import type { SchemaDialect } from "./clean-schema.ts";
-import { exchange, type Outcome } from "./exchange.ts";
+import { exchange } from "./exchange.ts";
 import { Lessons } from "./lessons.ts";
 import { type PreparedRequest, prepareRequest } from "./prepare-request.ts";
+import type { Outcome } from "./read-answer.ts";
 import type { ReplyReader } from "./reply-reader.ts";
-import { connectionFailure, shownUrl } from "./service-failure.ts";
+import { shownUrl } from "./shown-url.ts";
 
 /** A model at a service, whatever protocol that speaks. */
 export interface ServiceOptions {
@@ -25,7 +26,8 @@ export interface Protocol {
   query?: string;
   headers(apiKey: string): Readonly<Record<string, string>>;
   body(model: string, request: PreparedRequest, quirks: ReadonlySet<string>): string;
-  reply(request: PreparedRequest, takenIds: ReadonlySet<string>): ReplyReader;
+  /** Asked for when the request is on its way; what reads replies is loaded only then. */
+  reply(request: PreparedRequest, takenIds: ReadonlySet<string>): Promise<ReplyReader>;
   /** What a refusal teaches of the service's habits; one that is known already ends the trying. */
   quirkIn?(refusal: string, quirks: ReadonlySet<string>): string | undefined;
 }
@@ -70,7 +72,10 @@ async function* streamReply(
     yield { type: "end", reason: "cancelled" };
   } catch (error) {
     if (signal.aborted) yield { type: "end", reason: "cancelled" };
-    else yield ended(connectionFailure(error, endpoint.url), service.options);
+    else {
+      const { connectionFailure } = await import("./service-failure.ts");
+      yield ended(connectionFailure(error, endpoint.url), service.options);
+    }
   } finally {
     signal.removeEventListener("abort", abort);
     connection.abort();
@@ -172,7 +177,7 @@ async function* requestOnce(
     silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
     connection,
   };
-  const events = exchange(open, protocol.reply(prepared, callIds(prepared)));
+  const events = exchange(open, () => protocol.reply(prepared, callIds(prepared)));
   let next = await events.next();
   for (; !next.done; next = await events.next()) {
     const event = next.value;

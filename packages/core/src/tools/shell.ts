@@ -1,15 +1,7 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
+import type { CommandRequest } from "../workspace/command-request.ts";
 import type { CommandRun, ShellEnd } from "../workspace/command-run.ts";
-import {
-  backgroundInWords,
-  endInWords,
-  processesInWords,
-  secondsSince,
-  stateInWords,
-} from "../workspace/command-words.ts";
-import type { CommandRequest, Commands } from "../workspace/commands.ts";
-import { outputTail, outputText } from "../workspace/output-text.ts";
-import { sandboxRefusal } from "../workspace/sandbox-refusal.ts";
+import type { Commands } from "../workspace/commands.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { BaseTool, type Confirmation, type OnUpdate, type ToolError, type ToolResult } from "./tools.ts";
 
@@ -35,6 +27,9 @@ const BACKGROUND_START_MS = 200;
 
 /** Why a command is not simply waited for any more. */
 type Stop = "timeout" | "cancelled";
+
+/** Telling of commands and their output is much code, which most starts of Burin have no use for. */
+const telling = () => import("../workspace/command-report.ts");
 
 export class Shell extends BaseTool<ShellParams> {
   readonly name = "run_shell_command";
@@ -156,7 +151,7 @@ export class Shell extends BaseTool<ShellParams> {
     const run = await this.#commands.start(request);
     if (params.is_background) return this.#inBackground(run, request, params.timeout);
     const limit = params.timeout ?? DEFAULT_TIMEOUT_MS;
-    const stopShowing = showLive(run, onUpdate);
+    const stopShowing = await showLive(run, onUpdate);
     const end = await endOrStop(run, limit, signal);
     stopShowing();
     if (typeof end !== "string") return this.#ended(run, request, end);
@@ -164,7 +159,7 @@ export class Shell extends BaseTool<ShellParams> {
       return this.#stopped(run, request, { type: end, message: "Ended with all it had started: cancelled." });
     }
     if (params.on_timeout === "background") {
-      const id = this.#commands.keep(request, run);
+      const id = await this.#commands.keep(request, run);
       return goingOn(run, `Not done after ${limit} ms; it goes on in the background as ${id}.`, id);
     }
     const message = `Ended with all it had started: not done after the limit of ${limit} ms.`;
@@ -172,7 +167,7 @@ export class Shell extends BaseTool<ShellParams> {
   }
 
   async #inBackground(run: CommandRun, request: CommandRequest, limit?: number): Promise<ToolResult> {
-    const id = this.#commands.keep(request, run);
+    const id = await this.#commands.keep(request, run);
     if (limit !== undefined) run.endAfter(limit);
     const end = await endOrStop(run, BACKGROUND_START_MS);
     if (typeof end !== "string" && run.isOver) return this.#ended(run, request, end);
@@ -181,10 +176,11 @@ export class Shell extends BaseTool<ShellParams> {
 
   async #ended(run: CommandRun, request: CommandRequest, end: ShellEnd): Promise<ToolResult> {
     if (end.wasNotStarted) return notStarted(run);
+    const { endInWords, processesInWords, whereAndWhen } = await telling();
     const lines = [endInWords(end)];
     const left = run.members();
     if (left.length > 0) {
-      const id = this.#commands.keep(request, run);
+      const id = await this.#commands.keep(request, run);
       lines.push(`Left running as ${id}: ${processesInWords(left)}. ${howToReach(id)}`);
     }
     const refusal = await this.#refusal(run, request, end.exitCode !== 0);
@@ -195,6 +191,7 @@ export class Shell extends BaseTool<ShellParams> {
   async #stopped(run: CommandRun, request: CommandRequest, error: ToolError): Promise<ToolResult> {
     const alive = await run.end();
     const lines = [error.message];
+    const { processesInWords, whereAndWhen } = await telling();
     if (alive.length > 0) lines.push(`Could not be ended: ${processesInWords(alive)}.`);
     if (error.type === "timeout") {
       lines.push('Give a longer "timeout", or "is_background": true for what does not end by itself.');
@@ -207,6 +204,7 @@ export class Shell extends BaseTool<ShellParams> {
     if (request.exception === "unlimited") return null;
     const { sandbox } = await this.#commands.sandbox();
     if (sandbox === null) return null;
+    const { outputText, sandboxRefusal } = await telling();
     return sandboxRefusal(outputText(run.output.soFar(), MOST_CHARACTERS), {
       hasFailed,
       mode: sandbox.mode,
@@ -217,6 +215,7 @@ export class Shell extends BaseTool<ShellParams> {
 
   async #onBackground({ action, background_id: id = "" }: ShellParams): Promise<ToolResult> {
     const all = await this.#commands.backgrounds();
+    const { backgroundInWords, processesInWords, stateInWords } = await telling();
     if (action === "list") {
       const text = all.map(backgroundInWords).join("\n") || "There are no background commands.";
       return { llmContent: text, returnDisplay: text };
@@ -253,8 +252,9 @@ async function endOrStop(run: CommandRun, limit: number, signal?: AbortSignal): 
 }
 
 /** Shows the end of the output while it grows. The answer stops that. */
-function showLive(run: CommandRun, onUpdate?: OnUpdate): () => void {
+async function showLive(run: CommandRun, onUpdate?: OnUpdate): Promise<() => void> {
   if (onUpdate === undefined) return () => {};
+  const { outputTail } = await telling();
   let timer: NodeJS.Timeout | null = null;
   run.onOutput = () => {
     timer ??= setTimeout(() => {
@@ -269,6 +269,7 @@ function showLive(run: CommandRun, onUpdate?: OnUpdate): () => void {
 }
 
 async function result(run: CommandRun, state: readonly string[], shown: string): Promise<ToolResult> {
+  const { outputTail, outputText } = await telling();
   await run.output.flush();
   const output = run.output.soFar();
   const text = output.bytes === 0 ? "(no output)" : outputText(output, MOST_CHARACTERS);
@@ -277,10 +278,6 @@ async function result(run: CommandRun, state: readonly string[], shown: string):
     llmContent: `${state.join("\n")}\nOutput:\n${text}`,
     returnDisplay: live === "" ? shown : `${live}\n\n${shown}`,
   };
-}
-
-function whereAndWhen(run: CommandRun, request: CommandRequest): string[] {
-  return [`Directory: ${request.directory}`, `Time: ${secondsSince(run.startedAt)}`];
 }
 
 function goingOn(run: CommandRun, what: string, id: string): Promise<ToolResult> {
@@ -292,7 +289,8 @@ function howToReach(id: string): string {
 }
 
 /** The sandbox itself failed; what it said of that is all the output there is. */
-function notStarted(run: CommandRun): ToolResult {
+async function notStarted(run: CommandRun): Promise<ToolResult> {
+  const { outputTail } = await telling();
   const why = outputTail(run.output.soFar(), MOST_LIVE_CHARACTERS).trim();
   const message = `The command was not run, because its sandbox could not be made: ${why}`;
   return { llmContent: message, returnDisplay: message, error: { type: "sandbox_failed", message } };

@@ -1,5 +1,5 @@
+import type { BackgroundCommand, CommandRequest } from "./command-request.ts";
 import type { CommandRun, ShellEnd } from "./command-run.ts";
-import type { BackgroundCommand } from "./commands.ts";
 import { commandLine, type ProcessEntry } from "./process-table.ts";
 
 const MOST_PROCESSES = 10;
@@ -26,7 +26,7 @@ export function endInWords({ exitCode, signal }: ShellEnd): string {
   return `Exit code: ${exitCode}${meaning === undefined ? "" : ` (as after ${meaning})`}`;
 }
 
-export function secondsSince(start: number): string {
+function secondsSince(start: number): string {
   return `${((Date.now() - start) / 1000).toFixed(2)} s`;
 }
 
@@ -49,4 +49,8 @@ export function stateInWords(run: CommandRun): string {
   const end = run.shellEnd === null ? "" : ` The shell itself has ended (${endInWords(run.shellEnd)}).`;
   if (!run.isOver) return `Running for ${secondsSince(run.startedAt)}.${end}`;
   return run.shellEnd === null ? "Ended." : `Ended. ${endInWords(run.shellEnd)}.`;
+}
+
+export function whereAndWhen(run: CommandRun, request: CommandRequest): string[] {
+  return [`Directory: ${request.directory}`, `Time: ${secondsSince(run.startedAt)}`];
 }

@@ -1,82 +1,32 @@
-import { randomBytes } from "node:crypto";
-import { mkdirSync, rmSync, statSync } from "node:fs";
-import { readdir, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { CommandLimits } from "./command-limits.ts";
+import type {
+  BackgroundCommand,
+  CommandRequest,
+  CommandsGround,
+  CommandsOptions,
+} from "./command-request.ts";
 import type { CommandRun } from "./command-run.ts";
-import type { OutputPipes } from "./output-pipe.ts";
-import { endLeftBehind, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
 import type { ProcessEntry } from "./process-table.ts";
-import { RUN_VARIABLE } from "./process-tree.ts";
-import { endAtExit, succeeds, systemProcesses } from "./run-process.ts";
-import type { SandboxedCommand, SandboxMode, SandboxPlan, SandboxState } from "./sandbox.ts";
-import { chooseShell, findProgram, type ShellProgram, shellArguments } from "./shell-program.ts";
-import { WorkspaceError } from "./workspace.ts";
+import type { RunningCommands } from "./running-commands.ts";
+import type { SandboxedCommand, SandboxPlan, SandboxState } from "./sandbox.ts";
+import { chooseShell, findProgram, type ShellProgram } from "./shell-program.ts";
 
-export interface CommandsOptions {
-  /** The folders that work stays in, by their real paths. */
-  readonly roots: readonly string[];
-  /** `~/.burin`, or where BURIN_HOME points. */
-  readonly home: string;
-  readonly environment: NodeJS.ProcessEnv;
-  readonly sandbox: SandboxMode;
-  /** Commands have the network also inside the sandbox. */
-  readonly network: boolean;
-  /** Variables that commands get although they look like secrets. */
-  readonly passEnvironment: readonly string[];
-  /** Variables that hold secrets although their names are not known for it. */
-  readonly secretEnvironment: readonly string[];
-}
-
-export interface CommandRequest {
-  readonly command: string;
-  /** Absolute, and known to be inside a root. */
-  readonly directory: string;
-  /** What the sandbox lets through this once. */
-  readonly exception: "none" | "network" | "unlimited";
-}
-
-/** A command that goes on by itself. */
-export interface BackgroundCommand {
-  readonly id: string;
-  readonly request: CommandRequest;
-  readonly run: CommandRun;
-}
-
-/** Ended background commands that can still be asked for. */
-const MOST_REMEMBERED = 50;
-const OUTPUT_KEPT_MS = 7 * 24 * 3600 * 1000;
-
-/** Runs shell commands and knows all that still run. One for each session; `close` ends what is left. */
-export class Commands {
+/**
+ * Runs shell commands and knows all that still run. One for each session; `close` ends what is left. The work
+ * is done in running-commands.ts, loaded with the first command, because most starts of Burin run none.
+ */
+export class Commands implements CommandsGround {
   readonly shell: ShellProgram;
-  /** Long outputs are kept here, for reading. */
   readonly outputFolder: string;
   readonly #options: CommandsOptions;
-  readonly #ledger: ProcessLedger;
-  #env: Readonly<Record<string, string>> | null = null;
-  readonly #running = new Set<CommandRun>();
-  readonly #background = new Map<string, BackgroundCommand>();
-  #count = 0;
-  #kept = 0;
-  #session: Session | null = null;
-  readonly #limits: CommandLimits;
-  #cleaned: Promise<number> | null = null;
+  #running: Promise<RunningCommands> | undefined;
 
   constructor(options: CommandsOptions) {
     const { environment, home } = options;
     this.#options = options;
     this.shell = chooseShell(process.platform, (name) => findProgram(name, environment.PATH));
     this.outputFolder = join(home, "output");
-    this.#ledger = new ProcessLedger(home, systemProcesses);
-    this.#limits = new CommandLimits({
-      mode: options.sandbox,
-      roots: options.roots,
-      home,
-      temporary: () => this.#openSession().folder,
-      onMountPoint: (mountPoint) => this.#ledger.note({ mountPoint }),
-    });
   }
 
   get hasNetwork(): boolean {
@@ -88,172 +38,56 @@ export class Commands {
   }
 
   /** Ends what a Burin that crashed has left behind, once. Resolves to the count of processes. */
-  endLeftBehind(): Promise<number> {
-    this.#cleaned ??= endLeftBehind(this.#options.home, systemProcesses).finally(() =>
-      removeOldOutputs(this.outputFolder),
-    );
-    return this.#cleaned;
+  async endLeftBehind(): Promise<number> {
+    return hasRun(this.#options.home) ? (await this.#work()).endLeftBehind() : 0;
   }
 
   /** Which limits commands run in, found out at the first call. */
-  sandbox(): Promise<SandboxState> {
-    return this.#limits.state();
+  async sandbox(): Promise<SandboxState> {
+    return (await this.#work()).sandbox();
   }
 
   /**
    * What to start instead of a program that is no command of the shell tool, e.g. an MCP server, so that it
    * has the write limits of commands. Throws where there is no sandbox. `release` when it has ended.
    */
-  confined(command: SandboxedCommand): Promise<SandboxPlan> {
-    return this.#limits.confined({ ...command, isAlone: true });
+  async confined(command: SandboxedCommand): Promise<SandboxPlan> {
+    return (await this.#work()).confined(command);
   }
 
   /** Throws a WorkspaceError when the directory is not there. */
   async start(request: CommandRequest): Promise<CommandRun> {
-    assertDirectory(request.directory, this.roots);
-    void this.endLeftBehind();
-    // Loaded with the first command, because most starts of Burin run none.
-    const { CommandRun } = await import("./command-run.ts");
-    const pipes = await this.#openPipes();
-    const env = await this.#environment();
-    this.#count += 1;
-    const runId = `${this.#ledger.id}.${this.#count}`;
-    const [pipe, sandbox] = await Promise.all([pipes.take(), this.#limitsOf(request)]);
-    const args = shellArguments(this.shell, request.command);
-    const inherited = this.#options.environment[RUN_VARIABLE];
-    const run = await CommandRun.start({
-      runId,
-      program: sandbox?.program ?? this.shell.path,
-      args: sandbox?.args ?? args,
-      cwd: request.directory,
-      env: {
-        ...env,
-        PWD: request.directory,
-        ...sandbox?.env,
-        [RUN_VARIABLE]: inherited ? `${inherited} ${runId}` : runId,
-      },
-      isVerbatim: this.shell.isVerbatim,
-      pipe,
-      outputFile: join(this.outputFolder, `${runId}-${randomBytes(4).toString("hex")}.txt`),
-      sandbox,
-    }).catch((error: unknown) => {
-      throw startFailure(error, request.command);
-    });
-    this.#ledger.note({ pid: run.pid, started: run.started });
-    this.#running.add(run);
-    void run.shellEnded.then(() => this.#forgetEnded());
-    return run;
-  }
-
-  async #environment(): Promise<Readonly<Record<string, string>>> {
-    const { environment, passEnvironment: pass, secretEnvironment: secret } = this.#options;
-    const { childEnvironment } = await import("./child-environment.ts");
-    this.#env ??= childEnvironment(environment, { pass, secret });
-    return this.#env;
-  }
-
-  async #limitsOf({ command, directory, exception }: CommandRequest): Promise<SandboxPlan | null> {
-    if (exception === "unlimited") return null;
-    return this.#limits.plan({
-      argv: [this.shell.path, ...shellArguments(this.shell, command)],
-      cwd: directory,
-      network: this.hasNetwork || exception === "network",
-    });
-  }
-
-  #openSession(): Session {
-    if (this.#session !== null) return this.#session;
-    const folder = join(tmpdir(), TEMPORARY_PREFIX + randomBytes(8).toString("hex"));
-    mkdirSync(folder, { mode: 0o700 });
-    this.#ledger.note({ temporary: folder });
-    const forget = endAtExit(() => {
-      rmSync(folder, { recursive: true, force: true });
-      this.#ledger.close();
-    });
-    this.#session = { folder, pipes: null, forget };
-    return this.#session;
-  }
-
-  async #openPipes(): Promise<OutputPipes> {
-    const { OutputPipes } = await import("./output-pipe.ts");
-    const session = this.#openSession();
-    session.pipes ??= new OutputPipes(session.folder, (paths) =>
-      process.platform === "win32" ? Promise.resolve(false) : succeeds("mkfifo", ["-m", "600", ...paths]),
-    );
-    return session.pipes;
+    return (await this.#work()).start(request);
   }
 
   /** Lets a command go on by itself. The answer is the id it is known by. */
-  keep(request: CommandRequest, run: CommandRun): string {
-    const known = [...this.#background.values()].find((one) => one.run === run);
-    if (known !== undefined) return known.id;
-    this.#kept += 1;
-    const id = `bg_${this.#kept}`;
-    this.#background.set(id, { id, request, run });
-    const ended = [...this.#background.values()].filter((one) => one.run.isOver);
-    for (const one of ended.slice(0, -MOST_REMEMBERED)) this.#background.delete(one.id);
-    return id;
+  async keep(request: CommandRequest, run: CommandRun): Promise<string> {
+    return (await this.#work()).keep(request, run);
   }
 
   /** Those that run and those that ended lately, as they are now. */
   async backgrounds(): Promise<readonly BackgroundCommand[]> {
-    const all = [...this.#background.values()];
-    await Promise.all(all.map(({ run }) => run.settle()));
-    return all;
-  }
-
-  #forgetEnded(): void {
-    for (const run of this.#running) if (run.isOver) this.#running.delete(run);
+    return (await this.#work()).backgrounds();
   }
 
   /** Ends everything that still runs. Resolves to what could not be ended. */
   async close(): Promise<readonly ProcessEntry[]> {
-    await this.#cleaned;
-    const left = (await Promise.all([...this.#running].map((run) => run.end()))).flat();
-    this.#running.clear();
-    const session = this.#session;
-    this.#session = null;
-    this.#limits.forget();
-    if (session !== null) {
-      session.forget();
-      await rm(session.folder, { recursive: true, force: true });
-    }
-    if (left.length === 0) this.#ledger.close();
-    return left;
+    return this.#running === undefined ? [] : (await this.#running).close();
+  }
+
+  #work(): Promise<RunningCommands> {
+    this.#running ??= import("./running-commands.ts").then(
+      ({ RunningCommands }) => new RunningCommands(this.#options, this),
+    );
+    return this.#running;
   }
 }
 
-interface Session {
-  /** Temporary files of this session, of Burin's and of the commands. */
-  readonly folder: string;
-  pipes: OutputPipes | null;
-  readonly forget: () => void;
-}
-
-function assertDirectory(path: string, roots: readonly string[]): void {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found?.isDirectory()) return;
-  if (found !== undefined) throw new WorkspaceError("not_a_directory", `${path} is not a directory.`);
-  const hint = roots.includes(path)
-    ? "it was deleted or moved"
-    : `give another "directory"; the root is ${roots[0]}`;
-  throw new WorkspaceError("not_found", `Nothing was run: the directory ${path} does not exist; ${hint}.`);
-}
-
-function startFailure(error: unknown, command: string): unknown {
-  if (!(error instanceof Error && "code" in error && error.code === "E2BIG")) return error;
-  const advice = "write what it needs to files, with write_file, and name them in a short command";
-  return new WorkspaceError(
-    "too_large",
-    `Nothing was run: a command of ${Buffer.byteLength(command)} bytes is longer than this system takes; ${advice}.`,
-  );
-}
-
-async function removeOldOutputs(folder: string): Promise<void> {
-  const oldest = Date.now() - OUTPUT_KEPT_MS;
-  for (const name of await readdir(folder).catch(() => [])) {
-    const file = join(folder, name);
-    const stats = await stat(file).catch(() => null);
-    if (stats !== null && stats.mtimeMs < oldest) await rm(file, { force: true });
+/** Nothing can have been left behind where no Burin has noted what it runs. */
+function hasRun(home: string): boolean {
+  try {
+    return readdirSync(join(home, "running")).length > 0;
+  } catch {
+    return false;
   }
 }

@@ -1,31 +1,10 @@
-import { readFile } from "node:fs/promises";
-import type { Node, ParseError } from "jsonc-parser";
+import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { schemaError } from "../messages/check-schema.ts";
 import { SettingsError } from "./settings.ts";
 import { SETTINGS_SCHEMA } from "./settings-schema.ts";
 
-/** One settings file; null when it does not exist. Throws SettingsError. */
-export async function readLayer(file: string): Promise<object | null> {
-  const text = await readLayerText(file);
-  return text === null ? null : parseLayer(file, text);
-}
-
-export async function readLayerText(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOENT" || code === "ENOTDIR") return null;
-    throw new SettingsError(
-      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
-  }
-}
-
 /** Comments and trailing commas are allowed; a fault is told with line and column. Throws SettingsError. */
-export async function parseLayer(file: string, source: string): Promise<object> {
-  // Most starts find no settings file; they need not load the parser.
-  const { getNodeValue, parseTree, printParseErrorCode } = await import("jsonc-parser");
+export function parseLayer(file: string, source: string): object {
   const text = source.replace(/^\uFEFF/, "");
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { loadOfStart } from "../build.mjs";
+import { type StartLoad, startLoad } from "./start-load.ts";
+
+const LIGHT: StartLoad = {
+  modules: ["packages/cli/src/start.ts", "node_modules/fastest-levenshtein/esm/mod.js"],
+  builtins: ["node:path"],
+  bytes: 1000,
+};
+
+describe("what a start loads", () => {
+  it("is little", async () => {
+    const load = await loadOfStart();
+    expect(startLoad(load).violations).toEqual([]);
+    expect(load.modules).toContain("packages/cli/src/start.ts");
+    expect(load.modules).toContain("packages/core/src/tools/edit.ts");
+    expect(load.bytes).toBeGreaterThan(50_000);
+  });
+
+  it("may be light", () => {
+    expect(startLoad(LIGHT)).toEqual({ looked: 2, violations: [] });
+  });
+
+  it.each<[Partial<StartLoad>, string]>([
+    [{ modules: ["node_modules/diff/libesm/index.js"] }, "would load node_modules/diff/libesm/index.js"],
+    [
+      { modules: ["packages/core/src/text/edit-match.ts"] },
+      "would load packages/core/src/text/edit-match.ts",
+    ],
+    [{ builtins: ["node:fs", "node:crypto"] }, "would load node:crypto"],
+    [{ bytes: 1_000_000 }, "a start loads 1000000 bytes"],
+  ])("finds %j", (fault, text) => {
+    const { violations } = startLoad({ ...LIGHT, ...fault });
+    expect(violations).toHaveLength(1);
+    expect(violations[0]).toContain(text);
+  });
+});

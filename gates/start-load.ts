@@ -1,0 +1,53 @@
+import type { Verdict } from "./repository-files.ts";
+
+/** What every start of the command line loads before it asks a model, as the bundler sees it. */
+export interface StartLoad {
+  /** Paths from the top of the repository. */
+  readonly modules: readonly string[];
+  readonly builtins: readonly string[];
+  /** Of code, as it ships. */
+  readonly bytes: number;
+}
+
+/** Node holds these ready at its own start, or loads them for a request anyway. */
+const FREE_BUILTINS = ["node:path", "node:fs", "node:os", "node:util"];
+
+/** No package at all, but for one of 2 kB: names that were mistyped are corrected in a synchronous answer. */
+const ALLOWED_PACKAGE = "node_modules/fastest-levenshtein/";
+
+/** Much code that only a call, an answer, a file of settings or another way of starting has a use for. */
+const LATE_MODULES = [
+  "packages/core/src/approval/approval-policy.ts",
+  "packages/core/src/models/chat-completions-reply.ts",
+  "packages/core/src/models/service-failure.ts",
+  "packages/core/src/models/sse.ts",
+  "packages/core/src/settings/settings-schema.ts",
+  "packages/core/src/text/changing.ts",
+  "packages/core/src/text/diff.ts",
+  "packages/core/src/text/edit-match.ts",
+  "packages/core/src/workspace/machine.ts",
+  "packages/core/src/workspace/output-text.ts",
+  "packages/core/src/workspace/run-process.ts",
+  "packages/core/src/workspace/running-commands.ts",
+];
+
+/** V8 takes about 1 ms for 36 kB, and a bare Node starts in 20 ms. */
+const MOST_BYTES = 160_000;
+
+/** A start is quick because it loads little: what is heavy stays behind an `await import()`. */
+export function startLoad({ modules, builtins, bytes }: StartLoad): Verdict {
+  const violations: string[] = [];
+  for (const path of modules) {
+    const isForeign = path.includes("node_modules/") && !path.includes(ALLOWED_PACKAGE);
+    if (isForeign || LATE_MODULES.includes(path)) {
+      violations.push(`every start would load ${path}: import it with await import() where it is used`);
+    }
+  }
+  for (const name of builtins.filter((one) => !FREE_BUILTINS.includes(one))) {
+    violations.push(`every start would load ${name}: import what uses it with await import()`);
+  }
+  if (bytes > MOST_BYTES) {
+    violations.push(`a start loads ${bytes} bytes, more than ${MOST_BYTES}: load late what it does not need`);
+  }
+  return { looked: modules.length, violations };
+}

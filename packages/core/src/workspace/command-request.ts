@@ -1,0 +1,40 @@
+import type { CommandRun } from "./command-run.ts";
+import type { SandboxMode } from "./sandbox.ts";
+import type { ShellProgram } from "./shell-program.ts";
+
+export interface CommandsOptions {
+  /** The folders that work stays in, by their real paths. */
+  readonly roots: readonly string[];
+  /** `~/.burin`, or where BURIN_HOME points. */
+  readonly home: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly sandbox: SandboxMode;
+  /** Commands have the network also inside the sandbox. */
+  readonly network: boolean;
+  /** Variables that commands get although they look like secrets. */
+  readonly passEnvironment: readonly string[];
+  /** Variables that hold secrets although their names are not known for it. */
+  readonly secretEnvironment: readonly string[];
+}
+
+export interface CommandRequest {
+  readonly command: string;
+  /** Absolute, and known to be inside a root. */
+  readonly directory: string;
+  /** What the sandbox lets through this once. */
+  readonly exception: "none" | "network" | "unlimited";
+}
+
+/** A command that goes on by itself. */
+export interface BackgroundCommand {
+  readonly id: string;
+  readonly request: CommandRequest;
+  readonly run: CommandRun;
+}
+
+/** What every command of a session has in common. */
+export interface CommandsGround {
+  readonly shell: ShellProgram;
+  /** Long outputs are kept here, for reading. */
+  readonly outputFolder: string;
+}
