@@ -154,6 +154,15 @@ describe("run_shell_command on the command line", () => {
     });
   });
 
+  it("P21 the question on a terminal shows what is hidden in a command", async () => {
+    const command = `touch a${String.fromCodePoint(0x1b, 0x202e, 0xe0041)}b`;
+    const { code, stdout } = await burin(["call", "run_shell_command", JSON.stringify({ command })], {
+      cwd: root,
+    });
+    expect(code).toBe(3);
+    expect(stdout).toContain("touch a\\x1b\\u{202e}\\u{e0041}b\n");
+  });
+
   it("R31 an exception from the sandbox is asked about, also for a command that needs no question", async () => {
     const harmless = { command: "ls", sandbox_exception: "unlimited" };
     const plain = await burin(["call", "run_shell_command", '{"command":"ls"}'], { cwd: root });

@@ -1,23 +1,16 @@
 import type { AgentEvent } from "./agent/agent-event.ts";
-import { editCorrector } from "./agent/edit-corrector.ts";
 import type { ApprovalMode, ApprovalRequest, Verdict } from "./approval/approval-policy.ts";
-import { type AgentOptions, agentOf } from "./assembly/join-agent.ts";
-import { recordingOf } from "./assembly/join-recording.ts";
+import { joinSession } from "./assembly/join-session.ts";
 import { joinParts } from "./assembly/join-tools.ts";
+import type { SessionOptions } from "./assembly/session-options.ts";
 import type { ToolboxOptions } from "./assembly/toolbox-options.ts";
 import type { Message } from "./messages/message.ts";
-import type { ChatModel } from "./models/chat-model.ts";
-import { configuredModel } from "./models/configured-model.ts";
 import type { OnCall } from "./scheduler/scheduler.ts";
 import { type AnsweredCall, isAnswered } from "./scheduler/tool-call.ts";
-import type { ResumedSession } from "./session/resume.ts";
-import { newSessionId } from "./session/session-id.ts";
-import { SessionRun } from "./session/session-run.ts";
-import { mergeSettings, type Settings } from "./settings/settings.ts";
-import type { ToolRegistry } from "./tools/tool-registry.ts";
+import type { DiscoveryFailure, ToolRegistry } from "./tools/tool-registry.ts";
 import type { ToolResult } from "./tools/tools.ts";
 
-export type { ToolboxOptions };
+export type { SessionOptions, ToolboxOptions };
 
 /** The tools behind the whole flow, with no model. */
 export interface Toolbox {
@@ -28,6 +21,12 @@ export interface Toolbox {
   explain(command: string): Promise<Verdict>;
   /** The same, told as the call's states; resolves to the last one. */
   run(name: string, args: Readonly<Record<string, unknown>>, options?: RunOptions): Promise<AnsweredCall>;
+  /** Starts the sources of more tools and resolves when each has answered, with what went wrong. Never rejects. */
+  ready(): Promise<readonly DiscoveryFailure[]>;
+  /** Asks the sources again. */
+  refreshTools(): Promise<readonly DiscoveryFailure[]>;
+  /** What went wrong with the sources so far. */
+  readonly discoveryFailures: readonly DiscoveryFailure[];
   /** Ends every command that still runs, in the background too. To be called when the toolbox is done with. */
   close(): Promise<void>;
 }
@@ -35,17 +34,6 @@ export interface Toolbox {
 export interface RunOptions {
   readonly signal?: AbortSignal;
   readonly onCall?: OnCall;
-}
-
-export interface SessionOptions extends Omit<ToolboxOptions, "root">, AgentOptions {
-  /** The folder that all work stays in. It must exist. */
-  readonly cwd: string;
-  /** Instead of the one that settings and environment name. */
-  readonly model?: ChatModel;
-  /** Keeps the session under BURIN_HOME, so that it can be taken up again. */
-  readonly record?: boolean;
-  /** A session to take up again, from `resumeSession`; it is recorded on. */
-  readonly resume?: ResumedSession;
 }
 
 export interface Session {
@@ -57,6 +45,10 @@ export interface Session {
   approvalMode: ApprovalMode;
   /** Works on one prompt; the events end with one `done`. A reader that stops early stops the work. */
   run(text: string, signal?: AbortSignal): AsyncGenerator<AgentEvent>;
+  /** Resolves when every source of more tools has answered, with what went wrong. They start by themselves. */
+  ready(): Promise<readonly DiscoveryFailure[]>;
+  /** Asks the sources again. */
+  refreshTools(): Promise<readonly DiscoveryFailure[]>;
   /** Goes on where a session that is taken up again stopped: with its calls that had not begun. */
   goOn(signal?: AbortSignal): AsyncGenerator<AgentEvent>;
   /** What the person says while a run works: it goes with the run's next request, behind the answers so far. */
@@ -70,7 +62,7 @@ export interface Session {
 }
 
 export function createToolbox(options: ToolboxOptions): Toolbox {
-  const { registry, scheduler, approval, root, close } = joinParts(options);
+  const { registry, scheduler, discovery, approval, root, close } = joinParts(options);
   const run: Toolbox["run"] = async (name, args, { signal, onCall } = {}) => {
     const call = { id: "call_1", name, args };
     const answers = await scheduler.run([call], signal ?? new AbortController().signal, onCall ?? (() => {}));
@@ -82,6 +74,11 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     registry,
     run,
     close,
+    ready: () => discovery.ready(),
+    refreshTools: () => discovery.refresh(),
+    get discoveryFailures() {
+      return discovery.failures;
+    },
     explain: (command) => approval(commandRequest(command, root)),
     call: async (name, args, signal) => resultOf(await run(name, args, signal ? { signal } : {})),
   };
@@ -102,51 +99,26 @@ function resultOf(answer: AnsweredCall): ToolResult {
 }
 
 export function createSession(options: SessionOptions): Session {
-  const settings = mergeSettings([options.settings ?? {}]);
-  const environment = options.environment ?? process.env;
-  const model = options.model ?? modelOf(settings, environment);
-  const { resume: resumed } = options;
-  const id = resumed?.id ?? newSessionId();
-  const { registry, scheduler, workspace, root, close, current, spoken } = joinParts(
-    { ...options, root: options.cwd },
-    {
-      ...(settings.tools.editCorrection ? { correctEdit: editCorrector(model) } : {}),
-      recorded: async () => recording?.recorded(),
-    },
-  );
-  const isRecorded = options.record || resumed !== undefined;
-  const recording = isRecorded ? recordingOf({ id, root, environment, settings, resumed }) : null;
-  const kindOf = (tool: string) => registry.getTool(tool)?.kind;
-  const agent = agentOf(options, {
-    model,
-    settings,
-    registry,
-    scheduler,
-    workspace,
-    ...(recording ? { onEvent: (event) => recording.note(event) } : {}),
-    ...(resumed ? { past: resumed.session.events(kindOf) } : {}),
-  });
-  const work = new SessionRun({
-    agent,
-    announcement: {
-      type: "session",
-      sessionId: id,
-      model: model.name,
-      root,
-      ...(resumed?.forkOf === undefined ? {} : { forkOf: resumed.forkOf }),
-    },
-    recording,
-    past: resumed?.session ?? null,
-    kindOf,
-  });
-  const run = (prompt: string | null, signal = new AbortController().signal) => {
-    spoken.inputs += 1;
-    return work.run(prompt, signal);
+  const { id, joined, agent, work, recording } = joinSession(options);
+  const { registry, discovery, close, current, spoken } = joined;
+  const notices: AgentEvent[] = [];
+  discovery.onFailure = ({ source, message }) => {
+    notices.push({ type: "notice", message: `Tools from ${source}: ${message}` });
   };
   const hear = (enter: (text: string) => void) => (text: string) => {
     spoken.inputs += 1;
     enter(text);
   };
+  // In the background, so that whoever opens a session can draw its first screen before anything else.
+  setImmediate(() => void discovery.start());
+  async function* run(prompt: string | null, signal = new AbortController().signal) {
+    spoken.inputs += 1;
+    await discovery.beforePrompt(signal);
+    for await (const event of work.run(prompt, signal)) {
+      if (event.type !== "session") yield* notices.splice(0);
+      yield event;
+    }
+  }
   return {
     id,
     registry,
@@ -156,6 +128,8 @@ export function createSession(options: SessionOptions): Session {
     close: async () => {
       await Promise.allSettled([close(), recording?.close()]);
     },
+    ready: () => discovery.ready(),
+    refreshTools: () => discovery.refresh(),
     get history() {
       return agent.history;
     },
@@ -168,10 +142,4 @@ export function createSession(options: SessionOptions): Session {
     run,
     goOn: (signal) => run(null, signal),
   };
-}
-
-function modelOf(settings: Settings, environment: NodeJS.ProcessEnv): ChatModel {
-  const model = configuredModel(settings.model, environment);
-  if (model) return model;
-  throw new Error("No model is configured: name one in settings.model, in OPENAI_MODEL, or pass `model`.");
 }

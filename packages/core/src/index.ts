@@ -2,6 +2,7 @@ export type { AgentEvent, RunError, RunStatus } from "./agent/agent-event.ts";
 export { Budget, type BudgetLimits, parseBudget } from "./agent/budget.ts";
 export { historyOf } from "./agent/history.ts";
 export { APPROVAL_MODES, type ApprovalMode } from "./approval/approval-mode.ts";
+export { type QuestionView, questionView, type ViewLimits } from "./approval/question-view.ts";
 export { parseRule } from "./approval/rules.ts";
 export type { PartVerdict, Verdict } from "./approval/verdict.ts";
 export { openGrants } from "./assembly/join-grants.ts";
@@ -14,6 +15,11 @@ export {
   type Toolbox,
   type ToolboxOptions,
 } from "./create-session.ts";
+export {
+  DiscoveredTool,
+  type DiscoveredToolNeeds,
+  type RunToolCommand,
+} from "./discovery/discovered-tool.ts";
 export type { FunctionCall, FunctionDeclaration, FunctionResponse } from "./messages/function-call.ts";
 export type { JsonSchema } from "./messages/json-schema.ts";
 export type { Message } from "./messages/message.ts";
@@ -44,6 +50,7 @@ export {
 export { type Settings, SettingsError, type SettingsInput } from "./settings/settings.ts";
 export { SETTINGS_SCHEMA } from "./settings/settings-schema.ts";
 export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";
+export { visibleText } from "./text/visible-text.ts";
 export { type CorrectEdit, Edit, Edit as EditTool, type FailedEdit } from "./tools/edit.ts";
 export { ExitPlanMode, ExitPlanMode as ExitPlanModeTool } from "./tools/exitPlanMode.ts";
 export { Glob, Glob as GlobTool } from "./tools/glob.ts";

@@ -4,10 +4,12 @@ import {
   createToolbox,
   type Part,
   type PartListUnion,
+  questionView,
 } from "@burin/core";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
+import { noteFailures } from "./note-failures.ts";
 import { openSettings } from "./options.ts";
 import type { Io, SubcommandRequest } from "./subcommand.ts";
 
@@ -27,6 +29,7 @@ export async function runCall({ words, options }: SubcommandRequest, io: Io): Pr
   // Whoever types the call has chosen the file and its content; there is no earlier call that could have read it.
   const toolbox = createToolbox({ root, includeDirectories, settings, approvalMode, overwriteUnread: true });
   const answer = await toolbox.run(name, parsed, { signal: io.signal }).finally(() => toolbox.close());
+  noteFailures(toolbox.discoveryFailures, io.output);
   if (options.outputFormat === "text") printText(answer, io.output);
   else io.output.out(`${JSON.stringify(documentOf(answer))}\n`);
   return exitCodeOf(answer);
@@ -70,7 +73,7 @@ function printText(answer: AnsweredCall, output: Output): void {
   }
   const confirmation = confirmationOf(answer);
   if (confirmation) {
-    output.out(`${visible(questionText(confirmation))}\n`);
+    output.out(`${questionText(confirmation)}\n`);
     const rules = confirmation.grants.map((grant) => ` --allow '${visible(grant)}'`).join("");
     output.note(`burin: ${visible(text)}${rules === "" ? "" : ` To run it: --yes, or${rules}`}`);
     return;
@@ -79,18 +82,9 @@ function printText(answer: AnsweredCall, output: Output): void {
 }
 
 function questionText(confirmation: Confirmation): string {
-  switch (confirmation.kind) {
-    case "edit":
-      return `${confirmation.title}\n${confirmation.diff.fileDiff}`;
-    case "exec":
-      return `${confirmation.title}\n${confirmation.command}`;
-    case "info":
-      return `${confirmation.title}\n${[confirmation.prompt, ...confirmation.urls].join("\n")}`;
-    case "mcp":
-      return `${confirmation.title}\n${confirmation.server}: ${confirmation.tool} ${JSON.stringify(confirmation.args)}`;
-    case "plan":
-      return `${confirmation.title}\n${confirmation.plan}`;
-  }
+  const { title, target, lines } = questionView(confirmation);
+  const isNamed = target.every((one) => title.includes(one));
+  return [title, ...(isNamed ? [] : [`On: ${target.join(", ")}`]), ...lines].join("\n");
 }
 
 /** What the model would read, with media named instead of shown. */

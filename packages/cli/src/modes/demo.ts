@@ -1,7 +1,14 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type AgentEvent, type Confirmation, createSession, scriptedModel, type ToolCall } from "@burin/core";
+import {
+  type AgentEvent,
+  type Confirmation,
+  createSession,
+  questionView,
+  scriptedModel,
+  type ToolCall,
+} from "@burin/core";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import type { Output } from "../terminal/output.ts";
 import { howToConnect } from "./how-to-connect.ts";
@@ -78,8 +85,9 @@ export async function runDemo(request: SubcommandRequest, { output }: Io): Promi
 async function play(root: string, output: Output): Promise<void> {
   const model = scriptedModel(script(root));
   const confirm = async (question: Confirmation) => {
-    output.out(`${label(output, "ask")}${question.title}\n`);
-    if (question.kind === "edit") output.out(indented(question.diff.fileDiff, output));
+    const { title, lines } = questionView(question);
+    output.out(`${label(output, "ask")}${title}\n`);
+    if (question.kind === "edit") output.out(indented(lines.join("\n"), output));
     output.out(`${label(output, "you")}yes (the demo answers for you)\n`);
     return { outcome: "once" as const };
   };

@@ -1,6 +1,7 @@
 import { createToolbox } from "@burin/core";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
+import { noteFailures } from "./note-failures.ts";
 import { openSettings } from "./options.ts";
 import { type Io, nothingAfter, type SubcommandRequest } from "./subcommand.ts";
 
@@ -10,7 +11,10 @@ export async function runTools(request: SubcommandRequest, { output }: Io): Prom
   const { options } = request;
   const { settings, notices } = await openSettings(options);
   for (const notice of notices) output.note(`burin: ${visible(notice)}`);
-  const { registry } = createToolbox({ root: options.root, settings });
+  const toolbox = createToolbox({ root: options.root, settings });
+  const { registry } = toolbox;
+  noteFailures(await toolbox.ready(), output);
+  await toolbox.close();
   const tools = registry.getFunctionDeclarations().map((declaration) => ({
     ...declaration,
     source: registry.sourceOf(declaration.name) ?? "",

@@ -1,5 +1,9 @@
 import { styleText } from "node:util";
+import { visibleText as visible } from "@burin/core";
 import { EXIT, type ExitCode } from "./exit-code.ts";
+
+/** Control characters of untrusted text could drive the terminal; shown as escapes they cannot. */
+export { visible };
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -12,31 +16,6 @@ export interface Output {
   /** The text in that style where the terminal shows styles and nobody switched them off. */
   styled(style: Style, text: string): string;
 }
-
-/** Control characters of untrusted text could drive the terminal; shown as escapes they cannot. */
-export function visible(text: string): string {
-  return text.replace(CONTROLS, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;
-  });
-}
-
-/** C0 and C1 controls but tab and newline, and the invisible: zero-width, bidi, byte order mark, tags. */
-const CONTROLS = new RegExp(
-  `[${[
-    [0x00, 0x08],
-    [0x0b, 0x1f],
-    [0x7f, 0x9f],
-    [0x200b, 0x200f],
-    [0x202a, 0x202e],
-    [0x2060, 0x2069],
-    [0xfeff, 0xfeff],
-    [0xe0000, 0xe007f],
-  ]
-    .map(([from, to]) => `\\u{${from?.toString(16)}}-\\u{${to?.toString(16)}}`)
-    .join("")}]`,
-  "gu",
-);
 
 export function terminalOutput(isPlain: boolean): Output {
   const shows = () => !isPlain && process.stderr.isTTY === true && !process.env.NO_COLOR;

@@ -1,5 +1,6 @@
 import { burinHome } from "../settings/load-settings.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { EnvironmentRules } from "../workspace/child-environment.ts";
 import { Commands } from "../workspace/commands.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
@@ -7,19 +8,21 @@ import type { ToolboxOptions } from "./toolbox-options.ts";
 /** The commands of the shell tool, in the sandbox and with the environment that settings and options say. */
 export function commandsOf(options: ToolboxOptions, settings: Settings, workspace: Workspace): Commands {
   const environment = options.environment ?? process.env;
+  const { pass, secret } = environmentRules(settings);
   return new Commands({
     roots: workspace.roots,
     home: burinHome(environment),
     environment,
     sandbox: settings.sandbox.mode,
     network: settings.sandbox.network,
-    passEnvironment: settings.shell.passEnvironment,
-    secretEnvironment: keyVariables(settings),
+    passEnvironment: pass,
+    secretEnvironment: secret,
   });
 }
 
-/** The variables that settings name for the keys of models. */
-export function keyVariables(settings: Settings): string[] {
-  const models = [settings.model, ...(settings.model.fallbacks ?? [])];
-  return models.flatMap((model) => (typeof model === "string" ? [] : (model.apiKeyEnv ?? [])));
+/** Which variables every child process is denied, and which it gets all the same. */
+export function environmentRules({ model, shell }: Settings): EnvironmentRules {
+  const models = [model, ...(model.fallbacks ?? [])];
+  const keys = models.flatMap((one) => (typeof one === "string" ? [] : (one.apiKeyEnv ?? [])));
+  return { pass: shell.passEnvironment, secret: keys };
 }

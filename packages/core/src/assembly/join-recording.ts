@@ -2,7 +2,7 @@ import { Recording } from "../session/recording.ts";
 import type { ResumedSession } from "../session/resume.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { Settings } from "../settings/settings.ts";
-import { keyVariables } from "./join-commands.ts";
+import { environmentRules } from "./join-commands.ts";
 
 interface RecordingGround {
   readonly id: string;
@@ -14,7 +14,8 @@ interface RecordingGround {
 
 /** The record of a session under BURIN_HOME; the code that writes it is loaded when there is something to write. */
 export function recordingOf({ id, root, environment, settings, resumed }: RecordingGround): Recording {
-  const place = { id, root, environment, home: burinHome(environment), secretNames: keyVariables(settings) };
+  const { secret } = environmentRules(settings);
+  const place = { id, root, environment, home: burinHome(environment), secretNames: secret };
   const open = async () => {
     const { openLog } = await import("../session/open-log.ts");
     return openLog(resumed ? { ...place, past: resumed } : place);

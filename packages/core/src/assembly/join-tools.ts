@@ -14,6 +14,7 @@ import { lazyApproval, parsedRules } from "./join-approval.ts";
 import { commandsOf } from "./join-commands.ts";
 import { grantsOf } from "./join-grants.ts";
 import { memoryPlaces } from "./join-memory.ts";
+import { discoveryOf } from "./open-sources.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
 const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
@@ -36,7 +37,7 @@ export function joinParts(options: ToolboxOptions, { correctEdit, recorded }: Se
   });
   const commands = commandsOf(options, settings, workspace);
   void commands.endLeftBehind();
-  const registry = new ToolRegistry();
+  const registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
   const current = new CurrentMode(options.approvalMode ?? "default");
   const spoken = { inputs: 0 };
   for (const tool of builtInTools({
@@ -51,19 +52,23 @@ export function joinParts(options: ToolboxOptions, { correctEdit, recorded }: Se
     if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
   }
   for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
+  const discovery = discoveryOf({ settings, options, registry, workspace, commands });
   const grants = grantsOf(home, workspace.root);
   const approval = lazyApproval({ current, rules, grants, roots: workspace.roots });
   const needs = {
     registry,
     judge: approval,
+    awaitTools: (names: readonly string[], signal: AbortSignal) => discovery.waitFor(names, signal),
     onGrant: grants.add,
     ...(recorded ? { recorded } : {}),
   };
   const scheduler = new Scheduler(options.confirm ? { ...needs, confirm: options.confirm } : needs);
   const close = async () => {
+    await discovery.close();
     await commands.close();
   };
-  return { registry, scheduler, workspace, root: workspace.root, close, approval, current, spoken };
+  const { root } = workspace;
+  return { registry, scheduler, discovery, workspace, root, close, approval, current, spoken };
 }
 
 /** `spoken` counts what the person has said, for a plan that is shown again. */

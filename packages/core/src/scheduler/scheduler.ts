@@ -17,6 +17,8 @@ export interface SchedulerNeeds {
   readonly confirm?: Confirm;
   /** Called when the person answers "always"; resolves to what they should know of it, or null. */
   readonly onGrant: (grants: readonly string[], scope: GrantScope) => Promise<string | null>;
+  /** Waits for tools of these names that may still be on their way. Never rejects. */
+  readonly awaitTools?: (names: readonly string[], signal: AbortSignal) => Promise<void>;
   /**
    * Resolves when all states that were told so far are on the disk. Awaited before an effect, which is not
    * begun when it throws, and after it.
@@ -49,6 +51,8 @@ export class Scheduler {
    * the answers keep the order of the calls. Every call is announced before the first one starts.
    */
   async run(calls: readonly FunctionCall[], signal: AbortSignal, onCall: OnCall): Promise<AnsweredCall[]> {
+    const unknown = calls.map((call) => call.name).filter((name) => !this.#needs.registry.getTool(name));
+    if (unknown.length > 0) await this.#needs.awaitTools?.(unknown, signal);
     const work = calls.map((call) => this.#prepare(call, signal, onCall));
     for (const item of work) item.report({ status: "validating" });
     const answers: AnsweredCall[] = [];

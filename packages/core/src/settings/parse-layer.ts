@@ -1,5 +1,6 @@
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { schemaError } from "../messages/check-schema.ts";
+import { errorWords, placeOf } from "./json-fault.ts";
 import { SettingsError } from "./settings.ts";
 import { SETTINGS_SCHEMA } from "./settings-schema.ts";
 
@@ -10,9 +11,7 @@ export function parseLayer(file: string, source: string): object {
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const first = errors[0];
   if (first !== undefined) {
-    const what = printParseErrorCode(first.error)
-      .replace(/(?<=[a-z])(?=[A-Z])/g, " ")
-      .toLowerCase();
+    const what = errorWords(printParseErrorCode(first.error));
     throw new SettingsError(
       `${file}:${placeOf(text, first.offset)}: not valid JSON (${what}). The file was left as it is.`,
     );
@@ -39,10 +38,4 @@ function faultyNode(node: Node, key: string): Node {
     if (key.startsWith(`${name.value}.`)) return faultyNode(value, key.slice(name.value.length + 1));
   }
   return node;
-}
-
-/** Line and column, both counted from 1. */
-function placeOf(text: string, offset: number): string {
-  const before = text.slice(0, offset).split("\n");
-  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`;
 }

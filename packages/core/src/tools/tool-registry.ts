@@ -5,7 +5,16 @@ import { declarationOf, type Tool } from "./tools.ts";
 /** Where tools come from that are not built in: a command, an MCP server. */
 export interface ToolSource {
   readonly name: string;
+  /** All its tools. What it leaves out it reports by itself; when it rejects, it gives none. */
   discover(signal: AbortSignal): Promise<readonly Tool[]>;
+  /** Called once; the source tells here when its tools have changed by themselves. */
+  watch?(onTools: (tools: readonly Tool[]) => void): void;
+  /** true when what it was discovered from has changed since. */
+  isStale?(): Promise<boolean>;
+  /** How long the first request to the model waits for it, in milliseconds; without it, not at all. */
+  readonly patience?: number;
+  /** Ends everything that the source has started. */
+  close?(): Promise<void>;
 }
 
 /** A source that gave no tools, and why. The others stay usable. */
@@ -24,6 +33,12 @@ const BUILT_IN = "built-in";
 export class ToolRegistry {
   readonly #tools = new Map<string, { readonly tool: Tool; readonly source: string }>();
   readonly #sources: ToolSource[] = [];
+  readonly #isWanted: (name: string) => boolean;
+
+  /** `isWanted` leaves out tools of sources by their names. */
+  constructor(isWanted: (name: string) => boolean = () => true) {
+    this.#isWanted = isWanted;
+  }
 
   /** A name that is taken or that a provider would reject is refused: a tool never silently shadows another. */
   registerTool(tool: Tool, source: string = BUILT_IN): void {
@@ -67,24 +82,36 @@ export class ToolRegistry {
 
   addSource(source: ToolSource): void {
     this.#sources.push(source);
+    source.watch?.((tools) => this.replaceTools(source.name, tools));
   }
 
-  /** Asks all sources at once and registers what they give; one that fails is reported and harms no other. */
+  /** Asks all sources at once and registers what each gives as it comes; one that fails harms no other. */
   async discoverTools(signal: AbortSignal): Promise<DiscoveryFailure[]> {
-    const found = await Promise.allSettled(this.#sources.map((source) => source.discover(signal)));
+    const failures = await Promise.all(this.#sources.map((source) => this.discoverFrom(source, signal)));
+    return failures.flat();
+  }
+
+  /** The same for one source. When it fails, what it gave before stays. */
+  async discoverFrom(source: ToolSource, signal: AbortSignal): Promise<readonly DiscoveryFailure[]> {
+    try {
+      return this.replaceTools(source.name, await source.discover(signal));
+    } catch (error) {
+      return [{ source: source.name, message: messageOf(error) }];
+    }
+  }
+
+  /** Registers these tools as all that the source has; those that cannot be registered are told. */
+  replaceTools(source: string, tools: readonly Tool[]): readonly DiscoveryFailure[] {
+    for (const [name, known] of this.#tools) if (known.source === source) this.#tools.delete(name);
     const failures: DiscoveryFailure[] = [];
-    for (const [index, outcome] of found.entries()) {
-      const source = this.#sources[index]?.name ?? "";
-      if (outcome.status === "rejected") {
-        failures.push({ source, message: messageOf(outcome.reason) });
-        continue;
-      }
-      for (const tool of outcome.value) {
-        try {
-          this.registerTool(tool, source);
-        } catch (error) {
-          failures.push({ source, message: messageOf(error) });
-        }
+    for (const tool of tools) {
+      const owner = this.#tools.get(tool.name)?.source;
+      try {
+        if (owner !== undefined)
+          throw new Error(`"${tool.name}" was left out: that name is taken (${owner}).`);
+        if (this.#isWanted(tool.name)) this.registerTool(tool, source);
+      } catch (error) {
+        failures.push({ source, message: messageOf(error) });
       }
     }
     return failures;

@@ -99,6 +99,8 @@ export interface ChildRequest {
   readonly hasControl: boolean;
   /** Only for cmd.exe: the arguments are passed on as they stand. */
   readonly isVerbatim: boolean;
+  /** It is written to while it runs; without this its input is at the end from the start. */
+  readonly hasInput?: boolean;
 }
 
 export interface Child {
@@ -107,6 +109,8 @@ export interface Child {
   /** What there is to read when no `writeEnd` was given. */
   readonly streams: readonly Readable[];
   readonly control: (Readable & Writable) | null;
+  /** Where to write when it `hasInput`. */
+  readonly input: Writable | null;
 }
 
 export interface ChildEnd {
@@ -114,13 +118,14 @@ export interface ChildEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Starts a process in a group and session of its own, its input at the end. Rejects when it cannot be started. */
+/** Starts a process in a group and session of its own. Rejects when it cannot be started. */
 export function startChild(request: ChildRequest): Promise<Child> {
   const output = request.writeEnd ?? ("pipe" as const);
+  const input = request.hasInput ? ("pipe" as const) : ("ignore" as const);
   const child = spawn(request.program, request.args, {
     cwd: request.cwd,
     env: request.env,
-    stdio: ["ignore", output, output, ...(request.hasControl ? (["pipe"] as const) : [])],
+    stdio: [input, output, output, ...(request.hasControl ? (["pipe"] as const) : [])],
     detached: !IS_WINDOWS,
     windowsHide: true,
     windowsVerbatimArguments: request.isVerbatim,
@@ -134,7 +139,7 @@ export function startChild(request: ChildRequest): Promise<Child> {
     if (pid === undefined) return;
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
     const control = request.hasControl ? ((child.stdio[3] as (Readable & Writable) | null) ?? null) : null;
-    resolve({ pid, ended, streams, control });
+    resolve({ pid, ended, streams, control, input: child.stdin });
   });
 }
 

@@ -1,0 +1,135 @@
+import { visibleCommand, visibleText } from "../text/visible-text.ts";
+import type { Confirmation } from "../tools/tools.ts";
+
+/**
+ * A question as a person sees it. Every string is ready to be shown: characters that could drive a terminal
+ * or hide something stand as escapes, and nothing is left out without a count.
+ */
+export interface QuestionView {
+  readonly title: string;
+  /** What it would reach, resolved: the file, the folder, the hosts, the server and its tool. */
+  readonly target: readonly string[];
+  /** The diff, the command, the prompt, the arguments or the plan, line by line. */
+  readonly lines: readonly string[];
+  /** The simple commands of a command line that has more than one. */
+  readonly parts: readonly string[];
+  /** The rules that "always" would store; without any it is not to be offered. */
+  readonly grants: readonly string[];
+  /** What stands in the middle of a long question and is not among the lines. */
+  readonly omittedLines: number;
+}
+
+export interface ViewLimits {
+  readonly mostLines?: number;
+  /** Of one line. */
+  readonly mostCharacters?: number;
+}
+
+const MOST_LINES = 200;
+const MOST_CHARACTERS = 2000;
+/** So many blanks or empty lines on end could push what matters out of sight. */
+const LONG_BLANKS = /[ \t]{41,}/g;
+const MOST_EMPTY_LINES = 5;
+
+/** What every face shows of a Confirmation, made from the real parameters. Ask for more lines to show all of them. */
+export function questionView(question: Confirmation, limits: ViewLimits = {}): QuestionView {
+  const { mostLines = MOST_LINES, mostCharacters = MOST_CHARACTERS } = limits;
+  const { target, text, parts } = contentOf(question);
+  const show = question.kind === "exec" ? visibleCommand : visibleText;
+  const all = question.kind === "edit" ? text.split("\n") : withoutPadding(text);
+  const kept = middleOut(all, mostLines);
+  const line = (each: string) => shortened(show(each), mostCharacters);
+  const oneLine = (each: string) => line(withoutBlanks(each.replace(/\n/g, "\\n")));
+  const counted = kept.omitted === 0 ? [] : [`[... ${kept.omitted} lines not shown ...]`];
+  return {
+    title: oneLine(question.title),
+    target: target.map(oneLine),
+    lines: [...kept.head.map(line), ...counted, ...kept.tail.map(line)],
+    parts: parts.map(oneLine),
+    grants: question.grants.map((grant) => show(grant.replace(/\n/g, "\\n"))),
+    omittedLines: kept.omitted,
+  };
+}
+
+interface Content {
+  readonly target: readonly string[];
+  readonly text: string;
+  readonly parts: readonly string[];
+}
+
+function contentOf(question: Confirmation): Content {
+  switch (question.kind) {
+    case "edit":
+      return { target: [question.path], text: withoutLineEnds(question.diff.fileDiff), parts: [] };
+    case "exec": {
+      const { command, directory, parts } = question;
+      const target = directory === undefined ? [] : [directory];
+      return { target, text: command, parts: parts.length > 1 ? parts : [] };
+    }
+    case "info":
+      return {
+        target: question.urls.map(hostOf),
+        text: [question.prompt, ...question.urls].join("\n"),
+        parts: [],
+      };
+    case "mcp": {
+      const { server, tool, args } = question;
+      return { target: [`${server}: ${tool}`], text: JSON.stringify(args, null, 2) ?? "", parts: [] };
+    }
+    case "plan":
+      return { target: [], text: question.plan, parts: [] };
+  }
+}
+
+/** Where every line ends in a carriage return, none of them says anything. */
+function withoutLineEnds(diff: string): string {
+  const changed = diff.split("\n").filter((line) => /^[ +-](?!--|\+\+)/.test(line));
+  return changed.every((line) => line.endsWith("\r")) ? diff.replace(/\r\n/g, "\n") : diff;
+}
+
+/** As it is really called: letters of other scripts stand in their ASCII form. */
+function hostOf(url: string): string {
+  try {
+    return new URL(url).host;
+  } catch {
+    return url;
+  }
+}
+
+function withoutPadding(text: string): string[] {
+  const lines: string[] = [];
+  let empty = 0;
+  for (const line of [...text.split("\n"), null]) {
+    if (line !== null && line.trim() === "") {
+      empty += 1;
+      continue;
+    }
+    if (empty > MOST_EMPTY_LINES) lines.push(`[${empty} empty lines]`);
+    else lines.push(...Array<string>(empty).fill(""));
+    empty = 0;
+    if (line !== null) lines.push(withoutBlanks(line));
+  }
+  return lines;
+}
+
+function withoutBlanks(line: string): string {
+  return line.replace(LONG_BLANKS, (blanks) => `[${blanks.length} blanks]`);
+}
+
+function middleOut(lines: readonly string[], most: number) {
+  if (lines.length <= most) return { head: lines, tail: [], omitted: 0 };
+  const tail = Math.floor(most / 2);
+  const head = most - tail;
+  return {
+    head: lines.slice(0, head),
+    tail: tail === 0 ? [] : lines.slice(-tail),
+    omitted: lines.length - head - tail,
+  };
+}
+
+function shortened(line: string, most: number): string {
+  const characters = line.length <= most ? [] : [...line];
+  if (characters.length <= most) return line;
+  const { head, tail, omitted } = middleOut(characters, most);
+  return `${head.join("")}[... ${omitted} characters not shown ...]${tail.join("")}`;
+}

@@ -1,0 +1,59 @@
+import { editCorrector } from "../agent/edit-corrector.ts";
+import type { ChatModel } from "../models/chat-model.ts";
+import { configuredModel } from "../models/configured-model.ts";
+import { newSessionId } from "../session/session-id.ts";
+import { SessionRun } from "../session/session-run.ts";
+import { mergeSettings, type Settings } from "../settings/settings.ts";
+import { agentOf } from "./join-agent.ts";
+import { recordingOf } from "./join-recording.ts";
+import { joinParts } from "./join-tools.ts";
+import type { SessionOptions } from "./session-options.ts";
+
+/** The parts of a session, joined: its tools, its agent, and the record of what they do. */
+export function joinSession(options: SessionOptions) {
+  const settings = mergeSettings([options.settings ?? {}]);
+  const environment = options.environment ?? process.env;
+  const model = options.model ?? modelOf(settings, environment);
+  const { resume: resumed } = options;
+  const id = resumed?.id ?? newSessionId();
+  const joined = joinParts(
+    { ...options, root: options.cwd },
+    {
+      ...(settings.tools.editCorrection ? { correctEdit: editCorrector(model) } : {}),
+      recorded: async () => recording?.recorded(),
+    },
+  );
+  const { registry, scheduler, workspace, root } = joined;
+  const isRecorded = options.record || resumed !== undefined;
+  const recording = isRecorded ? recordingOf({ id, root, environment, settings, resumed }) : null;
+  const kindOf = (tool: string) => registry.getTool(tool)?.kind;
+  const agent = agentOf(options, {
+    model,
+    settings,
+    registry,
+    scheduler,
+    workspace,
+    ...(recording ? { onEvent: (event) => recording.note(event) } : {}),
+    ...(resumed ? { past: resumed.session.events(kindOf) } : {}),
+  });
+  const work = new SessionRun({
+    agent,
+    announcement: {
+      type: "session",
+      sessionId: id,
+      model: model.name,
+      root,
+      ...(resumed?.forkOf === undefined ? {} : { forkOf: resumed.forkOf }),
+    },
+    recording,
+    past: resumed?.session ?? null,
+    kindOf,
+  });
+  return { id, joined, agent, work, recording };
+}
+
+function modelOf(settings: Settings, environment: NodeJS.ProcessEnv): ChatModel {
+  const model = configuredModel(settings.model, environment);
+  if (model) return model;
+  throw new Error("No model is configured: name one in settings.model, in OPENAI_MODEL, or pass `model`.");
+}

@@ -1,0 +1,67 @@
+import type { RunToolCommand } from "../discovery/discovered-tool.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { ToolRegistry, ToolSource } from "../tools/tool-registry.ts";
+import type { Commands } from "../workspace/commands.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { environmentRules } from "./join-commands.ts";
+import { type OpenSources, ToolDiscovery } from "./tool-discovery.ts";
+import type { ToolboxOptions } from "./toolbox-options.ts";
+
+interface SourceParts {
+  readonly settings: Settings;
+  readonly options: ToolboxOptions;
+  readonly registry: ToolRegistry;
+  readonly workspace: Workspace;
+  readonly commands: Commands;
+}
+
+/** What brings tools that are not built in. Loads nothing before it is started, and never when nothing is configured. */
+export function discoveryOf(parts: SourceParts): ToolDiscovery {
+  const { discovery, mcpServers } = parts.settings;
+  const isNothing = discovery.discoveryCommand === undefined && Object.keys(mcpServers).length === 0;
+  return new ToolDiscovery(parts.registry, isNothing ? null : (report) => sourcesOf(parts, report));
+}
+
+/** One source for the discovery command and one for each MCP server. */
+async function sourcesOf(parts: SourceParts, report: Parameters<OpenSources>[0]): Promise<ToolSource[]> {
+  const { discovery, mcpServers } = parts.settings;
+  const sources: ToolSource[] = [];
+  if (discovery.discoveryCommand !== undefined) {
+    const { CommandSource } = await import("../discovery/command-source.ts");
+    const source = new CommandSource({
+      settings: discovery,
+      root: parts.workspace.root,
+      run: toolCommands(parts),
+      report: (message) => report({ source: source.name, message }),
+      reservedPrefixes: Object.keys(mcpServers).map((alias) => `${alias}__`),
+    });
+    sources.push(source);
+  }
+  return sources;
+}
+
+const MOST_BYTES = 10 * 1024 * 1024;
+
+/** Runs the two commands of discovery with the environment of every child, in the sandbox when that is wished. */
+function toolCommands({ options, settings, workspace: { root }, commands }: SourceParts): RunToolCommand {
+  const { network } = settings.sandbox;
+  const confined = (argv: readonly [string, ...string[]]) => commands.confined({ argv, cwd: root, network });
+  return async ({ command, input, seconds, signal }) => {
+    const [{ exchange }, { childEnvironment }] = await Promise.all([
+      import("../workspace/run-exchange.ts"),
+      import("../workspace/child-environment.ts"),
+    ]);
+    const environment = options.environment ?? process.env;
+    return exchange({
+      command,
+      shell: commands.shell,
+      cwd: root,
+      env: childEnvironment(environment, environmentRules(settings)),
+      input,
+      milliseconds: seconds * 1000,
+      mostBytes: MOST_BYTES,
+      signal,
+      ...(settings.discovery.sandbox ? { limit: confined } : {}),
+    });
+  };
+}

@@ -1,0 +1,15 @@
+import type { ChatModel } from "../models/chat-model.ts";
+import type { ResumedSession } from "../session/resume.ts";
+import type { AgentOptions } from "./join-agent.ts";
+import type { ToolboxOptions } from "./toolbox-options.ts";
+
+export interface SessionOptions extends Omit<ToolboxOptions, "root">, AgentOptions {
+  /** The folder that all work stays in. It must exist. */
+  readonly cwd: string;
+  /** Instead of the one that settings and environment name. */
+  readonly model?: ChatModel;
+  /** Keeps the session under BURIN_HOME, so that it can be taken up again. */
+  readonly record?: boolean;
+  /** A session to take up again, from `resumeSession`; it is recorded on. */
+  readonly resume?: ResumedSession;
+}

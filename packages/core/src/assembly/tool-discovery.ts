@@ -1,0 +1,128 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { DiscoveryFailure, ToolRegistry, ToolSource } from "../tools/tool-registry.ts";
+
+/** Opens the sources that settings name. `report` hears of what a source leaves out. */
+export type OpenSources = (report: (failure: DiscoveryFailure) => void) => Promise<readonly ToolSource[]>;
+
+/** A call of a tool that is not there waits no longer than this for one that might bring it. */
+const LONGEST_WAIT_MS = 30_000;
+
+/**
+ * Starts the sources of tools once somebody wants them, and knows how each is doing. With nothing configured
+ * nothing is loaded and nothing waits.
+ */
+export class ToolDiscovery {
+  readonly #registry: ToolRegistry;
+  readonly #open: OpenSources | null;
+  readonly #failures: DiscoveryFailure[] = [];
+  readonly #work = new AbortController();
+  #sources: readonly ToolSource[] = [];
+  #started: Promise<void> | null = null;
+  /** Of each source, until it has answered. */
+  #running = new Map<ToolSource, Promise<void>>();
+  #onFailure: (failure: DiscoveryFailure) => void = () => {};
+
+  constructor(registry: ToolRegistry, open: OpenSources | null) {
+    this.#registry = registry;
+    this.#open = open;
+  }
+
+  /** What went wrong so far, in the order in which it did. */
+  get failures(): readonly DiscoveryFailure[] {
+    return this.#failures;
+  }
+
+  set onFailure(listener: (failure: DiscoveryFailure) => void) {
+    this.#onFailure = listener;
+  }
+
+  /** Starts all sources, at the first call. Resolves when each has been asked; never rejects. */
+  start(): Promise<void> {
+    if (this.#open === null || this.#work.signal.aborted) return this.#started ?? Promise.resolve();
+    this.#started ??= this.#begin(this.#open);
+    return this.#started;
+  }
+
+  async #begin(open: OpenSources): Promise<void> {
+    try {
+      this.#sources = await open((failure) => this.#fail(failure));
+      if (this.#work.signal.aborted) return await this.#closeSources();
+      for (const source of this.#sources) this.#registry.addSource(source);
+      for (const source of this.#sources) this.#discover(source);
+    } catch (error) {
+      this.#fail({ source: "tools", message: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  #discover(source: ToolSource): void {
+    const work = this.#registry.discoverFrom(source, this.#work.signal).then((failures) => {
+      if (this.#running.get(source) === work) this.#running.delete(source);
+      if (!this.#work.signal.aborted) for (const failure of failures) this.#fail(failure);
+    });
+    this.#running.set(source, work);
+  }
+
+  #fail(failure: DiscoveryFailure): void {
+    this.#failures.push(failure);
+    this.#onFailure(failure);
+  }
+
+  /** Resolves when every source has answered or failed; starts them when nobody has yet. */
+  async ready(): Promise<readonly DiscoveryFailure[]> {
+    await this.start();
+    await Promise.all(this.#running.values());
+    return this.#failures;
+  }
+
+  /** Asks all sources again. What went wrong before is forgotten. */
+  async refresh(): Promise<readonly DiscoveryFailure[]> {
+    await this.ready();
+    this.#failures.length = 0;
+    for (const source of this.#sources) this.#discover(source);
+    return this.ready();
+  }
+
+  /** Before a prompt: asks again those that changed, and waits as long as each source is worth a wait. */
+  async beforePrompt(signal: AbortSignal): Promise<void> {
+    await this.start();
+    for (const source of this.#sources) {
+      if (!this.#running.has(source) && (await source.isStale?.())) this.#discover(source);
+    }
+    const waits = [...this.#running].map(([{ patience = 0 }, work]) => within(work, patience, signal));
+    await Promise.all(waits);
+  }
+
+  /** Resolves as soon as the registry has one of the names, all sources have answered, or it took too long. */
+  async waitFor(names: readonly string[], signal: AbortSignal): Promise<void> {
+    const isThere = () => names.every((name) => this.#registry.getTool(name) !== undefined);
+    if (this.#open === null || isThere()) return;
+    const deadline = Date.now() + LONGEST_WAIT_MS;
+    await this.start();
+    while (!isThere() && this.#running.size > 0 && !signal.aborted) {
+      const left = deadline - Date.now();
+      if (left <= 0) return;
+      await within(Promise.race(this.#running.values()), left, signal);
+    }
+  }
+
+  /** Ends what the sources have started. */
+  async close(): Promise<void> {
+    this.#work.abort();
+    await this.#started;
+    await this.#closeSources();
+  }
+
+  async #closeSources(): Promise<void> {
+    await Promise.all(this.#running.values());
+    await Promise.allSettled(this.#sources.map((source) => source.close?.()));
+  }
+}
+
+/** Until the work is done, the time is over or nobody waits any more. Rejects never. */
+async function within(work: Promise<unknown>, milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (milliseconds <= 0) return;
+  const timer = new AbortController();
+  const either = AbortSignal.any([timer.signal, signal]);
+  await Promise.race([work, pause(milliseconds, undefined, { signal: either, ref: false })]).catch(() => {});
+  timer.abort();
+}

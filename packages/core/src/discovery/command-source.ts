@@ -1,0 +1,104 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { jsonFault } from "../settings/json-fault.ts";
+import type { DiscoverySettings } from "../settings/tool-sources.ts";
+import { splitShellWords } from "../text/shell-command/shell-words.ts";
+import type { ToolSource } from "../tools/tool-registry.ts";
+import type { Tool } from "../tools/tools.ts";
+import { DiscoveredTool, faultOf, type RunToolCommand } from "./discovered-tool.ts";
+import { readDeclarations } from "./read-declarations.ts";
+
+export interface CommandSourceNeeds {
+  readonly settings: DiscoverySettings;
+  readonly root: string;
+  readonly run: RunToolCommand;
+  /** Hears of entries that were left out. */
+  readonly report: (problem: string) => void;
+  /** Names that belong to others begin so, e.g. with the alias of an MCP server. */
+  readonly reservedPrefixes: readonly string[];
+}
+
+/** How many single problems are told one by one. */
+const MOST_PROBLEMS = 10;
+
+/** Tools that a command of the settings declares. */
+export class CommandSource implements ToolSource {
+  readonly name = "discovery command";
+  readonly patience = 2000;
+  readonly #needs: CommandSourceNeeds;
+  #files = "";
+
+  constructor(needs: CommandSourceNeeds) {
+    this.#needs = needs;
+  }
+
+  async discover(signal: AbortSignal): Promise<readonly Tool[]> {
+    const { discoveryCommand = "", callCommand, discoverySeconds, callSeconds } = this.#needs.settings;
+    if (callCommand === undefined) {
+      throw new Error(
+        "tools.toolDiscoveryCommand is set, but tools.toolCallCommand, which runs the tools, is not",
+      );
+    }
+    this.#files = await this.#filesNow();
+    const request = { command: discoveryCommand, input: "", seconds: discoverySeconds, signal };
+    const end = await this.#needs.run(request);
+    const fault = faultOf(end, discoverySeconds);
+    if (fault !== null) {
+      const said = end.stderr.trim();
+      throw new Error(`${discoveryCommand} ${fault}${said === "" ? "" : `: ${said.slice(-500)}`}`);
+    }
+    const value = await parsed(end.stdout.toString("utf8"), discoveryCommand);
+    const { declarations, problems } = declared(value, discoveryCommand);
+    const [free, reserved] = [[] as (typeof declarations)[number][], [] as string[]];
+    for (const one of declarations) {
+      const prefix = this.#needs.reservedPrefixes.find((start) => one.name.startsWith(start));
+      if (prefix === undefined) free.push(one);
+      else reserved.push(`"${one.name}" was left out: names with ${prefix} belong to that MCP server`);
+    }
+    this.#tell([...problems, ...reserved]);
+    return free.map((one) => new DiscoveredTool(one, { callCommand, callSeconds, run: this.#needs.run }));
+  }
+
+  #tell(problems: readonly string[]): void {
+    for (const problem of problems.slice(0, MOST_PROBLEMS)) this.#needs.report(problem);
+    const more = problems.length - MOST_PROBLEMS;
+    if (more > 0) this.#needs.report(`${more} more entries were left out`);
+  }
+
+  async isStale(): Promise<boolean> {
+    return this.#files !== (await this.#filesNow());
+  }
+
+  /** The files that the command names, as they are: when one changes, the tools may have, too. */
+  async #filesNow(): Promise<string> {
+    const { discoveryCommand = "" } = this.#needs.settings;
+    const words = splitShellWords(discoveryCommand) ?? discoveryCommand.split(/\s+/);
+    const states = await Promise.all(
+      words.map(async (word) => {
+        const found = await stat(resolve(this.#needs.root, word)).catch(() => null);
+        return found?.isFile() ? `${word} ${found.mtimeMs} ${found.size} ${found.ino}` : "";
+      }),
+    );
+    return states.join("\n");
+  }
+}
+
+function declared(value: unknown, command: string) {
+  try {
+    return readDeclarations(value);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error(`What ${command} printed cannot be used: ${message}`);
+  }
+}
+
+async function parsed(text: string, command: string): Promise<unknown> {
+  const json = text.replace(/^\uFEFF/, "");
+  try {
+    return JSON.parse(json);
+  } catch (error) {
+    const fault = await jsonFault(json);
+    const where = fault ?? (error instanceof Error ? error.message : String(error));
+    throw new Error(`What ${command} printed is not JSON: ${where}`);
+  }
+}

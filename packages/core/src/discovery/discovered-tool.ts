@@ -1,0 +1,114 @@
+import type { FunctionDeclaration } from "../messages/function-call.ts";
+import type { JsonSchema } from "../messages/json-schema.ts";
+import { quoteShellWord } from "../text/shell-command/shell-words.ts";
+import { BaseTool, type Confirmation, type ToolResult } from "../tools/tools.ts";
+import type { ExchangeEnd } from "../workspace/run-exchange.ts";
+import { definitionMark } from "./definition-mark.ts";
+
+/** Runs a line of the shell in the project's folder and gives it something to read. Never rejects. */
+export type RunToolCommand = (request: {
+  readonly command: string;
+  readonly input: string;
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}) => Promise<ExchangeEnd>;
+
+export interface DiscoveredToolNeeds {
+  /** The line of the shell that runs every discovered tool, and how long one call may take. */
+  readonly callCommand: string;
+  readonly callSeconds: number;
+  readonly run: RunToolCommand;
+}
+
+type Args = Record<string, unknown>;
+
+/** A tool that a discovery command has declared: the call command runs it, the answer is what that prints. */
+export class DiscoveredTool extends BaseTool<Args> {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly parameterSchema: JsonSchema;
+  readonly kind = "execute";
+  readonly #needs: DiscoveredToolNeeds;
+  readonly #mark: string;
+
+  constructor(declaration: FunctionDeclaration, needs: DiscoveredToolNeeds) {
+    super();
+    this.name = declaration.name;
+    this.displayName = declaration.name;
+    this.description = declaration.description;
+    this.parameterSchema = declaration.parameters;
+    this.#needs = needs;
+    this.#mark = definitionMark({ ...declaration, callCommand: needs.callCommand });
+  }
+
+  getDescription(args: Args): string {
+    return `Run ${this.#line()} with ${shortened(JSON.stringify(args))}`;
+  }
+
+  /** An "always" is bound to this definition and this command; a rule of the person's own names the tool. */
+  ruleSubjects(): readonly string[] {
+    return [this.#mark];
+  }
+
+  override shouldConfirmExecute(args: Args): Promise<Confirmation> {
+    return Promise.resolve({
+      kind: "mcp",
+      title: `Run the discovered tool ${this.name}?`,
+      server: this.#needs.callCommand,
+      tool: this.name,
+      args,
+      grants: [`${this.name}(${this.#mark})`],
+    });
+  }
+
+  async execute(args: Args, signal: AbortSignal): Promise<ToolResult> {
+    const end = await this.#needs.run({
+      command: this.#line(),
+      input: JSON.stringify(args),
+      seconds: this.#needs.callSeconds,
+      signal,
+    });
+    const fault = faultOf(end, this.#needs.callSeconds);
+    if (fault !== null) return failure(this.name, end, fault);
+    const text = end.stdout.toString("utf8");
+    if (text.trim() !== "") return { llmContent: text, returnDisplay: text };
+    const silent = `${this.name} succeeded and printed nothing.`;
+    return { llmContent: silent, returnDisplay: silent };
+  }
+
+  /** The name is what a tool may be called, so the shell takes it as it is. */
+  #line(): string {
+    return `${this.#needs.callCommand} ${quoteShellWord(this.name)}`;
+  }
+}
+
+/** How a command fell short, in words; null when it did not. */
+export function faultOf(end: ExchangeEnd, seconds: number): string | null {
+  if (end.startError !== null) return `could not be started: ${end.startError}`;
+  if (end.stopped === "abort") return "was interrupted";
+  if (end.stopped === "time") return `was ended because it took longer than ${seconds} s`;
+  if (end.stopped === "size") return "was ended because it printed more than 10 MiB";
+  if (end.signal !== null) return `was ended by ${end.signal}`;
+  return end.exitCode === 0 ? null : `failed with exit code ${end.exitCode}`;
+}
+
+function failure(name: string, end: ExchangeEnd, fault: string): ToolResult {
+  const message = `${name} ${fault}.`;
+  const llmContent = [
+    message,
+    `Stdout: ${end.stopped === "size" ? "(left out)" : end.stdout.toString("utf8") || "(empty)"}`,
+    `Stderr: ${end.stderr || "(empty)"}`,
+    `Error: ${end.startError ?? "(none)"}`,
+    `Exit Code: ${end.exitCode ?? "(none)"}`,
+    `Signal: ${end.signal ?? "(none)"}`,
+  ].join("\n");
+  const type = end.stopped === "abort" ? "cancelled" : "discovered_tool_failed";
+  return { llmContent, returnDisplay: llmContent, error: { type, message } };
+}
+
+const MOST_DESCRIBED = 200;
+
+function shortened(text: string): string {
+  return text.length > MOST_DESCRIBED ? `${text.slice(0, MOST_DESCRIBED)}...` : text;
+}

@@ -1,0 +1,120 @@
+import type { FunctionDeclaration } from "../messages/function-call.ts";
+import type { JsonSchema } from "../messages/json-schema.ts";
+
+/** What a source has declared, and what of it cannot be used, in words. */
+export interface Declarations {
+  readonly declarations: readonly FunctionDeclaration[];
+  readonly problems: readonly string[];
+}
+
+/** More than any person has use for; what comes after is left out. */
+const MOST_TOOLS = 2000;
+const MOST_DESCRIPTION = 8000;
+const MOST_SCHEMA_BYTES = 256 * 1024;
+const MOST_NESTING = 60;
+const LEGAL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+/** The keys under which this family of tools writes the schema of the parameters. */
+const SCHEMA_KEYS = ["parameters", "parametersJsonSchema", "parameterSchema", "inputSchema", "input_schema"];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads an array of declarations, or of objects that hold such arrays. An entry that cannot be used is left
+ * out and told of; it harms no other. Throws when the value is no array at all.
+ */
+export function readDeclarations(value: unknown): Declarations {
+  if (!Array.isArray(value)) {
+    throw new Error(`it must be a JSON array of function declarations, but is ${kindOf(value)}`);
+  }
+  const declarations: FunctionDeclaration[] = [];
+  const problems: string[] = [];
+  const names = new Set<string>();
+  for (const [index, entry] of entriesOf(value).entries()) {
+    if (declarations.length >= MOST_TOOLS) {
+      problems.push(`more than ${MOST_TOOLS} tools; the rest was left out`);
+      break;
+    }
+    const found = declarationIn(entry, index + 1);
+    if (typeof found === "string") problems.push(found);
+    else if (names.has(found.name)) problems.push(`"${found.name}" is declared twice; the first one counts`);
+    else {
+      names.add(found.name);
+      declarations.push(found);
+    }
+  }
+  return { declarations, problems };
+}
+
+function entriesOf(list: readonly unknown[]): unknown[] {
+  return list.flatMap((entry) => {
+    if (!isFields(entry)) return [entry];
+    const held = [entry.functionDeclarations, entry.function_declarations].filter(Array.isArray);
+    return held.length > 0 ? held.flat() : [entry];
+  });
+}
+
+/** The declaration, or what is wrong with it. */
+function declarationIn(entry: unknown, position: number): FunctionDeclaration | string {
+  if (!isFields(entry)) return `entry ${position} is ${kindOf(entry)}, not an object; it was left out`;
+  const { name, description = "" } = entry;
+  if (typeof name !== "string" || name === "") return `entry ${position} has no name; it was left out`;
+  const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 77)}...` : name);
+  if (!LEGAL_NAME.test(name)) {
+    const rule = 'a letter or "_", then at most 63 letters, digits, "_" or "-"';
+    return `entry ${position}, ${shown}, has a name that no model service takes (${rule}); it was left out`;
+  }
+  if (typeof description !== "string") return `${shown}: its description is not a text; it was left out`;
+  const given = SCHEMA_KEYS.map((key) => entry[key]).find(
+    (schema) => schema !== undefined && schema !== null,
+  );
+  const schema = parametersIn(given ?? {});
+  if (typeof schema === "string") return `${shown}: ${schema}; it was left out`;
+  return { name, description: shortened(description), parameters: schema };
+}
+
+/** A schema for an object of parameters, or what is wrong with it. */
+function parametersIn(given: unknown): JsonSchema | string {
+  if (!isFields(given)) return `its parameters must be a JSON Schema object, but are ${kindOf(given)}`;
+  if (isDeeperThan(given, MOST_NESTING)) return `its parameters are nested more than ${MOST_NESTING} deep`;
+  if (Buffer.byteLength(JSON.stringify(given)) > MOST_SCHEMA_BYTES) {
+    return `its parameters take more than ${MOST_SCHEMA_BYTES / 1024} KiB`;
+  }
+  const schema = withPlainTypes(given) as JsonSchema;
+  if (schema.type !== undefined && schema.type !== "object") {
+    return `its parameters must be of type object, not ${JSON.stringify(schema.type)}`;
+  }
+  const { properties = {} } = schema as { properties?: unknown };
+  if (!isFields(properties)) return `its "properties" must be an object, but are ${kindOf(properties)}`;
+  return { ...schema, type: "object", properties: properties as Readonly<Record<string, JsonSchema>> };
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeperThan(one, levels - 1));
+}
+
+/** Some services write the types of a schema in capitals. */
+function withPlainTypes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withPlainTypes);
+  if (!isFields(value)) return value;
+  const entries = Object.entries(value).map(([key, one]) =>
+    key === "type" && typeof one === "string"
+      ? ([key, one.toLowerCase()] as const)
+      : ([key, withPlainTypes(one)] as const),
+  );
+  return Object.fromEntries(entries);
+}
+
+function shortened(text: string): string {
+  return text.length > MOST_DESCRIPTION ? `${text.slice(0, MOST_DESCRIPTION)} [the rest was left out]` : text;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
