@@ -10,6 +10,7 @@ const ROOM_OF_PACKAGE: Readonly<Record<string, string>> = {
   "jsonc-parser": "packages/core/src/settings/",
   rolldown: "build.mjs",
   unbash: "packages/core/src/text/shell-command/",
+  yaml: "packages/core/src/text/front-matter.ts",
 };
 
 /** Processes are started here and nowhere else in what is shipped. */

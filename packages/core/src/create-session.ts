@@ -99,7 +99,7 @@ function resultOf(answer: AnsweredCall): ToolResult {
 }
 
 export function createSession(options: SessionOptions): Session {
-  const { id, joined, agent, work, recording } = joinSession(options);
+  const { id, joined, subagents, agent, work, recording } = joinSession(options);
   const { registry, discovery, close, current, spoken } = joined;
   const notices: AgentEvent[] = [];
   discovery.onFailure = ({ source, message }) => {
@@ -114,6 +114,7 @@ export function createSession(options: SessionOptions): Session {
   async function* run(prompt: string | null, signal = new AbortController().signal) {
     spoken.inputs += 1;
     await discovery.beforePrompt(signal);
+    for (const message of await subagents.load()) notices.push({ type: "notice", message });
     for await (const event of work.run(prompt, signal)) {
       if (event.type !== "session") yield* notices.splice(0);
       yield event;

@@ -60,6 +60,7 @@ export { SaveMemory, SaveMemory as MemoryTool } from "./tools/memoryTool.ts";
 export { ReadFile, ReadFile as ReadFileTool } from "./tools/read-file.ts";
 export { ReadManyFiles, ReadManyFiles as ReadManyFilesTool } from "./tools/read-many-files.ts";
 export { Shell, Shell as ShellTool } from "./tools/shell.ts";
+export { Task, Task as TaskTool } from "./tools/task.ts";
 export { TodoWrite, TodoWrite as TodoWriteTool } from "./tools/todoWrite.ts";
 export { type DiscoveryFailure, ToolRegistry, type ToolSource } from "./tools/tool-registry.ts";
 export {
@@ -71,6 +72,7 @@ export {
   type GrantScope,
   type OnUpdate,
   type PlanFollower,
+  type Progress,
   type Todo,
   type TodoList,
   type Tool,

@@ -52,7 +52,7 @@ export type AgentEvent =
   | Thought
   | { readonly type: "tool_call"; readonly call: ToolCall }
   /** `purpose` is set when the tokens went into something else than a reply. */
-  | { readonly type: "usage"; readonly usage: Usage; readonly purpose?: "compaction" }
+  | { readonly type: "usage"; readonly usage: Usage; readonly purpose?: "compaction" | "subagent" }
   | Notice
   | ContextNote
   | Cleared

@@ -11,6 +11,7 @@ import { startCalls } from "./call-round.ts";
 import { Compactor } from "./compaction/compactor.ts";
 import type { ContextFiles, ContextText } from "./context-files.ts";
 import { ContextSize } from "./context-size.ts";
+import type { EventQueue } from "./event-queue.ts";
 import { History } from "./history.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { done, refusalIn, textWithPlan, unapprovedPlan } from "./outcome.ts";
@@ -51,6 +52,8 @@ export class Agent {
   /** The calls of a run that its reader left; their answers still come and belong to the history. */
   #unfinished: Promise<unknown> = Promise.resolve();
   #isOutOfTime = false;
+  /** Where the events of running calls go. */
+  #told: EventQueue<AgentEvent> | null = null;
 
   constructor(needs: AgentNeeds) {
     this.#needs = needs;
@@ -77,6 +80,11 @@ export class Agent {
   /** Takes an event into the history that the loop itself did not make. */
   enter(event: AgentEvent): void {
     this.#noted(event);
+  }
+
+  /** The same for what a running call does beside the loop; the reader of the run hears it. */
+  tell(event: AgentEvent): void {
+    this.#told?.push(this.#noted(event));
   }
 
   /**
@@ -227,6 +235,7 @@ export class Agent {
     const { budget, scheduler } = this.#needs;
     const note = (event: AgentEvent) => this.#noted(event);
     const { events, work } = startCalls(calls, { scheduler, budget, window: this.#window, note }, run);
+    this.#told = events;
     this.#unfinished = work;
     const answers = yield* events.during(work);
     yield* this.#touched(answers);

@@ -2,6 +2,11 @@
 export const APPROVAL_MODES = ["plan", "default", "auto-edit", "yolo"] as const;
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
+/** The one of two modes in which less runs unasked. */
+export function stricterMode(one: ApprovalMode, other: ApprovalMode): ApprovalMode {
+  return APPROVAL_MODES.indexOf(one) < APPROVAL_MODES.indexOf(other) ? one : other;
+}
+
 /** The approval mode of one session, which its person can change while it lives. */
 export class CurrentMode {
   #mode: ApprovalMode;

@@ -26,6 +26,8 @@ interface AgentParts {
   readonly registry: ToolRegistry;
   readonly scheduler: Scheduler;
   readonly workspace: Workspace;
+  /** More to go by, behind the system prompt. */
+  readonly instructions?: string;
   readonly onEvent?: (event: AgentEvent) => void;
   /** What happened before, of a session that is taken up again. */
   readonly past?: Iterable<AgentEvent>;
@@ -37,15 +39,15 @@ const MOST_CONTEXT_CHARACTERS = 24_000;
 const CONTEXT_SHARE = 0.3;
 
 export function agentOf(options: AgentOptions, parts: AgentParts): Agent {
-  const { settings, workspace, ...needs } = parts;
+  const { settings, workspace, instructions, ...needs } = parts;
   const { model } = needs;
   const contextWindow =
     settings.model.contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
   const mostCharacters = Math.floor(Math.min(MOST_CONTEXT_CHARACTERS, contextWindow * CONTEXT_SHARE));
-  const budget = budgetOf(options.budget, model.name, settings.model.prices ?? {});
+  const budget = budgetOf(options.budget, model.name, settings);
   return new Agent({
     ...needs,
-    systemPrompt: systemPrompt(workspace.root),
+    systemPrompt: [systemPrompt(workspace.root), ...(instructions ? [instructions] : [])].join("\n\n"),
     maxTurns: options.maxTurns ?? DEFAULT_MAX_TURNS,
     contextWindow,
     detectLoops: settings.loop.detection,
@@ -72,10 +74,11 @@ async function textInside(
   return content.kind === "text" ? content.text : null;
 }
 
-function budgetOf(
+/** What a session may spend, to be shared with whoever spends on its behalf. */
+export function budgetOf(
   given: string | Budget | undefined,
   model: string,
-  prices: NonNullable<Settings["model"]["prices"]>,
+  { model: { prices = {} } }: Settings,
 ): Budget | undefined {
   if (typeof given !== "string") return given;
   const limits = parseBudget(given);

@@ -1,11 +1,11 @@
-import type { CurrentMode } from "../approval/approval-mode.ts";
-import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
+import type { ApprovalMode, ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
 import { parseRule, type Rule, type Rules } from "../approval/rules.ts";
+import type { Confirm } from "../scheduler/scheduler.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { Grants } from "./join-grants.ts";
 
 interface ApprovalGround {
-  readonly current: CurrentMode;
+  readonly current: { readonly mode: ApprovalMode };
   readonly rules: Rules;
   readonly grants: Grants;
   readonly roots: readonly string[];
@@ -37,4 +37,14 @@ export function lazyApproval({ current, rules, grants, roots }: ApprovalGround) 
 
 export function parsedRules({ allow, ask, deny }: Settings["permissions"]): Rules {
   return { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) };
+}
+
+/** Questions come one at a time, whoever asks. */
+export function oneAtATime(confirm: Confirm): Confirm {
+  let last: Promise<unknown> = Promise.resolve();
+  return (question, signal) => {
+    const answer = last.then(() => confirm(question, signal));
+    last = answer.catch(() => {});
+    return answer;
+  };
 }

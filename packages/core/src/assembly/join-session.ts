@@ -1,11 +1,14 @@
+import { join } from "node:path";
 import { editCorrector } from "../agent/edit-corrector.ts";
 import type { ChatModel } from "../models/chat-model.ts";
 import { configuredModel } from "../models/configured-model.ts";
 import { newSessionId } from "../session/session-id.ts";
 import { SessionRun } from "../session/session-run.ts";
+import { burinHome } from "../settings/load-settings.ts";
 import { mergeSettings, type Settings } from "../settings/settings.ts";
-import { agentOf } from "./join-agent.ts";
+import { agentOf, budgetOf } from "./join-agent.ts";
 import { recordingOf } from "./join-recording.ts";
+import { joinSubagents } from "./join-subagents.ts";
 import { joinParts } from "./join-tools.ts";
 import type { SessionOptions } from "./session-options.ts";
 
@@ -16,10 +19,25 @@ export function joinSession(options: SessionOptions) {
   const model = options.model ?? modelOf(settings, environment);
   const { resume: resumed } = options;
   const id = resumed?.id ?? newSessionId();
+  const budget = budgetOf(options.budget, model.name, settings);
+  const spending = { ...options, ...(budget ? { budget } : {}) };
+  const subagents = joinSubagents({
+    folders: [burinHome(environment), ...(options.isTrusted ? [join(options.cwd, ".burin")] : [])],
+    modelNamed: (name) =>
+      name === undefined ? model : modelOf({ ...settings, model: { ...settings.model, name } }, environment),
+    newAgent: async (definition, model) => {
+      const own = await joined.forSubagent(definition);
+      return agentOf(spending, { ...own, model, settings, instructions: definition.prompt });
+    },
+    onEvent: (event) => {
+      if (event.type === "usage") agent.tell({ ...event, purpose: "subagent" });
+    },
+  });
   const joined = joinParts(
     { ...options, root: options.cwd },
     {
       ...(settings.tools.editCorrection ? { correctEdit: editCorrector(model) } : {}),
+      subagents,
       recorded: async () => recording?.recorded(),
     },
   );
@@ -27,7 +45,7 @@ export function joinSession(options: SessionOptions) {
   const isRecorded = options.record || resumed !== undefined;
   const recording = isRecorded ? recordingOf({ id, root, environment, settings, resumed }) : null;
   const kindOf = (tool: string) => registry.getTool(tool)?.kind;
-  const agent = agentOf(options, {
+  const agent = agentOf(spending, {
     model,
     settings,
     registry,
@@ -49,7 +67,7 @@ export function joinSession(options: SessionOptions) {
     past: resumed?.session ?? null,
     kindOf,
   });
-  return { id, joined, agent, work, recording };
+  return { id, joined, subagents, agent, work, recording };
 }
 
 function modelOf(settings: Settings, environment: NodeJS.ProcessEnv): ChatModel {

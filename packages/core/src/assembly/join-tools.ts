@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { CurrentMode } from "../approval/approval-mode.ts";
+import type { SubagentDefinition } from "../agent/subagent-definitions.ts";
+import { type ApprovalMode, CurrentMode } from "../approval/approval-mode.ts";
 import type { Rule } from "../approval/rules.ts";
 import { Scheduler } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
@@ -8,9 +9,11 @@ import { globMatcher } from "../text/glob-pattern.ts";
 import { builtInTools } from "../tools/built-in-tools.ts";
 import type { CorrectEdit } from "../tools/edit.ts";
 import type { Planning } from "../tools/exitPlanMode.ts";
+import type { Subagents } from "../tools/task.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 import { openWorkspace } from "../workspace/node-workspace.ts";
-import { lazyApproval, parsedRules } from "./join-approval.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { lazyApproval, oneAtATime, parsedRules } from "./join-approval.ts";
 import { commandsOf } from "./join-commands.ts";
 import { grantsOf } from "./join-grants.ts";
 import { memoryPlaces } from "./join-memory.ts";
@@ -20,55 +23,67 @@ import type { ToolboxOptions } from "./toolbox-options.ts";
 const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 
 /** What only a session has. */
-export interface SessionParts {
+interface SessionParts {
   readonly correctEdit?: CorrectEdit;
+  readonly subagents?: Subagents;
   readonly recorded?: () => Promise<void>;
 }
 
-/** The tools and the flow around them, with no model. */
-export function joinParts(options: ToolboxOptions, { correctEdit, recorded }: SessionParts = {}) {
+/** The tools and the flow around them. */
+export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}) {
+  const { recorded, ...toolParts } = forSession;
   const settings = mergeSettings([options.settings ?? {}]);
   const rules = parsedRules(settings.permissions);
   const home = burinHome(options.environment ?? process.env);
-  const workspace = openWorkspace(options.root, options.includeDirectories, {
-    ...settings.files,
-    denied: unreadablePaths(rules.deny),
-    readable: [join(home, "output")],
-  });
+  const access = { ...settings.files, denied: unreadablePaths(rules.deny), readable: [join(home, "output")] };
+  const open = () => openWorkspace(options.root, options.includeDirectories, access);
+  const workspace = open();
   const commands = commandsOf(options, settings, workspace);
   void commands.endLeftBehind();
   const registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
   const current = new CurrentMode(options.approvalMode ?? "default");
   const spoken = { inputs: 0 };
-  for (const tool of builtInTools({
-    workspace,
+  const shared = {
+    ...toolParts,
     commands,
     svgAsText: settings.tools.svgAsText,
     overwriteUnread: options.overwriteUnread ?? false,
     memory: memoryPlaces(workspace, home),
     planning: planningOf(current, spoken),
-    ...(correctEdit ? { correctEdit } : {}),
-  })) {
+  };
+  const toolsIn = (place: Workspace) => builtInTools({ ...shared, workspace: place });
+  for (const tool of toolsIn(workspace)) {
     if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
   }
   for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
   const discovery = discoveryOf({ settings, options, registry, workspace, commands });
   const grants = grantsOf(home, workspace.root);
-  const approval = lazyApproval({ current, rules, grants, roots: workspace.roots });
-  const needs = {
+  const judgeIn = (mode: { readonly mode: ApprovalMode }) =>
+    lazyApproval({ current: mode, rules, grants, roots: workspace.roots });
+  const approval = judgeIn(current);
+  const flow = {
+    onGrant: grants.add,
+    ...(options.confirm ? { confirm: oneAtATime(options.confirm) } : {}),
+  };
+  const scheduler = new Scheduler({
+    ...flow,
     registry,
     judge: approval,
-    awaitTools: (names: readonly string[], signal: AbortSignal) => discovery.waitFor(names, signal),
-    onGrant: grants.add,
+    awaitTools: (names, signal) => discovery.waitFor(names, signal),
     ...(recorded ? { recorded } : {}),
+  });
+  const forSubagent = async (definition: SubagentDefinition) => {
+    const { subagentTools } = await import("./join-subagent-tools.ts");
+    const own = open();
+    const lent = { ...flow, registry, newTools: () => toolsIn(own), session: current, judgeIn };
+    return { ...subagentTools(lent, definition), workspace: own };
   };
-  const scheduler = new Scheduler(options.confirm ? { ...needs, confirm: options.confirm } : needs);
   const close = async () => {
     await discovery.close();
     await commands.close();
   };
   const { root } = workspace;
-  return { registry, scheduler, discovery, workspace, root, close, approval, current, spoken };
+  return { registry, scheduler, discovery, workspace, root, close, approval, current, spoken, forSubagent };
 }
 
 /** `spoken` counts what the person has said, for a plan that is shown again. */

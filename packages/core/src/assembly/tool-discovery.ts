@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { DiscoveryFailure, ToolRegistry, ToolSource } from "../tools/tool-registry.ts";
 
 /** Opens the sources that settings name. `report` hears of what a source leaves out. */
@@ -123,6 +122,7 @@ async function within(work: Promise<unknown>, milliseconds: number, signal: Abor
   if (milliseconds <= 0) return;
   const timer = new AbortController();
   const either = AbortSignal.any([timer.signal, signal]);
+  const { setTimeout: pause } = await import("node:timers/promises");
   await Promise.race([work, pause(milliseconds, undefined, { signal: either, ref: false })]).catch(() => {});
   timer.abort();
 }

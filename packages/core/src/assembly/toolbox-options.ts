@@ -14,6 +14,8 @@ export interface ToolboxOptions {
   readonly approvalMode?: ApprovalMode;
   /** For calls that a person wrote: write_file may overwrite what was not read before. Without it, it refuses. */
   readonly overwriteUnread?: boolean;
+  /** The root's own definitions of subagents are used, because its person trusts the folder. */
+  readonly isTrusted?: boolean;
   /** More tools, beside the built-in ones. */
   readonly tools?: readonly Tool[];
   /** Instead of this process's own: where BURIN_HOME and the variables of commands come from. */

@@ -9,6 +9,7 @@ import { type MemoryPlaces, SaveMemory } from "./memoryTool.ts";
 import { ReadFile } from "./read-file.ts";
 import { ReadManyFiles } from "./read-many-files.ts";
 import { Shell } from "./shell.ts";
+import { type Subagents, Task } from "./task.ts";
 import { TodoWrite } from "./todoWrite.ts";
 import type { Tool } from "./tools.ts";
 import { WriteFile } from "./write-file.ts";
@@ -21,6 +22,8 @@ export interface BuiltInNeeds {
   readonly overwriteUnread: boolean;
   readonly memory: MemoryPlaces;
   readonly planning: Planning;
+  /** Absent where there is no model. */
+  readonly subagents?: Subagents;
   /** Absent where there is no model, or where the person switched it off. */
   readonly correctEdit?: CorrectEdit;
 }
@@ -38,6 +41,7 @@ export function builtInTools(needs: BuiltInNeeds): Tool[] {
     new Grep(workspace),
     new Shell(workspace, commands),
     new SaveMemory(memory),
+    new Task(needs.subagents),
     new TodoWrite(),
     new ExitPlanMode(planning),
   ] as Tool[];

@@ -33,8 +33,15 @@ export interface TodoList {
   readonly todos: readonly Todo[];
 }
 
+/** What a long work has done lately. */
+export interface Progress {
+  readonly kind: "progress";
+  readonly title: string;
+  readonly lines: readonly string[];
+}
+
 /** What the person sees of a result: Markdown, or a special object drawn by its `kind`. */
-export type ToolDisplay = string | FileDiff | TodoList;
+export type ToolDisplay = string | FileDiff | TodoList | Progress;
 
 /** A failure that the model can act upon. `type` is stable and made for programs, `message` for readers. */
 export interface ToolError {

@@ -28,13 +28,15 @@ const MOST_CHANGED_BYTES = 256 * 1024 * 1024;
 /** Above this size nothing holds a file for an edit; it is searched and changed part by part. */
 const MOST_HELD_BYTES = 10 * 1024 * 1024;
 
+/** Of all workspaces of this process: two of them may share a root. */
+const LOCKS = new Map<string, Promise<unknown>>();
+
 /** Reads and changes single files, and knows what the model has been shown of each. */
 export class Files {
   readonly #access: Access;
   readonly #record = new ReadRecord();
   /** What a snapshot was made from; gone with it. */
   readonly #held = new WeakMap<FileSnapshot, HeldFile>();
-  readonly #locks = new Map<string, Promise<unknown>>();
 
   constructor(access: Access) {
     this.#access = access;
@@ -110,14 +112,14 @@ export class Files {
   /** One write at a time for each file: calls that come together are done one after the other. */
   async #alone<T>(file: string, write: (real: string) => Promise<T>): Promise<T> {
     const real = await realTarget(file, this.#access.roots);
-    const before = this.#locks.get(real) ?? Promise.resolve();
+    const before = LOCKS.get(real) ?? Promise.resolve();
     const work = before.then(() => write(real));
     const settled = work.catch(() => {});
-    this.#locks.set(real, settled);
+    LOCKS.set(real, settled);
     try {
       return await work;
     } finally {
-      if (this.#locks.get(real) === settled) this.#locks.delete(real);
+      if (LOCKS.get(real) === settled) LOCKS.delete(real);
     }
   }
 

@@ -1,0 +1,70 @@
+import { constants } from "node:fs";
+import { open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { FrontMatter } from "../text/front-matter.ts";
+
+/** What a person wrote into a Markdown file for the agent to use: a subagent, a skill, a command. */
+export interface DefinitionFile extends FrontMatter {
+  /** The file's name without its ending. */
+  readonly name: string;
+  readonly path: string;
+}
+
+export interface DefinitionFiles {
+  readonly files: readonly DefinitionFile[];
+  /** Files that cannot be used, and why, in words. */
+  readonly problems: readonly string[];
+}
+
+const O_READ = constants.O_RDONLY | constants.O_NONBLOCK;
+const MOST_FILES = 200;
+const MOST_BYTES = 256 * 1024;
+
+/** The Markdown files right in a folder, by name. A folder that is not there holds none. */
+export async function definitionFiles(folder: string): Promise<DefinitionFiles> {
+  const names = await namesIn(folder);
+  const paths = names
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => ({ name: name.slice(0, -3), path: join(folder, name) }));
+  return readAll(paths);
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.sort().slice(0, MOST_FILES);
+}
+
+async function readAll(
+  places: readonly { readonly name: string; readonly path: string }[],
+): Promise<DefinitionFiles> {
+  const files: DefinitionFile[] = [];
+  const problems: string[] = [];
+  if (places.length === 0) return { files, problems };
+  const { frontMatter } = await import("../text/front-matter.ts");
+  for (const { name, path } of places) {
+    try {
+      const text = await textOf(path);
+      if (text !== null) files.push({ name, path, ...frontMatter(text) });
+    } catch (error) {
+      problems.push(`${path} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return { files, problems };
+}
+
+/** null when there is no such file. A device or a pipe is never waited for. */
+async function textOf(path: string): Promise<string | null> {
+  const handle = await open(path, O_READ).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
+    throw error;
+  });
+  if (handle === null) return null;
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw new Error("it is not a file");
+    if (stats.size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES / 1024} kB`);
+    return await handle.readFile("utf8");
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,51 @@
+import type { ApprovalMode } from "../approval/approval-mode.ts";
+
+/** A helper that works on its own history, with its own words to go by and never more rights than its session. */
+export interface SubagentDefinition {
+  readonly name: string;
+  /** For the model: when to hand it a task. */
+  readonly description: string;
+  /** Added to the system prompt. */
+  readonly prompt: string;
+  /** Names or globs; without them it has every tool that a subagent can have. */
+  readonly tools?: readonly string[];
+  /** A model of its own, by name. */
+  readonly model?: string;
+  /** The stricter of this and the session's holds. */
+  readonly approvalMode?: ApprovalMode;
+}
+
+const READING = [
+  "list_directory",
+  "read_file",
+  "read_many_files",
+  "glob",
+  "search_file_content",
+  "run_shell_command",
+  "web_fetch",
+  "web_search",
+];
+
+export const BUILT_IN_SUBAGENTS: readonly SubagentDefinition[] = [
+  {
+    name: "explore",
+    description: "finds things out in the files or on the web; changes nothing",
+    prompt:
+      "You explore. Search broadly first, read what matters, and answer with facts and where they stand (path and line).",
+    tools: READING,
+    approvalMode: "plan",
+  },
+  {
+    name: "plan",
+    description: "works out how to do something, step by step; changes nothing",
+    prompt:
+      "You plan. Look at what is there, then answer with the steps in order, the files each one touches, and what could go wrong.",
+    tools: READING,
+    approvalMode: "plan",
+  },
+  {
+    name: "general",
+    description: "does a whole task with all tools",
+    prompt: "You do the whole task, check that it works, and answer with what you did.",
+  },
+];

@@ -1,0 +1,51 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Agent } from "../agent/agent.ts";
+import type { AgentEvent } from "../agent/agent-event.ts";
+import { BUILT_IN_SUBAGENTS, type SubagentDefinition } from "../agent/subagent-definitions.ts";
+import type { ChatModel } from "../models/chat-model.ts";
+import type { Subagents } from "../tools/task.ts";
+
+/** What a session lends to its subagents. */
+export interface SubagentGround {
+  /** `~/.burin`, and the root where the project is trusted: both may hold `agents/*.md`. */
+  readonly folders: readonly string[];
+  readonly modelNamed: (name: string | undefined) => ChatModel;
+  readonly newAgent: (definition: SubagentDefinition, model: ChatModel) => Promise<Agent>;
+  readonly onEvent: (event: AgentEvent) => void;
+}
+
+export interface JoinedSubagents extends Subagents {
+  /** Reads the definitions, the first time it is called; resolves to what was wrong with some of them. */
+  load(): Promise<readonly string[]>;
+}
+
+/** The subagents built in and those that files define; a file's definition wins over one built in. */
+export function joinSubagents(ground: SubagentGround): JoinedSubagents {
+  const definitions = new Map(BUILT_IN_SUBAGENTS.map((definition) => [definition.name, definition]));
+  let isLoaded = false;
+  return {
+    get known() {
+      return [...definitions.values()];
+    },
+    async load() {
+      if (isLoaded) return [];
+      isLoaded = true;
+      const folders = ground.folders
+        .map((folder) => join(folder, "agents"))
+        .filter((folder) => existsSync(folder));
+      if (folders.length === 0) return [];
+      const { subagentsIn } = await import("../agent/subagent-files.ts");
+      const { found, problems } = await subagentsIn(folders);
+      for (const definition of found) definitions.set(definition.name, definition);
+      return problems;
+    },
+    async run({ prompt, subagent_type }, signal, onStep) {
+      const definition = definitions.get(subagent_type);
+      if (definition === undefined) throw new Error(`There is no subagent "${subagent_type}".`);
+      const { runSubagent } = await import("../agent/subagent.ts");
+      const agent = await ground.newAgent(definition, ground.modelNamed(definition.model));
+      return runSubagent(agent, { prompt, signal }, { onStep, onEvent: ground.onEvent });
+    },
+  };
+}

@@ -1,0 +1,103 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+import { nearNames } from "../text/near-names.ts";
+import { BaseTool, type OnUpdate, type ToolResult } from "./tools.ts";
+
+export interface TaskParams {
+  readonly description: string;
+  readonly prompt: string;
+  readonly subagent_type: string;
+}
+
+/** How a subagent ended. */
+export interface SubagentAnswer {
+  readonly status: "success" | "cancelled" | "failed";
+  /** Its last words; empty when it said nothing. */
+  readonly text: string;
+  /** Why it ended, when that was not success. */
+  readonly reason: string;
+  /** What it did, a line each, the oldest first. */
+  readonly steps: readonly string[];
+}
+
+/** The subagents of a session. */
+export interface Subagents {
+  /** By name, each with when to use it. It grows while definitions are being read. */
+  readonly known: readonly { readonly name: string; readonly description: string }[];
+  run(
+    order: TaskParams,
+    signal: AbortSignal,
+    onStep: (steps: readonly string[]) => void,
+  ): Promise<SubagentAnswer>;
+}
+
+const SHOWN_STEPS = 8;
+const TOLD_STEPS = 20;
+
+export class Task extends BaseTool<TaskParams> {
+  readonly name = "task";
+  readonly displayName = "Task";
+  /** Its own calls are asked about one by one; the task itself only waits for an answer. */
+  readonly kind = "fetch";
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      description: { type: "string", minLength: 1, description: "The task in a few words." },
+      prompt: { type: "string", minLength: 1, description: "The whole task." },
+      subagent_type: { type: "string", minLength: 1, description: "The name of the subagent." },
+    },
+    required: ["description", "prompt", "subagent_type"],
+    additionalProperties: false,
+  };
+  readonly #subagents: Subagents | undefined;
+
+  /** Without subagents, where there is no model, it can only say so. */
+  constructor(subagents?: Subagents) {
+    super();
+    this.#subagents = subagents;
+  }
+
+  get description(): string {
+    const known = (this.#subagents?.known ?? []).map(({ name, description }) => `${name}: ${description}.`);
+    return [
+      "Hands a task to a subagent with a history of its own; only its answer comes back. It knows nothing of this conversation, so the prompt must say all. Several tasks in one reply run side by side.",
+      ...known,
+    ].join(" ");
+  }
+
+  getDescription({ description, subagent_type }: TaskParams): string {
+    return `Task for ${subagent_type}: ${description}`;
+  }
+
+  async execute(params: TaskParams, signal: AbortSignal, onUpdate?: OnUpdate): Promise<ToolResult> {
+    if (this.#subagents === undefined)
+      return failed("no_model", "There is no model here to run a subagent with.");
+    const title = this.getDescription(params);
+    const { status, text, reason, steps } = await this.#subagents.run(params, signal, (lines) =>
+      onUpdate?.({ kind: "progress", title, lines: lines.slice(-SHOWN_STEPS) }),
+    );
+    if (status === "success" && text.trim() !== "") return { llmContent: text, returnDisplay: text };
+    const why = status === "success" ? "it ended without an answer" : reason;
+    const head = `The subagent ${params.subagent_type} did not complete the task: ${why}.`;
+    const said = text.trim() === "" ? [] : [`Its last words:\n${text}`];
+    const did =
+      steps.length === 0
+        ? "It had done nothing yet."
+        : `What it did last:\n${steps.slice(-TOLD_STEPS).join("\n")}`;
+    return failed(
+      status === "cancelled" ? "cancelled" : "subagent_failed",
+      [head, ...said, did].join("\n\n"),
+    );
+  }
+
+  protected override checkParams({ subagent_type: name }: TaskParams): string | null {
+    const names = (this.#subagents?.known ?? []).map((subagent) => subagent.name);
+    if (this.#subagents === undefined || names.includes(name)) return null;
+    const near = nearNames(name, names);
+    const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}? ` : "";
+    return `There is no subagent "${name}". ${hint}They are: ${names.join(", ")}.`;
+  }
+}
+
+function failed(type: string, message: string): ToolResult {
+  return { llmContent: message, returnDisplay: message, error: { type, message } };
+}
