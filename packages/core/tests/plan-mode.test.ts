@@ -1,168 +1,198 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type AgentEvent,
-  type ApprovalMode,
-  type Confirm,
-  type Confirmation,
+  BaseTool,
   createSession,
-  type Decision,
-  type ScriptLine,
+  type Session,
   scriptedModel,
-} from "@burin/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+  type ToolCall,
+  type ToolKind,
+} from "../src/index.ts";
 
+let base: string;
 let root: string;
+let session: Session | undefined;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-plan-"));
+  base = await realpath(await mkdtemp(join(tmpdir(), "burin-plan-")));
+  root = join(base, "project");
+  mkdirSync(join(root, "src"), { recursive: true });
+  writeFileSync(join(root, "a.txt"), "alpha\n");
+  writeFileSync(join(root, "src/b.txt"), "beta\n");
+  const git = (...words: string[]) => execFileSync("git", words, { cwd: root });
+  git("init", "-q");
+  git("add", ".");
+  git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one");
+  // Now the index is out of date, and git would put it right as it looks.
+  utimesSync(join(root, "a.txt"), 1, 1);
 });
 
 afterEach(async () => {
-  await rm(root, { recursive: true });
+  await session?.close();
+  await rm(base, { recursive: true });
 });
 
-const PLAN = { name: "exit_plan_mode", args: { plan: "1. write a.txt" } };
-const writing = () => ({
-  name: "write_file",
-  args: { file_path: join(root, "a.txt"), content: "made\n" },
-});
+/** Names, kinds, modes, times and bytes of everything below a folder, the git folder included. */
+function hashOf(folder: string): string {
+  const hash = createHash("sha256");
+  const visit = (path: string) => {
+    const stats = lstatSync(path);
+    hash.update(`${path}\0${stats.mode}\0${stats.isDirectory() ? "" : stats.mtimeMs}\0`);
+    if (stats.isSymbolicLink()) hash.update(readlinkSync(path));
+    else if (stats.isFile()) hash.update(readFileSync(path));
+    else for (const name of readdirSync(path).sort()) visit(join(path, name));
+  };
+  visit(folder);
+  return hash.digest("hex");
+}
 
-async function run(
-  lines: readonly ScriptLine[],
-  options: { readonly mode?: ApprovalMode; readonly confirm?: Confirm; readonly allow?: readonly string[] },
+/** A tool from outside; what it does to the tree it does without asking. */
+class Foreign extends BaseTool {
+  readonly displayName = "Foreign";
+  readonly description = "Writes a file.";
+  readonly parameterSchema = { type: "object" } as const;
+  readonly name: string;
+  readonly kind: ToolKind;
+
+  constructor(kind: ToolKind) {
+    super();
+    this.kind = kind;
+    this.name = `foreign_${kind}`;
+  }
+
+  getDescription(): string {
+    return "Write a file";
+  }
+
+  execute() {
+    if (this.kind !== "fetch") writeFileSync(join(root, "foreign"), "x");
+    return Promise.resolve({ llmContent: "done", returnDisplay: "done" });
+  }
+}
+
+const COMMANDS = [
+  ...["touch new", "echo x > new", "echo x >> a.txt", "rm a.txt", "mv a.txt c", "cp a.txt c", "mkdir d"],
+  ...["sed -i s/alpha/x/ a.txt", "tee new < a.txt", "find . -delete", "find . -name a.txt -exec rm {} +"],
+  ...[
+    "git commit --allow-empty -m x",
+    "git checkout -- a.txt",
+    "git reset --hard",
+    "git stash",
+    "git add a.txt",
+  ],
+  ...[
+    "ls && touch new",
+    "ls; touch new",
+    "ls | tee new",
+    "cat $(touch new)",
+    "cat <(touch new)",
+    "ls & touch new",
+  ],
+  ...["eval 'touch new'", "sh -c 'touch new'", "xargs touch < a.txt", 'python3 -c \'open("new","w")\''],
+  ...[
+    "env touch new",
+    "awk 'BEGIN{print > \"new\"}'",
+    "sort -o a.txt a.txt",
+    "node -e 1",
+    "npm test",
+    "make",
+  ],
+];
+
+const READING = ["git status", "git diff", "git log -1", "ls -la", "cat a.txt | sort", "grep -r alpha ."];
+
+/** Each tool that is not one for reading, in as many ways as it has. */
+function attempts() {
+  const shell = (command: string, more = {}) => ({ name: "run_shell_command", args: { command, ...more } });
+  return [
+    { name: "write_file", args: { file_path: join(root, "new"), content: "x" } },
+    { name: "write_file", args: { file_path: join(root, "a.txt"), content: "x" } },
+    { name: "edit", args: { file_path: join(root, "a.txt"), old_string: "alpha", new_string: "x" } },
+    { name: "edit", args: { file_path: join(root, "new"), old_string: "", new_string: "x" } },
+    { name: "save_memory", args: { fact: "The project has a file.", scope: "project" } },
+    { name: "foreign_edit", args: {} },
+    { name: "foreign_execute", args: {} },
+    ...COMMANDS.map((command) => shell(command)),
+    shell("touch new", { is_background: true }),
+    shell("touch new", { sandbox_exception: "unlimited" }),
+    shell("touch new", { directory: "src" }),
+  ];
+}
+
+async function played(
+  calls: readonly { name: string; args: Record<string, unknown> }[],
+  sandbox: "off" | "workspace-write" = "workspace-write",
 ) {
-  const model = scriptedModel(lines);
-  const { mode: approvalMode = "plan", confirm, allow = [] } = options;
-  const session = createSession({
+  const model = scriptedModel([{ calls }, { text: "done" }]);
+  session = createSession({
     cwd: root,
     model,
-    approvalMode,
-    settings: { permissions: { allow, ask: [], deny: [] } },
-    ...(confirm ? { confirm } : {}),
+    approvalMode: "plan",
+    environment: { ...process.env, BURIN_HOME: join(base, "home") },
+    tools: [new Foreign("edit"), new Foreign("execute"), new Foreign("fetch")],
+    settings: { permissions: { allow: ["*"] }, sandbox: { mode: sandbox } },
+    confirm: () => Promise.resolve({ outcome: "always", scope: "session" }),
   });
-  const prompt = async (text: string) => {
-    const events: AgentEvent[] = [];
-    for await (const event of session.run(text)) events.push(event);
-    return events.at(-1);
-  };
-  return { session, model, prompt };
+  const answered: ToolCall[] = [];
+  const events: AgentEvent[] = [];
+  for await (const event of session.run("try everything")) {
+    events.push(event);
+    if (event.type === "tool_call" && "llmContent" in event.call) answered.push(event.call);
+  }
+  expect(model.unusedLines()).toEqual([]);
+  return answered;
 }
 
-/** Answers the questions in turn, and keeps them. */
-function answering(...decisions: Decision[]) {
-  const asked: Confirmation[] = [];
-  const confirm: Confirm = async (question) => {
-    asked.push(question);
-    return decisions.shift() ?? { outcome: "cancel" };
-  };
-  return { asked, confirm };
-}
-
-describe("exit_plan_mode", () => {
-  it("R47 P47 an approved plan ends plan mode; the work after it asks as before", async () => {
-    const { asked, confirm } = answering({ outcome: "once" }, { outcome: "once" });
-    const { session, prompt } = await run(
-      [{ calls: [writing()] }, { calls: [PLAN] }, { calls: [writing()] }, { text: "done" }],
-      { confirm },
-    );
-    expect(await prompt("go")).toMatchObject({ result: "done" });
-    expect(asked.map((question) => question.kind)).toEqual(["plan", "edit"]);
-    expect(session.approvalMode).toBe("default");
-    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("made\n");
+describe("plan mode, with every rule and every yes against it", () => {
+  it("P14 nothing that a model can call changes the tree", async () => {
+    const calls = attempts();
+    const before = hashOf(root);
+    const answered = await played(calls);
+    expect(hashOf(root)).toBe(before);
+    expect(answered.map(({ name }) => name)).toEqual(calls.map(({ name }) => name));
+    for (const call of answered) {
+      expect([call.args, call.status]).toEqual([call.args, "error"]);
+      expect(call.status === "error" && call.error.type, JSON.stringify(call.args)).toBe("denied");
+    }
   });
 
-  it("P47 approved with auto-edit, the edits of the plan run unasked", async () => {
-    const { asked, confirm } = answering({ outcome: "approved_plan", mode: "auto-edit" });
-    const { session, prompt } = await run([{ calls: [PLAN] }, { calls: [writing()] }, { text: "done" }], {
-      confirm,
-    });
-    expect(await prompt("go")).toMatchObject({ status: "success" });
-    expect(asked).toHaveLength(1);
-    expect(session.approvalMode).toBe("auto-edit");
+  it("P14 every tool that can have an effect was among them", async () => {
+    await played([{ name: "list_directory", args: { path: root } }]);
+    const tried = new Set(attempts().map(({ name }) => name));
+    const effective = session?.registry
+      .getAllTools()
+      .filter(({ kind }) => kind === "edit" || kind === "execute");
+    expect(effective?.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
   });
 
-  it("P47 a declined plan keeps plan mode, ends the turn and passes the person's words on", async () => {
-    const { asked, confirm } = answering({ outcome: "cancel", reason: "use b.txt" }, { outcome: "once" });
-    const { session, model, prompt } = await run(
-      [{ calls: [PLAN, PLAN] }, { calls: [PLAN] }, { text: "ok" }],
-      {
-        confirm,
-      },
-    );
-    expect(await prompt("go")).toMatchObject({
-      status: "refused",
-      error: { type: "plan_declined", message: expect.stringContaining("use b.txt") },
-    });
-    // The second of the two was the same plan with nothing said between.
-    expect(asked).toHaveLength(1);
-    expect(session.approvalMode).toBe("plan");
-    expect(await readdir(root)).toEqual([]);
-    expect(await prompt("all right, that one")).toMatchObject({ result: "ok" });
-    expect(asked).toHaveLength(2);
-    expect(session.approvalMode).toBe("default");
-    expect(model.unusedLines()).toEqual([]);
-  });
-
-  it("P47 P44 with nobody there, the plan is the result and the run says what it waits for", async () => {
-    const { prompt } = await run([{ text: "I planned.", calls: [PLAN] }], {});
-    expect(await prompt("go")).toMatchObject({
-      status: "refused",
-      result: "I planned.\n\n1. write a.txt",
-      error: { type: "needs_approval" },
-    });
-  });
-
-  it("P47 with nobody there, a rule can approve plans", async () => {
-    const { session, prompt } = await run([{ calls: [PLAN] }, { calls: [writing()] }, { text: "done" }], {
-      allow: ["exit_plan_mode", "write_file"],
-    });
-    expect(await prompt("go")).toMatchObject({ status: "success" });
-    expect(session.approvalMode).toBe("default");
-    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("made\n");
-  });
-
-  it.each(["default", "auto-edit", "yolo"] as const)(
-    "P47 outside plan mode, in %s, it is no refusal",
+  it.each(["off", "workspace-write"] as const)(
+    "P14 sandbox %s: what reads and fetches goes on, and git's index stays as it is too",
     async (mode) => {
-      const { session, prompt } = await run([{ calls: [PLAN] }, { text: "on it" }], { mode });
-      expect(await prompt("go")).toMatchObject({ status: "success", result: "on it" });
-      expect(session.approvalMode).toBe(mode);
+      const before = hashOf(root);
+      const calls = [
+        ...READING.map((command) => ({ name: "run_shell_command", args: { command } })),
+        { name: "read_file", args: { absolute_path: join(root, "a.txt") } },
+        { name: "foreign_fetch", args: {} },
+      ];
+      const answered = await played(calls, mode);
+      expect(answered.map(({ args, status }) => [args, status])).toEqual(
+        answered.map(({ args }) => [args, "success"]),
+      );
+      expect(hashOf(root)).toBe(before);
     },
   );
-
-  it("P47 back to the mode that held before the person switched to planning", async () => {
-    const { confirm } = answering({ outcome: "once" });
-    const { session, prompt } = await run([{ calls: [PLAN] }, { text: "done" }], { mode: "yolo", confirm });
-    session.approvalMode = "plan";
-    await prompt("go");
-    expect(session.approvalMode).toBe("yolo");
-  });
-
-  it("R47 an empty plan is sent back", async () => {
-    const empty = { name: "exit_plan_mode", args: { plan: "  " } };
-    const { session, prompt } = await run([{ calls: [empty] }, { text: "sorry" }], {});
-    expect(await prompt("go")).toMatchObject({ status: "success" });
-    expect(session.approvalMode).toBe("plan");
-  });
-});
-
-describe("plan mode", () => {
-  it("P14 nothing that a model tries changes a byte", async () => {
-    await writeFile(join(root, "kept.txt"), "kept\n");
-    const calls = [
-      writing(),
-      { name: "edit", args: { file_path: join(root, "kept.txt"), old_string: "kept", new_string: "lost" } },
-      { name: "run_shell_command", args: { command: "echo x > kept.txt; touch b" } },
-      { name: "save_memory", args: { fact: "x" } },
-    ];
-    const { prompt } = await run([{ calls }, { text: "done" }], {
-      confirm: async () => ({ outcome: "once" }),
-      allow: ["write_file", "edit", "run_shell_command", "save_memory"],
-    });
-    await prompt("go");
-    expect(await readdir(root)).toEqual(["kept.txt"]);
-    expect(await readFile(join(root, "kept.txt"), "utf8")).toBe("kept\n");
-  });
 });

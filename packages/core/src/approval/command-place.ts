@@ -16,6 +16,8 @@ export interface CommandPlace {
   readonly leadsOutside?: (path: string, isPattern: boolean) => boolean;
   /** Where an absolute path, or each file that a pattern matches, really is. Without it only names are judged. */
   readonly realPaths?: (path: string, isPattern: boolean) => readonly string[];
+  /** The command is for cmd or PowerShell, whose grammar nobody here reads. */
+  readonly isOtherShell?: boolean;
   /** The setting that makes git run a program in that folder, or null. Without it only the first folder is trusted. */
   readonly repositoryProgram?: (directory: string) => string | null;
 }

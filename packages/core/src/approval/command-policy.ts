@@ -30,6 +30,7 @@ export interface CommandRequest {
  * that are known to do nothing but read inside the root; a rule that forbids needs only one of them.
  */
 export function judgeCommand({ command, mode, rules, place }: CommandRequest): Verdict {
+  if (place?.isOtherShell) return judgeUnread(command, mode, rules);
   const line = parseShellCommand(command);
   const denied = ruleThatMentions(commandRules(rules.deny), line);
   if (denied?.isCertain) {
@@ -47,6 +48,22 @@ export function judgeCommand({ command, mode, rules, place }: CommandRequest): V
   if (denied !== null) return askedByRule("deny", denied);
   if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
   return judgedByParts(line, allowingRules(rules), place);
+}
+
+/** In a grammar that is not known nothing runs unasked, and a rule that forbids counts wherever its program is named. */
+function judgeUnread(command: string, mode: ApprovalMode, rules: Rules): Verdict {
+  const text = command.toLowerCase().replace(/["'^`]/g, "");
+  const named = (rule: CommandRule) => rule.isUnclear || text.includes(rule.words[0]?.toLowerCase() ?? "");
+  const denied = commandRules(rules.deny).find(named);
+  if (denied !== undefined) {
+    return { verdict: "deny", reason: `the rule deny ${denied.text} may forbid it`, rule: denied.text };
+  }
+  const why = "what cmd and PowerShell make of a line is not known here";
+  if (mode === "plan") return { verdict: "deny", reason: `plan mode allows no effect, and ${why}` };
+  const asked = commandRules(rules.ask).find(named);
+  if (mode === "yolo" && asked === undefined)
+    return { verdict: "allow", reason: "the approval mode is yolo" };
+  return { verdict: "ask", reason: why, grants: [] };
 }
 
 interface Mention {

@@ -2,6 +2,7 @@ import type { ApprovalMode, ApprovalRequest, Verdict } from "../approval/approva
 import { parseRule, type Rule, type Rules } from "../approval/rules.ts";
 import type { Confirm } from "../scheduler/scheduler.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { ShellProgram } from "../workspace/shell-program.ts";
 import type { Grants } from "./join-grants.ts";
 
 interface ApprovalGround {
@@ -9,10 +10,11 @@ interface ApprovalGround {
   readonly rules: Rules;
   readonly grants: Grants;
   readonly roots: readonly string[];
+  readonly shell: ShellProgram;
 }
 
 /** The approval policy with all that it knows of this place. The grammar of commands is loaded with the first call. */
-export function lazyApproval({ current, rules, grants, roots }: ApprovalGround) {
+export function lazyApproval({ current, rules, grants, roots, shell }: ApprovalGround) {
   return async (request: ApprovalRequest): Promise<Verdict> => {
     const [{ judge }, { leadsOutside, realPaths, repositoryProgram }] = await Promise.all([
       import("../approval/approval-policy.ts"),
@@ -23,6 +25,7 @@ export function lazyApproval({ current, rules, grants, roots }: ApprovalGround) 
       includeDirectories: roots.slice(1),
       leadsOutside: (path: string, isPattern: boolean) => leadsOutside(path, isPattern, roots),
       realPaths,
+      isOtherShell: shell.kind === "cmd" || shell.kind === "powershell",
       repositoryProgram,
     };
     const judged = (granted: readonly Rule[]) =>

@@ -1,3 +1,4 @@
+import type { CurrentMode } from "../approval/approval-mode.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { EnvironmentRules } from "../workspace/child-environment.ts";
@@ -5,8 +6,14 @@ import { Commands } from "../workspace/commands.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
+interface CommandsPlace {
+  readonly workspace: Workspace;
+  readonly current: CurrentMode;
+}
+
 /** The commands of the shell tool, in the sandbox and with the environment that settings and options say. */
-export function commandsOf(options: ToolboxOptions, settings: Settings, workspace: Workspace): Commands {
+export function commandsOf(options: ToolboxOptions, settings: Settings, place: CommandsPlace): Commands {
+  const { workspace, current } = place;
   const environment = options.environment ?? process.env;
   const { pass, secret } = environmentRules(settings);
   return new Commands({
@@ -17,6 +24,7 @@ export function commandsOf(options: ToolboxOptions, settings: Settings, workspac
     network: settings.sandbox.network,
     passEnvironment: pass,
     secretEnvironment: secret,
+    isReadOnly: () => current.mode === "plan",
   });
 }
 

@@ -38,10 +38,10 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
   const access = { ...settings.files, denied: unreadablePaths(rules.deny), readable: [join(home, "output")] };
   const open = () => openWorkspace(options.root, options.includeDirectories, access);
   const workspace = open();
-  const commands = commandsOf(options, settings, workspace);
+  const current = new CurrentMode(options.approvalMode ?? "default");
+  const commands = commandsOf(options, settings, { workspace, current });
   void commands.endLeftBehind();
   const registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
-  const current = new CurrentMode(options.approvalMode ?? "default");
   const spoken = { inputs: 0 };
   const shared = {
     ...toolParts,
@@ -59,7 +59,7 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
   const discovery = discoveryOf({ settings, options, registry, workspace, commands });
   const grants = grantsOf(home, workspace.root);
   const judgeIn = (mode: { readonly mode: ApprovalMode }) =>
-    lazyApproval({ current: mode, rules, grants, roots: workspace.roots });
+    lazyApproval({ current: mode, rules, grants, roots: workspace.roots, shell: commands.shell });
   const approval = judgeIn(current);
   const flow = {
     onGrant: grants.add,

@@ -29,7 +29,32 @@ describe("childEnvironment", () => {
     expect(childEnvironment({ [name]: value, PATH: "/bin" }, none)).not.toHaveProperty(name);
   });
 
+  it.each(
+    [
+      ..."BASH_ENV ENV SHELLOPTS BASHOPTS CDPATH PROMPT_COMMAND PS4 POSIXLY_CORRECT LD_PRELOAD LD_AUDIT".split(
+        " ",
+      ),
+      ..."DYLD_INSERT_LIBRARIES LESSOPEN TAR_OPTIONS RIPGREP_CONFIG_PATH GREP_OPTIONS".split(" "),
+      ..."GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_EXTERNAL_DIFF GIT_TRACE GIT_CONFIG_COUNT".split(" "),
+      ..."GIT_CONFIG_KEY_0 GIT_CONFIG_PARAMETERS GIT_EXEC_PATH GIT_PROXY_COMMAND BASH_FUNC_ls%%".split(" "),
+    ].map((name) => [name]),
+  )("P21 leaves out %s, which would change what a command means, unless the person names it", (name) => {
+    expect(childEnvironment({ [name]: "x" }, none)).not.toHaveProperty([name]);
+    expect(childEnvironment({ [name]: "x" }, { ...none, pass: [name] })).toHaveProperty([name], "x");
+  });
+
+  it("P21 programs of the project and of the current folder are found last or not at all", () => {
+    const PATH = "/p/node_modules/.bin:.:/usr/bin::/p-other/bin:bin:/bin";
+    expect(childEnvironment({ PATH }, { ...none, roots: ["/p"] }).PATH).toBe(
+      "/usr/bin:/p-other/bin:/bin:/p/node_modules/.bin",
+    );
+  });
+
   it.each([
+    ["GIT_AUTHOR_NAME", "Ada"],
+    ["GIT_SSH_COMMAND", "ssh -i key"],
+    ["GIT_CONFIG_GLOBAL", "/home/ada/.gitconfig"],
+    ["LD_LIBRARY_PATH", "/opt/lib"],
     ["PATH", "/bin:/usr/bin"],
     ["KEYBOARD", "us"],
     ["STORAGE_KEY_PREFIX", "app"],

@@ -1,3 +1,6 @@
+import { delimiter, isAbsolute } from "node:path";
+import { isWithin } from "./paths.ts";
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What is never handed on unless the person names it: keys of model services, and other well-known secrets. */
@@ -112,6 +115,33 @@ export const SECRET_VALUES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
 ];
 
+/**
+ * They make a shell, git or a common program do something else than its words say: run a file first, write a
+ * trace, look in another place. A command is judged by its words, so it is started without them.
+ */
+const CHANGES_MEANING = new Set([
+  ...["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "BASH_COMPAT", "POSIXLY_CORRECT", "BASH_XTRACEFD", "PS4"],
+  ...["CDPATH", "PROMPT_COMMAND", "GLOBIGNORE", "EXECIGNORE", "IFS", "HISTFILE", "ZDOTDIR"],
+  ...["LD_PRELOAD", "LD_AUDIT", "LD_PROFILE", "LD_DEBUG_OUTPUT", "DYLD_INSERT_LIBRARIES", "GCONV_PATH"],
+  ...[
+    "LESSOPEN",
+    "LESSCLOSE",
+    "TAR_OPTIONS",
+    "GREP_OPTIONS",
+    "RIPGREP_CONFIG_PATH",
+    "TAPE",
+    "_POSIX2_VERSION",
+  ],
+  ...["AWKPATH", "AWKLIBPATH", "BLOCK_SIZE"],
+]);
+
+/** Of git's own variables only these say who works and how the network is reached; the rest move it or run programs. */
+const GITS_HARMLESS =
+  /^GIT_(?:(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|SSL_\w+|HTTP_\w+|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|LFS_SKIP_SMUDGE|PROTOCOL\w*|EDITOR|SEQUENCE_EDITOR|MERGE_AUTOEDIT)$/;
+
+/** Functions that bash would take over in place of programs. */
+const EXPORTED_FUNCTION = /^BASH_FUNC_|^__BASH_FUNC</;
+
 /** Of no use to a child, and misleading: channels that a parent of Burin opened for Burin alone. */
 const BURINS_OWN = new Set(["NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "NODE_UNIQUE_ID"]);
 
@@ -120,19 +150,38 @@ export interface EnvironmentRules {
   readonly pass: readonly string[];
   /** Secret by name, beside the well-known ones: the variable that settings name for the model's key. */
   readonly secret: readonly string[];
+  /** Folders whose programs are found last, so that a project cannot bring an `ls` of its own. */
+  readonly roots?: readonly string[];
 }
 
 /**
- * The environment for a child process: without secrets, with pagers off, and marked, so that programs can
- * tell who runs them. A name is secret when it is a known one, never because it contains some word.
+ * The environment for a child process: without secrets and without what would change the meaning of a
+ * command, with pagers off, and marked, so that programs can tell who runs them. A name is secret when it is
+ * a known one, never because it contains some word.
  */
 export function childEnvironment(environment: Environment, rules: EnvironmentRules): Record<string, string> {
   const cleaned: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     if (value === undefined || BURINS_OWN.has(name)) continue;
-    if (rules.pass.includes(name) || !isSecret(name, value, rules.secret)) cleaned[name] = value;
+    const isKept = !changesMeaning(name) && !isSecret(name, value, rules.secret);
+    if (isKept || rules.pass.includes(name)) cleaned[name] = value;
   }
-  return { ...cleaned, PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", BURIN: "1" };
+  const path = cleaned.PATH === undefined ? {} : { PATH: searchPath(cleaned.PATH, rules.roots ?? []) };
+  return { ...cleaned, ...path, PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", BURIN: "1" };
+}
+
+function changesMeaning(name: string): boolean {
+  if (name.startsWith("GIT_")) return !GITS_HARMLESS.test(name);
+  return CHANGES_MEANING.has(name) || EXPORTED_FUNCTION.test(name);
+}
+
+/** A package runner puts the project's own folder at the front, a careless profile the current one. */
+function searchPath(path: string, roots: readonly string[]): string {
+  const folders = path.split(delimiter).filter(isAbsolute);
+  const isOfProject = (folder: string) => roots.some((root) => isWithin(folder, root));
+  return [...folders.filter((folder) => !isOfProject(folder)), ...folders.filter(isOfProject)].join(
+    delimiter,
+  );
 }
 
 /** Whether a variable is one whose value is a secret, by its name or by what it looks like. */

@@ -15,19 +15,25 @@ export interface LimitsOptions {
 /** Wraps programs in the limits that this session has, found out at the first of them. */
 export class CommandLimits {
   readonly #options: LimitsOptions;
-  #state: Promise<SandboxState> | null = null;
-  #onRequest: Promise<SandboxState> | null = null;
+  readonly #states = new Map<SandboxMode, Promise<SandboxState>>();
 
   constructor(options: LimitsOptions) {
     this.#options = options;
   }
 
-  /** Which limits commands run in. */
-  state(): Promise<SandboxState> {
+  /** Which limits commands run in; with `isReadOnly` those of one that may change nothing. */
+  state(isReadOnly = false): Promise<SandboxState> {
     const { mode } = this.#options;
-    this.#state ??=
+    return this.#in(isReadOnly && mode !== "off" ? "read-only" : mode);
+  }
+
+  #in(mode: SandboxMode): Promise<SandboxState> {
+    const known = this.#states.get(mode);
+    if (known !== undefined) return known;
+    const state =
       mode === "off" ? Promise.resolve({ sandbox: null, reason: "it is switched off" }) : this.#probe(mode);
-    return this.#state;
+    this.#states.set(mode, state);
+    return state;
   }
 
   async #probe(mode: Exclude<SandboxMode, "off">): Promise<SandboxState> {
@@ -37,8 +43,8 @@ export class CommandLimits {
   }
 
   /** null where there is no sandbox. */
-  async plan(command: SandboxedCommand): Promise<SandboxPlan | null> {
-    return this.#planIn(await this.state(), command);
+  async plan(command: SandboxedCommand, isReadOnly: boolean): Promise<SandboxPlan | null> {
+    return this.#planIn(await this.state(isReadOnly), command);
   }
 
   /**
@@ -47,8 +53,7 @@ export class CommandLimits {
    */
   async confined(command: SandboxedCommand): Promise<SandboxPlan> {
     const { mode } = this.#options;
-    this.#onRequest ??= mode === "off" ? this.#probe("workspace-write") : this.state();
-    const state = await this.#onRequest;
+    const state = await this.#in(mode === "off" ? "workspace-write" : mode);
     const plan = await this.#planIn(state, command);
     if (plan !== null) return plan;
     const reason = state.sandbox === null ? state.reason : "";
@@ -67,7 +72,6 @@ export class CommandLimits {
 
   /** The temporary folder is gone: what is wrapped next needs another. */
   forget(): void {
-    this.#state = null;
-    this.#onRequest = null;
+    this.#states.clear();
   }
 }

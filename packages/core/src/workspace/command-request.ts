@@ -15,6 +15,8 @@ export interface CommandsOptions {
   readonly passEnvironment: readonly string[];
   /** Variables that hold secrets although their names are not known for it. */
   readonly secretEnvironment: readonly string[];
+  /** Whether a command that starts now may change nothing, as in plan mode. */
+  readonly isReadOnly?: () => boolean;
 }
 
 export interface CommandRequest {

@@ -21,6 +21,14 @@ import type { SandboxedCommand, SandboxPlan, SandboxState } from "./sandbox.ts";
 import { type ShellProgram, shellArguments } from "./shell-program.ts";
 import { WorkspaceError } from "./workspace.ts";
 
+/** git puts its index right as it looks; where nothing may change it leaves it alone. */
+const LOOKING_ONLY = {
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_CONFIG_COUNT: "1",
+  GIT_CONFIG_KEY_0: "diff.autoRefreshIndex",
+  GIT_CONFIG_VALUE_0: "false",
+};
+
 /** Ended background commands that can still be asked for. */
 const MOST_REMEMBERED = 50;
 const OUTPUT_KEPT_MS = 7 * 24 * 3600 * 1000;
@@ -62,9 +70,13 @@ export class RunningCommands {
     return this.#cleaned;
   }
 
+  get #isReadOnly(): boolean {
+    return this.#options.isReadOnly?.() ?? false;
+  }
+
   /** Which limits commands run in, found out at the first call. */
   sandbox(): Promise<SandboxState> {
-    return this.#limits.state();
+    return this.#limits.state(this.#isReadOnly);
   }
 
   /** What to start instead of a program that is no command of the shell tool. */
@@ -92,6 +104,7 @@ export class RunningCommands {
         ...env,
         PWD: request.directory,
         ...sandbox?.env,
+        ...(this.#isReadOnly ? LOOKING_ONLY : {}),
         [RUN_VARIABLE]: inherited ? `${inherited} ${runId}` : runId,
       },
       isVerbatim: this.#shell.isVerbatim,
@@ -108,18 +121,16 @@ export class RunningCommands {
   }
 
   #environment(): Readonly<Record<string, string>> {
-    const { environment, passEnvironment: pass, secretEnvironment: secret } = this.#options;
-    this.#env ??= childEnvironment(environment, { pass, secret });
+    const { environment, roots, passEnvironment: pass, secretEnvironment: secret } = this.#options;
+    this.#env ??= childEnvironment(environment, { pass, secret, roots });
     return this.#env;
   }
 
   async #limitsOf({ command, directory, exception }: CommandRequest): Promise<SandboxPlan | null> {
     if (exception === "unlimited") return null;
-    return this.#limits.plan({
-      argv: [this.#shell.path, ...shellArguments(this.#shell, command)],
-      cwd: directory,
-      network: this.#options.network || exception === "network",
-    });
+    const argv = [this.#shell.path, ...shellArguments(this.#shell, command)] as const;
+    const network = this.#options.network || exception === "network";
+    return this.#limits.plan({ argv, cwd: directory, network }, this.#isReadOnly);
   }
 
   #openSession(): Session {

@@ -1,0 +1,95 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createToolbox } from "../src/index.ts";
+
+let base: string;
+let root: string;
+let canary: string;
+
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), "burin-environment-")));
+  root = join(base, "project");
+  canary = join(root, "canary");
+  mkdirSync(join(root, "node_modules", ".bin"), { recursive: true });
+  mkdirSync(join(base, "elsewhere", "src"), { recursive: true });
+  mkdirSync(join(root, "src"));
+  writeFileSync(join(root, "a.txt"), "alpha\n");
+  writeFileSync(join(base, "elsewhere/src/secret"), "elsewhere\n");
+  execFileSync("tar", ["cf", "a.tar", "a.txt"], { cwd: root });
+  execFileSync("git", ["init", "-q"], { cwd: root });
+  execFileSync("git", ["add", "a.txt"], { cwd: root });
+  writeFileSync(join(root, "a.txt"), "changed\n");
+  script(join(root, "run.sh"));
+  for (const name of ["ls", "cat", "git"]) script(join(root, "node_modules/.bin", name));
+});
+
+afterEach(async () => {
+  await rm(base, { recursive: true });
+});
+
+function script(path: string): void {
+  writeFileSync(path, `#!/bin/sh\ntouch ${canary}\n`);
+  chmodSync(path, 0o755);
+}
+
+const HOSTILE: readonly (readonly [string, string, () => Record<string, string>])[] = [
+  [
+    "a file that bash runs first",
+    "ls",
+    () => ({ BASH_ENV: join(root, "run.sh"), ENV: join(root, "run.sh") }),
+  ],
+  ["a function in place of a program", "ls", () => ({ "BASH_FUNC_ls%%": `() { touch ${canary}; }` })],
+  ["a diff program", "git diff", () => ({ GIT_EXTERNAL_DIFF: join(root, "run.sh") })],
+  [
+    "git settings",
+    "git diff",
+    () => ({
+      GIT_CONFIG_COUNT: "1",
+      GIT_CONFIG_KEY_0: "diff.external",
+      GIT_CONFIG_VALUE_0: join(root, "run.sh"),
+    }),
+  ],
+  ["a trace of git", "git status", () => ({ GIT_TRACE: canary })],
+  [
+    "options of tar",
+    "tar tf a.tar",
+    () => ({ TAR_OPTIONS: `--checkpoint=1 --checkpoint-action=exec=${join(root, "run.sh")}` }),
+  ],
+  [
+    "the project's own programs",
+    "ls && cat a.txt && git log -1",
+    () => ({ PATH: [join(root, "node_modules/.bin"), process.env.PATH].join(delimiter) }),
+  ],
+  [
+    "the current folder's programs",
+    "ls",
+    () => ({ PATH: ["", ".", "node_modules/.bin", process.env.PATH].join(delimiter) }),
+  ],
+];
+
+describe("a command that is judged by its words", () => {
+  it.each(HOSTILE)(
+    "P21 means the same whatever Burin was started with: %s (%s)",
+    async (_title, command, variables) => {
+      const environment = { ...process.env, BURIN_HOME: join(base, "home"), ...variables() };
+      const toolbox = createToolbox({ root, environment, settings: { sandbox: { mode: "off" } } });
+      const { llmContent } = await toolbox.call("run_shell_command", { command });
+      await toolbox.close();
+      expect(llmContent).toContain("Exit code:");
+      expect(existsSync(canary)).toBe(false);
+    },
+  );
+
+  it("P21 cd goes where it says, and nowhere that CDPATH names", async () => {
+    const environment = { ...process.env, BURIN_HOME: join(base, "home"), CDPATH: join(base, "elsewhere") };
+    const toolbox = createToolbox({ root, environment, settings: { sandbox: { mode: "off" } } });
+    const { llmContent } = await toolbox.call("run_shell_command", { command: "cd src && ls" });
+    await toolbox.close();
+    expect(llmContent).toContain("Exit code: 0");
+    expect(llmContent).not.toContain("secret");
+  });
+});
