@@ -23,7 +23,18 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "create-session.ts",
     "index.ts",
   ],
-  cli: ["terminal", "locales", "state", "ui", "commands", "modes", "args.ts", "start.ts", "main.ts"],
+  cli: [
+    "terminal",
+    "locales",
+    "state",
+    "ui",
+    "commands",
+    "modes",
+    "args.ts",
+    "start.ts",
+    "kept-code.ts",
+    "main.ts",
+  ],
 };
 const INNER_FOLDERS = new Set([
   "core/network/html",

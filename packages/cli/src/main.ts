@@ -1,8 +1,11 @@
+import { keepCompiledCode } from "./kept-code.ts";
+
 declare const BURIN_VERSION: string;
 
 // The version is answered before anything else is loaded: scripts and editors ask for it often.
 if (process.argv.length === 3 && (process.argv[2] === "--version" || process.argv[2] === "-v")) {
   process.stdout.write(`${BURIN_VERSION}\n`);
 } else {
+  keepCompiledCode();
   void import("./start.ts").then(({ start }) => start(process.argv.slice(2)));
 }

@@ -1,0 +1,87 @@
+/** What Node's loader does with the text of a module; not in its types. */
+interface Loader {
+  _compile(this: NodeJS.Module, source: string, file: string): unknown;
+}
+
+/** The text of a module as a function of exports, require, module, file name and folder name. */
+type Wrapped = (...given: readonly unknown[]) => unknown;
+
+const FIRST_CHUNK = /^start-[\w-]+\.cjs$/;
+
+/**
+ * Keeps what V8 makes of the first chunk under `~/.burin/cache`, so that the next start need not compile it
+ * again, which is a tenth of its time. The name of the chunk is a hash of its content, and V8 itself refuses
+ * what another V8 has made. Where there is no `~/.burin` yet nothing is kept, and a fault costs the time only.
+ */
+export function keepCompiledCode(): void {
+  const { existsSync } = process.getBuiltinModule("node:fs");
+  const { join } = process.getBuiltinModule("node:path");
+  const home = process.env.BURIN_HOME || join(process.getBuiltinModule("node:os").homedir(), ".burin");
+  if (!existsSync(home)) return;
+  const folder = join(home, "cache");
+  const module = process.getBuiltinModule("node:module") as typeof import("node:module") & {
+    readonly enableCompileCache?: (folder: string) => unknown;
+  };
+  if (module.enableCompileCache) module.enableCompileCache(folder);
+  else keepFirstChunk(module, folder);
+}
+
+/** By hand, for a Node that cannot do it. Whatever goes wrong before the chunk runs, it is compiled as usual. */
+function keepFirstChunk(module: typeof import("node:module"), folder: string): void {
+  const loader = module.Module.prototype as unknown as Loader;
+  const { basename, dirname, join } = process.getBuiltinModule("node:path");
+  const compile = loader._compile;
+  loader._compile = function (source, file) {
+    const name = basename(file);
+    if (!FIRST_CHUNK.test(name)) return compile.call(this, source, file);
+    loader._compile = compile;
+    const kept = join(folder, `${name}.bin`);
+    let wrapped: Wrapped;
+    try {
+      wrapped = compiled(module.wrap(source.replace(/^#!.*/, "")), file, kept);
+    } catch {
+      return compile.call(this, source, file);
+    }
+    return wrapped.call(this.exports, this.exports, module.createRequire(file), this, file, dirname(file));
+  };
+}
+
+function compiled(source: string, filename: string, kept: string): Wrapped {
+  const { constants, Script } = process.getBuiltinModule("node:vm");
+  const cachedData = bytesOf(kept);
+  const script = new Script(source, {
+    filename,
+    ...(cachedData ? { cachedData } : {}),
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  });
+  // At the end, because then it holds also the functions that V8 compiles when they are first called.
+  if (!cachedData || script.cachedDataRejected)
+    process.once("exit", () => keep(script.createCachedData(), kept));
+  return script.runInThisContext() as Wrapped;
+}
+
+function bytesOf(file: string): Buffer | undefined {
+  try {
+    return process.getBuiltinModule("node:fs").readFileSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** In one step, so that a start at the same moment finds all of it or nothing; what older versions left goes. */
+function keep(code: Buffer, file: string): void {
+  const fs = process.getBuiltinModule("node:fs");
+  const { basename, dirname, join } = process.getBuiltinModule("node:path");
+  const folder = dirname(file);
+  try {
+    fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const old = fs.readdirSync(folder).filter((name) => name.startsWith("start-"));
+    const temporary = `${file}.${process.pid}`;
+    // To the disk before it has its name: V8 would stumble over a file of which a part is missing.
+    fs.writeFileSync(temporary, code, { mode: 0o600, flush: true });
+    fs.renameSync(temporary, file);
+    for (const name of old) if (name !== basename(file)) fs.rmSync(join(folder, name), { force: true });
+  } catch {
+    // The next start compiles again.
+  }
+}

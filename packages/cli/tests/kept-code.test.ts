@@ -1,0 +1,58 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+
+let home: string;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "burin-kept-"));
+});
+afterEach(() => rmSync(home, { recursive: true }));
+
+function start(folder = home) {
+  return burin(["tools", "--json"], { cwd: home, env: { BURIN_HOME: folder } });
+}
+
+function keptFiles(): string[] {
+  const all = readdirSync(join(home, "cache"), { recursive: true, encoding: "utf8" });
+  return all.map((name) => join(home, "cache", name)).filter((path) => statSync(path).isFile());
+}
+
+describe("the code that V8 has made of a start", () => {
+  it("is kept by the first start for the next ones, for this person only", async () => {
+    const first = await start();
+    const kept = keptFiles();
+    expect(kept.length).toBeGreaterThan(0);
+    expect(statSync(join(home, "cache")).mode & 0o077).toBe(0);
+    const times = kept.map((path) => statSync(path).mtimeMs);
+    const second = await start();
+    expect(first.code).toBe(0);
+    expect(second).toEqual(first);
+    expect(kept.map((path) => statSync(path).mtimeMs)).toEqual(times);
+  });
+
+  it("is made anew where it is broken off, foreign or cannot be read", async () => {
+    const { stdout } = await start();
+    const kept = keptFiles();
+    for (const text of ["", "not made by any V8", "x".repeat(100_000)]) {
+      for (const path of kept) writeFileSync(path, text);
+      expect(await start()).toMatchObject({ code: 0, stdout });
+      expect(keptFiles().every((path) => statSync(path).size !== text.length)).toBe(true);
+    }
+    for (const path of kept) {
+      rmSync(path);
+      mkdirSync(path);
+    }
+    expect(await start()).toMatchObject({ code: 0, stdout });
+  });
+
+  it("is not kept where there is no home yet, and never for --version", async () => {
+    const missing = join(home, "missing");
+    expect((await start(missing)).code).toBe(0);
+    expect(existsSync(missing)).toBe(false);
+    await burin(["--version"], { cwd: home, env: { BURIN_HOME: home } });
+    expect(existsSync(join(home, "cache"))).toBe(false);
+  });
+});
