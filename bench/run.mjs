@@ -5,6 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 const BENCHES = {
   start: "start.mjs",
+  agent: "agent.mjs",
   files: "files.mjs",
   edit: "edit/run.mjs",
   "edit-speed": "edit-speed.mjs",

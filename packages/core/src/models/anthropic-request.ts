@@ -5,6 +5,7 @@ import { answerText, isErrorAnswer } from "./answer-text.ts";
 import type { ModelRequest } from "./chat-model.ts";
 import { isShownImage, mediaNote } from "./media.ts";
 import { signatureOf } from "./thought-signature.ts";
+import { wireJson } from "./wire-json.ts";
 import { wireId } from "./wire-names.ts";
 
 interface Block {
@@ -26,7 +27,7 @@ const CACHED = { cache_control: { type: "ephemeral" } };
  * The body of a Messages request. Instructions and tools, and the last two messages of the user, are marked
  * as worth keeping, so that the next request pays only for what is new.
  */
-export function anthropicBody(model: string, request: ModelRequest, quirks: ReadonlySet<string>): string {
+export function anthropicBody(model: string, request: ModelRequest, quirks: ReadonlySet<string>): string[] {
   const isCaching = !quirks.has("no-cache-control");
   const mark = isCaching ? CACHED : {};
   const { system, tools } = request;
@@ -39,7 +40,7 @@ export function anthropicBody(model: string, request: ModelRequest, quirks: Read
     stream: true,
   };
   if (isCaching) markUserMessages(body.messages);
-  return JSON.stringify(body);
+  return [wireJson(body)];
 }
 
 /** What a refusal teaches: a lower limit of output, or a field that this service does not take. */

@@ -8,7 +8,7 @@ const PNG: Part = { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } 
 const LS = { name: "ls", description: "lists", parameters: { type: "object", properties: {} } };
 
 function body(history: readonly Message[], tools = [LS], system = "Be exact.") {
-  return JSON.parse(chatCompletionsBody("m", { system, history, tools }));
+  return JSON.parse(chatCompletionsBody("m", { system, history, tools }).join(""));
 }
 
 function messages(...history: Message[]) {
@@ -60,7 +60,8 @@ describe("the body of a chat completions request", () => {
   it("is the same bytes each time, and a longer history only adds to them", () => {
     const history = [user({ text: "hi" }), model({ text: "a" }, call("1")), user(answer("1"))];
     const longer = [...history, model({ text: "done" }), user({ text: "more" })];
-    const write = (list: Message[]) => chatCompletionsBody("m", { system: "s", history: list, tools: [LS] });
+    const write = (list: Message[]) =>
+      chatCompletionsBody("m", { system: "s", history: list, tools: [LS] }).join("");
     expect(write(history)).toBe(write(structuredClone(history)));
     const end = '],"stream":true,"stream_options":{"include_usage":true}}';
     expect(write(longer).startsWith(write(history).slice(0, -end.length))).toBe(true);

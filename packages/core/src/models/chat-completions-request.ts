@@ -4,6 +4,7 @@ import type { InlineData, Part } from "../messages/parts.ts";
 import { markedAnswerText } from "./answer-text.ts";
 import type { ModelRequest } from "./chat-model.ts";
 import { isShownImage, mediaNote } from "./media.ts";
+import { wireJson } from "./wire-json.ts";
 
 type UserContent =
   | { readonly type: "text"; readonly text: string }
@@ -30,23 +31,24 @@ type WireMessage =
 export type ChatQuirk = "reasoning-wanted" | "reasoning-refused" | "no-stream-options";
 
 /**
- * The body of a chat completions request as JSON. The same request gives the same bytes, and a longer
- * history begins with the bytes of the shorter one, so that the service can reuse what it has computed.
+ * The body of a chat completions request as JSON, in pieces. The same request gives the same bytes, and a
+ * longer history begins with the pieces of the shorter one, so that the service can reuse what it has computed.
  */
 export function chatCompletionsBody(
   model: string,
   request: ModelRequest,
   quirks: ReadonlySet<string> = new Set(),
-): string {
+): string[] {
   const knows = (quirk: ChatQuirk): boolean => quirks.has(quirk);
   const withReasoning = knows("reasoning-wanted") && !knows("reasoning-refused");
-  return JSON.stringify({
-    model,
-    ...(request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {}),
-    messages: wireMessages(request, withReasoning),
-    stream: true,
-    ...(knows("no-stream-options") ? {} : { stream_options: { include_usage: true } }),
-  });
+  const tools = request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {};
+  const rest = knows("no-stream-options") ? {} : { stream_options: { include_usage: true } };
+  const [first = "", ...further] = writtenMessages(request, withReasoning);
+  return [
+    `${wireJson({ model, ...tools }).slice(0, -1)},"messages":[${first.slice(1)}`,
+    ...further,
+    `],${wireJson({ stream: true, ...rest }).slice(1)}`,
+  ];
 }
 
 function wireTool(tool: FunctionDeclaration): unknown {
@@ -54,22 +56,55 @@ function wireTool(tool: FunctionDeclaration): unknown {
   return { type: "function", function: { name, description, parameters } };
 }
 
-function wireMessages(request: ModelRequest, withReasoning: boolean): WireMessage[] {
-  const messages: WireMessage[] = [];
-  if (request.system !== "") messages.push({ role: "system", content: request.system });
-  let turn = new UserTurn();
-  for (const message of request.history) {
+/** The JSON of messages that do not change any more: a long history is not written anew for each request. */
+const WRITTEN: Readonly<Record<"with" | "without", WeakMap<Message, string>>> = {
+  with: new WeakMap(),
+  without: new WeakMap(),
+};
+
+/** Each with a comma before it. */
+function writtenMessages({ system, history }: ModelRequest, withReasoning: boolean): string[] {
+  const written = system === "" ? [] : [`,${wireJson({ role: "system", content: system })}`];
+  const memory = WRITTEN[withReasoning ? "with" : "without"];
+  let turn: Message[] = [];
+  for (const message of history) {
     if (message.role === "user") {
-      turn.add(message);
+      turn.push(message);
       continue;
     }
-    const answer = assistantMessage(message.parts, withReasoning);
-    if (!answer) continue;
-    messages.push(...turn.messages(), answer);
-    turn = new UserTurn();
+    const write = (): string => writtenReply(message, withReasoning);
+    // The last message may still grow.
+    const answer = message === history.at(-1) ? write() : remembered(memory, message, write);
+    if (answer === "") continue;
+    const [first] = turn;
+    const asked = (): string => writtenTurn(turn);
+    const words = first && turn.length === 1 ? remembered(memory, first, asked) : asked();
+    written.push(...[words, answer].filter((json) => json !== ""));
+    turn = [];
   }
-  messages.push(...turn.messages());
-  return messages;
+  const last = writtenTurn(turn);
+  return last === "" ? written : [...written, last];
+}
+
+function remembered(memory: WeakMap<Message, string>, message: Message, write: () => string): string {
+  let json = memory.get(message);
+  if (json === undefined) {
+    json = write();
+    memory.set(message, json);
+  }
+  return json;
+}
+
+function writtenTurn(messages: readonly Message[]): string {
+  const turn = new UserTurn();
+  for (const message of messages) turn.add(message);
+  const wire = turn.messages();
+  return wire.length === 0 ? "" : `,${wireJson(wire).slice(1, -1)}`;
+}
+
+function writtenReply({ parts }: Message, withReasoning: boolean): string {
+  const answer = assistantMessage(parts, withReasoning);
+  return answer ? `,${wireJson(answer)}` : "";
 }
 
 /**

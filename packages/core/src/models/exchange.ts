@@ -5,7 +5,7 @@ import type { ReplyReader } from "./reply-reader.ts";
 
 export interface Exchange extends Asked {
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: readonly Uint8Array[];
   /** The service may be silent for as long as this, at any moment. */
   readonly silenceMs: number;
 }

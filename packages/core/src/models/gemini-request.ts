@@ -5,6 +5,7 @@ import type { ModelRequest } from "./chat-model.ts";
 import { isShownImage, mediaNote } from "./media.ts";
 import { geminiSignatureOf } from "./thought-signature.ts";
 import type { JsonRecord } from "./untrusted-json.ts";
+import { wireJson } from "./wire-json.ts";
 
 /** The habits of a service that each is learned from a refusal. */
 export type GeminiQuirk = "signature-wanted" | "signature-refused" | "old-parameters";
@@ -19,18 +20,19 @@ const NO_SIGNATURE = "skip_thought_signature_validator";
 const MORE_MEDIA = /^(?:application\/pdf|audio\/|video\/)/;
 
 /** The body of a generateContent request. A longer history begins with the contents of the shorter one. */
-export function geminiBody(_model: string, request: ModelRequest, quirks: ReadonlySet<string>): string {
+export function geminiBody(_model: string, request: ModelRequest, quirks: ReadonlySet<string>): string[] {
   const knows = (quirk: GeminiQuirk): boolean => quirks.has(quirk);
   const { system, tools, history } = request;
   const declarations = tools.map((tool) => declaration(tool, knows("old-parameters")));
-  return JSON.stringify({
+  const body = {
     ...(system === "" ? {} : { systemInstruction: { parts: [{ text: system }] } }),
     ...(tools.length > 0 ? { tools: [{ functionDeclarations: declarations }] } : {}),
     contents: contents(history, {
       returns: !knows("signature-refused"),
       standsIn: knows("signature-wanted") || knows("signature-refused"),
     }),
-  });
+  };
+  return [wireJson(body)];
 }
 
 /** What a refusal teaches: how signatures are taken, or that the schema goes under its older name. */

@@ -4,7 +4,8 @@ export interface HttpRequest {
   readonly url: URL;
   readonly method: "GET" | "POST";
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  /** In pieces, sent as one. */
+  readonly body?: readonly Uint8Array[];
 }
 
 export interface HttpAnswer {
@@ -30,8 +31,9 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
   const isSecure = (route.protocol ?? request.url.protocol) === "https:";
   // A dynamic import would start Node's loader for ES modules, which a bundled program has no other use for.
   const { request: open } = process.getBuiltinModule(isSecure ? "node:https" : "node:http");
-  const { method, body } = request;
-  const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
+  const { method, body = [] } = request;
+  const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
+  const length = request.body === undefined ? {} : { "content-length": bytes };
   const headers = { ...request.headers, ...length, ...route.headers };
   const options: RequestOptions = { ...route, method, headers, signal };
   const send = (): Promise<IncomingMessage> =>
@@ -41,7 +43,11 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
         const isStale = sending.reusedSocket && "code" in error && error.code === "ECONNRESET";
         reject(isStale ? new StaleConnection() : error);
       });
-      sending.end(body);
+      // One write of all pieces and the head.
+      sending.cork();
+      for (const piece of body) sending.write(piece);
+      sending.uncork();
+      sending.end();
     });
   const response = await send().catch((error: unknown) => {
     // The server closed the idle connection at the moment when it was to be used again: nothing was taken.

@@ -5,6 +5,7 @@ import type { ModelRequest } from "./chat-model.ts";
 import { isShownImage, mediaNote } from "./media.ts";
 import { signatureOf } from "./thought-signature.ts";
 import { isRecord, type JsonRecord, parseJson } from "./untrusted-json.ts";
+import { wireJson } from "./wire-json.ts";
 import { wireId } from "./wire-names.ts";
 
 /** The habits of a service that each is learned from a refusal. */
@@ -14,10 +15,10 @@ export type ResponsesQuirk = "no-include" | "no-reasoning";
  * The body of a Responses request. Nothing is kept at the service: the whole conversation travels each time,
  * the model's reasoning with it, encrypted.
  */
-export function responsesBody(model: string, request: ModelRequest, quirks: ReadonlySet<string>): string {
+export function responsesBody(model: string, request: ModelRequest, quirks: ReadonlySet<string>): string[] {
   const knows = (quirk: ResponsesQuirk): boolean => quirks.has(quirk);
   const { system, tools, history } = request;
-  return JSON.stringify({
+  const body = {
     model,
     ...(system === "" ? {} : { instructions: system }),
     ...(tools.length > 0
@@ -27,7 +28,8 @@ export function responsesBody(model: string, request: ModelRequest, quirks: Read
     stream: true,
     store: false,
     ...(knows("no-include") ? {} : { include: ["reasoning.encrypted_content"] }),
-  });
+  };
+  return [wireJson(body)];
 }
 
 /** What a refusal teaches: not every model reasons, and not every service takes back what another one said. */

@@ -9,6 +9,8 @@ import { wireName } from "./wire-names.ts";
 /** A request in a form that the provider takes, with the way back from its names to ours. */
 export interface PreparedRequest extends ModelRequest {
   readonly ownName: (wireName: string) => string;
+  /** The same object for each request of one conversation: the list that its history is kept in. */
+  readonly conversation: object;
 }
 
 /** The request without what the service is known to refuse, each tool under a name and a schema that it takes. */
@@ -28,7 +30,8 @@ export function prepareRequest(
   }
   const { system } = request;
   const history = request.history.map((message) => preparedMessage(message, lessons));
-  return { system, history, tools, ownName: (name) => ownNames.get(name) ?? name };
+  const conversation = request.history;
+  return { system, history, tools, conversation, ownName: (name) => ownNames.get(name) ?? name };
 }
 
 /** The same object where nothing changes, which is nearly always. */

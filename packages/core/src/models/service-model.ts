@@ -1,3 +1,4 @@
+import { BodyBytes } from "./body-bytes.ts";
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "./chat-model.ts";
 import type { SchemaDialect } from "./clean-schema.ts";
 import { exchange } from "./exchange.ts";
@@ -25,7 +26,8 @@ export interface Protocol {
   path(basePath: string, model: string): string;
   query?: string;
   headers(apiKey: string): Readonly<Record<string, string>>;
-  body(model: string, request: PreparedRequest, quirks: ReadonlySet<string>): string;
+  /** In pieces; a longer conversation gives those of the shorter one first, where the protocol allows it. */
+  body(model: string, request: PreparedRequest, quirks: ReadonlySet<string>): readonly string[];
   /** Asked for when the request is on its way; what reads replies is loaded only then. */
   reply(request: PreparedRequest, takenIds: ReadonlySet<string>): Promise<ReplyReader>;
   /** What a refusal teaches of the service's habits; one that is known already ends the trying. */
@@ -39,7 +41,7 @@ const MOST_LESSONS = 8;
 
 /** The model of a service. Nothing is opened before `stream` is read. */
 export function serviceModel(protocol: Protocol, options: ServiceOptions): ChatModel {
-  const service: Service = { protocol, options, lessons: new Lessons() };
+  const service: Service = { protocol, options, lessons: new Lessons(), bytes: new BodyBytes() };
   return { name: options.name, stream: (request, signal) => streamReply(service, request, signal) };
 }
 
@@ -47,6 +49,7 @@ interface Service {
   readonly protocol: Protocol;
   readonly options: ServiceOptions;
   readonly lessons: Lessons;
+  readonly bytes: BodyBytes;
 }
 
 async function* streamReply(
@@ -169,11 +172,11 @@ async function* requestOnce(
   { service, endpoint, connection }: Asking,
   prepared: PreparedRequest,
 ): AsyncGenerator<ModelEvent, Outcome, undefined> {
-  const { protocol, options, lessons } = service;
+  const { protocol, options, lessons, bytes } = service;
   const open = {
     ...endpoint,
     model: options.name,
-    body: wireJson(protocol.body(options.name, prepared, lessons.quirks)),
+    body: bytes.of(prepared.conversation, protocol.body(options.name, prepared, lessons.quirks)),
     silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
     connection,
   };
@@ -185,14 +188,6 @@ async function* requestOnce(
     else yield { type: "function_call", call: { ...event.call, name: prepared.ownName(event.call.name) } };
   }
   return next.value;
-}
-
-/** Half a character (a cut through an emoji) is legal JSON, yet strict servers refuse all of it. */
-function wireJson(json: string): string {
-  if (!json.includes("\\ud") || !/(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/.test(json)) return json;
-  return JSON.stringify(JSON.parse(json), (_key, value: unknown) =>
-    typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value,
-  );
 }
 
 /** What the refusal teaches, and what the person should know of it; undefined when it teaches nothing. */

@@ -1,0 +1,79 @@
+// What the loop costs: CPU of a turn that reads a file, against a bare loop in the same run, and memory over many.
+import { execFile, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { median, report } from "./measure.mjs";
+
+const SERVER = fileURLToPath(new URL("agent/server.mjs", import.meta.url));
+const CLIENT = fileURLToPath(new URL("agent/client.mjs", import.meta.url));
+const PAIRS = 7;
+/** A turn costs what the many take beyond the few, so that the start is not counted. */
+const FEW = 10;
+const TURNS = 110;
+const MANY_TURNS = 2000;
+/** A window in which the paired turns need no compaction, and one in which the many turns need several. */
+const LARGE_WINDOW = 1_000_000;
+const USUAL_WINDOW = 128_000;
+
+/** @param {{ root: string, home: string }} places @param {number} turns @param {string} file */
+async function startServer({ root }, turns, file) {
+  const server = fork(SERVER, [String(turns), join(root, file)]);
+  const [port] = await once(server, "message");
+  return { server, url: `http://127.0.0.1:${port}/v1`, port };
+}
+
+/** @param {string} kind @param {readonly string[]} args */
+async function run1(kind, args) {
+  const { stdout } = await promisify(execFile)(process.execPath, [CLIENT, kind, ...args], {
+    maxBuffer: 1 << 24,
+  });
+  return /** @type {{ cpuMs: number, peakMb: number }} */ (JSON.parse(stdout));
+}
+
+export async function run() {
+  const base = mkdtempSync(join(tmpdir(), "burin-bench-agent-"));
+  const places = { root: base, home: join(base, "home") };
+  writeFileSync(join(base, "file.txt"), `${"A line of a file that is read.\n".repeat(64)}`);
+  const few = await startServer(places, FEW, "file.txt");
+  const more = await startServer(places, TURNS, "file.txt");
+  /** @param {string} kind */
+  const turnMs = async (kind) => {
+    const args = [base, places.home, String(LARGE_WINDOW)];
+    const start = await run1(kind, [few.url, ...args]);
+    const whole = await run1(kind, [more.url, ...args]);
+    return (whole.cpuMs - start.cpuMs) / (TURNS - FEW);
+  };
+  const bare = [];
+  const agent = [];
+  for (let index = 0; index < PAIRS; index += 1) {
+    bare.push(await turnMs("bare"));
+    agent.push(await turnMs("agent"));
+  }
+  few.server.disconnect();
+  more.server.disconnect();
+  const many = await startServer(places, MANY_TURNS, "file.txt");
+  const long = await run1("agent", [many.url, base, places.home, String(USUAL_WINDOW)]);
+  const firstBytes = Number(await (await fetch(`http://127.0.0.1:${many.port}/first`)).text());
+  many.server.disconnect();
+  console.log(`${PAIRS} pairs of ${TURNS - FEW} read-tool turns, medians`);
+  report({
+    what: "CPU of a read-tool turn",
+    value: median(agent),
+    unit: "ms",
+    most: 3,
+    more: `a bare loop ${median(bare).toFixed(2)} ms, ${(median(agent) / median(bare)).toFixed(2)} x`,
+  });
+  report({
+    what: `peak memory over ${MANY_TURNS} turns`,
+    value: long.peakMb,
+    unit: "MB",
+    most: 120,
+    more: `CPU ${(long.cpuMs / MANY_TURNS).toFixed(2)} ms a turn`,
+  });
+  report({ what: "first request with all tools", value: firstBytes, unit: "bytes", most: 12_000 });
+  rmSync(base, { recursive: true });
+}

@@ -1,0 +1,42 @@
+/** Enough to be worth keeping, and few enough pieces for one write of the socket. */
+const SEGMENT_CHARACTERS = 64 * 1024;
+
+/** A run of pieces and its bytes, which nobody changes any more. */
+interface Segment {
+  readonly pieces: readonly string[];
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Turns bodies into bytes. A body that begins like the one before it in the same conversation shares the bytes
+ * of that beginning: a history of a megabyte is not copied for each request.
+ */
+export class BodyBytes {
+  readonly #known = new WeakMap<object, readonly Segment[]>();
+
+  of(conversation: object, pieces: readonly string[]): Uint8Array[] {
+    if (pieces.length === 1) return [bytesOf(pieces)];
+    const segments: Segment[] = [];
+    let start = 0;
+    for (const segment of this.#known.get(conversation) ?? []) {
+      if (!segment.pieces.every((piece, index) => piece === pieces[start + index])) break;
+      segments.push(segment);
+      start += segment.pieces.length;
+    }
+    let characters = 0;
+    for (let at = start; at < pieces.length; at += 1) {
+      characters += pieces[at]?.length ?? 0;
+      if (characters < SEGMENT_CHARACTERS) continue;
+      const run = pieces.slice(start, at + 1);
+      segments.push({ pieces: run, bytes: bytesOf(run) });
+      start = at + 1;
+      characters = 0;
+    }
+    this.#known.set(conversation, segments);
+    return [...segments.map(({ bytes }) => bytes), bytesOf(pieces.slice(start))];
+  }
+}
+
+function bytesOf(pieces: readonly string[]): Uint8Array {
+  return Buffer.from(pieces.join(""));
+}

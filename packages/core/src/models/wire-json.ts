@@ -1,0 +1,8 @@
+/** JSON as services take it: half a character (a cut through an emoji) is legal, yet strict ones refuse all of it. */
+export function wireJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!json.includes("\\ud") || !/(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/.test(json)) return json;
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === "string" ? inner.replace(/\p{Surrogate}/gu, "\ufffd") : inner,
+  );
+}
