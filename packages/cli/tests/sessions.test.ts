@@ -85,6 +85,34 @@ describe("sessions on the command line", () => {
     expect(await run("sessions", "rm", id)).toMatchObject({ code: 2 });
   });
 
+  it("P23 burin undo takes back what a run did to files, and puts it there again", async () => {
+    const content = { file_path: join(root, "b.txt"), content: "b\n" };
+    const call = { name: "write_file", args: content };
+    const run = await runner({ calls: [call] }, { text: "One." });
+    const id = idIn((await run("-p", "write", "-y")).stderr);
+    expect((await run("undo", "--list")).stdout).toMatch(new RegExp(`change of b.txt  ${id}\\n$`));
+    expect(await run("undo", "--session", id.slice(0, -2))).toMatchObject({
+      code: 0,
+      stdout: "removed     b.txt\n",
+    });
+    expect(await readdir(root)).not.toContain("b.txt");
+    expect((await run("undo", "--list")).stdout).toContain("(taken back)");
+    expect((await run("undo")).stderr).toContain("the undo was taken back");
+    await writeFile(join(root, "b.txt"), "mine\n");
+    expect(await run("undo", "1", "--json")).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("refused"),
+    });
+    await run(
+      "call",
+      "edit",
+      JSON.stringify({ file_path: join(root, "a.txt"), old_string: "alpha", new_string: "x" }),
+      "-y",
+    );
+    expect((await run("undo")).stdout).toBe("restored    a.txt\n");
+    expect(await run("undo", "all")).toMatchObject({ code: 2, stderr: expect.stringContaining("--list") });
+  });
+
   it("--no-session leaves nothing behind", async () => {
     const run = await runner({ text: "One." });
     const { code, stderr } = await run("-p", "first", "--no-session");

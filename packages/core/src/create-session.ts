@@ -7,6 +7,7 @@ import type { ToolboxOptions } from "./assembly/toolbox-options.ts";
 import type { Message } from "./messages/message.ts";
 import type { OnCall } from "./scheduler/scheduler.ts";
 import { type AnsweredCall, isAnswered } from "./scheduler/tool-call.ts";
+import { newSessionId } from "./session/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "./tools/tool-registry.ts";
 import type { ToolResult } from "./tools/tools.ts";
 
@@ -62,7 +63,10 @@ export interface Session {
 }
 
 export function createToolbox(options: ToolboxOptions): Toolbox {
-  const { registry, scheduler, discovery, approval, root, close } = joinParts(options);
+  const { registry, scheduler, discovery, approval, root, close } = joinParts(
+    options,
+    options.record ? { undoWriter: `call-${newSessionId()}` } : {},
+  );
   const run: Toolbox["run"] = async (name, args, { signal, onCall } = {}) => {
     const call = { id: "call_1", name, args };
     const answers = await scheduler.run([call], signal ?? new AbortController().signal, onCall ?? (() => {}));

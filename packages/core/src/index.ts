@@ -39,7 +39,10 @@ export { type ResumedSession, type ResumeOptions, resumeSession } from "./sessio
 export { SessionError } from "./session/session-error.ts";
 export { findSession, removeSession, type SessionPlace } from "./session/session-files.ts";
 export { type SessionSummary, sessionSummaries } from "./session/session-summary.ts";
+export type { FileOutcome } from "./session/take-back.ts";
 export { TurnCount } from "./session/turn-count.ts";
+export type { UndoEntry, UndoOptions, UndoResult } from "./session/undo.ts";
+export { undo, undoEntries } from "./session/undo-door.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";
 export {
   burinHome,

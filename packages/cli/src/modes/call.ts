@@ -27,7 +27,14 @@ export async function runCall({ words, options }: SubcommandRequest, io: Io): Pr
   for (const notice of notices) io.output.note(`burin: ${visible(notice)}`);
   const { root, includeDirectories, approvalMode } = options;
   // Whoever types the call has chosen the file and its content; there is no earlier call that could have read it.
-  const toolbox = createToolbox({ root, includeDirectories, settings, approvalMode, overwriteUnread: true });
+  const toolbox = createToolbox({
+    root,
+    includeDirectories,
+    settings,
+    approvalMode,
+    overwriteUnread: true,
+    record: options.session.kind !== "unrecorded",
+  });
   const answer = await toolbox.run(name, parsed, { signal: io.signal }).finally(() => toolbox.close());
   noteFailures(toolbox.discoveryFailures, io.output);
   if (options.outputFormat === "text") printText(answer, io.output);

@@ -30,6 +30,14 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     ownOptions: { all: { type: "boolean" } },
     load: async () => (await import("./sessions.ts")).runSessions,
   },
+  undo: {
+    usage: [
+      ["undo [N] [--session ID]", "takes back the last change of a file, the last N, or those of a session"],
+      ["undo --list", "what can be taken back"],
+    ],
+    ownOptions: { list: { type: "boolean" }, session: { type: "string" } },
+    load: async () => (await import("./undo.ts")).runUndo,
+  },
   demo: {
     usage: [["demo", "the whole flow in ten seconds, no model needed"]],
     load: async () => (await import("./demo.ts")).runDemo,

@@ -2,7 +2,14 @@ import { Recording } from "../session/recording.ts";
 import type { ResumedSession } from "../session/resume.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { OnChange } from "../workspace/replace-file.ts";
 import { environmentRules } from "./join-commands.ts";
+
+/** What is told of each change of a file, so that undo can take it back. */
+export async function undoJournal(home: string, root: string, writer: string): Promise<OnChange> {
+  const { UndoJournal } = await import("../session/undo-journal.ts");
+  return new UndoJournal(home, root, writer).onChange;
+}
 
 interface RecordingGround {
   readonly id: string;

@@ -19,6 +19,7 @@ export function joinSession(options: SessionOptions) {
   const model = options.model ?? modelOf(settings, environment);
   const { resume: resumed } = options;
   const id = resumed?.id ?? newSessionId();
+  const isRecorded = options.record || resumed !== undefined;
   const budget = budgetOf(options.budget, model.name, settings);
   const spending = { ...options, ...(budget ? { budget } : {}) };
   const subagents = joinSubagents({
@@ -39,10 +40,10 @@ export function joinSession(options: SessionOptions) {
       ...(settings.tools.editCorrection ? { correctEdit: editCorrector(model) } : {}),
       subagents,
       recorded: async () => recording?.recorded(),
+      ...(isRecorded ? { undoWriter: id } : {}),
     },
   );
   const { registry, scheduler, workspace, root } = joined;
-  const isRecorded = options.record || resumed !== undefined;
   const recording = isRecorded ? recordingOf({ id, root, environment, settings, resumed }) : null;
   const kindOf = (tool: string) => registry.getTool(tool)?.kind;
   const agent = agentOf(spending, {

@@ -14,6 +14,7 @@ export interface LentParts {
   readonly judgeIn: (current: { readonly mode: ApprovalMode }) => SchedulerNeeds["judge"];
   readonly onGrant: SchedulerNeeds["onGrant"];
   readonly confirm?: Confirm;
+  readonly recorded?: () => Promise<void>;
 }
 
 /** What belongs to the session alone: its plan, its list of steps, and the handing out of tasks. */
@@ -33,8 +34,8 @@ export function subagentTools(lent: LentParts, { name, tools, approvalMode }: Su
       return stricterMode(lent.session.mode, approvalMode ?? lent.session.mode);
     },
   };
-  const { confirm, onGrant } = lent;
-  const needs = { registry, judge: lent.judgeIn(current), onGrant };
+  const { confirm, onGrant, recorded } = lent;
+  const needs = { registry, judge: lent.judgeIn(current), onGrant, ...(recorded ? { recorded } : {}) };
   return {
     registry,
     scheduler: new Scheduler(confirm ? { ...needs, confirm: askedBy(name, confirm) } : needs),

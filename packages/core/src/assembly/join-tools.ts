@@ -17,6 +17,7 @@ import { lazyApproval, oneAtATime, parsedRules } from "./join-approval.ts";
 import { commandsOf } from "./join-commands.ts";
 import { grantsOf } from "./join-grants.ts";
 import { memoryPlaces } from "./join-memory.ts";
+import { undoJournal } from "./join-recording.ts";
 import { discoveryOf } from "./open-sources.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
@@ -27,17 +28,24 @@ interface SessionParts {
   readonly correctEdit?: CorrectEdit;
   readonly subagents?: Subagents;
   readonly recorded?: () => Promise<void>;
+  /** Who changes files, for undo; without it nothing is kept for that. */
+  readonly undoWriter?: string;
 }
 
 /** The tools and the flow around them. */
 export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}) {
-  const { recorded, ...toolParts } = forSession;
+  const { recorded, undoWriter, ...toolParts } = forSession;
   const settings = mergeSettings([options.settings ?? {}]);
   const rules = parsedRules(settings.permissions);
   const home = burinHome(options.environment ?? process.env);
-  const access = { ...settings.files, denied: unreadablePaths(rules.deny), readable: [join(home, "output")] };
+  const access = {
+    ...settings.files,
+    denied: unreadablePaths(rules.deny),
+    readable: [join(home, "output")],
+    ...(undoWriter ? { openJournal: () => undoJournal(home, workspace.root, undoWriter) } : {}),
+  };
   const open = () => openWorkspace(options.root, options.includeDirectories, access);
-  const workspace = open();
+  const workspace: Workspace = open();
   const current = new CurrentMode(options.approvalMode ?? "default");
   const commands = commandsOf(options, settings, { workspace, current });
   void commands.endLeftBehind();
@@ -64,13 +72,13 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
   const flow = {
     onGrant: grants.add,
     ...(options.confirm ? { confirm: oneAtATime(options.confirm) } : {}),
+    ...(recorded ? { recorded } : {}),
   };
   const scheduler = new Scheduler({
     ...flow,
     registry,
     judge: approval,
     awaitTools: (names, signal) => discovery.waitFor(names, signal),
-    ...(recorded ? { recorded } : {}),
   });
   const forSubagent = async (definition: SubagentDefinition) => {
     const { subagentTools } = await import("./join-subagent-tools.ts");

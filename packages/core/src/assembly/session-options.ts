@@ -8,8 +8,6 @@ export interface SessionOptions extends Omit<ToolboxOptions, "root">, AgentOptio
   readonly cwd: string;
   /** Instead of the one that settings and environment name. */
   readonly model?: ChatModel;
-  /** Keeps the session under BURIN_HOME, so that it can be taken up again. */
-  readonly record?: boolean;
   /** A session to take up again, from `resumeSession`; it is recorded on. */
   readonly resume?: ResumedSession;
 }

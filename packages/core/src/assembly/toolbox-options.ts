@@ -16,6 +16,8 @@ export interface ToolboxOptions {
   readonly overwriteUnread?: boolean;
   /** The root's own definitions of subagents are used, because its person trusts the folder. */
   readonly isTrusted?: boolean;
+  /** Keeps under BURIN_HOME what is needed to take changes of files back, and a session so that it can be taken up again. */
+  readonly record?: boolean;
   /** More tools, beside the built-in ones. */
   readonly tools?: readonly Tool[];
   /** Instead of this process's own: where BURIN_HOME and the variables of commands come from. */

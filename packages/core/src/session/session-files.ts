@@ -18,7 +18,7 @@ export interface SessionPlace {
 }
 
 /** The name of a project's folder under `sessions/` and `undo/`: readable, and its own for each path. */
-function projectName(root: string): string {
+export function projectName(root: string): string {
   const readable =
     basename(root)
       .replace(/[^A-Za-z0-9._-]+/g, "-")

@@ -18,7 +18,7 @@ import { planLargeEdit } from "./large-file.ts";
 import { openWithin } from "./paths.ts";
 import { readContent } from "./read-content.ts";
 import { hashOf, ReadRecord } from "./read-record.ts";
-import { changed, heldContent, replaceFile } from "./replace-file.ts";
+import { changed, heldContent, type OnChange, type Replacement, replaceFile } from "./replace-file.ts";
 import { closeLater, realTarget } from "./target-folder.ts";
 import { WorkspaceError } from "./workspace.ts";
 
@@ -34,12 +34,14 @@ const LOCKS = new Map<string, Promise<unknown>>();
 /** Reads and changes single files, and knows what the model has been shown of each. */
 export class Files {
   readonly #access: Access;
+  readonly #onChange: OnChange | undefined;
   readonly #record = new ReadRecord();
   /** What a snapshot was made from; gone with it. */
   readonly #held = new WeakMap<FileSnapshot, HeldFile>();
 
-  constructor(access: Access) {
+  constructor(access: Access, onChange?: OnChange) {
     this.#access = access;
+    this.#onChange = onChange;
   }
 
   async read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
@@ -96,7 +98,7 @@ export class Files {
         if (realPath !== real || realPath !== plan.realPath) throw changed(file);
         sizeOfFile(handle, file);
         const content = largeContent(plan, { descriptor: handle.fd, signal, edited });
-        const notes = await replaceFile({ file, real, roots: this.#access.roots, ...content });
+        const notes = await this.#replace({ file, real, ...content });
         this.#record.forget(real);
         return { isNew: false, wasBasis: true, notes };
       } finally {
@@ -137,13 +139,15 @@ export class Files {
     const isSame = before?.equals(after) ?? false;
     // Nothing will be written, so that nothing would look at the bytes again.
     if (isSame && !(await this.#current(file)).bytes?.equals(after)) throw changed(file);
-    const replacement = { file, real, roots: this.#access.roots, stats };
-    const notes = isSame
-      ? []
-      : await replaceFile({ ...replacement, content: heldContent(before, after, signal) });
+    const replacement = { file, real, stats, content: heldContent(before, after, signal) };
+    const notes = isSame ? [] : await this.#replace(replacement);
     if (change.isWholeKnown || seen === "all") this.#record.noteWhole(real, hashOf(after));
     else this.#record.forget(real);
     return { isNew: before === null, wasBasis, notes };
+  }
+
+  #replace(replacement: Omit<Replacement, "roots" | "onChange">): Promise<readonly string[]> {
+    return replaceFile({ ...replacement, roots: this.#access.roots, onChange: this.#onChange });
   }
 
   /** The basis itself when the file holds it still, so that nothing found out about it is found out again. */

@@ -14,6 +14,7 @@ import { findFiles } from "./find-files.ts";
 import type { FindRequest, FoundFiles } from "./find-request.ts";
 import { listFolder } from "./list-folder.ts";
 import { openWithin, resolveWithin } from "./paths.ts";
+import type { OnChange } from "./replace-file.ts";
 import { searchFiles } from "./search/search-files.ts";
 import type { SearchRequest, SearchResult } from "./search/search-request.ts";
 import { type Listing, type ListOptions, WorkspaceError } from "./workspace.ts";
@@ -24,10 +25,10 @@ export class Machine {
   readonly #access: Access;
   readonly #files: Files;
 
-  constructor(roots: readonly string[], settings: AccessSettings) {
+  constructor(roots: readonly string[], settings: AccessSettings, onChange?: OnChange) {
     this.#roots = roots;
     this.#access = new Access(roots, settings);
-    this.#files = new Files(this.#access);
+    this.#files = new Files(this.#access, onChange);
   }
 
   resolve(path: string): Promise<string> {

@@ -12,17 +12,23 @@ import type {
 import type { FileContent, LineRange } from "./file-content.ts";
 import type { FindRequest, FoundFiles } from "./find-request.ts";
 import type { Machine } from "./machine.ts";
+import type { OnChange } from "./replace-file.ts";
 import type { SearchRequest, SearchResult } from "./search/search-request.ts";
 import { asWorkspaceError } from "./system-error.ts";
 import { type Listing, type ListOptions, type Workspace, WorkspaceError } from "./workspace.ts";
 
 const NO_ACCESS_SETTINGS: AccessSettings = { ignoreFileNames: [], ignore: [], denied: [] };
 
+export interface WorkspaceSettings extends AccessSettings {
+  /** Resolves to what is told of each change of a file; it is asked for with the first call of a tool. */
+  readonly openJournal?: () => Promise<OnChange>;
+}
+
 /** The workspace of real folders, the first being the root. They must exist; their links are resolved once. */
 export function openWorkspace(
   root: string,
   includeDirectories: readonly string[] = [],
-  settings: AccessSettings = NO_ACCESS_SETTINGS,
+  settings: WorkspaceSettings = NO_ACCESS_SETTINGS,
 ): Workspace {
   const real = realDirectory(root);
   const more = includeDirectories.map((directory) => realDirectory(resolve(real, directory)));
@@ -45,10 +51,10 @@ function realDirectory(path: string): string {
 class NodeWorkspace implements Workspace {
   readonly root: string;
   readonly roots: readonly string[];
-  readonly #settings: AccessSettings;
+  readonly #settings: WorkspaceSettings;
   #machine: Promise<Machine> | undefined;
 
-  constructor(roots: readonly [string, ...string[]], settings: AccessSettings) {
+  constructor(roots: readonly [string, ...string[]], settings: WorkspaceSettings) {
     this.root = roots[0];
     this.roots = roots;
     this.#settings = settings;
@@ -99,7 +105,13 @@ class NodeWorkspace implements Workspace {
   }
 
   #work(): Promise<Machine> {
-    this.#machine ??= import("./machine.ts").then(({ Machine }) => new Machine(this.roots, this.#settings));
+    this.#machine ??= this.#opened();
     return this.#machine;
+  }
+
+  async #opened(): Promise<Machine> {
+    const { openJournal } = this.#settings;
+    const [{ Machine }, onChange] = await Promise.all([import("./machine.ts"), openJournal?.()]);
+    return new Machine(this.roots, this.#settings, onChange);
   }
 }

@@ -30,6 +30,24 @@ export interface NewContent {
   isOf(descriptor: number): Promise<boolean>;
 }
 
+/** A change of a file that is ready to happen. */
+export interface PendingChange {
+  /** Where the file really is. */
+  readonly real: string;
+  /** Names the file as it is now, whatever its path leads to; null when there is none. */
+  readonly present: string | null;
+  /** Names a file that holds all of the new content; null when the file is to be removed. */
+  readonly coming: string | null;
+  /** How many folders above the file were made for it. */
+  readonly madeFolders: number;
+}
+
+/**
+ * Told of each change just before it happens. It gives what the person should know of it, and how to take
+ * back what was noted should the change not happen after all.
+ */
+export type OnChange = (change: PendingChange) => { readonly note: string | null; forget(): void };
+
 export interface Replacement {
   /** As it was asked for; only messages use it. */
   readonly file: string;
@@ -39,6 +57,7 @@ export interface Replacement {
   /** What the system said of the file when it was read; null when it must not exist. */
   readonly stats: BigIntStats | null;
   readonly content: NewContent;
+  readonly onChange?: OnChange | undefined;
 }
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -77,10 +96,17 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
   if (!isNew) await assertReplaceable(target, replacement);
   const temporary = folder.path(`.burin-${randomBytes(8).toString("hex")}.tmp`);
   const descriptor = openSync(temporary, TO_FILL, isNew ? 0o666 : 0o600);
+  let kept: ReturnType<OnChange> | undefined;
   try {
     const notes = isNew ? [] : dressLike(descriptor, target, replacement);
     await replacement.content.writeTo(descriptor);
     await syncLater(descriptor);
+    kept = replacement.onChange?.({
+      real: replacement.real,
+      present: isNew ? null : target,
+      coming: temporary,
+      madeFolders: folder.made.length,
+    });
     if (isNew) giveNewName(temporary, target, replacement);
     else {
       await assertUnchanged(target, replacement);
@@ -88,8 +114,9 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
     }
     // The name is in place; a system that cannot sync folders has done what it can.
     await folder.handle.sync().catch(() => {});
-    return notes;
+    return kept?.note ? [...notes, kept.note] : notes;
   } catch (error) {
+    kept?.forget();
     removeQuietly(temporary);
     throw error;
   } finally {

@@ -1,0 +1,70 @@
+import { realpath } from "node:fs/promises";
+import {
+  burinHome,
+  type FileOutcome,
+  findSession,
+  type UndoEntry,
+  type UndoOptions,
+  undo,
+  undoEntries,
+} from "@burin/core";
+import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { visible } from "../terminal/output.ts";
+import type { Io, SubcommandRequest } from "./subcommand.ts";
+
+/** Takes back what calls did to files, or puts it there again. */
+export async function runUndo(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+  const { options, own } = request;
+  const place = { home: burinHome(process.env), root: await realpath(options.root) };
+  const isText = options.outputFormat === "text";
+  const chosen = await chosenIn(request, place);
+  if (own.list === true) {
+    const entries = await undoEntries(place);
+    if (!isText) output.out(`${JSON.stringify(entries, null, 2)}\n`);
+    else for (const entry of entries) output.out(`${visible(lineOf(entry))}\n`);
+    return EXIT.done;
+  }
+  const result = await undo({ ...place, ...chosen });
+  if (!isText) output.out(`${JSON.stringify(result)}\n`);
+  else for (const outcome of result.files) output.out(`${visible(outcomeLine(outcome))}\n`);
+  const isRefused = result.files.some(({ what }) => what === "refused");
+  if (result.files.length === 0) output.note("burin: there is nothing to take back.");
+  else if (!isRefused) output.note(`burin: ${result.isRedo ? REDONE : UNDONE}`);
+  return isRefused ? EXIT.failed : EXIT.done;
+}
+
+type Place = Pick<UndoOptions, "home" | "root">;
+
+async function chosenIn(
+  { words, own }: SubcommandRequest,
+  { home, root }: Place,
+): Promise<Pick<UndoOptions, "count" | "session">> {
+  const count = countIn(words);
+  if (typeof own.session !== "string") return count === undefined ? {} : { count };
+  if (count !== undefined) throw new UsageError("burin undo takes a number or --session, not both.");
+  return { session: (await findSession(home, root, own.session)).id };
+}
+
+const UNDONE = "taken back. Again burin undo puts it there again; burin undo 1 takes back one change more.";
+const REDONE = "the undo was taken back.";
+
+function countIn([word, ...others]: readonly string[]): number | undefined {
+  if (word === undefined) return undefined;
+  if (others.length > 0 || !/^[1-9]\d{0,5}$/.test(word)) {
+    throw new UsageError(
+      `burin undo takes how many changes to take back, not "${[word, ...others].join(" ")}"; see burin undo --list.`,
+    );
+  }
+  return Number(word);
+}
+
+function lineOf({ at, kind, writer, files, isInForce }: UndoEntry): string {
+  const when = at.slice(0, 19).replace("T", " ");
+  const what = kind === "undo" ? "undo of" : "change of";
+  const state = isInForce ? "" : "  (taken back)";
+  return `${when}  ${what} ${files.join(", ")}${kind === "call" ? `  ${writer}` : ""}${state}`;
+}
+
+function outcomeLine({ file, what, reason }: FileOutcome): string {
+  return what === "refused" ? `left alone  ${file}: ${reason}` : `${what.padEnd(10)}  ${file}`;
+}

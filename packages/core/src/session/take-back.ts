@@ -1,0 +1,169 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+} from "node:fs";
+import { join, relative } from "node:path";
+import { mergeTexts } from "../text/merge-texts.ts";
+import { isWithin } from "../workspace/paths.ts";
+import { removeFile } from "../workspace/remove-file.ts";
+import { type NewContent, type OnChange, replaceFile, writeAll } from "../workspace/replace-file.ts";
+import { WorkspaceError } from "../workspace/workspace.ts";
+import { type Content, contentOf, type FileChange, hashOfOpen, undoFolder } from "./undo-journal.ts";
+
+export interface UndoPlace {
+  readonly home: string;
+  readonly root: string;
+  readonly onChange: OnChange;
+}
+
+/** What became of one file. */
+export interface FileOutcome {
+  /** From the project's folder. */
+  readonly file: string;
+  readonly what: "restored" | "merged" | "removed" | "made again" | "unchanged" | "refused";
+  /** Why it was left alone. */
+  readonly reason?: string;
+}
+
+interface Step {
+  readonly change: FileChange;
+  readonly place: UndoPlace;
+  /** What the file holds now; null when it is not there. */
+  readonly now: Content | null;
+}
+
+/** Takes one change back, unless a later change of the file could not be. */
+export async function takeBack(
+  change: FileChange,
+  place: UndoPlace,
+  isBehindRefused: boolean,
+): Promise<FileOutcome> {
+  const file = isWithin(change.file, place.root) ? relative(place.root, change.file) : change.file;
+  if (isBehindRefused) return { file, what: "refused", reason: "what came later could not be taken back" };
+  try {
+    return { file, what: await applied({ change, place, now: contentNow(change.file) }) };
+  } catch (error) {
+    if (!(error instanceof WorkspaceError)) throw error;
+    return { file, what: "refused", reason: error.message };
+  }
+}
+
+async function applied(step: Step): Promise<FileOutcome["what"]> {
+  const { change, now } = step;
+  const { before, after } = change;
+  if (isSame(now, before)) return "unchanged";
+  if (isSame(now, after)) {
+    if (before === null) return removed(step);
+    await putBack(step, keptPath(step, before));
+    return now === null ? "made again" : "restored";
+  }
+  if (now === null) throw leftAlone("it was removed since");
+  if (after === null) throw leftAlone("there is a file of that name again");
+  if (before === null) throw leftAlone("it was changed since it was made");
+  await putText(step, merged(step, now));
+  return "merged";
+}
+
+/** The refusals of undo are words for a person; the code is not looked at. */
+function leftAlone(reason: string): WorkspaceError {
+  return new WorkspaceError("changed_on_disk", reason);
+}
+
+function contentNow(path: string): Content | null {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return null;
+  if (!stats.isFile()) throw leftAlone("it is no regular file any more");
+  return contentOf(path, stats);
+}
+
+function isSame(one: Content | null, other: Content | null): boolean {
+  if (one === null || other === null) return one === other;
+  if (one.bytes !== other.bytes) return false;
+  if (one.hash !== undefined || other.hash !== undefined) return one.hash === other.hash;
+  return one.inode === other.inode && one.modified === other.modified;
+}
+
+function keptPath({ place }: Step, { kept }: Content): string {
+  const path = kept === undefined ? null : join(undoFolder(place.home, place.root), kept);
+  if (path !== null && lstatSync(path, { throwIfNoEntry: false })?.isFile()) return path;
+  throw leftAlone("its old content is not kept any more");
+}
+
+async function removed(step: Step): Promise<"removed"> {
+  const { change, place } = step;
+  await removeFile({
+    ...target(step),
+    isOf: isOf(step),
+    madeFolders: change.madeFolders,
+    onChange: place.onChange,
+  });
+  return "removed";
+}
+
+/** Whoever wrote outside of the project's folder did so in a folder beside it; links there lead nowhere new. */
+function target({ change, place }: Step) {
+  const { file } = change;
+  return { file, real: file, roots: isWithin(file, place.root) ? [place.root] : [join(file, "..")] };
+}
+
+function isOf({ now }: Step): NewContent["isOf"] {
+  return async (descriptor) => {
+    const { size, ino, mtimeMs } = fstatSync(descriptor);
+    if (now === null || size !== now.bytes) return false;
+    if (now.hash !== undefined) return hashOfOpen(descriptor) === now.hash;
+    return ino === now.inode && mtimeMs === now.modified;
+  };
+}
+
+async function putBack(step: Step, source: string): Promise<void> {
+  await put(step, async (descriptor) => {
+    const from = openSync(source, constants.O_RDONLY);
+    try {
+      const chunk = Buffer.allocUnsafe(1024 * 1024);
+      for (;;) {
+        const count = readSync(from, chunk, 0, chunk.length, null);
+        if (count === 0) return;
+        await writeAll(descriptor, chunk.subarray(0, count), true);
+      }
+    } finally {
+      closeSync(from);
+    }
+  });
+  const { change, now } = step;
+  if (now === null && change.before !== null) chmodSync(change.file, change.before.mode);
+}
+
+async function putText(step: Step, text: string): Promise<void> {
+  await put(step, (descriptor) => writeAll(descriptor, Buffer.from(text, "latin1"), true));
+}
+
+async function put(step: Step, writeTo: NewContent["writeTo"]): Promise<void> {
+  const { change, place, now } = step;
+  const stats = now === null ? null : lstatSync(change.file, { bigint: true });
+  const content = { writeTo, isOf: isOf(step) };
+  await replaceFile({ ...target(step), stats, content, onChange: place.onChange });
+}
+
+/** Byte for byte, whatever the encoding, as long as a newline is one byte. */
+function merged(step: Step, now: Content): string {
+  const { before, after, file } = step.change;
+  const [base, other] = [after, before].map((content) => {
+    if (content?.kept === undefined) throw leftAlone("it was changed since, and is too large to be merged");
+    return readFileSync(keptPath(step, content), "latin1");
+  });
+  const one = readFileSync(file, "latin1");
+  if (base === undefined || other === undefined || now.bytes > one.length) throw leftAlone(CHANGED);
+  if ([base, other, one].some((text) => text.includes("\0")))
+    throw leftAlone("it was changed since, and is no text");
+  const text = mergeTexts({ base, one, other });
+  if (text === null) throw leftAlone(CHANGED);
+  return text;
+}
+
+const CHANGED = "the same lines were changed since";

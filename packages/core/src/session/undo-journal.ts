@@ -1,0 +1,188 @@
+import { createHash, randomBytes } from "node:crypto";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { OnChange, PendingChange } from "../workspace/replace-file.ts";
+import { projectName } from "./session-files.ts";
+import { pruneUndo } from "./undo-limit.ts";
+
+/** What a file holds, or how to tell that it does. */
+export interface Content {
+  readonly bytes: number;
+  readonly mode: number;
+  /** The SHA-256 of its bytes; without it the file is known by the fields below. */
+  readonly hash?: string;
+  readonly inode?: number;
+  readonly modified?: number;
+  /** Its bytes are kept in the file of this name. */
+  readonly kept?: string;
+}
+
+/** One change of one file. null stands for a file that is not there. */
+export interface FileChange {
+  readonly type: "change";
+  readonly id: string;
+  readonly at: string;
+  readonly file: string;
+  readonly before: Content | null;
+  readonly after: Content | null;
+  readonly madeFolders: number;
+}
+
+export type JournalLine =
+  | FileChange
+  | { readonly type: "forgotten"; readonly id: string }
+  /** The changes of this journal took these operations back. */
+  | { readonly type: "undo"; readonly id: string; readonly at: string; readonly of: readonly string[] };
+
+/** Up to this size the new bytes are kept too, so that lines can be merged. */
+const MOST_MERGED_BYTES = 8 * 1024 * 1024;
+const MOST_HASHED_BYTES = 64 * 1024 * 1024;
+const MOST_COPIED_BYTES = 256 * 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
+const CHANGES_BETWEEN_PRUNES = 256;
+
+export function undoFolder(home: string, root: string): string {
+  return join(home, "undo", projectName(root));
+}
+
+/** Sorts by time, also within one millisecond. */
+let count = 0;
+export function newChangeId(): string {
+  count = (count + 1) % 1296;
+  const time = Date.now().toString(36).padStart(9, "0");
+  return `${time}${count.toString(36).padStart(2, "0")}-${randomBytes(3).toString("hex")}`;
+}
+
+/**
+ * Keeps the bytes before and after each change of a file, so that it can be taken back. The bytes before cost
+ * no copy where the file system has hard links: the replaced file gets a second name.
+ */
+export class UndoJournal {
+  readonly #folder: string;
+  readonly #path: string;
+  readonly #top: string;
+  #changes = 0;
+
+  /** `writer` is the session that makes the changes, or another name of its own. */
+  constructor(home: string, root: string, writer: string) {
+    this.#folder = undoFolder(home, root);
+    this.#path = join(this.#folder, `${writer}.jsonl`);
+    this.#top = join(home, "undo");
+  }
+
+  readonly onChange: OnChange = (change) => {
+    const id = newChangeId();
+    if (this.#changes % CHANGES_BETWEEN_PRUNES === 0) pruneUndo(this.#top);
+    this.#changes += 1;
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      const line = this.#keep(id, change);
+      this.append(line);
+      const isKept = line.before === null || line.before.kept !== undefined;
+      const note = isKept ? null : "it is too large to be taken back with burin undo";
+      return { note, forget: () => this.#forget(id) };
+    } catch (error) {
+      this.#removeKept(id);
+      const why = error instanceof Error ? error.message : String(error);
+      return { note: `it cannot be taken back with burin undo (${why})`, forget: () => {} };
+    }
+  };
+
+  append(line: JournalLine): void {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+  }
+
+  #keep(id: string, { real, present, coming, madeFolders }: PendingChange): FileChange {
+    return {
+      type: "change",
+      id,
+      at: new Date().toISOString(),
+      file: real,
+      before: present === null ? null : this.#keepBefore(present, `${id}.before`),
+      after: coming === null ? null : this.#keepAfter(coming, `${id}.after`),
+      madeFolders,
+    };
+  }
+
+  #keepBefore(path: string, name: string): Content {
+    const stats = statSync(path);
+    const isKept = this.#secondName(path, name, stats) || this.#copy(path, name, stats);
+    return { ...contentOf(path, stats), ...(isKept ? { kept: name } : {}) };
+  }
+
+  /** The new file stays in use, so that a second name would change with it. */
+  #keepAfter(path: string, name: string): Content {
+    const stats = statSync(path);
+    const isKept = stats.size <= MOST_MERGED_BYTES && this.#copy(path, name, stats);
+    return { ...contentOf(path, stats), ...(isKept ? { kept: name } : {}) };
+  }
+
+  /** Not for a file with other names, through which it could still be written to. */
+  #secondName(path: string, name: string, stats: Stats): boolean {
+    if (stats.nlink > 1) return false;
+    try {
+      linkSync(path, join(this.#folder, name));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #copy(path: string, name: string, stats: Stats): boolean {
+    if (stats.size > MOST_COPIED_BYTES) return false;
+    copyFileSync(path, join(this.#folder, name), constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    return true;
+  }
+
+  #forget(id: string): void {
+    try {
+      this.append({ type: "forgotten", id });
+    } catch {
+      // Undo will find that the file never changed.
+    }
+    this.#removeKept(id);
+  }
+
+  #removeKept(id: string): void {
+    for (const side of ["before", "after"]) rmSync(join(this.#folder, `${id}.${side}`), { force: true });
+  }
+}
+
+export function contentOf(path: string, stats: Stats): Content {
+  const known = { bytes: stats.size, mode: stats.mode & 0o7777 };
+  if (stats.size <= MOST_HASHED_BYTES) return { ...known, hash: hashOfFile(path) };
+  return { ...known, inode: stats.ino, modified: stats.mtimeMs };
+}
+
+function hashOfFile(path: string): string {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return hashOfOpen(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Of all bytes behind the present position. */
+export function hashOfOpen(descriptor: number): string {
+  const hash = createHash("sha256");
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (;;) {
+    const count = readSync(descriptor, chunk, 0, chunk.length, null);
+    if (count === 0) return hash.digest("base64");
+    hash.update(chunk.subarray(0, count));
+  }
+}

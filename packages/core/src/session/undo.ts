@@ -1,0 +1,74 @@
+import { relative } from "node:path";
+import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
+import { newChangeId, UndoJournal } from "./undo-journal.ts";
+import { type Operation, readOperations } from "./undo-operations.ts";
+
+export interface UndoOptions {
+  /** `~/.burin`, or where BURIN_HOME points. */
+  readonly home: string;
+  /** The real path of the project's folder. */
+  readonly root: string;
+  /** The last so many calls that are in force; without it the last thing that happened, be it an undo. */
+  readonly count?: number;
+  /** All calls of this session that are in force. */
+  readonly session?: string;
+}
+
+export interface UndoResult {
+  /** An undo was taken back: what calls did is there again. */
+  readonly isRedo: boolean;
+  readonly files: readonly FileOutcome[];
+}
+
+/** One operation as a list shows it. */
+export interface UndoEntry {
+  readonly id: string;
+  readonly at: string;
+  readonly kind: "call" | "undo";
+  readonly writer: string;
+  readonly files: readonly string[];
+  /** false while it is taken back. */
+  readonly isInForce: boolean;
+}
+
+export function listOperations({ home, root }: Pick<UndoOptions, "home" | "root">): UndoEntry[] {
+  const entries = readOperations(home, root).map(({ id, at, writer, of, isInForce, changes }) => ({
+    id,
+    at,
+    kind: of === null ? ("call" as const) : ("undo" as const),
+    writer,
+    files: changes.map(({ file }) => relative(root, file)),
+    isInForce,
+  }));
+  return entries.reverse();
+}
+
+export async function takeBackLast(options: UndoOptions): Promise<UndoResult> {
+  const { home, root } = options;
+  const chosen = chosenFrom(readOperations(home, root), options);
+  const id = newChangeId();
+  const journal = new UndoJournal(home, root, `undo-${id}`);
+  const place: UndoPlace = { home, root, onChange: journal.onChange };
+  const files: FileOutcome[] = [];
+  const refused = new Set<string>();
+  const of: string[] = [];
+  for (const operation of chosen) {
+    const before = refused.size;
+    for (const change of [...operation.changes].reverse()) {
+      const outcome = await takeBack(change, place, refused.has(change.file));
+      if (outcome.what === "refused") refused.add(change.file);
+      files.push(outcome);
+    }
+    if (refused.size === before) of.push(operation.id);
+  }
+  if (of.length > 0) journal.append({ type: "undo", id, at: new Date().toISOString(), of });
+  return { isRedo: (chosen[0]?.depth ?? 0) % 2 === 1, files };
+}
+
+/** The last first. */
+function chosenFrom(operations: readonly Operation[], { count, session }: UndoOptions): Operation[] {
+  const inForce = operations.filter(({ isInForce }) => isInForce).reverse();
+  if (session !== undefined) return inForce.filter(({ writer }) => writer === session);
+  if (count === undefined) return inForce.slice(0, 1);
+  return inForce.filter(({ of }) => of === null).slice(0, count);
+}

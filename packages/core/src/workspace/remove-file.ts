@@ -1,0 +1,52 @@
+import { closeSync, constants, fstatSync, openSync, rmdirSync, unlinkSync } from "node:fs";
+import { dirname } from "node:path";
+import { changed, type OnChange } from "./replace-file.ts";
+import { asWorkspaceError } from "./system-error.ts";
+import { closeLater, openTargetFolder, removeMade } from "./target-folder.ts";
+
+export interface Removal {
+  /** As it was asked for; only messages use it. */
+  readonly file: string;
+  readonly real: string;
+  readonly roots: readonly string[];
+  /** Whether the file, open at its beginning, still holds the very content that is to go. */
+  readonly isOf: (descriptor: number) => Promise<boolean>;
+  /** So many folders above it go too, as far as they are empty. */
+  readonly madeFolders: number;
+  readonly onChange: OnChange;
+}
+
+/** Removes a file that still holds what it is known to hold. */
+export async function removeFile(removal: Removal): Promise<void> {
+  const { file, real, roots, isOf, madeFolders, onChange } = removal;
+  const folder = await openTargetFolder(real, roots);
+  let kept: ReturnType<OnChange> | undefined;
+  try {
+    const target = folder.path(folder.name);
+    kept = onChange({ real, present: target, coming: null, madeFolders });
+    const descriptor = openSync(target, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      if (!fstatSync(descriptor).isFile() || !(await isOf(descriptor))) throw changed(file);
+    } finally {
+      closeSync(descriptor);
+    }
+    unlinkSync(target);
+  } catch (error) {
+    kept?.forget();
+    throw asWorkspaceError(error, file);
+  } finally {
+    await removeMade(folder.made);
+    closeLater(folder.handle);
+  }
+  removeEmpty(dirname(real), madeFolders);
+}
+
+function removeEmpty(folder: string, count: number): void {
+  if (count === 0) return;
+  try {
+    rmdirSync(folder);
+  } catch {
+    return;
+  }
+  removeEmpty(dirname(folder), count - 1);
+}
