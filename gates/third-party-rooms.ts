@@ -4,6 +4,8 @@ import { modulesUsed } from "./syntax.ts";
 
 /** The one file, or the one folder (ending in `/`), that may import a package. A new package gets a row here. */
 const ROOM_OF_PACKAGE: Readonly<Record<string, string>> = {
+  "@modelcontextprotocol/client": "packages/core/src/discovery/mcp/",
+  "@napi-rs/keyring": "packages/core/src/discovery/mcp/keychain.ts",
   diff: "packages/core/src/text/",
   "eventsource-parser": "packages/core/src/models/sse.ts",
   "fastest-levenshtein": "packages/core/src/text/",

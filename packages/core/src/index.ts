@@ -20,6 +20,7 @@ export {
   type DiscoveredToolNeeds,
   type RunToolCommand,
 } from "./discovery/discovered-tool.ts";
+export { DiscoveredMCPTool, type McpToolServer } from "./discovery/mcp/discovered-mcp-tool.ts";
 export type { FunctionCall, FunctionDeclaration, FunctionResponse } from "./messages/function-call.ts";
 export type { JsonSchema } from "./messages/json-schema.ts";
 export type { Message } from "./messages/message.ts";

@@ -78,6 +78,14 @@ function contentOf(question: Confirmation): Content {
     }
     case "plan":
       return { target: [], text: question.plan, parts: [] };
+    case "form": {
+      const { server, message, schema } = question;
+      return {
+        target: [server],
+        text: `${message}\n${JSON.stringify(schema.properties, null, 2) ?? ""}`,
+        parts: [],
+      };
+    }
   }
 }
 

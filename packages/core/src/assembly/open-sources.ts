@@ -37,7 +37,9 @@ async function sourcesOf(parts: SourceParts, report: Parameters<OpenSources>[0])
     });
     sources.push(source);
   }
-  return sources;
+  if (Object.keys(mcpServers).length === 0) return sources;
+  const { mcpSources } = await import("./join-mcp.ts");
+  return [...sources, ...(await mcpSources(parts, report))];
 }
 
 const MOST_BYTES = 10 * 1024 * 1024;

@@ -3,8 +3,10 @@ import type { DiscoveryFailure, ToolRegistry, ToolSource } from "../tools/tool-r
 /** Opens the sources that settings name. `report` hears of what a source leaves out. */
 export type OpenSources = (report: (failure: DiscoveryFailure) => void) => Promise<readonly ToolSource[]>;
 
-/** A call of a tool that is not there waits no longer than this for one that might bring it. */
-const LONGEST_WAIT_MS = 30_000;
+/** A call of a tool that is not there waits no longer than this for the server that its name begins with... */
+const SERVER_WAIT_MS = 60_000;
+/** ... or for any source that might bring it. */
+const LONGEST_WAIT_MS = 10_000;
 
 /**
  * Starts the sources of tools once somebody wants them, and knows how each is doing. With nothing configured
@@ -69,6 +71,7 @@ export class ToolDiscovery {
   /** Resolves when every source has answered or failed; starts them when nobody has yet. */
   async ready(): Promise<readonly DiscoveryFailure[]> {
     await this.start();
+    await Promise.all(this.#sources.map((source) => source.settle?.()));
     await Promise.all(this.#running.values());
     return this.#failures;
   }
@@ -95,13 +98,22 @@ export class ToolDiscovery {
   async waitFor(names: readonly string[], signal: AbortSignal): Promise<void> {
     const isThere = () => names.every((name) => this.#registry.getTool(name) !== undefined);
     if (this.#open === null || isThere()) return;
-    const deadline = Date.now() + LONGEST_WAIT_MS;
+    const begun = Date.now();
     await this.start();
-    while (!isThere() && this.#running.size > 0 && !signal.aborted) {
-      const left = deadline - Date.now();
+    for (const source of this.#sources) void source.settle?.();
+    for (let left = 1; !isThere() && this.#running.size > 0 && !signal.aborted; ) {
+      const isNamed = [...this.#running.keys()].some((source) =>
+        names.some((name) => mayBring(source, name)),
+      );
+      left = begun + (isNamed ? SERVER_WAIT_MS : LONGEST_WAIT_MS) - Date.now();
       if (left <= 0) return;
       await within(Promise.race(this.#running.values()), left, signal);
     }
+  }
+
+  /** Those that settings name, once they have been opened. */
+  get sources(): readonly ToolSource[] {
+    return this.#sources;
   }
 
   /** Ends what the sources have started. */
@@ -115,6 +127,10 @@ export class ToolDiscovery {
     await Promise.all(this.#running.values());
     await Promise.allSettled(this.#sources.map((source) => source.close?.()));
   }
+}
+
+function mayBring({ prefix }: ToolSource, name: string): boolean {
+  return prefix !== undefined && name.startsWith(prefix);
 }
 
 /** Until the work is done, the time is over or nobody waits any more. Rejects never. */

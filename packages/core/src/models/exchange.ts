@@ -1,5 +1,5 @@
+import { type HttpAnswer, httpRequest } from "../network/http-request.ts";
 import type { ModelEvent } from "./chat-model.ts";
-import { type HttpAnswer, httpRequest } from "./http-request.ts";
 import type { Asked, Outcome } from "./read-answer.ts";
 import type { ReplyReader } from "./reply-reader.ts";
 

@@ -1,4 +1,4 @@
-import { httpRequest, startOfText } from "./http-request.ts";
+import { httpRequest, startOfText } from "../network/http-request.ts";
 import { isRecord, parseJson } from "./untrusted-json.ts";
 
 export interface LocalServerPort {

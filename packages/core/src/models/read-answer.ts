@@ -1,5 +1,5 @@
+import { type HttpAnswer, startOfText } from "../network/http-request.ts";
 import type { ModelEvent, ModelFailure } from "./chat-model.ts";
-import { type HttpAnswer, startOfText } from "./http-request.ts";
 import type { ReplyReader } from "./reply-reader.ts";
 import { detailOf, looksLikeHtml, readRetryAfter, statusFailure } from "./service-failure.ts";
 import { shownUrl } from "./shown-url.ts";

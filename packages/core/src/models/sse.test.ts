@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { httpRequest } from "./http-request.ts";
+import { httpRequest } from "../network/http-request.ts";
 import { readServerSentEvents } from "./sse.ts";
 
 /** Sends the pieces over a real socket, each as a chunk of its own, and gives what the reader makes of them. */

@@ -24,12 +24,19 @@ export async function readHomeFile(path: string): Promise<string | null> {
  * whatever happens. `change` is given the text as it is now; what it throws leaves the file as it was.
  */
 export async function changeHomeFile(path: string, change: (text: string | null) => string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const unlock = await lock(`${path}.lock`);
-  try {
+  await alone(path, async () => {
     const before = await readHomeFile(path);
     const after = change(before);
     if (after !== before) await replace(await realpath(path).catch(() => path), after);
+  });
+}
+
+/** Does work that no other process may do at the same time for this path. */
+export async function alone<T>(path: string, work: () => Promise<T>): Promise<T> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const unlock = await lock(`${path}.lock`);
+  try {
+    return await work();
   } finally {
     await unlock();
   }

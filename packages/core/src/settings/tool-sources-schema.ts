@@ -31,6 +31,8 @@ const MCP_SERVER: JsonSchema = {
     httpUrl: { type: "string", minLength: 1, description: "Streamable HTTP only." },
     headers: { ...texts, description: "Sent with each request; $NAME stands for a variable." },
     timeout: { type: "number", exclusiveMinimum: 0, description: "Of one request, in milliseconds." },
+    startTimeout: { type: "number", exclusiveMinimum: 0, description: "Until it is ready, in milliseconds." },
+    sampling: { type: "boolean", description: "It may ask the model. Counts in your own settings only." },
     trust: { type: "boolean", description: "Its tools run unasked. Counts in your own settings only." },
     includeTools: { ...strings, description: "Names as the server knows them; when given, only these." },
     excludeTools: strings,

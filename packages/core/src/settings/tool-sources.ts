@@ -29,6 +29,10 @@ export interface McpServerSettings {
   readonly headers: Readonly<Record<string, string>>;
   /** Of one request, in milliseconds, as this family of tools writes it. */
   readonly timeout?: number;
+  /** Until it is ready, in milliseconds. */
+  readonly startTimeout?: number;
+  /** It may ask the model. */
+  readonly sampling?: boolean;
   /** Its tools run unasked. */
   readonly trust: boolean;
   /** Names as the server knows them; when given, only these. */

@@ -5,6 +5,8 @@ import { declarationOf, type Tool } from "./tools.ts";
 /** Where tools come from that are not built in: a command, an MCP server. */
 export interface ToolSource {
   readonly name: string;
+  /** What the names of all its tools begin with. */
+  readonly prefix?: string;
   /** All its tools. What it leaves out it reports by itself; when it rejects, it gives none. */
   discover(signal: AbortSignal): Promise<readonly Tool[]>;
   /** Called once; the source tells here when its tools have changed by themselves. */
@@ -13,6 +15,8 @@ export interface ToolSource {
   isStale?(): Promise<boolean>;
   /** How long the first request to the model waits for it, in milliseconds; without it, not at all. */
   readonly patience?: number;
+  /** Resolves when what it gave from memory is what there is now; whoever calls it does not want to wait long. */
+  settle?(): Promise<void>;
   /** Ends everything that the source has started. */
   close?(): Promise<void>;
 }
@@ -56,8 +60,12 @@ export class ToolRegistry {
     return this.#tools.delete(name);
   }
 
+  /** By its name, or by its plain name while that means no other. */
   getTool(name: string): Tool | undefined {
-    return this.#tools.get(name)?.tool;
+    const named = this.#tools.get(name)?.tool;
+    if (named !== undefined) return named;
+    const plain = [...this.#tools.values()].filter(({ tool }) => tool.plainName === name);
+    return plain.length === 1 ? plain[0]?.tool : undefined;
   }
 
   /** The name of the source that gave the tool. */

@@ -72,6 +72,8 @@ export type Confirmation = { readonly title: string; readonly grants: readonly s
   | { readonly kind: "info"; readonly prompt: string; readonly urls: readonly string[] }
   | { readonly kind: "mcp"; readonly server: string; readonly tool: string; readonly args: unknown }
   | { readonly kind: "plan"; readonly plan: string }
+  /** What an MCP server wants to know of the person while it works. The message is the server's. */
+  | { readonly kind: "form"; readonly server: string; readonly message: string; readonly schema: JsonSchema }
 );
 
 /** How far an "always" reaches: until this session ends, or for good in this project or in all. */
@@ -83,6 +85,8 @@ export type Decision =
   | { readonly outcome: "always"; readonly scope: GrantScope }
   /** Only for an edit: yes to this content instead of the proposed one. */
   | { readonly outcome: "edited"; readonly content: string }
+  /** Only for a form: these values, by the names in its schema. */
+  | { readonly outcome: "filled"; readonly values: Readonly<Record<string, unknown>> }
   /** Only for a plan: yes, and the approval mode to go on in; "once" goes back to the mode before. */
   | { readonly outcome: "approved_plan"; readonly mode: PlanFollower }
   | { readonly outcome: "cancel"; readonly reason?: string };
@@ -99,6 +103,8 @@ export type OnUpdate = (display: ToolDisplay) => void;
 /** One capability that a model can ask for, built in, discovered or registered by an embedder. */
 export interface Tool<Params extends object = Record<string, unknown>> {
   readonly name: string;
+  /** Another name that a call may use while it means no other tool, e.g. the one that the tool's server knows. */
+  readonly plainName?: string;
   readonly displayName: string;
   readonly description: string;
   readonly parameterSchema: JsonSchema;

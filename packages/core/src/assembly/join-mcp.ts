@@ -1,0 +1,88 @@
+import type { McpAnswer, McpQuestion } from "../discovery/mcp/client-requests.ts";
+import type { Confirm } from "../scheduler/scheduler.ts";
+import { burinHome } from "../settings/load-settings.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { DiscoveryFailure, ToolSource } from "../tools/tool-registry.ts";
+import type { Commands } from "../workspace/commands.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import { environmentRules } from "./join-commands.ts";
+import type { ToolboxOptions } from "./toolbox-options.ts";
+
+interface McpParts {
+  readonly settings: Settings;
+  readonly options: ToolboxOptions;
+  readonly workspace: Workspace;
+  readonly commands: Commands;
+}
+
+/** One source for each MCP server that settings name. Starts none of them. */
+export async function mcpSources(
+  { settings, options, workspace, commands }: McpParts,
+  report: (failure: DiscoveryFailure) => void,
+): Promise<ToolSource[]> {
+  const servers = Object.entries(settings.mcpServers);
+  if (servers.length === 0) return [];
+  const [{ McpServer }, { ServerProcesses }] = await Promise.all([
+    import("../discovery/mcp/mcp-server.ts"),
+    import("../workspace/server-processes.ts"),
+  ]);
+  const environment = options.environment ?? process.env;
+  const home = burinHome(environment);
+  const processes = new ServerProcesses({
+    ...environmentRules(settings),
+    home,
+    environment,
+    confined: (command) => commands.confined(command),
+  });
+  const { confirm } = options;
+  const common = { home, environment, processes, roots: workspace.roots };
+  const asking = confirm ? { askPerson: personAsker(confirm) } : {};
+  return Promise.all(
+    servers.map(([alias, definition]) => {
+      const source = `mcp:${alias}`;
+      const needs = {
+        ...common,
+        ...asking,
+        alias,
+        definition,
+        report: (message: string) => report({ source, message }),
+      };
+      return new McpServer(needs).recall();
+    }),
+  );
+}
+
+/** Lays the questions of servers before the person, one at a time. */
+function personAsker(confirm: Confirm) {
+  let last: Promise<unknown> = Promise.resolve();
+  return (question: McpQuestion, signal: AbortSignal): Promise<McpAnswer> => {
+    const answer = last.then(() => asked(confirm, question, signal));
+    last = answer.catch(() => {});
+    return answer;
+  };
+}
+
+async function asked(confirm: Confirm, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer> {
+  const { server, message } = question;
+  const decision = await confirm(
+    "url" in question
+      ? {
+          kind: "info",
+          title: `The MCP server ${server} asks you to open an address.`,
+          prompt: message,
+          urls: [question.url],
+          grants: [],
+        }
+      : {
+          kind: "form",
+          title: `The MCP server ${server} has a question.`,
+          server,
+          message,
+          schema: question.schema,
+          grants: [],
+        },
+    signal,
+  );
+  if (decision.outcome === "cancel") return { action: signal.aborted ? "cancel" : "decline" };
+  return decision.outcome === "filled" ? { action: "accept", values: decision.values } : { action: "accept" };
+}

@@ -1,0 +1,193 @@
+import type { Client, Progress, StandardSchemaV1 } from "@modelcontextprotocol/client";
+import { McpError, reasonOf } from "./mcp-error.ts";
+import type { OpenClient, OpenNeeds } from "./open-client.ts";
+
+export interface CallRequest {
+  /** As the server calls it. */
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly inputSchema: object;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: Progress) => void;
+  /** It may be done twice, should the connection break during it. */
+  readonly mayRepeat: boolean;
+}
+
+const CALL_MS = 600_000;
+/** A server that speaks of progress may take longer, but not for ever. */
+const MOST_CALL_FACTOR = 6;
+const LIST_MS = 60_000;
+const PING_MS = 5000;
+const MOST_PAGES = 100;
+
+/** The connection with one server: opened when it is first needed, and again when it broke. */
+export class McpConnection {
+  readonly #needs: OpenNeeds;
+  readonly #closing = new AbortController();
+  #open: Promise<OpenClient> | null = null;
+
+  constructor(needs: OpenNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Resolves when it is up. A caller that stops waiting does not stop the start. */
+  ready(signal: AbortSignal): Promise<OpenClient> {
+    this.#open ??= this.#opened();
+    return unlessAborted(this.#open, signal);
+  }
+
+  async #opened(): Promise<OpenClient> {
+    try {
+      const { openClient } = await import("./open-client.ts");
+      const open = await openClient(this.#needs, this.#closing.signal);
+      open.client.onclose = () => {
+        this.#open = null;
+      };
+      return open;
+    } catch (error) {
+      this.#open = null;
+      throw error;
+    }
+  }
+
+  /** All tools that the server lists, as it lists them. */
+  async listTools(signal: AbortSignal): Promise<unknown[]> {
+    const { client } = await this.ready(signal);
+    if (client.getServerCapabilities()?.tools === undefined) return [];
+    return pages(client, { method: "tools/list", key: "tools" }, signal);
+  }
+
+  /** What the server lists of prompts, resources or resource templates; none where it knows nothing of them. */
+  async list(what: ListedKind, signal: AbortSignal): Promise<unknown[]> {
+    const { client } = await this.ready(signal);
+    if (client.getServerCapabilities()?.[what === "prompts" ? "prompts" : "resources"] === undefined)
+      return [];
+    return pages(client, LISTS[what], signal);
+  }
+
+  /** One request with the answer as the server gave it. */
+  async request(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
+    const { client } = await this.ready(signal);
+    return client.request({ method, params }, ANYTHING, { signal, timeout: LIST_MS });
+  }
+
+  /** One call of a tool, on a connection that is opened again once when it turns out to be broken. */
+  async callTool(request: CallRequest): Promise<unknown> {
+    for (let attempt = 0; ; attempt += 1) {
+      const open = await this.ready(request.signal);
+      try {
+        return await this.#callOnce(open, request);
+      } catch (error) {
+        request.signal.throwIfAborted();
+        const loss = await this.#lossOf(open, error);
+        if (loss === null) throw this.#inWords(error, request.tool);
+        if (attempt === 0 && (loss === "unsent" || request.mayRepeat)) continue;
+        throw this.#lostInWords(open, request.tool);
+      }
+    }
+  }
+
+  #callOnce({ client }: OpenClient, request: CallRequest): Promise<unknown> {
+    const { tool, args, inputSchema, signal, onProgress } = request;
+    const timeout = this.#needs.definition.timeout ?? CALL_MS;
+    return client.callTool(
+      { name: tool, arguments: args },
+      {
+        signal,
+        timeout,
+        maxTotalTimeout: timeout * MOST_CALL_FACTOR,
+        resetTimeoutOnProgress: true,
+        onprogress: onProgress,
+        toolDefinition: { name: tool, inputSchema: { type: "object", ...inputSchema } },
+      },
+    );
+  }
+
+  /** Whether the connection broke, and whether the request can have reached the server. null: it did not break. */
+  async #lossOf(open: OpenClient, error: unknown): Promise<"unsent" | "unknown" | null> {
+    const { isTimeout, lossOf } = await import("./failure-kind.ts");
+    if (isTimeout(error)) {
+      const answers = await open.client.ping({ timeout: PING_MS }).then(
+        () => true,
+        () => false,
+      );
+      if (!answers) await this.#drop(open);
+      return null;
+    }
+    const loss = lossOf(error);
+    if (loss !== null) await this.#drop(open);
+    return loss;
+  }
+
+  async #drop(open: OpenClient): Promise<void> {
+    this.#open = null;
+    await open.client.close().catch(() => {});
+  }
+
+  #inWords(error: unknown, tool: string): McpError {
+    if (error instanceof McpError) return error;
+    const { alias } = this.#needs;
+    return new McpError("mcp_failed", `The MCP server "${alias}" failed at ${tool}: ${reasonOf(error)}`);
+  }
+
+  #lostInWords(open: OpenClient, tool: string): McpError {
+    const words = open.lastWords();
+    return new McpError(
+      "mcp_connection_lost",
+      `The MCP server "${this.#needs.alias}" ended while ${tool} was running; whether the call had an effect is ` +
+        `not known. The server is started again with the next call.${words === "" ? "" : ` Its last words: ${words}`}`,
+    );
+  }
+
+  /** Ends it for good. */
+  async close(): Promise<void> {
+    this.#closing.abort(new McpError("mcp_unavailable", "The session is over."));
+    const open = await this.#open?.catch(() => null);
+    await open?.client.close().catch(() => {});
+  }
+}
+
+type ListedKind = "prompts" | "resources" | "resourceTemplates";
+
+const LISTS: Readonly<Record<ListedKind, List>> = {
+  prompts: { method: "prompts/list", key: "prompts" },
+  resources: { method: "resources/list", key: "resources" },
+  resourceTemplates: { method: "resources/templates/list", key: "resourceTemplates" },
+};
+
+interface List {
+  readonly method: string;
+  readonly key: string;
+}
+
+/** Lists are judged entry by entry, so that one that is wrong does not spoil the others. */
+const ANYTHING: StandardSchemaV1<unknown, Record<string, unknown>> = {
+  "~standard": {
+    version: 1,
+    vendor: "burin",
+    validate: (value) => ({ value: value as Record<string, unknown> }),
+  },
+};
+
+async function pages(client: Client, { method, key }: List, signal: AbortSignal): Promise<unknown[]> {
+  const found: unknown[] = [];
+  let cursor: unknown;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const params = typeof cursor === "string" ? { cursor } : {};
+    const answer = await client.request({ method, params }, ANYTHING, { signal, timeout: LIST_MS });
+    const part = answer[key];
+    if (Array.isArray(part)) found.push(...part);
+    cursor = answer.nextCursor;
+    if (typeof cursor !== "string" || cursor === "") break;
+  }
+  return found;
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}

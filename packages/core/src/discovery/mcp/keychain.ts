@@ -1,0 +1,50 @@
+import { createRequire } from "node:module";
+import type { AsyncEntry } from "@napi-rs/keyring";
+
+const SERVICE = "burin-mcp";
+/** A keychain that asks the person or its service must not hold up a session. */
+const PATIENCE_MS = 3000;
+
+type Entries = new (service: string, user: string) => AsyncEntry;
+let entries: Entries | null | undefined;
+
+/** The optional package is native and never bundled; null where it is not installed or does not load. */
+function loaded(): Entries | null {
+  if (entries !== undefined) return entries;
+  try {
+    const loadedPackage = createRequire(import.meta.url)("@napi-rs/keyring") as { AsyncEntry: Entries };
+    entries = loadedPackage.AsyncEntry;
+  } catch {
+    entries = null;
+  }
+  return entries;
+}
+
+/** The secret kept under that name; null when there is none or the system's keychain does not work here. */
+export async function keychainGet(name: string): Promise<string | null> {
+  const Entry = loaded();
+  if (Entry === null) return null;
+  try {
+    return (await new Entry(SERVICE, name).getPassword(AbortSignal.timeout(PATIENCE_MS))) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** false when the secret must be kept elsewhere. */
+export async function keychainSet(name: string, secret: string): Promise<boolean> {
+  const Entry = loaded();
+  if (Entry === null) return false;
+  try {
+    await new Entry(SERVICE, name).setPassword(secret, AbortSignal.timeout(PATIENCE_MS));
+    return (await keychainGet(name)) === secret;
+  } catch {
+    return false;
+  }
+}
+
+export async function keychainDelete(name: string): Promise<void> {
+  const Entry = loaded();
+  if (Entry === null) return;
+  await new Entry(SERVICE, name).deletePassword(AbortSignal.timeout(PATIENCE_MS)).catch(() => {});
+}

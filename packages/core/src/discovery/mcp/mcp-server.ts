@@ -1,0 +1,153 @@
+import type { ToolSource } from "../../tools/tool-registry.ts";
+import { McpConnection } from "./connection.ts";
+import { definitionHash } from "./definition.ts";
+import { DiscoveredMCPTool, type McpToolServer } from "./discovered-mcp-tool.ts";
+import { ListCache } from "./list-cache.ts";
+import { isWanted, readTools } from "./offered-tools.ts";
+import type { OpenNeeds } from "./open-client.ts";
+import { namePrefix } from "./tool-names.ts";
+
+export interface McpServerNeeds extends Omit<OpenNeeds, "onToolsChanged"> {
+  /** Hears what cannot be used of what the server offers, and why a start in the background failed. */
+  readonly report: (message: string) => void;
+}
+
+/** The first request to the model needs the processor more than servers that nobody has called yet. */
+const START_DELAY_MS = 250;
+/** How long a list is waited for that only has to be read from disk. */
+const READ_MS = 1000;
+/** A server that says so again and again is asked again only so often. */
+const RELIST_MS = 1000;
+
+/** One configured server as a source of tools. */
+export class McpServer implements ToolSource {
+  readonly name: string;
+  readonly prefix: string;
+  readonly alias: string;
+  readonly connection: McpConnection;
+  readonly #needs: McpServerNeeds;
+  readonly #cache: ListCache;
+  readonly #side: McpToolServer;
+  readonly #closing = new AbortController();
+  #onTools: (tools: readonly DiscoveredMCPTool[]) => void = () => {};
+  #raw: readonly unknown[] | null = null;
+  /** The list of an earlier session, until it has been handed out. */
+  #known: readonly DiscoveredMCPTool[] | null = null;
+  #listing: Promise<readonly DiscoveredMCPTool[]> | null = null;
+  #startNow: () => void = () => {};
+  #relisting: NodeJS.Timeout | null = null;
+
+  constructor(needs: McpServerNeeds) {
+    const { alias, definition, home } = needs;
+    this.#needs = needs;
+    this.alias = alias;
+    this.name = `mcp:${alias}`;
+    this.prefix = namePrefix(alias);
+    this.connection = new McpConnection({ ...needs, onToolsChanged: () => this.#relistSoon() });
+    const hash = definitionHash(definition);
+    this.#cache = new ListCache(home, hash);
+    this.#side = {
+      alias,
+      hash,
+      isTrusted: definition.trust,
+      connection: this.connection,
+      approved: new Map(),
+      onApproved: () => void this.#save(),
+    };
+  }
+
+  /** Reads what earlier sessions know of it. To be called once, before everything else. */
+  async recall(): Promise<this> {
+    const { tools, approved } = await this.#cache.read();
+    for (const [name, definition] of Object.entries(approved)) this.#side.approved.set(name, definition);
+    this.#raw = tools;
+    this.#known = tools === null ? null : this.#toolsOf(tools);
+    return this;
+  }
+
+  get patience(): number {
+    return this.#known === null ? 0 : READ_MS;
+  }
+
+  watch(onTools: (tools: readonly DiscoveredMCPTool[]) => void): void {
+    this.#onTools = onTools;
+  }
+
+  /** Its tools; at first those of an earlier session when there are some, while it is asked in the background. */
+  discover(_signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
+    const known = this.#known;
+    if (known === null) return this.#listed(this.#listing !== null);
+    this.#known = null;
+    void this.#refresh(false);
+    return Promise.resolve(known);
+  }
+
+  async #refresh(isUrgent: boolean): Promise<void> {
+    try {
+      this.#onTools(await this.#listed(isUrgent));
+    } catch (error) {
+      if (!this.#closing.signal.aborted)
+        this.#needs.report(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async settle(): Promise<void> {
+    this.#startNow();
+    await this.#listing?.catch(() => {});
+  }
+
+  /** Asks the server itself, and remembers what it says. */
+  #listed(isUrgent: boolean): Promise<readonly DiscoveredMCPTool[]> {
+    const listing = this.#pause(isUrgent ? 0 : START_DELAY_MS).then(async () => {
+      this.#closing.signal.throwIfAborted();
+      const raw = await this.connection.listTools(this.#closing.signal);
+      this.#raw = raw;
+      await this.#save();
+      return this.#toolsOf(raw);
+    });
+    this.#listing = listing;
+    return listing;
+  }
+
+  #pause(milliseconds: number): Promise<void> {
+    if (milliseconds === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.#startNow = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #save(): Promise<void> {
+    return this.#cache.write({ tools: this.#raw, approved: Object.fromEntries(this.#side.approved) });
+  }
+
+  #toolsOf(raw: readonly unknown[]): DiscoveredMCPTool[] {
+    const { offered, refused } = readTools(raw);
+    for (const { name, reason } of refused.slice(0, 5)) {
+      this.#needs.report(`its tool "${name.slice(0, 80)}" was left out: ${reason}`);
+    }
+    if (refused.length > 5) this.#needs.report(`${refused.length - 5} more of its tools were left out`);
+    const wanted = offered.filter(({ name }) => isWanted(name, this.#needs.definition));
+    return wanted.map((tool) => new DiscoveredMCPTool(this.#side, tool));
+  }
+
+  #relistSoon(): void {
+    if (this.#relisting !== null || this.#closing.signal.aborted) return;
+    this.#relisting = setTimeout(() => {
+      this.#relisting = null;
+      void this.#refresh(true);
+    }, RELIST_MS);
+    this.#relisting.unref();
+  }
+
+  /** Ends it for good. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error("The session is over."));
+    this.#startNow();
+    if (this.#relisting !== null) clearTimeout(this.#relisting);
+    await this.connection.close();
+  }
+}

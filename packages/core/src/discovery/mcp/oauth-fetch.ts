@@ -1,0 +1,84 @@
+import { auth, extractWWWAuthenticateParams, type FetchLike } from "@modelcontextprotocol/client";
+import type { CredentialStore } from "./credentials.ts";
+import { McpError } from "./mcp-error.ts";
+import { OAuthClient, type OAuthSettings } from "./oauth-client.ts";
+
+export interface OAuthNeeds {
+  readonly alias: string;
+  readonly url: URL;
+  readonly store: CredentialStore;
+  readonly settings: OAuthSettings;
+}
+
+/**
+ * The same fetch with the token of the last login. A token that is refused is refreshed, by one process and once,
+ * and the request sent again; where that cannot help, the error says how to log in.
+ */
+export function withLogin(fetch: FetchLike, needs: OAuthNeeds): FetchLike {
+  return async (address, init = {}) => {
+    const token = await accessToken(needs.store);
+    const answer = await fetch(address, token === null ? init : withToken(init, token));
+    if (answer.status === 403) return refusedScope(answer, needs);
+    // Settings that name an Authorization header themselves know better.
+    if (answer.status !== 401 || (token === null && new Headers(init.headers).has("authorization")))
+      return answer;
+    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(answer);
+    await answer.body?.cancel();
+    const fresh = await needs.store.alone(async () => {
+      const now = await accessToken(needs.store);
+      // Another request or another process was quicker.
+      if (now !== null && now !== token) return now;
+      if (now === null) throw needsLogin(needs.alias);
+      await auth(refresher(needs), {
+        serverUrl: needs.url,
+        fetchFn: fetch,
+        ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),
+        ...(scope ? { scope } : {}),
+      });
+      return accessToken(needs.store);
+    });
+    if (fresh === null) throw needsLogin(needs.alias);
+    const again = await fetch(address, withToken(init, fresh));
+    if (again.status === 401) throw needsLogin(needs.alias);
+    return again;
+  };
+}
+
+async function accessToken(store: CredentialStore): Promise<string | null> {
+  return (await store.read()).tokens?.access_token ?? null;
+}
+
+function withToken(init: RequestInit, token: string): RequestInit {
+  const headers = new Headers(init.headers);
+  headers.set("authorization", `Bearer ${token}`);
+  return { ...init, headers };
+}
+
+/** Refreshes, and does not open a new login on the person's behalf. */
+function refresher({ alias, store, settings }: OAuthNeeds): OAuthClient {
+  const onAuthorize = () => {
+    throw needsLogin(alias);
+  };
+  return new OAuthClient({
+    store,
+    settings,
+    redirectUrl: "http://127.0.0.1/callback",
+    onAuthorize,
+    state: "",
+  });
+}
+
+async function refusedScope(answer: Response, { alias }: OAuthNeeds): Promise<Response> {
+  const { error, scope } = extractWWWAuthenticateParams(answer);
+  if (error !== "insufficient_scope") return answer;
+  await answer.body?.cancel();
+  const wanted = scope === undefined ? "" : ` (${scope})`;
+  throw new McpError(
+    "mcp_needs_login",
+    `The MCP server "${alias}" wants more rights than the last login gave${wanted}: burin mcp login ${alias}`,
+  );
+}
+
+function needsLogin(alias: string): McpError {
+  return new McpError("mcp_needs_login", `The MCP server "${alias}" wants a login: burin mcp login ${alias}`);
+}

@@ -1,0 +1,43 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createToolbox, type Toolbox, type ToolboxOptions } from "../../src/index.ts";
+
+/** A project in a temporary folder with MCP servers, and everything that was opened for it. */
+export interface McpProject {
+  readonly root: string;
+  readonly home: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** A toolbox with these servers; closed with the project. */
+  open(mcpServers: Readonly<Record<string, object>>, options?: Partial<ToolboxOptions>): Toolbox;
+  close(): Promise<void>;
+}
+
+export function mcpProject(): McpProject {
+  const top = realpathSync(mkdtempSync(join(tmpdir(), "burin-mcp-")));
+  const root = join(top, "project");
+  const home = join(top, "home");
+  mkdirSync(root);
+  const environment = { ...process.env, BURIN_HOME: home, BURIN_KEYCHAIN: "off" };
+  const opened: Toolbox[] = [];
+  return {
+    root,
+    home,
+    environment,
+    open: (mcpServers, options = {}) => {
+      const toolbox = createToolbox({ root, environment, settings: { mcpServers }, ...options });
+      opened.push(toolbox);
+      return toolbox;
+    },
+    close: async () => {
+      await Promise.all(opened.map((toolbox) => toolbox.close()));
+      rmSync(top, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Where a server that others wrote begins. */
+export function published(name: "everything" | "filesystem" | "memory"): string {
+  return fileURLToPath(import.meta.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`));
+}
