@@ -46,6 +46,8 @@ function openBuild(input) {
       mainFields: ["module", "main"],
     },
     transform: { define: { BURIN_VERSION: JSON.stringify(version) } },
+    // unpdf looks for its own folder only to draw pages, which is never asked of it.
+    checks: { emptyImportMeta: false },
   });
 }
 

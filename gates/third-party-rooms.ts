@@ -9,9 +9,11 @@ const ROOM_OF_PACKAGE: Readonly<Record<string, string>> = {
   diff: "packages/core/src/text/",
   "eventsource-parser": "packages/core/src/models/sse.ts",
   "fastest-levenshtein": "packages/core/src/text/",
+  "ipaddr.js": "packages/core/src/network/judge-address.ts",
   "jsonc-parser": "packages/core/src/settings/",
   rolldown: "build.mjs",
   unbash: "packages/core/src/text/shell-command/",
+  unpdf: "packages/core/src/network/pdf-text.ts",
   yaml: "packages/core/src/text/front-matter.ts",
 };
 

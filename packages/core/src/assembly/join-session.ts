@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { editCorrector } from "../agent/edit-corrector.ts";
+import { pageAnswerer } from "../agent/page-answerer.ts";
 import type { ChatModel } from "../models/chat-model.ts";
 import { configuredModel } from "../models/configured-model.ts";
 import { newSessionId } from "../session/session-id.ts";
@@ -39,6 +40,7 @@ export function joinSession(options: SessionOptions) {
     {
       ...(settings.tools.editCorrection ? { correctEdit: editCorrector(model) } : {}),
       subagents,
+      answerFromPage: pageAnswerer(model),
       recorded: async () => recording?.recorded(),
       ...(isRecorded ? { undoWriter: id } : {}),
     },

@@ -11,6 +11,7 @@ import type { CorrectEdit } from "../tools/edit.ts";
 import type { Planning } from "../tools/exitPlanMode.ts";
 import type { Subagents } from "../tools/task.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
+import type { AnswerFromPage } from "../tools/web-fetch.ts";
 import { openWorkspace } from "../workspace/node-workspace.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { lazyApproval, oneAtATime, parsedRules } from "./join-approval.ts";
@@ -27,6 +28,7 @@ const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 interface SessionParts {
   readonly correctEdit?: CorrectEdit;
   readonly subagents?: Subagents;
+  readonly answerFromPage?: AnswerFromPage;
   readonly recorded?: () => Promise<void>;
   /** Who changes files, for undo; without it nothing is kept for that. */
   readonly undoWriter?: string;
@@ -58,6 +60,7 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
     overwriteUnread: options.overwriteUnread ?? false,
     memory: memoryPlaces(workspace, home),
     planning: planningOf(current, spoken),
+    web: settings.web,
   };
   const toolsIn = (place: Workspace) => builtInTools({ ...shared, workspace: place });
   for (const tool of toolsIn(workspace)) {

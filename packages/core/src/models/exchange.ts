@@ -1,4 +1,5 @@
-import { type HttpAnswer, httpRequest } from "../network/http-request.ts";
+import { httpRequest } from "../network/http-request.ts";
+import { SilenceWatch } from "../network/silence-watch.ts";
 import type { ModelEvent } from "./chat-model.ts";
 import type { Asked, Outcome } from "./read-answer.ts";
 import type { ReplyReader } from "./reply-reader.ts";
@@ -40,36 +41,4 @@ function whileWaiting<T>(load: () => Promise<T>): Promise<T> {
   // A request that fails meanwhile leaves nobody to hear of it.
   loading.catch(() => {});
   return loading;
-}
-
-/** Ends a connection on which nothing has come for too long. Time that the reader takes does not count. */
-class SilenceWatch {
-  isOver = false;
-  #isWaiting = true;
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(silenceMs: number, connection: AbortController) {
-    this.#timer = setTimeout(() => {
-      if (!this.#isWaiting) {
-        this.#timer.refresh();
-        return;
-      }
-      this.isOver = true;
-      connection.abort();
-    }, silenceMs);
-  }
-
-  /** The same body; every piece of it counts as life, also one that means nothing. */
-  async *listen(body: HttpAnswer["body"]): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const piece of body) {
-      this.#isWaiting = false;
-      yield piece;
-      this.#isWaiting = true;
-      this.#timer.refresh();
-    }
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
 }

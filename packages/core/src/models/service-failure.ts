@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { innermost } from "../network/innermost-error.ts";
 import type { ModelFailure } from "./chat-model.ts";
 import { tooLongIn } from "./context-length.ts";
 import { shownUrl } from "./shown-url.ts";
@@ -186,19 +187,6 @@ function adviceForCode(code: string, place: string): string | undefined {
     return `No secure connection to ${place}: its certificate is not trusted. Check the host of the base URL, or name the certificate authority in NODE_EXTRA_CA_CERTS.`;
   }
   return undefined;
-}
-
-/** The error that says why, under the wrappers: one attempt per address stands in `errors`. */
-function innermost(error: unknown): { code: string; message: string } {
-  let current = error;
-  let found = { code: "", message: String(error) };
-  for (let depth = 0; depth < 8 && current instanceof Error; depth += 1) {
-    const code: unknown = "code" in current ? current.code : undefined;
-    const message = current.message || found.message;
-    found = { code: typeof code === "string" ? code : found.code, message };
-    current = current instanceof AggregateError ? current.errors[0] : current.cause;
-  }
-  return found;
 }
 
 /** The sentence with a full stop, unless it has an end already. */

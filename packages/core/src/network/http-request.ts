@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
+import type { Route } from "./proxy.ts";
 
 export interface HttpRequest {
   readonly url: URL;
@@ -6,6 +7,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** In pieces, sent as one. */
   readonly body?: readonly Uint8Array[];
+  /** Dialled instead of what a name server says of the host, on a connection of its own; a proxy is not used. */
+  readonly addresses?: readonly string[];
 }
 
 export interface HttpAnswer {
@@ -25,9 +28,7 @@ const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy
  * the environment names is used.
  */
 export async function httpRequest(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
-  const route = PROXY_VARIABLES.some((name) => process.env[name])
-    ? (await import("./proxy.ts")).routeTo(request.url, process.env)
-    : {};
+  const route = request.addresses ? dialling(request.addresses) : await routeTo(request.url);
   const isSecure = (route.protocol ?? request.url.protocol) === "https:";
   // A dynamic import would start Node's loader for ES modules, which a bundled program has no other use for.
   const { request: open } = process.getBuiltinModule(isSecure ? "node:https" : "node:http");
@@ -57,6 +58,22 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
   // A connection may break before anybody reads; whoever then does is told so.
   response.on("error", () => {});
   return { status: response.statusCode ?? 0, headers: response.headers, body: response };
+}
+
+/** What of the environment's proxy the request needs; nothing where the way is direct. */
+export async function routeTo(url: URL): Promise<Route> {
+  if (!PROXY_VARIABLES.some((name) => process.env[name])) return {};
+  return (await import("./proxy.ts")).routeTo(url, process.env);
+}
+
+function dialling(addresses: readonly string[]): RequestOptions {
+  const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+  const lookup: RequestOptions["lookup"] = (_host, { all }, answer) => {
+    const [first = { address: "", family: 4 }] = found;
+    if (all) answer(null, found);
+    else answer(null, first.address, first.family);
+  };
+  return { agent: false, lookup };
 }
 
 class StaleConnection extends Error {

@@ -98,6 +98,13 @@ export const SETTINGS_SCHEMA: JsonSchema = {
         description: "Discovered tools and MCP servers have the write limits of commands too. Default false.",
       },
     }),
+    web: section("What the web tools may reach.", {
+      allowedHosts: {
+        type: "array",
+        items: { type: "string", pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:/\\[\\]]+):\\d{1,5}$" },
+        description: "host:port on this machine or a private network that may be fetched from.",
+      },
+    }),
     shell: section("How commands are run.", {
       passEnvironment: {
         ...strings,

@@ -26,6 +26,7 @@ export interface Settings {
   readonly files: FileSettings;
   readonly sandbox: SandboxSettings;
   readonly shell: ShellSettings;
+  readonly web: WebSettings;
   readonly tools: {
     /** Names or globs; when given, only these tools are declared. */
     readonly include: readonly string[];
@@ -53,6 +54,11 @@ interface SandboxSettings {
 interface ShellSettings {
   /** Names of variables that commands get although they look like secrets. */
   readonly passEnvironment: readonly string[];
+}
+
+interface WebSettings {
+  /** `host:port` on this machine or a private network that web_fetch may reach. */
+  readonly allowedHosts: readonly string[];
 }
 
 interface FileSettings {
@@ -112,6 +118,7 @@ const NO_SETTINGS: Settings = {
   files: { ignoreFileNames: [], ignore: [] },
   sandbox: { mode: "workspace-write", network: false, discovered: false },
   shell: { passEnvironment: [] },
+  web: { allowedHosts: [] },
   tools: { include: [], exclude: [], svgAsText: false, editCorrection: true },
   discovery: NO_DISCOVERY,
   mcpServers: {},

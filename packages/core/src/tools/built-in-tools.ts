@@ -1,3 +1,4 @@
+import type { Settings } from "../settings/settings.ts";
 import type { Commands } from "../workspace/commands.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { type CorrectEdit, Edit } from "./edit.ts";
@@ -12,6 +13,7 @@ import { Shell } from "./shell.ts";
 import { type Subagents, Task } from "./task.ts";
 import { TodoWrite } from "./todoWrite.ts";
 import type { Tool } from "./tools.ts";
+import { type AnswerFromPage, WebFetch } from "./web-fetch.ts";
 import { WriteFile } from "./write-file.ts";
 
 /** What the built-in tools need, each exactly the part it uses. */
@@ -24,13 +26,16 @@ export interface BuiltInNeeds {
   readonly planning: Planning;
   /** Absent where there is no model. */
   readonly subagents?: Subagents;
+  readonly web: Settings["web"];
+  /** Absent where there is no model. */
+  readonly answerFromPage?: AnswerFromPage;
   /** Absent where there is no model, or where the person switched it off. */
   readonly correctEdit?: CorrectEdit;
 }
 
 /** The one list of built-in tools, and what each is given. */
 export function builtInTools(needs: BuiltInNeeds): Tool[] {
-  const { workspace, commands, svgAsText, overwriteUnread, memory, planning, correctEdit } = needs;
+  const { workspace, commands, svgAsText, overwriteUnread, memory, planning, web, correctEdit } = needs;
   return [
     new ListFiles(workspace),
     new ReadFile(workspace, { svgAsText }),
@@ -40,6 +45,7 @@ export function builtInTools(needs: BuiltInNeeds): Tool[] {
     new Glob(workspace),
     new Grep(workspace),
     new Shell(workspace, commands),
+    new WebFetch({ allowedHosts: web.allowedHosts, answerFromPage: needs.answerFromPage }),
     new SaveMemory(memory),
     new Task(needs.subagents),
     new TodoWrite(),

@@ -1,0 +1,31 @@
+/** Where the file itself is that a page of a code host shows; null for any other page. */
+export function rawFileUrl(url: URL): URL | null {
+  const raw = rawAddress(url);
+  if (raw === null) return null;
+  const target = new URL(raw);
+  target.hash = "";
+  return target;
+}
+
+function rawAddress({ hostname, origin, pathname }: URL): string | null {
+  const [owner = "", project = "", view = "", ...rest] = pathname.slice(1).split("/");
+  const hasFile = rest.length >= 2 && rest.at(-1) !== "";
+  switch (hostname) {
+    case "github.com":
+    case "www.github.com":
+      if (!hasFile || (view !== "blob" && view !== "raw")) return null;
+      return `https://raw.githubusercontent.com/${owner}/${project}/${rest.join("/")}`;
+    case "gist.github.com":
+      return owner !== "" && /^[0-9a-f]{20,}$/.test(project) && view === ""
+        ? `https://gist.githubusercontent.com/${owner}/${project}/raw`
+        : null;
+    case "bitbucket.org":
+      return hasFile && view === "src" ? `${origin}/${owner}/${project}/raw/${rest.join("/")}` : null;
+    case "codeberg.org":
+      return hasFile && view === "src" ? `${origin}/${owner}/${project}/raw/${rest.join("/")}` : null;
+    default:
+  }
+  // GitLab stands on hosts of any name; its way to a file is like no other.
+  const file = /^(\/[^/].*?)\/-\/blob\/(.+[^/])$/.exec(pathname);
+  return file ? `${origin}${file[1]}/-/raw/${file[2]}` : null;
+}

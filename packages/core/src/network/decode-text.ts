@@ -1,0 +1,60 @@
+/** How bytes of unknown origin are read; the machine's own files are read the same way. */
+export interface TextReader {
+  /** By byte order mark and by statistics; null when the bytes are no text. */
+  readonly formatOf: (bytes: Uint8Array) => { readonly encoding: string; readonly markBytes: number } | null;
+  readonly decode: (bytes: Uint8Array, encoding: string) => string;
+}
+
+/** A page says in its first bytes how it is to be read. */
+const HEAD_BYTES = 4096;
+const OWN_WORD =
+  /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{2,40})|<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{2,40})|@charset\s+"([\w.:-]{2,40})"/i;
+/** Servers name them by habit, whatever they send. */
+const NAMED_BY_HABIT = new Set(["windows-1252", "iso-8859-1"]);
+
+/** The text of a web answer: by its mark, by what it or its server says, or as the bytes look. Null for no text. */
+export function decodeText(bytes: Uint8Array, contentType: string, reader: TextReader): string | null {
+  const seen = reader.formatOf(bytes);
+  if (seen === null) return null;
+  const isCertain = seen.markBytes > 0 || seen.encoding.startsWith("utf-16");
+  const encoding = isCertain ? seen.encoding : believed(bytes, contentType, seen.encoding);
+  return reader.decode(bytes.subarray(seen.markBytes), encoding);
+}
+
+/** What is said of the encoding, unless the bytes show that it cannot be or was said by habit. */
+function believed(bytes: Uint8Array, contentType: string, seen: string): string {
+  const served = knownEncoding(/charset\s*=\s*["']?([\w.:-]{2,40})/i.exec(contentType)?.[1]);
+  const own = ownWord(bytes);
+  const said = own !== null && (served === null || NAMED_BY_HABIT.has(served)) ? own : served;
+  if (said === null || said.startsWith("utf-16") || said === "utf-8") return seen;
+  if (!NAMED_BY_HABIT.has(said)) return said;
+  return seen === "utf-8" || isMostlyBeyondAscii(bytes) ? seen : said;
+}
+
+/** Western text has a few letters beyond ASCII among many; where they are most, it is none. */
+function isMostlyBeyondAscii(bytes: Uint8Array): boolean {
+  let beyond = 0;
+  let letters = 0;
+  for (const byte of bytes) {
+    if (byte >= 0x80) beyond += 1;
+    else if ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a) letters += 1;
+  }
+  return beyond > letters;
+}
+
+function ownWord(bytes: Uint8Array): string | null {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, HEAD_BYTES)).toString(
+    "latin1",
+  );
+  const [, meta, xml, css] = OWN_WORD.exec(head) ?? [];
+  return knownEncoding(meta ?? xml ?? css);
+}
+
+function knownEncoding(label: string | undefined): string | null {
+  if (label === undefined) return null;
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return null;
+  }
+}

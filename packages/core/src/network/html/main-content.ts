@@ -1,0 +1,128 @@
+import type { PageElement } from "./page-tree.ts";
+
+/** Pages are built with names like these; what such a name says is a hint and never decides alone. */
+const ASIDE_NAME =
+  /(?:^|[-_ ])(?:ad|ads|advert\w*|banner|breadcrumbs?|comments?|consent|cookies?|footer|header|login|masthead|menu|modal|nav|navbar|navigation|newsletter|pagination|popup|promo|related|share|sharing|sidebar|skip|social|sponsor\w*|subscribe|toc|toolbar|widget)(?:$|[-_ ])/i;
+const CONTENT_NAME =
+  /(?:^|[-_ ])(?:article|body|content|doc|docs|document|entry|main|markdown|page|post|prose|readme|story|text)(?:$|[-_ ])/i;
+const ASIDE_ROLES = new Set([
+  "navigation",
+  "banner",
+  "contentinfo",
+  "complementary",
+  "search",
+  "dialog",
+  "alertdialog",
+  "menu",
+  "menubar",
+  "toolbar",
+]);
+const PARAGRAPHS = new Set(["p", "pre", "blockquote", "td", "ul", "ol", "dl", "table", "h2", "h3"]);
+
+/** Less than this is no article, whatever it is called. */
+const LEAST_CHARACTERS = 140;
+
+export interface MainContent {
+  readonly root: PageElement;
+  /** Left out of it: what surrounds the content of every page of a site. */
+  readonly isLeftOut: (element: PageElement) => boolean;
+}
+
+/**
+ * The part of the page that it is about: what it calls its main part, else where its paragraphs are. Null when
+ * no part stands out; then the whole page is its content.
+ */
+export function mainContent(body: PageElement): MainContent | null {
+  const all = elementsBelow(body);
+  const outside = all.filter(isAside);
+  const surroundings = new Set(outside);
+  let around = 0;
+  for (const element of outside) if (!isBelow(element, surroundings)) around += element.text;
+  const own = Math.max(1, body.text - around);
+  const marked = largest(all.filter(isMarkedMain));
+  if (marked && marked.text >= LEAST_CHARACTERS && marked.text >= own * 0.25) return contentOf(marked);
+  const articles = all.filter(({ name }) => name === "article");
+  const article = largest(articles);
+  if (article && article.text >= LEAST_CHARACTERS && article.text >= own * 0.5) return contentOf(article);
+  const dense = densest(all, surroundings);
+  if (dense && dense.text >= LEAST_CHARACTERS && dense.text >= own * 0.5) return contentOf(dense);
+  return around > 0 && own >= LEAST_CHARACTERS ? contentOf(body) : null;
+}
+
+function contentOf(root: PageElement): MainContent {
+  return { root, isLeftOut: (element) => element !== root && isAside(element) };
+}
+
+function isMarkedMain({ name, attributes }: PageElement): boolean {
+  return name === "main" || attributes.role === "main" || attributes.id === "main-content";
+}
+
+/** Navigation, and boxes that are named like it and hold little but links. */
+function isAside(element: PageElement): boolean {
+  const { name, attributes, text, linked } = element;
+  const { role = "" } = attributes;
+  if (name === "nav" || name === "footer" || name === "dialog" || ASIDE_ROLES.has(role)) return true;
+  if (name === "aside" || name === "form") return linked > text / 2 || text < LEAST_CHARACTERS;
+  if (name === "header") return !holdsHeading(element);
+  if (name !== "div" && name !== "section" && name !== "ul") return false;
+  const names = `${attributes.class ?? ""} ${attributes.id ?? ""}`;
+  if (names === " " || !ASIDE_NAME.test(names) || CONTENT_NAME.test(names)) return false;
+  return linked > text * 0.5 || (text < LEAST_CHARACTERS && !holdsHeading(element));
+}
+
+function holdsHeading(element: PageElement): boolean {
+  return element.children.some(
+    (child) => typeof child !== "string" && (child.name === "h1" || (child.text > 0 && holdsHeading(child))),
+  );
+}
+
+/** The element whose own paragraphs hold the most text that is not links. */
+function densest(all: readonly PageElement[], surroundings: ReadonlySet<PageElement>): PageElement | null {
+  const scores = new Map<PageElement, number>();
+  const add = (element: PageElement | null, score: number): void => {
+    if (element !== null) scores.set(element, (scores.get(element) ?? nameScore(element)) + score);
+  };
+  for (const element of all) {
+    const own = element.text - element.linked;
+    if (!PARAGRAPHS.has(element.name) || own < 25) continue;
+    const score = 1 + element.commas + Math.min(own / 100, 30);
+    add(element.parent, score);
+    add(element.parent?.parent ?? null, score / 2);
+  }
+  let best: PageElement | null = null;
+  let most = 0;
+  for (const [element, score] of scores) {
+    const weighted = score * (1 - element.linked / Math.max(1, element.text));
+    if (weighted <= most || isBelow(element, surroundings) || surroundings.has(element)) continue;
+    best = element;
+    most = weighted;
+  }
+  return best;
+}
+
+function nameScore({ attributes }: PageElement): number {
+  const names = `${attributes.class ?? ""} ${attributes.id ?? ""}`;
+  if (names === " ") return 0;
+  return (CONTENT_NAME.test(names) ? 25 : 0) - (ASIDE_NAME.test(names) ? 25 : 0);
+}
+
+function isBelow(element: PageElement, others: ReadonlySet<PageElement>): boolean {
+  for (let one = element.parent; one !== null; one = one.parent) if (others.has(one)) return true;
+  return false;
+}
+
+function largest(elements: readonly PageElement[]): PageElement | null {
+  let found: PageElement | null = null;
+  for (const element of elements) if (element.text > (found?.text ?? 0)) found = element;
+  return found;
+}
+
+function elementsBelow(root: PageElement): PageElement[] {
+  const found: PageElement[] = [];
+  const waiting = [root];
+  for (let element = waiting.pop(); element !== undefined; element = waiting.pop()) {
+    found.push(element);
+    for (const child of element.children) if (typeof child !== "string") waiting.push(child);
+  }
+  return found;
+}

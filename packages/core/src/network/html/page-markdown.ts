@@ -1,0 +1,267 @@
+import { annotationOf, BLOCKS, codeSpan, holdsBlock, languageOf, rawText } from "./element-facts.ts";
+import { type Mark, MarkdownLines } from "./markdown-lines.ts";
+import type { PageElement } from "./page-tree.ts";
+import { tableRows } from "./table-rows.ts";
+
+export interface MarkdownOptions {
+  /** What relative links count from. */
+  readonly base: URL;
+  readonly isLeftOut: (element: PageElement) => boolean;
+  /** The words alone, without links, images and marks. */
+  readonly isPlain?: boolean;
+}
+
+/** They show controls, not text. */
+const NOTHING = new Set(["title", "button", "datalist", "progress", "meter", "rp"]);
+
+/** A part of a page as Markdown. */
+export function pageMarkdown(root: PageElement, options: MarkdownOptions): string {
+  const writer = new PageWriter(options);
+  writer.children(root);
+  return writer.text();
+}
+
+type Write = (writer: PageWriter, element: PageElement) => void;
+
+const heading: Write = (writer, element) => writer.heading(element);
+const boldBlock: Write = (writer, element) => writer.boldBlock(element);
+const code: Write = (writer, element) => writer.code(element);
+const list: Write = (writer, element) => writer.list(element);
+const media: Write = (writer, element) => writer.media(element);
+const marked =
+  (mark: string): Write =>
+  (writer, element) =>
+    writer.marked(element, mark);
+
+/** How each element is written; others are no more than what they hold. */
+const WRITERS: Readonly<Record<string, Write>> = {
+  ...Object.fromEntries(
+    [...BLOCKS].map((name) => [name, (writer, element) => writer.block(element)] as [string, Write]),
+  ),
+  ...{ h1: heading, h2: heading, h3: heading, h4: heading, h5: heading, h6: heading },
+  ...{ dt: boldBlock, summary: boldBlock, legend: boldBlock },
+  ...{ strong: marked("**"), b: marked("**"), em: marked("*"), i: marked("*") },
+  ...{ del: marked("~~"), s: marked("~~"), strike: marked("~~") },
+  ...{ code, kbd: code, samp: code, tt: code, ul: list, ol: list, menu: list },
+  ...{ video: media, audio: media, embed: media },
+  a: (writer, element) => writer.link(element),
+  img: (writer, element) => writer.image(element),
+  input: (writer, element) => writer.checkbox(element),
+  br: (writer) => writer.lineBreak(),
+  hr: (writer) => writer.rule(),
+  pre: (writer, element) => writer.preformatted(element),
+  li: (writer, element) => writer.listItem(element),
+  blockquote: (writer, element) => writer.quote(element),
+  table: (writer, element) => writer.table(element),
+  math: (writer, element) => writer.formula(element),
+};
+
+class PageWriter {
+  readonly #options: MarkdownOptions;
+  readonly #lines: MarkdownLines;
+  #listNumber: number | null = null;
+
+  constructor(options: MarkdownOptions) {
+    this.#options = options;
+    this.#lines = new MarkdownLines(options.isPlain ?? false);
+  }
+
+  text(): string {
+    return this.#lines.text();
+  }
+
+  children(element: PageElement): void {
+    for (const child of element.children) {
+      if (typeof child === "string") this.#lines.words(child);
+      else if (!this.#options.isLeftOut(child)) this.#element(child);
+    }
+  }
+
+  #element(element: PageElement): void {
+    const write = WRITERS[element.name];
+    if (write) write(this, element);
+    else if (!NOTHING.has(element.name)) this.children(element);
+  }
+
+  checkbox({ attributes }: PageElement): void {
+    if (attributes.type === "checkbox") {
+      this.#lines.words(attributes.checked === undefined ? "[ ] " : "[x] ");
+    }
+  }
+
+  lineBreak(): void {
+    this.#lines.lineBreak();
+  }
+
+  rule(): void {
+    this.#lines.block(this.#options.isPlain ? [] : ["---"]);
+  }
+
+  block(element: PageElement): void {
+    this.#lines.endBlock();
+    this.children(element);
+    this.#lines.endBlock();
+  }
+
+  boldBlock(element: PageElement): void {
+    this.#lines.endBlock();
+    this.marked(element, "**");
+    this.#lines.endBlock();
+  }
+
+  heading(element: PageElement): void {
+    this.#lines.endBlock();
+    const mark = this.#options.isPlain ? "" : `${"#".repeat(Number(element.name.slice(1)))} `;
+    this.#lines.enter(mark, "");
+    this.children(element);
+    this.#lines.leave();
+    this.#lines.endBlock();
+  }
+
+  quote(element: PageElement): void {
+    this.#lines.endBlock();
+    this.#lines.enter("> ", "> ");
+    this.children(element);
+    this.#lines.leave();
+    this.#lines.endBlock();
+  }
+
+  list(element: PageElement): void {
+    const outer = this.#listNumber;
+    const start = Number.parseInt(element.attributes.start ?? "1", 10);
+    this.#listNumber = element.name === "ol" ? (Number.isSafeInteger(start) ? start : 1) : null;
+    // A list inside an item follows its words at once.
+    if (element.parent?.name === "li") this.#lines.endLine();
+    else this.#lines.endBlock();
+    this.children(element);
+    if (element.parent?.name === "li") this.#lines.endLine();
+    else this.#lines.endBlock();
+    this.#listNumber = outer;
+  }
+
+  listItem(element: PageElement): void {
+    const number = this.#listNumber;
+    const mark = number === null ? "- " : `${number}. `;
+    if (number !== null) this.#listNumber = number + 1;
+    this.#lines.enter(mark, " ".repeat(mark.length));
+    this.children(element);
+    this.#lines.leave();
+  }
+
+  /** The marks stand close to the words; where a block ended meanwhile there is nothing to mark. */
+  marked(element: PageElement, mark: string): void {
+    const start = this.#lines.mark;
+    this.children(element);
+    if (this.#options.isPlain) return;
+    this.#wrap(start, (text) =>
+      text.startsWith(mark) && text.endsWith(mark) ? text : `${mark}${text}${mark}`,
+    );
+  }
+
+  #wrap(start: Mark, wrapped: (text: string) => string): void {
+    const inner = this.#lines.takeSince(start);
+    if (inner === null) return;
+    const text = inner.trim();
+    if (text === "") {
+      this.#lines.words(inner);
+      return;
+    }
+    if (/^\s/.test(inner)) this.#lines.words(" ");
+    this.#lines.exactly(wrapped(text));
+    if (/\s$/.test(inner)) this.#lines.words(" ");
+  }
+
+  code(element: PageElement): void {
+    const text = rawText(element).replace(/\s+/g, " ").trim();
+    if (text === "") return;
+    this.#lines.exactly(this.#options.isPlain ? text : codeSpan(text));
+  }
+
+  preformatted(element: PageElement): void {
+    const text = rawText(element).replace(/^\n/, "").replace(/\s+$/, "").replaceAll("\r", "");
+    if (text === "") return;
+    if (this.#options.isPlain) {
+      this.#lines.block(text.split("\n"));
+      return;
+    }
+    const longest = Math.max(
+      2,
+      ...[...text.matchAll(/^ {0,3}(`{3,})/gm)].map(([, ticks]) => ticks?.length ?? 0),
+    );
+    const fence = "`".repeat(longest + 1);
+    this.#lines.block([`${fence}${languageOf(element)}`, ...text.split("\n"), fence]);
+  }
+
+  link(element: PageElement): void {
+    const target = this.#addressOf(element.attributes.href);
+    if (target === "" || this.#options.isPlain || this.#lines.lineLink !== "") {
+      this.children(element);
+      return;
+    }
+    const start = this.#lines.mark;
+    if (holdsBlock(element)) {
+      this.#lines.endLine();
+      this.#lines.lineLink = target;
+      this.children(element);
+      this.#lines.endLine();
+      this.#lines.lineLink = "";
+      return;
+    }
+    this.children(element);
+    // The marks that many pages set beside each heading lead to where the reader is already.
+    const isAnchorMark = (text: string) => target.startsWith("#") && /^[#¶§🔗]+$/u.test(text);
+    this.#wrap(start, (text) => (isAnchorMark(text) ? "" : `[${text.replaceAll("\n", " ")}](${target})`));
+  }
+
+  image({ attributes }: PageElement): void {
+    const alt = (attributes.alt ?? "").replace(/[\s[\]]+/g, " ").trim();
+    if (alt === "") return;
+    const given = [attributes.src, attributes["data-src"]].find((one) => one && !/^\s*data:/i.test(one));
+    const source = this.#addressOf(given);
+    this.#lines.exactly(source === "" || this.#options.isPlain ? alt : `![${alt}](${source})`);
+  }
+
+  media({ name, attributes }: PageElement): void {
+    const source = this.#addressOf(attributes.src);
+    if (source !== "" && !this.#options.isPlain)
+      this.#lines.exactly(`[${attributes.title || name}](${source})`);
+  }
+
+  formula(element: PageElement): void {
+    const tex = annotationOf(element) || element.attributes.alttext;
+    if (tex) this.#lines.exactly(this.#options.isPlain ? tex.trim() : `$${tex.trim()}$`);
+    else this.children(element);
+  }
+
+  table(element: PageElement): void {
+    const rows = tableRows(element);
+    if (rows === null || this.#options.isPlain) {
+      this.block(element);
+      return;
+    }
+    const lines = rows.map((cells) => `| ${cells.map((cell) => this.#cell(cell)).join(" | ")} |`);
+    const rule = `|${" --- |".repeat(rows[0]?.length ?? 1)}`;
+    this.#lines.block([...lines.slice(0, 1), rule, ...lines.slice(1)]);
+  }
+
+  #cell(element: PageElement | null): string {
+    if (element === null) return "";
+    const lines = pageMarkdown(element, this.#options).split("\n");
+    return lines
+      .filter((line) => line !== "")
+      .join("<br>")
+      .replaceAll("|", "\\|");
+  }
+
+  /** The whole address; a place in the same page stays short. Empty for what leads nowhere. */
+  #addressOf(given: string | undefined): string {
+    const text = given?.trim() ?? "";
+    if (text === "" || text === "#") return "";
+    if (text.startsWith("#")) return text.replaceAll(" ", "%20");
+    const { base } = this.#options;
+    if (!URL.canParse(text, base.href)) return "";
+    const url = new URL(text, base.href);
+    if (!/^(?:https?|mailto|tel|ftp):$/.test(url.protocol)) return "";
+    return url.href.replaceAll("(", "%28").replaceAll(")", "%29");
+  }
+}

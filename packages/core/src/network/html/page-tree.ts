@@ -1,0 +1,201 @@
+import { type Attributes, scanHtml } from "./scan-html.ts";
+
+/** An element with what is known of its text, so that no part of a page has to be walked to be judged. */
+export interface PageElement {
+  readonly name: string;
+  readonly attributes: Attributes;
+  readonly children: (PageElement | string)[];
+  readonly parent: PageElement | null;
+  /** Characters of text below it, blanks not counted. */
+  text: number;
+  /** Of them, those inside links. */
+  linked: number;
+  commas: number;
+}
+
+export interface PageTree {
+  readonly body: PageElement;
+  readonly title: string;
+  /** What relative links count from, where the page says so itself. */
+  readonly base: string;
+}
+
+/** Deeper elements are read as if their tags were not there: no reader of a page nests so deep. */
+const MOST_DEPTH = 200;
+const MOST_ELEMENTS = 400_000;
+
+const VOID = new Set("area base br col embed hr img input link meta param source track wbr".split(" "));
+/** An open paragraph ends where one of these begins. */
+const ENDS_PARAGRAPH = new Set(
+  "address article aside blockquote details div dl fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr main menu nav ol p pre section table ul".split(
+    " ",
+  ),
+);
+/** An element that may be left open ends at the next of its kind, but not beyond the second list. */
+const SIBLINGS: Readonly<Record<string, readonly [ends: readonly string[], within: readonly string[]]>> = {
+  li: [["li"], ["ul", "ol", "menu"]],
+  dt: [["dt", "dd"], ["dl"]],
+  dd: [["dt", "dd"], ["dl"]],
+  tr: [["tr", "td", "th"], ["table"]],
+  td: [
+    ["td", "th"],
+    ["tr", "table"],
+  ],
+  th: [
+    ["td", "th"],
+    ["tr", "table"],
+  ],
+  thead: [["thead", "tbody", "tfoot", "tr", "td", "th"], ["table"]],
+  tbody: [["thead", "tbody", "tfoot", "tr", "td", "th"], ["table"]],
+  tfoot: [["thead", "tbody", "tfoot", "tr", "td", "th"], ["table"]],
+  p: [["p"], ["td", "th", "li", "table"]],
+};
+const NEVER_HIDDEN = new Set(["html", "body", "main", "article"]);
+
+/** Reads a page of any shape in time and memory that grow with its length alone. */
+export function readPageTree(html: string): PageTree {
+  const builder = new TreeBuilder();
+  scanHtml(html, builder);
+  return builder.finish();
+}
+
+class TreeBuilder {
+  readonly #root: PageElement = newElement("body", {}, null);
+  #current = this.#root;
+  #depth = 0;
+  #elements = 0;
+  /** Open elements that were left out for their depth. */
+  #unbuilt = 0;
+  #links = 0;
+  #isInTitle = false;
+  #title = "";
+  #base = "";
+
+  open(name: string, attributes: Attributes, isClosed: boolean): void {
+    if (name === "html" || name === "body" || name === "head") return;
+    if (name === "title") this.#isInTitle = this.#title === "";
+    if (name === "base") this.#base ||= attributes.href ?? "";
+    if (VOID.has(name)) {
+      if (this.#elements < MOST_ELEMENTS) this.#add(name, attributes);
+      return;
+    }
+    this.#endOpenSiblings(name);
+    if (this.#depth >= MOST_DEPTH || this.#elements >= MOST_ELEMENTS) {
+      this.#unbuilt += 1;
+      return;
+    }
+    this.#current = this.#add(name, attributes);
+    this.#depth += 1;
+    if (name === "a") this.#links += 1;
+    if (isClosed && name === "a") this.#leave();
+  }
+
+  close(name: string): void {
+    if (name === "title") this.#isInTitle = false;
+    if (name === "br" || name === "p") {
+      if (name === "br" || !this.#isOpen(name)) return;
+    }
+    if (this.#unbuilt > 0) {
+      this.#unbuilt -= 1;
+      return;
+    }
+    if (!this.#isOpen(name)) return;
+    while (this.#current !== this.#root && this.#current.name !== name) this.#leave();
+    this.#leave();
+  }
+
+  text(text: string): void {
+    if (this.#isInTitle) {
+      this.#title += text;
+      return;
+    }
+    const { children } = this.#current;
+    const last = children.length - 1;
+    const before = children[last];
+    if (typeof before === "string") children[last] = before + text;
+    else children.push(text);
+    const length = lengthWithoutBlanks(text);
+    this.#current.text += length;
+    if (this.#links > 0) this.#current.linked += length;
+    if (length > 0) this.#current.commas += commasIn(text);
+  }
+
+  finish(): PageTree {
+    while (this.#current !== this.#root) this.#leave();
+    return { body: this.#root, title: this.#title.replace(/\s+/g, " ").trim(), base: this.#base };
+  }
+
+  #add(name: string, attributes: Attributes): PageElement {
+    const element = newElement(name, attributes, this.#current);
+    this.#elements += 1;
+    this.#current.children.push(element);
+    return element;
+  }
+
+  #isOpen(name: string): boolean {
+    for (let one: PageElement | null = this.#current; one !== null && one !== this.#root; one = one.parent) {
+      if (one.name === name) return true;
+    }
+    return false;
+  }
+
+  #endOpenSiblings(name: string): void {
+    if (this.#unbuilt > 0) return;
+    if (ENDS_PARAGRAPH.has(name)) this.#endNearest(...(SIBLINGS.p ?? [[], []]));
+    const siblings = SIBLINGS[name];
+    if (siblings !== undefined && name !== "p") this.#endNearest(...siblings);
+    if (name === "a" && this.#links > 0) this.#endNearest(["a"], ["table"]);
+  }
+
+  /** Ends the outermost element of these names that is open within the nearest of the others. */
+  #endNearest(names: readonly string[], within: readonly string[]): void {
+    let found: PageElement | null = null;
+    for (let one: PageElement | null = this.#current; one !== null; one = one.parent) {
+      if (names.includes(one.name)) found = one;
+      else if (within.includes(one.name)) break;
+    }
+    while (found !== null && this.#current !== found) this.#leave();
+    if (found !== null) this.#leave();
+  }
+
+  #leave(): void {
+    const left = this.#current;
+    const { parent } = left;
+    if (parent === null) return;
+    this.#depth -= 1;
+    if (left.name === "a") this.#links -= 1;
+    this.#current = parent;
+    if (isHidden(left)) {
+      parent.children.pop();
+      return;
+    }
+    parent.text += left.text;
+    parent.linked += left.linked;
+    parent.commas += left.commas;
+  }
+}
+
+function newElement(name: string, attributes: Attributes, parent: PageElement | null): PageElement {
+  return { name, attributes, children: [], parent, text: 0, linked: 0, commas: 0 };
+}
+
+/** What no visitor sees is a place to hide orders to a model. */
+function isHidden({ name, attributes }: PageElement): boolean {
+  if (NEVER_HIDDEN.has(name)) return false;
+  const { style, hidden } = attributes;
+  if (hidden !== undefined && hidden !== "until-found") return true;
+  if (attributes["aria-hidden"] === "true") return true;
+  return style !== undefined && /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style);
+}
+
+function lengthWithoutBlanks(text: string): number {
+  let length = 0;
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0x20) length += 1;
+  return length;
+}
+
+function commasIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(","); at !== -1; at = text.indexOf(",", at + 1)) count += 1;
+  return count;
+}

@@ -1,0 +1,66 @@
+import ipaddr from "ipaddr.js";
+
+/**
+ * Who may be reached at an address: `public` anybody, `private` this machine or its own network, which a
+ * person has to name, `never` what no page is served from: metadata services, link-local, special ranges.
+ */
+export type Reach = "public" | "private" | "never";
+
+type Address = ReturnType<typeof ipaddr.parse>;
+
+const PRIVATE_RANGES = new Set(["loopback", "private", "uniqueLocal", "carrierGradeNat"]);
+
+/** Some networks answer every look-up with such an address and lead it on to the real one. */
+const STAND_INS = ipaddr.parseCIDR("198.18.0.0/15");
+
+/** Where clouds tell a machine its secrets; not all of it lies in a range that is special. */
+const METADATA = new Set(
+  [
+    ...["169.254.169.254", "169.254.170.2", "169.254.170.23", "100.100.100.200", "192.0.0.192"],
+    ...["168.63.129.16", "fd00:ec2::254", "fd00:ec2::23", "fd00:42::42", "fd20:ce::254"],
+  ].map((address) => ipaddr.parse(address).toNormalizedString()),
+);
+
+/** All that is routed on the internet lies in here, whatever else is set aside later. */
+const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
+const SET_ASIDE = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map((range) =>
+  ipaddr.parseCIDR(range),
+);
+/** The one translation prefix that a public name server may hand out. */
+const NAT64 = ipaddr.parseCIDR("64:ff9b::/96");
+
+/** What is at an address in any of its spellings; an address inside another is judged as itself. */
+export function reachOf(text: string): Reach {
+  if (!ipaddr.isValid(text)) return "never";
+  const address = unwrapped(ipaddr.parse(text));
+  if (METADATA.has(address.toNormalizedString())) return "never";
+  const range: string = address.range();
+  if (PRIVATE_RANGES.has(range)) return "private";
+  if (address.kind() === "ipv4") {
+    if (range === "unicast") return "public";
+    return matches(address, STAND_INS) ? "private" : "never";
+  }
+  const isPublic =
+    matches(address, GLOBAL_UNICAST) &&
+    !SET_ASIDE.some((aside) => matches(address, aside)) &&
+    !isTunnel(address);
+  return isPublic ? "public" : "never";
+}
+
+function unwrapped(address: Address): Address {
+  if (address.kind() === "ipv4") return address;
+  const isMapped = address.range() === "ipv4Mapped";
+  return isMapped || matches(address, NAT64)
+    ? ipaddr.fromByteArray(address.toByteArray().slice(12))
+    : address;
+}
+
+/** ISATAP: an address of the internet whose last four bytes name a machine of the network inside. */
+function isTunnel(address: Address): boolean {
+  const [first, second, third, fourth] = address.toByteArray().slice(8);
+  return ((first ?? 0) & ~2) === 0 && second === 0 && third === 0x5e && fourth === 0xfe;
+}
+
+function matches(address: Address, range: ReturnType<typeof ipaddr.parseCIDR>): boolean {
+  return address.kind() === range[0].kind() && address.match(range);
+}

@@ -1,0 +1,37 @@
+const KEEP_MS = 15 * 60_000;
+const MOST_PAGES = 32;
+const MOST_CHARACTERS = 20_000_000;
+
+/** Pages that were read a short while ago, so that reading on costs no request. The oldest go first. */
+export class PageCache<Page> {
+  readonly #pages = new Map<string, { readonly page: Page; readonly size: number; readonly until: number }>();
+  readonly #now: () => number;
+  #size = 0;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  get(key: string): Page | undefined {
+    const found = this.#pages.get(key);
+    if (found === undefined || found.until > this.#now()) return found?.page;
+    this.#remove(key, found.size);
+    return undefined;
+  }
+
+  set(key: string, page: Page, size: number): void {
+    const before = this.#pages.get(key);
+    if (before) this.#remove(key, before.size);
+    this.#pages.set(key, { page, size, until: this.#now() + KEEP_MS });
+    this.#size += size;
+    for (const [oldest, { size: freed }] of this.#pages) {
+      if (this.#pages.size <= MOST_PAGES && this.#size <= MOST_CHARACTERS) break;
+      this.#remove(oldest, freed);
+    }
+  }
+
+  #remove(key: string, size: number): void {
+    this.#pages.delete(key);
+    this.#size -= size;
+  }
+}

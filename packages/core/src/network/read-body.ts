@@ -1,0 +1,98 @@
+import { Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import { WebError } from "./web-error.ts";
+
+export interface Body {
+  readonly bytes: Buffer;
+  /** The body went on after the bytes that were read. */
+  readonly isCut: boolean;
+}
+
+/** A sender who wraps a body in more layers wants to do harm. */
+const MOST_LAYERS = 3;
+
+/** The body, unpacked, as far as it is not longer than `mostBytes`. Throws a WebError when it cannot be unpacked. */
+export async function readBody(
+  body: AsyncIterable<Uint8Array>,
+  encoding: string,
+  mostBytes: number,
+): Promise<Body> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of unpacked(body, encoding)) {
+    pieces.push(piece);
+    length += piece.byteLength;
+    if (length > mostBytes) break;
+  }
+  const bytes = Buffer.concat(pieces, Math.min(length, mostBytes));
+  return { bytes, isCut: length > mostBytes };
+}
+
+async function* unpacked(body: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
+  const names = encoding
+    .toLowerCase()
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "" && name !== "identity");
+  if (names.length > MOST_LAYERS) throw unknownEncoding(encoding);
+  let layer = body;
+  for (const name of names.reverse()) layer = layerOf(layer, name);
+  yield* layer;
+}
+
+async function* layerOf(body: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+  const source = body[Symbol.asyncIterator]();
+  const first = await source.next();
+  if (first.done) return;
+  const unpacker = unpackerOf(name, first.value);
+  const failed = { error: null as unknown };
+  const input = Readable.from(restOf(first.value, source), { objectMode: false });
+  input.on("error", (error) => {
+    failed.error = error;
+    unpacker.destroy(error);
+  });
+  input.pipe(unpacker);
+  try {
+    for await (const piece of unpacker) yield piece as Buffer;
+  } catch {
+    if (failed.error !== null) throw failed.error;
+    throw new WebError(
+      "broken_content",
+      `The content is said to be packed as ${name}, but cannot be unpacked.`,
+    );
+  } finally {
+    input.destroy();
+    unpacker.destroy();
+  }
+}
+
+async function* restOf(first: Uint8Array, source: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield first;
+    for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
+  } finally {
+    await source.return?.();
+  }
+}
+
+function unpackerOf(name: string, head: Uint8Array): Transform {
+  switch (name) {
+    case "gzip":
+    case "x-gzip":
+      return createGunzip();
+    case "br":
+      return createBrotliDecompress();
+    case "deflate":
+      // The name means zlib's wrapping; many servers send the bare stream.
+      return ((head[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw();
+    default:
+      throw unknownEncoding(name);
+  }
+}
+
+function unknownEncoding(encoding: string): WebError {
+  return new WebError(
+    "broken_content",
+    `The content is packed as "${encoding.slice(0, 100)}", which cannot be unpacked.`,
+  );
+}

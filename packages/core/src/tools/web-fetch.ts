@@ -1,0 +1,266 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+import type { PartListUnion } from "../messages/parts.ts";
+import { rawFileUrl } from "../network/code-host.ts";
+import type { WebLimits } from "../network/fetch-web.ts";
+import type { Resolve } from "../network/guard-host.ts";
+import { PageCache } from "../network/page-cache.ts";
+import type { Page, PageFormat } from "../network/read-page.ts";
+import { wholeCharacterEnd } from "../text/truncate.ts";
+import { untrusted } from "../text/untrusted.ts";
+import { BaseTool, type Confirmation, type ToolResult } from "./tools.ts";
+
+export interface WebFetchParams {
+  readonly url: string;
+  readonly prompt?: string;
+  readonly format?: PageFormat;
+  readonly offset?: number;
+}
+
+/** Answers a question over a page, or null when that fails. */
+export type AnswerFromPage = (
+  question: { readonly prompt: string; readonly url: string; readonly text: string },
+  signal: AbortSignal,
+) => Promise<string | null>;
+
+export interface WebFetchOptions {
+  /** `host:port` of this machine or its network that may be fetched from. */
+  readonly allowedHosts?: readonly string[];
+  /** Absent where there is no model. */
+  readonly answerFromPage?: AnswerFromPage | undefined;
+  /** Instead of the system's own look-up of names. */
+  readonly resolve?: Resolve;
+  readonly limits?: Partial<WebLimits>;
+}
+
+const MOST_CHARACTERS = 50_000;
+const MOST_ASKED_CHARACTERS = 100_000;
+const MOST_ERROR_CHARACTERS = 2000;
+
+export class WebFetch extends BaseTool<WebFetchParams> {
+  readonly name = "web_fetch";
+  readonly displayName = "WebFetch";
+  readonly kind = "fetch";
+  readonly description =
+    "Fetches one http(s) URL. HTML comes as Markdown with its links, PDF as text, JSON indented, images are shown. " +
+    `At most ${MOST_CHARACTERS} characters at once; read on with offset. A redirect to another host is not followed but named.`;
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      url: { type: "string", minLength: 1, description: "The whole URL, with http:// or https://." },
+      prompt: {
+        type: "string",
+        description: "A question that a model answers from the page, instead of the page.",
+      },
+      format: {
+        enum: ["markdown", "text", "html"],
+        description: "markdown (default): the main content; text: its words alone; html: the source.",
+      },
+      offset: { type: "integer", minimum: 0, description: "The character to go on from." },
+    },
+    required: ["url"],
+    additionalProperties: false,
+  };
+  readonly #options: WebFetchOptions;
+  readonly #pages = new PageCache<Page>();
+  /** By call: the place on this machine or its network that the question named, and that a person said yes to. */
+  readonly #asked = new WeakMap<object, string>();
+  readonly #approved = new WeakMap<object, string>();
+
+  constructor(options: WebFetchOptions = {}) {
+    super();
+    this.#options = options;
+  }
+
+  ruleSubjects({ url }: WebFetchParams): readonly string[] {
+    const hosts = placesOf(url).map(({ hostname }) => hostname.replace(/^\[|\]$|\.$/g, ""));
+    return [...new Set(hosts)].map((host) => `domain:${host}`);
+  }
+
+  getDescription({ url }: WebFetchParams): string {
+    return `Fetch ${placesOf(url).at(-1)?.href ?? url}`;
+  }
+
+  override async shouldConfirmExecute(params: WebFetchParams): Promise<Confirmation> {
+    const urls = placesOf(params.url);
+    const place = await privatePlace(urls.at(-1));
+    if (place !== null) this.#asked.set(params, place);
+    const host = urls.at(-1)?.host ?? "";
+    const question = params.prompt === undefined ? "" : ` A model is asked over the page: ${params.prompt}`;
+    return {
+      kind: "info",
+      title:
+        place === null ? `Fetch from ${host}?` : `Fetch from ${place}, on this machine or in its network?`,
+      prompt: `${this.getDescription(params)}.${question}`,
+      urls: urls.map(({ href }) => href),
+      grants: place === null ? this.ruleSubjects(params).map((subject) => `${this.name}(${subject})`) : [],
+    };
+  }
+
+  /** Seeing the place named in the question and saying yes is naming it, for this one call. */
+  approvedByPerson(params: WebFetchParams): void {
+    const place = this.#asked.get(params);
+    if (place !== undefined) this.#approved.set(params, place);
+  }
+
+  protected override checkParams({ url }: WebFetchParams): string | null {
+    const right = 'write it as "https://host/path".';
+    if (!/^https?:\/\//i.test(url)) return `"url" must begin with http:// or https://, ${right}`;
+    if (!URL.canParse(url)) return `"url" is no address, ${right}`;
+    const { username, password } = new URL(url);
+    return username === "" && password === ""
+      ? null
+      : `"url" must not hold a user name or a password, ${right}`;
+  }
+
+  async execute(params: WebFetchParams, signal: AbortSignal): Promise<ToolResult> {
+    const { WebError } = await import("../network/web-error.ts");
+    try {
+      const page = await this.#page(params, signal);
+      if (page.status >= 400) return httpError(page);
+      return params.prompt === undefined
+        ? shown(page, params.offset ?? 0)
+        : await this.#answered(page, params, signal);
+    } catch (error) {
+      if (!(error instanceof WebError)) throw error;
+      const { type, message } = error;
+      return { llmContent: message, returnDisplay: message, error: { type, message } };
+    }
+  }
+
+  async #page(params: WebFetchParams, signal: AbortSignal): Promise<Page> {
+    const url = placesOf(params.url).at(-1) ?? new URL(params.url);
+    url.hash = "";
+    const format = params.format ?? "markdown";
+    const key = `${format} ${url.href}`;
+    const known = this.#pages.get(key);
+    if (known) return known;
+    const [{ fetchWeb }, { isNamed }, { readPage }, reader] = await Promise.all([
+      import("../network/fetch-web.ts"),
+      import("../network/guard-host.ts"),
+      import("../network/read-page.ts"),
+      pageReader(),
+    ]);
+    const approved = this.#approved.get(params) ?? [];
+    const { allowedHosts = [], resolve, limits = {} } = this.#options;
+    const guard = { named: allowedHosts.concat(approved), ...(resolve ? { resolve } : {}) };
+    const answer = await fetchWeb({ url, accept: ACCEPT[format], guard, limits }, signal);
+    const page = await readPage({ answer, format }, reader, signal);
+    const isLasting = !/no-store|no-cache|max-age=0/i.test(answer.headers["cache-control"] ?? "");
+    // What this machine serves is mostly what is being worked on.
+    if (page.status < 400 && isLasting && !isNamed(url, guard)) {
+      this.#pages.set(key, page, page.text.length + (page.media?.data.length ?? 0));
+    }
+    return page;
+  }
+
+  async #answered(page: Page, params: WebFetchParams, signal: AbortSignal): Promise<ToolResult> {
+    const { answerFromPage } = this.#options;
+    const { prompt = "", offset = 0 } = params;
+    const text = page.text.slice(offset, offset + MOST_ASKED_CHARACTERS);
+    const answer = text === "" ? null : await answerFromPage?.({ prompt, url: page.url, text }, signal);
+    if (!answer) {
+      const why = answerFromPage
+        ? "could not be answered by the model"
+        : "was not asked: there is no model here";
+      return shown(page, offset, [`The question ${why}. The page itself follows.`]);
+    }
+    const left = page.text.length - offset - text.length;
+    const notes =
+      left > 0
+        ? [
+            `The answer is from ${text.length} characters; ${left} more follow: offset ${offset + text.length}.`,
+          ]
+        : [];
+    return {
+      llmContent: `${[headOf(page), ...notes].join("\n")}\n${untrusted(answer, newId())}`,
+      returnDisplay: `Answered from ${page.url}.`,
+    };
+  }
+}
+
+const ACCEPT: Readonly<Record<PageFormat, string>> = {
+  markdown: "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.5",
+  text: "text/plain,text/markdown;q=0.9,text/html;q=0.9,application/xhtml+xml;q=0.9,*/*;q=0.5",
+  html: "text/html,application/xhtml+xml,*/*;q=0.5",
+};
+
+/** The page that was asked for, and behind it the file that is fetched in its place. */
+function placesOf(text: string): URL[] {
+  if (!URL.canParse(text)) return [];
+  const url = new URL(text);
+  const raw = rawFileUrl(url);
+  return raw === null ? [url] : [url, raw];
+}
+
+/** `host:port` when the address itself says that it is of this machine or its network. */
+async function privatePlace(url: URL | undefined): Promise<string | null> {
+  if (url === undefined) return null;
+  const [{ plainHost, placeOf }, { reachOf }] = await Promise.all([
+    import("../network/guard-host.ts"),
+    import("../network/judge-address.ts"),
+  ]);
+  const host = plainHost(url);
+  const isLocal = /(?:^|\.)localhost$/.test(host) || reachOf(host) === "private";
+  return isLocal ? placeOf(url) : null;
+}
+
+async function pageReader() {
+  const [{ decodeBytes }, { formatOf }, { mediaKind }] = await Promise.all([
+    import("../workspace/encodings.ts"),
+    import("../workspace/text-format.ts"),
+    import("../workspace/media-kind.ts"),
+  ]);
+  return { decode: decodeBytes, formatOf, mediaKind };
+}
+
+function newId(): string {
+  return globalThis.crypto.randomUUID().replaceAll("-", "").slice(0, 16);
+}
+
+function headOf({ url, status, mimeType }: Page): string {
+  return `URL: ${url}\nStatus: ${status}${mimeType === "" ? "" : `, ${mimeType}`}`;
+}
+
+function shown(page: Page, offset: number, notes: readonly string[] = []): ToolResult {
+  const { url, media, text } = page;
+  const size = media ? `${Math.floor((media.data.length * 3) / 4)} bytes` : `${text.length} characters`;
+  const returnDisplay = `Fetched ${url} (${page.mimeType || "text"}, ${size}).`;
+  if (media) return { llmContent: [headOf(page), { inlineData: { ...media } }], returnDisplay };
+  if (offset > 0 && offset >= text.length) {
+    const message = `${url} has ${text.length} characters; there is nothing from offset ${offset} on.`;
+    return { llmContent: message, returnDisplay: message, error: { type: "past_end", message } };
+  }
+  const end = partEnd(text, offset);
+  const part = text.slice(offset, end);
+  const isPart = offset > 0 || end < text.length;
+  const place = isPart ? [`Characters ${offset} to ${end} of ${text.length}.`] : [];
+  const rest = end < text.length ? [`To read on, call again with "offset": ${end}.`] : [];
+  const title =
+    offset === 0 && page.title !== "" && !part.slice(0, 500).includes(page.title)
+      ? `Title: ${page.title}\n\n`
+      : "";
+  const content: PartListUnion = [
+    headOf(page),
+    ...notes,
+    ...page.notes,
+    ...place,
+    untrusted(title + part, newId()),
+    ...rest,
+  ].join("\n");
+  return { llmContent: content, returnDisplay };
+}
+
+/** At the end of a line, where one ends in the second half. */
+function partEnd(text: string, offset: number): number {
+  const most = offset + MOST_CHARACTERS;
+  if (text.length <= most) return text.length;
+  const line = text.lastIndexOf("\n", most - 1) + 1;
+  return line > offset + MOST_CHARACTERS / 2 ? line : wholeCharacterEnd(text, most);
+}
+
+function httpError(page: Page): ToolResult {
+  const message = `${page.url} answered HTTP ${page.status}.`;
+  const excerpt = page.text.slice(0, MOST_ERROR_CHARACTERS);
+  const llmContent = excerpt === "" ? message : `${message}\n${untrusted(excerpt, newId())}`;
+  return { llmContent, returnDisplay: message, error: { type: "http_error", message } };
+}
