@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { APPROVAL_MODES, type ApprovalMode, SANDBOX_MODES } from "@burin/core";
+import { APPROVAL_MODES, type ApprovalMode, parseBudget, SANDBOX_MODES } from "@burin/core";
 import {
   type CommonOptions,
   OUTPUT_FORMATS,
@@ -39,6 +39,7 @@ const OPTIONS = {
   "include-directories": { type: "string", multiple: true },
   settings: { type: "string" },
   "max-turns": { type: "string" },
+  budget: { type: "string" },
   continue: { type: "boolean", short: "c" },
   resume: { type: "string", short: "r" },
   fork: { type: "boolean" },
@@ -59,6 +60,7 @@ const OPTIONS_HELP = `Options:
       --include-directories A,B   more folders that may be used; may be repeated
       --settings FILE         one more settings.json
       --max-turns N           most replies of the model to one prompt
+      --budget AMOUNT         stop at 200k (tokens), $2, 10m or "50 calls"; several joined by commas
   -c, --continue              go on with the session that was used last in this folder
   -r, --resume ID             go on with that session (see burin sessions list)
       --fork                  with -c or -r: go on with a copy, and leave the session as it is
@@ -153,6 +155,7 @@ function commonOptions(values: Values): CommonOptions {
     ...(values["max-turns"] === undefined
       ? {}
       : { maxTurns: wholeNumber("--max-turns", values["max-turns"]) }),
+    ...(values.budget === undefined ? {} : { budget: budgetText(values.budget) }),
   };
 }
 
@@ -190,6 +193,15 @@ function oneOf<T extends string>(option: string, value: string, known: readonly 
   if (found === undefined)
     throw new UsageError(`${option} must be one of ${known.join(", ")}, not "${value}".`);
   return found;
+}
+
+function budgetText(text: string): string {
+  try {
+    parseBudget(text);
+    return text;
+  } catch (error) {
+    throw new UsageError(`--budget: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 function wholeNumber(option: string, text: string): number {

@@ -24,6 +24,8 @@ export interface CommonOptions {
   readonly settingsFile?: string;
   readonly model?: string;
   readonly maxTurns?: number;
+  /** What the run may spend, as `parseBudget` reads it. */
+  readonly budget?: string;
   readonly noColor: boolean;
   readonly session: SessionChoice;
 }
@@ -68,7 +70,13 @@ function checkRule(rule: string): void {
 }
 
 export function sessionOptions(options: CommonOptions, settings: Settings): SessionOptions {
-  const { root: cwd, includeDirectories, approvalMode, maxTurns } = options;
-  const session = { cwd, includeDirectories, settings, approvalMode };
-  return maxTurns === undefined ? session : { ...session, maxTurns };
+  const { root: cwd, includeDirectories, approvalMode, maxTurns, budget } = options;
+  return {
+    cwd,
+    includeDirectories,
+    settings,
+    approvalMode,
+    ...(maxTurns === undefined ? {} : { maxTurns }),
+    ...(budget === undefined ? {} : { budget }),
+  };
 }

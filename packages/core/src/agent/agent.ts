@@ -52,6 +52,8 @@ export class Agent {
   /** The calls of a run that its reader left; their answers still come and belong to the history. */
   #unfinished: Promise<unknown> = Promise.resolve();
   #isOutOfTime = false;
+  /** What of the budget was warned of. */
+  readonly #warned = new Set<string>();
   /** Where the events of running calls go. */
   #told: EventQueue<AgentEvent> | null = null;
 
@@ -198,7 +200,7 @@ export class Agent {
   }
 
   async *#warning(): AsyncGenerator<AgentEvent> {
-    const warning = this.#needs.budget?.takeWarning();
+    const warning = this.#needs.budget?.warning(this.#warned);
     if (warning === undefined) return;
     yield notice(warning);
     yield this.#noted({

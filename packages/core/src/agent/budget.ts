@@ -58,7 +58,6 @@ export class Budget {
   readonly #limits: BudgetLimits;
   readonly #priceOf: (model: string) => ModelPrice | undefined;
   readonly #spent: Record<Kind, number> = { tokens: 0, money: 0, milliseconds: 0, calls: 0 };
-  readonly #told = new Set<Kind>();
   #running = 0;
   #runningSince = 0;
 
@@ -110,11 +109,11 @@ export class Budget {
     return `The budget of ${this.#limitInWords(kind)} is used up${this.#amount(kind)}.`;
   }
 
-  /** Once for each kind: that most of it is used up, in words. */
-  takeWarning(): string | undefined {
-    const kind = this.#kinds().find((one) => !this.#told.has(one) && this.#share(one) >= TOLD_AT);
+  /** That most of one kind is used up, in words; once for each kind and each set of what was told already. */
+  warning(told: Set<string>): string | undefined {
+    const kind = this.#kinds().find((one) => !told.has(one) && this.#share(one) >= TOLD_AT);
     if (kind === undefined) return undefined;
-    this.#told.add(kind);
+    told.add(kind);
     const percent = Math.floor(this.#share(kind) * 100);
     return `${percent} % of the budget of ${this.#limitInWords(kind)} is used.`;
   }

@@ -7,7 +7,7 @@ import type { ChatModel } from "../models/chat-model.ts";
 import { defaultContextWindow } from "../models/context-window.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
-import type { Settings } from "../settings/settings.ts";
+import { type Settings, SettingsError } from "../settings/settings.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
@@ -82,10 +82,15 @@ export function budgetOf(
 ): Budget | undefined {
   if (typeof given !== "string") return given;
   const limits = parseBudget(given);
-  const priceOf = (name: string) => prices[name] ?? prices[name.slice(name.lastIndexOf("/") + 1)];
-  if (limits.money !== undefined && priceOf(model) === undefined) {
+  const known = new Map(Object.entries(prices));
+  const priceOf = (name: string) => known.get(name) ?? known.get(name.slice(name.lastIndexOf("/") + 1));
+  const own = priceOf(model);
+  if (limits.money !== undefined && own === undefined) {
     const example = `{"model": {"prices": {"${model}": {"input": 3, "output": 15}}}}`;
-    throw new Error(`A budget of money needs the price of ${model}, for a million tokens: set ${example}.`);
+    throw new SettingsError(
+      `A budget of money needs the price of ${model}, for a million tokens. Put it into the settings: ${example}`,
+    );
   }
-  return new Budget(limits, priceOf);
+  // A subagent's model without a price is taken to cost as much.
+  return new Budget(limits, (name) => priceOf(name) ?? own);
 }

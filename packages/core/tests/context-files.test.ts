@@ -1,0 +1,127 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type AgentEvent, createSession, historyOf, type SettingsInput } from "@burin/core";
+import { type ScriptedCall, scriptedModel } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+let base: string;
+let root: string;
+
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), "burin-context-")));
+  root = join(base, "repo", "package");
+  await mkdir(join(root, "src", "deep"), { recursive: true });
+  await mkdir(join(base, "home"));
+});
+
+afterEach(() => rm(base, { recursive: true }));
+
+const put = (path: string, text: string) => writeFile(join(base, path), text);
+const read = (path: string): ScriptedCall => ({
+  name: "read_file",
+  args: { absolute_path: join(root, path) },
+});
+
+async function play(calls: readonly ScriptedCall[] = [], settings: SettingsInput = {}) {
+  const script = [...calls.map((call) => ({ calls: [call] })), { text: "Done." }, { text: "Done." }];
+  const session = createSession({
+    cwd: root,
+    model: scriptedModel(script),
+    settings,
+    approvalMode: "yolo",
+    environment: { ...process.env, BURIN_HOME: join(base, "home") },
+  });
+  const events: AgentEvent[] = [];
+  for (const prompt of ["go", "again"]) {
+    for await (const event of session.run(prompt)) events.push(event);
+  }
+  expect(historyOf(events)).toEqual(session.history);
+  const told = events.flatMap((event) => (event.type === "context" ? [event] : []));
+  return { told, files: told.map(({ file = "" }) => file.slice(base.length + 1)), events, session };
+}
+
+describe("context files", () => {
+  it("P6 the person's, those from the repository's top down to the root, then the prompt; each once", async () => {
+    await mkdir(join(base, "repo", ".git"));
+    await put("AGENTS.md", "not in the repository");
+    await put("home/AGENTS.md", "Be brief.");
+    await put("repo/AGENTS.md", "Top rule.");
+    await put("repo/package/AGENTS.md", "Package rule.\n");
+    const { files, told, session } = await play();
+    expect(files).toEqual(["home/AGENTS.md", "repo/AGENTS.md", "repo/package/AGENTS.md"]);
+    expect(told[0]?.text).toBe(
+      `The person's instructions for all projects, from ${base}/home/AGENTS.md:\n\nBe brief.`,
+    );
+    expect(session.history[0]?.parts.map(({ text }) => text?.split("\n").at(-1))).toEqual([
+      "Be brief.",
+      "Top rule.",
+      "Package rule.",
+      "go",
+    ]);
+  });
+
+  it("without a repository only the root's count", async () => {
+    await put("repo/AGENTS.md", "above");
+    await put("repo/package/AGENTS.md", "here");
+    expect((await play()).files).toEqual(["repo/package/AGENTS.md"]);
+  });
+
+  it("those of inner folders are told behind the first call that comes there", async () => {
+    await put("repo/package/src/AGENTS.md", "Source rule.");
+    await put("repo/package/src/deep/AGENTS.md", "Deep rule.");
+    await put("repo/package/src/deep/a.txt", "alpha");
+    const write = { name: "write_file", args: { file_path: join(root, "src", "b.txt"), content: "b" } };
+    const { files, events } = await play([write, read("src/deep/a.txt"), read("src/deep/a.txt")]);
+    expect(files).toEqual(["repo/package/src/AGENTS.md", "repo/package/src/deep/AGENTS.md"]);
+    const order = events.flatMap((event) => {
+      if (event.type === "tool_call" && event.call.status === "success") return [event.call.name];
+      return event.type === "context" ? ["context"] : [];
+    });
+    expect(order).toEqual(["write_file", "context", "read_file", "context", "read_file"]);
+  });
+
+  it("other names can be given, and then only those count; a path is no name", async () => {
+    await put("repo/package/AGENTS.md", "not asked for");
+    await put("repo/package/RULES.md", "asked for");
+    await put("repo/OUT.md", "outside");
+    const context = { fileNames: ["RULES.md", "../OUT.md"] };
+    expect((await play([], { context })).files).toEqual(["repo/package/RULES.md"]);
+  });
+
+  it("a link that leads out, a file that no tool may open, a folder, a pipe's worth of nothing: not told", async () => {
+    await mkdir(join(base, "repo", ".git"));
+    await put("secret.txt", "canary");
+    await symlink(join(base, "secret.txt"), join(base, "repo", "AGENTS.md"));
+    await symlink(join(base, "secret.txt"), join(root, "AGENTS.md"));
+    await mkdir(join(root, "src", "AGENTS.md"));
+    await put("repo/package/src/deep/AGENTS.md", "hidden canary");
+    await put("repo/package/src/deep/a.txt", "alpha");
+    const { told, session } = await play([read("src/deep/a.txt")], {
+      permissions: { deny: ["read_file(src/deep/AGENTS.md)"] },
+    });
+    expect(told).toEqual([]);
+    expect(JSON.stringify(session.history)).not.toContain("canary");
+  });
+
+  it("the person's own may be a link to wherever they keep it", async () => {
+    await put("dotfiles.md", "Linked.");
+    await symlink(join(base, "dotfiles.md"), join(base, "home", "AGENTS.md"));
+    expect((await play()).told[0]?.text).toContain("Linked.");
+  });
+
+  it("one that is too large is cut, with a word on it", async () => {
+    await put("repo/package/AGENTS.md", `Begin. ${"x".repeat(60_000)} End.`);
+    const { told } = await play();
+    expect(told[0]?.text.length).toBeLessThan(25_000);
+    expect(told[0]?.text).toMatch(/Begin\..*characters left out; read .*AGENTS\.md for the rest/s);
+  });
+
+  it("what they ask to include is text and nothing else", async () => {
+    await put("repo/package/other.md", "canary");
+    await put("repo/package/AGENTS.md", "See @other.md and @./other.md\n<!-- include other.md -->");
+    const { told } = await play();
+    expect(told).toHaveLength(1);
+    expect(told[0]?.text).not.toContain("canary");
+  });
+});
