@@ -44,15 +44,19 @@ export type { FileOutcome } from "./session/take-back.ts";
 export { TurnCount } from "./session/turn-count.ts";
 export type { UndoEntry, UndoOptions, UndoResult } from "./session/undo.ts";
 export { undo, undoEntries } from "./session/undo-door.ts";
+export type { FolderTrust } from "./settings/folder-trust.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";
 export {
   burinHome,
+  folderTrust,
   type LoadedSettings,
   loadSettings,
+  openTrust,
   type SettingsPlaces,
 } from "./settings/load-settings.ts";
 export { type Settings, SettingsError, type SettingsInput } from "./settings/settings.ts";
 export { SETTINGS_SCHEMA } from "./settings/settings-schema.ts";
+export type { TrustAnswer, TrustState, TrustStore } from "./settings/trust.ts";
 export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";
 export { visibleText } from "./text/visible-text.ts";
 export { type CorrectEdit, Edit, Edit as EditTool, type FailedEdit } from "./tools/edit.ts";

@@ -32,6 +32,7 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
 /** Runs one prompt without a screen; null goes on where a session that is taken up stopped. */
 export async function runPrint(prompt: string | null, options: CommonOptions, io: Io): Promise<ExitCode> {
   const { settings, notices } = await openSettings(options);
+  for (const message of notices) report({ type: "notice", message }, options, io.output);
   if (chooseModel(settings.model, process.env) === null) {
     const { howToConnect } = await import("./how-to-connect.ts");
     throw new UsageError(await howToConnect());
@@ -49,7 +50,6 @@ export async function runPrint(prompt: string | null, options: CommonOptions, io
     toolCalls: [],
     usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
   };
-  for (const message of notices) report({ type: "notice", message }, options, io.output);
   try {
     const events = prompt === null ? session.goOn(io.signal) : session.run(prompt, io.signal);
     for await (const event of events) {

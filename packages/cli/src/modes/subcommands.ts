@@ -38,6 +38,14 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     ownOptions: { list: { type: "boolean" }, session: { type: "string" } },
     load: async () => (await import("./undo.ts")).runUndo,
   },
+  trust: {
+    usage: [
+      ["trust", "what this folder's own settings would run; runs nothing"],
+      ["trust yes|no|forget", "follows them, never follows them, or asks again"],
+      ["trust list", "the folders that were answered for"],
+    ],
+    load: async () => (await import("./trust.ts")).runTrust,
+  },
   demo: {
     usage: [["demo", "the whole flow in ten seconds, no model needed"]],
     load: async () => (await import("./demo.ts")).runDemo,

@@ -63,7 +63,7 @@ function toolCommands({ options, settings, workspace: { root }, commands }: Sour
       milliseconds: seconds * 1000,
       mostBytes: MOST_BYTES,
       signal,
-      ...(settings.discovery.sandbox ? { limit: confined } : {}),
+      ...(settings.sandbox.discovered ? { limit: confined } : {}),
     });
   };
 }

@@ -1,8 +1,9 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import type { FolderTrust, ProjectFolder } from "./folder-trust.ts";
 import { mergeSettings, type Settings, SettingsError } from "./settings.ts";
-import { isTrusted } from "./trust.ts";
+import type { TrustStore } from "./trust.ts";
 
 export interface SettingsPlaces {
   /** `~/.burin`, or where BURIN_HOME points. */
@@ -28,14 +29,15 @@ export function burinHome(environment: NodeJS.ProcessEnv): string {
 export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettings> {
   const layers: object[] = [];
   const notices: string[] = [];
-  const ownFile = join(places.home, "settings.json");
-  const own = foundText(ownFile);
-  if (own !== null) layers.push(await parsed(ownFile, own));
-  const projectFile = join(places.root, ".burin", "settings.json");
-  const project = foundText(projectFile);
+  const person = await personLayer(places.home);
+  layers.push(person);
+  const project = await projectIn(places, person);
   if (project !== null) {
-    if (isTrusted(places.home, places.root)) layers.push(await parsed(projectFile, project));
-    else notices.push(`${projectFile} was not read: this folder is not trusted.`);
+    const { trustNotices } = await import("./folder-trust.ts");
+    notices.push(...trustNotices(project));
+    if (project.state === "trusted" && project.fault !== undefined) throw new SettingsError(project.fault);
+    layers.push(project.settings.tightening);
+    if (project.state === "trusted") layers.push(project.settings.trusted);
   }
   if (places.file !== undefined) {
     const file = resolve(places.file);
@@ -44,6 +46,36 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
     layers.push(await parsed(file, text));
   }
   return { settings: mergeSettings(layers), notices };
+}
+
+/** What the folder's settings would do and what has been said of it; null when it brings none. Runs nothing. */
+export async function folderTrust(
+  places: Pick<SettingsPlaces, "home" | "root">,
+): Promise<FolderTrust | null> {
+  const project = await projectIn(places, await personLayer(places.home));
+  if (project === null) return null;
+  const { settings: _settings, trustFault, ...trust } = project;
+  if (trustFault !== undefined) throw new SettingsError(trustFault);
+  return trust;
+}
+
+/** The folders that the person has answered for, to look at and to change. */
+export async function openTrust(home: string): Promise<TrustStore> {
+  const { TrustStore } = await import("./trust.ts");
+  return new TrustStore(home);
+}
+
+async function personLayer(home: string): Promise<object> {
+  const file = join(home, "settings.json");
+  const text = foundText(file);
+  return text === null ? {} : parsed(file, text);
+}
+
+async function projectIn({ home, root }: SettingsPlaces, person: object): Promise<ProjectFolder | null> {
+  // Most folders bring no settings; they need not load what sorts them.
+  if (!existsSync(join(root, ".burin", "settings.json"))) return null;
+  const { openProject } = await import("./folder-trust.ts");
+  return openProject(home, root, mergeSettings([person]));
 }
 
 /** Most starts find no settings file; they need not load what judges it. */

@@ -68,8 +68,4 @@ export const TOOL_COMMAND_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   callCommand: CALL,
   toolDiscoverySeconds: seconds("How long toolDiscoveryCommand may take. Default 30."),
   toolCallSeconds: seconds("How long toolCallCommand may take. Default 600."),
-  toolCommandSandbox: {
-    type: "boolean",
-    description: "Both commands run in the sandbox of shell commands. Default false.",
-  },
 };

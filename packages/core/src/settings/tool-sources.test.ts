@@ -48,7 +48,7 @@ describe("the commands that discover and call tools", () => {
 
   it("R18 nothing is configured by default, and an empty command is none", () => {
     const { discovery, mcpServers } = mergeSettings([{ tools: { toolDiscoveryCommand: " " } }]);
-    expect(discovery).toEqual({ discoverySeconds: 30, callSeconds: 600, sandbox: false });
+    expect(discovery).toEqual({ discoverySeconds: 30, callSeconds: 600 });
     expect(mcpServers).toEqual({});
   });
 });

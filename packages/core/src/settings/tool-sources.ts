@@ -8,8 +8,6 @@ export interface DiscoverySettings {
   readonly callCommand?: string;
   readonly discoverySeconds: number;
   readonly callSeconds: number;
-  /** Both commands run inside the sandbox of the shell tool. */
-  readonly sandbox: boolean;
 }
 
 /** `auto`: streamable HTTP is tried first, then SSE. */
@@ -59,7 +57,6 @@ export interface ToolSourceKeys {
     readonly callCommand?: string;
     readonly toolDiscoverySeconds?: number;
     readonly toolCallSeconds?: number;
-    readonly toolCommandSandbox?: boolean;
   };
   readonly toolDiscoveryCommand?: string;
   readonly toolCallCommand?: string;
@@ -68,7 +65,7 @@ export interface ToolSourceKeys {
   readonly mcpServerCommand?: string;
 }
 
-export const NO_DISCOVERY: DiscoverySettings = { discoverySeconds: 30, callSeconds: 600, sandbox: false };
+export const NO_DISCOVERY: DiscoverySettings = { discoverySeconds: 30, callSeconds: 600 };
 
 /** The alias of the one server that is configured as a command alone. */
 const COMMAND_SERVER = "mcp";
@@ -89,7 +86,6 @@ export function settledSources(layer: object): Fields {
     callCommand,
     toolDiscoverySeconds,
     toolCallSeconds,
-    toolCommandSandbox,
     ...otherTools
   } = tools;
   const { mcpServerCommand: serves, serverCommand, ...otherMcp } = fields(mcp);
@@ -104,7 +100,6 @@ export function settledSources(layer: object): Fields {
     callCommand: text(calls, toolCallCommand, callCommand, fields(rest.discovery).callCommand),
     discoverySeconds: toolDiscoverySeconds ?? fields(rest.discovery).discoverySeconds,
     callSeconds: toolCallSeconds ?? fields(rest.discovery).callSeconds,
-    sandbox: toolCommandSandbox ?? fields(rest.discovery).sandbox,
   });
   return present({
     ...rest,

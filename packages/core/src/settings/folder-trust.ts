@@ -1,0 +1,122 @@
+import { readFile, realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { parseLayer } from "./parse-layer.ts";
+import { type ProjectSettings, projectSettings } from "./project-settings.ts";
+import { type Settings, SettingsError } from "./settings.ts";
+import { type TrustAnswer, type TrustState, TrustStore, trustState } from "./trust.ts";
+
+/** A project's folder, what its settings ask for, and what the person has said of it. */
+export interface FolderTrust {
+  /** Its real path. */
+  readonly folder: string;
+  /** Its settings file. */
+  readonly file: string;
+  readonly state: TrustState;
+  /** What its settings would run or reach, as sentences without a subject. */
+  readonly effects: readonly string[];
+  /** What is new and what is gone since it was trusted; empty unless it `changed`. */
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Keys that never count in a project, because they would make rules looser. */
+  readonly refused: readonly string[];
+  /** Why its settings cannot be read at all. */
+  readonly fault?: string;
+}
+
+/** The same with the settings themselves. */
+export interface ProjectFolder extends FolderTrust {
+  readonly settings: ProjectSettings;
+  /** Why trust.json could not be asked. */
+  readonly trustFault?: string;
+}
+
+const NOTHING: ProjectSettings = { tightening: {}, trusted: {}, effects: [], refused: [] };
+/** Far more than anybody writes; what is larger or no file at all would only hold up the start. */
+const MOST_BYTES = 1024 * 1024;
+
+/** null when the folder brings no settings. A broken file is a fault of the answer, not thrown. */
+export async function openProject(
+  home: string,
+  root: string,
+  person: Settings,
+): Promise<ProjectFolder | null> {
+  const file = join(root, ".burin", "settings.json");
+  const found = await stat(file).catch(() => null);
+  if (found === null || (await isSame(file, join(home, "settings.json")))) return null;
+  let settings = NOTHING;
+  let fault: string | undefined;
+  try {
+    if (!found.isFile() || found.size > MOST_BYTES) throw new SettingsError(`${file} is no settings file.`);
+    settings = projectSettings(parseLayer(file, await readFile(file, "utf8")), person);
+  } catch (error) {
+    fault = error instanceof Error ? error.message : String(error);
+  }
+  const { answer, trustFault } = await answerOf(home, root);
+  const { effects, refused } = settings;
+  // Of a file that cannot be read nobody knows whether it is still what was trusted; it is said, not passed over.
+  const state = fault !== undefined && answer?.trusted ? "trusted" : trustState(answer, effects);
+  const before = state === "changed" ? (answer?.effects ?? []) : effects;
+  return {
+    folder: await realpath(root),
+    file,
+    state,
+    effects,
+    refused,
+    settings,
+    added: effects.filter((one) => !before.includes(one)),
+    removed: before.filter((one) => !effects.includes(one)),
+    ...(fault === undefined ? {} : { fault }),
+    ...(trustFault === undefined ? {} : { trustFault }),
+  };
+}
+
+async function answerOf(
+  home: string,
+  root: string,
+): Promise<{ answer: TrustAnswer | null; trustFault?: string }> {
+  try {
+    return { answer: await new TrustStore(home).of(root) };
+  } catch (error) {
+    return { answer: null, trustFault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** In the person's own home folder the two are one file. */
+async function isSame(a: string, b: string): Promise<boolean> {
+  const [first, second] = await Promise.all([a, b].map((path) => realpath(path).catch(() => null)));
+  return first !== null && first === second;
+}
+
+/** What the person should know of a folder's settings at a start, one line each. */
+export function trustNotices(project: ProjectFolder): string[] {
+  const { file, state, effects, refused, added, removed, trustFault, fault } = project;
+  const notices = trustFault === undefined ? [] : [trustFault];
+  if (state === "trusted") {
+    const keys = refused.join(", ");
+    return keys === ""
+      ? notices
+      : [...notices, `${file}: a project can only make rules stricter, so these do not count: ${keys}.`];
+  }
+  const isEmpty =
+    effects.length === 0 && refused.length === 0 && Object.keys(project.settings.trusted).length === 0;
+  if (state === "refused" || (isEmpty && state === "untrusted" && fault === undefined)) return notices;
+  const what =
+    state === "changed"
+      ? `it has changed since this folder was trusted (${changes(added, removed)})`
+      : `this folder is not trusted${effects.length === 0 ? "" : ` (it would ${someOf(effects)})`}`;
+  return [...notices, `${file} was not followed: ${what}. See burin trust.`];
+}
+
+function changes(added: readonly string[], removed: readonly string[]): string {
+  const parts = [
+    added.length > 0 ? `now it would ${someOf(added)}` : "",
+    removed.length > 0 ? `no longer ${someOf(removed)}` : "",
+  ];
+  return parts.filter((part) => part !== "").join("; ");
+}
+
+function someOf(effects: readonly string[]): string {
+  const [first = "", ...others] = effects;
+  const shown = first.length > 160 ? `${first.slice(0, 157)}...` : first;
+  return others.length === 0 ? shown : `${shown}, and ${others.length} more`;
+}

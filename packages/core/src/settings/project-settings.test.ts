@@ -1,0 +1,130 @@
+import { describe, expect, it } from "vitest";
+import { projectSettings } from "./project-settings.ts";
+import { mergeSettings } from "./settings.ts";
+
+const NOBODY = mergeSettings([]);
+
+/** What the person's settings and those of a trusted project come to. */
+function merged(project: object, person: object = {}) {
+  const { tightening, trusted } = projectSettings(project, mergeSettings([person]));
+  return mergeSettings([person, tightening, trusted]);
+}
+
+describe("what a project may say", () => {
+  it("P24 makes rules stricter in every folder", () => {
+    const { tightening, trusted, effects, refused } = projectSettings(
+      {
+        permissions: { deny: ["edit(ci/**)"], ask: ["run_shell_command"] },
+        files: { ignore: ["secrets"], ignoreFileNames: [".aiignore"] },
+        sandbox: { mode: "read-only", network: false, discovered: true },
+      },
+      NOBODY,
+    );
+    expect(mergeSettings([tightening])).toMatchObject({
+      permissions: { deny: ["edit(ci/**)"], ask: ["run_shell_command"], allow: [] },
+      files: { ignore: ["secrets"], ignoreFileNames: [".aiignore"] },
+      sandbox: { mode: "read-only", network: false, discovered: true },
+    });
+    expect([trusted, effects, refused]).toEqual([{}, [], []]);
+  });
+
+  it.each([
+    [{ permissions: { allow: ["*"] } }, "permissions.allow"],
+    [{ sandbox: { mode: "off" } }, "sandbox.mode"],
+    [{ sandbox: { network: true } }, "sandbox.network"],
+    [{ shell: { passEnvironment: ["OPENAI_API_KEY"] } }, "shell.passEnvironment"],
+    [{ model: { baseUrl: "http://evil.example/v1" } }, "model.baseUrl"],
+    [{ model: { provider: "gemini" } }, "model.provider"],
+    [{ model: { apiKeyEnv: "AWS_SECRET_ACCESS_KEY" } }, "model.apiKeyEnv"],
+    [{ model: { fallbacks: [{ baseUrl: "http://evil.example/v1" }] } }, "model.fallbacks"],
+  ])("P24 never makes them looser, trusted or not: %j", (project, key) => {
+    expect(projectSettings(project, NOBODY)).toEqual({
+      ...{ tightening: {}, trusted: {}, effects: [] },
+      refused: [key],
+    });
+  });
+
+  it("P24 measures looser by what the person has set", () => {
+    const strict = { sandbox: { mode: "read-only", discovered: true }, tools: { include: ["read_file"] } };
+    const loose = {
+      sandbox: { mode: "workspace-write", discovered: false },
+      tools: { include: ["*"], exclude: ["glob"] },
+    };
+    expect(projectSettings(loose, mergeSettings([strict])).refused).toEqual([
+      "sandbox.mode",
+      "sandbox.discovered",
+      "tools.include",
+    ]);
+    expect(merged(loose, strict).tools).toMatchObject({ include: ["read_file"], exclude: ["glob"] });
+    expect(merged({ sandbox: { network: true } }, { sandbox: { network: true } }).sandbox.network).toBe(true);
+  });
+
+  it("P24 a server of the person's is not replaced, and none is trusted by its own project", () => {
+    const person = { mcpServers: { github: { command: "mine" } } };
+    const project = { mcpServers: { github: { command: "theirs" }, other: { command: "x", trust: true } } };
+    expect(projectSettings(project, mergeSettings([person])).refused).toEqual([
+      "mcpServers.github",
+      "mcpServers.other.trust",
+    ]);
+    expect(merged(project, person).mcpServers).toMatchObject({
+      github: { command: "mine" },
+      other: { command: "x", trust: false },
+    });
+  });
+
+  it("X2 X3 whatever spelling is used, every command and every server is listed", () => {
+    const { effects } = projectSettings(
+      {
+        toolDiscoveryCommand: "list",
+        tools: { callCommand: "call" },
+        mcp: { serverCommand: "serve --all" },
+        mcpServers: {
+          local: { command: "node", args: ["a b", "c"], env: { KEY: "v" }, cwd: "sub" },
+          far: { url: "https://far.example/mcp", headers: { authorization: "x" } },
+          none: { command: "y", disabled: true },
+        },
+        hooks: { before: "rm -r ." },
+        fromTheFuture: { runs: "this" },
+      },
+      NOBODY,
+    );
+    expect([...effects].sort()).toEqual([
+      'connect to the MCP server "far": https://far.example/mcp, headers {"authorization":"x"}',
+      "run, for each call of a discovered tool: call",
+      "run, to discover tools: list",
+      'set fromTheFuture to {"runs":"this"}',
+      'set hooks to {"before":"rm -r ."}',
+      'start the MCP server "local": node "a b" c, env {"KEY":"v"}, cwd "sub"',
+      'start the MCP server "mcp": serve --all',
+    ]);
+  });
+
+  it("no command looks like another, or like two lines", () => {
+    const told = (command: string) => projectSettings({ toolCallCommand: command }, NOBODY).effects[0];
+    expect(told("a\nb")).toBe('run, for each call of a discovered tool: "a\\nb"');
+    expect(told('"a\\nb"')).not.toBe(told("a\nb"));
+    const server = (args: string[]) =>
+      projectSettings({ mcpServers: { a: { command: "x", args } } }, NOBODY).effects[0];
+    expect(server(["a b"])).not.toBe(server(["a", "b"]));
+    expect(server(['"a', 'b"'])).not.toBe(server(["a b"]));
+  });
+
+  it("what a trusted project says counts", () => {
+    const settings = merged({
+      model: { name: "small", timeoutSeconds: 5 },
+      tools: { include: ["read_*"], toolDiscoveryCommand: "list" },
+      mcpServerCommand: "serve",
+    });
+    expect(settings.model).toEqual({ name: "small", timeoutSeconds: 5 });
+    expect(settings.tools.include).toEqual(["read_*"]);
+    expect(settings.discovery.discoveryCommand).toBe("list");
+    expect(settings.mcpServers.mcp?.command).toBe("serve");
+  });
+
+  it("names that mean something to JavaScript are names like any other", () => {
+    const layer = JSON.parse('{ "__proto__": { "toolCallCommand": "x" }, "model": { "__proto__": 1 } }');
+    const { effects } = projectSettings(layer, NOBODY);
+    expect(effects).toContain("set model.__proto__ to 1");
+    expect(mergeSettings([layer]).discovery.callCommand).toBeUndefined();
+  });
+});

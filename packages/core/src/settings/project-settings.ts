@@ -1,0 +1,161 @@
+import type { Settings } from "./settings.ts";
+import { type McpServerSettings, settledSources } from "./tool-sources.ts";
+
+/** What a project's settings come to, sorted by what each of them may do. */
+export interface ProjectSettings {
+  /** Makes rules stricter, so it counts in every folder. */
+  readonly tightening: object;
+  /** The rest of what may count, once the folder is trusted. */
+  readonly trusted: object;
+  /** What would then be run or reached, one sentence without a subject for each. The person's answer is bound to these. */
+  readonly effects: readonly string[];
+  /** Keys that never count in a project, because they make rules looser. */
+  readonly refused: readonly string[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Where one value goes: always in force, in force in a trusted folder, listed first, or never. */
+type Place = "tightens" | "harmless" | "acts" | "loosens";
+
+/** Sections that are sorted key by key; everything else is one value. */
+const SECTIONS = new Set(["model", "permissions", "files", "sandbox", "shell", "tools", "discovery"]);
+
+const PLACES: Readonly<Record<string, Place>> = {
+  $schema: "harmless",
+  "model.name": "harmless",
+  "model.timeoutSeconds": "harmless",
+  // These say who gets the conversation and the person's keys.
+  "model.provider": "loosens",
+  "model.baseUrl": "loosens",
+  "model.apiKeyEnv": "loosens",
+  "model.fallbacks": "loosens",
+  "permissions.allow": "loosens",
+  "permissions.ask": "tightens",
+  "permissions.deny": "tightens",
+  "files.ignore": "tightens",
+  "files.ignoreFileNames": "tightens",
+  "shell.passEnvironment": "loosens",
+  "tools.exclude": "harmless",
+  "tools.editCorrection": "harmless",
+  "tools.svgAsText": "harmless",
+  "discovery.discoverySeconds": "harmless",
+  "discovery.callSeconds": "harmless",
+};
+
+/** From loose to strict. */
+const SANDBOX_ORDER = ["off", "workspace-write", "read-only"];
+
+/**
+ * Sorts the settings that a project brings, seen from those of the person. A key that is not known here is
+ * listed and counts in a trusted folder only, so that nothing new is ever in force unseen.
+ */
+export function projectSettings(layer: object, person: Settings): ProjectSettings {
+  const sorted = new Sorted();
+  const { mcpServers = {}, mcpServerCommand, ...rest } = settledSources(layer);
+  for (const [key, value] of Object.entries(rest)) {
+    if (!SECTIONS.has(key)) sorted.put([key], value, placeOf(key, value, person));
+    else {
+      for (const [name, one] of Object.entries(value as Fields)) {
+        sorted.put([key, name], one, placeOf(`${key}.${name}`, one, person));
+      }
+    }
+  }
+  sortServers(mcpServers as Record<string, McpServerSettings | null>, person, sorted);
+  if (mcpServerCommand !== undefined && !Object.hasOwn(person.mcpServers, "mcp")) {
+    sorted.put(["mcpServerCommand"], mcpServerCommand, "harmless");
+    sorted.effects.push(`start the MCP server "mcp": ${line(mcpServerCommand)}`);
+  }
+  return sorted;
+}
+
+class Sorted implements ProjectSettings {
+  readonly tightening: Record<string, unknown> = {};
+  readonly trusted: Record<string, unknown> = {};
+  readonly effects: string[] = [];
+  readonly refused: string[] = [];
+
+  put(path: readonly string[], value: unknown, place: Place): void {
+    if (place === "loosens") {
+      this.refused.push(path.join("."));
+      return;
+    }
+    if (place === "acts") this.effects.push(effectOf(path.join("."), value));
+    const target = place === "tightens" ? this.tightening : this.trusted;
+    const [key = "", name] = path;
+    const plain = name === undefined ? value : { ...(target[key] as Fields | undefined), [name]: value };
+    Object.defineProperty(target, key, {
+      value: plain,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+}
+
+function placeOf(key: string, value: unknown, person: Settings): Place {
+  const { sandbox, tools } = person;
+  switch (key) {
+    case "sandbox.mode":
+      return SANDBOX_ORDER.indexOf(String(value)) >= SANDBOX_ORDER.indexOf(sandbox.mode)
+        ? "tightens"
+        : "loosens";
+    case "sandbox.network":
+      return value === false || sandbox.network ? "tightens" : "loosens";
+    case "sandbox.discovered":
+      return value === true || !sandbox.discovered ? "tightens" : "loosens";
+    case "tools.include":
+      // Joined to a list of the person's it would bring back what they left out.
+      return tools.include.length === 0 ? "harmless" : "loosens";
+    default:
+      return PLACES[key] ?? "acts";
+  }
+}
+
+function sortServers(
+  servers: Readonly<Record<string, McpServerSettings | null>>,
+  person: Settings,
+  sorted: Sorted,
+): void {
+  const kept: Record<string, object> = {};
+  for (const [alias, server] of Object.entries(servers)) {
+    if (server === null) kept[alias] = { disabled: true };
+    // The person's rules for the tools of their own server must not come to mean another.
+    else if (Object.hasOwn(person.mcpServers, alias)) sorted.refused.push(`mcpServers.${alias}`);
+    else {
+      if (server.trust) sorted.refused.push(`mcpServers.${alias}.trust`);
+      kept[alias] = { ...server, trust: false };
+      sorted.effects.push(serverEffect(alias, server));
+    }
+  }
+  if (Object.keys(kept).length > 0) sorted.put(["mcpServers"], kept, "harmless");
+}
+
+function effectOf(key: string, value: unknown): string {
+  if (key === "discovery.discoveryCommand") return `run, to discover tools: ${line(value)}`;
+  if (key === "discovery.callCommand") return `run, for each call of a discovered tool: ${line(value)}`;
+  return `set ${key} to ${JSON.stringify(value)}`;
+}
+
+/** As written where that is one plain line; no two texts look the same. */
+function line(command: unknown): string {
+  const text = String(command);
+  return text.startsWith('"') || /\p{Cc}/u.test(text) ? JSON.stringify(text) : text;
+}
+
+function serverEffect(alias: string, server: McpServerSettings): string {
+  const name = JSON.stringify(alias);
+  if (server.type !== "stdio") {
+    return `connect to the MCP server ${name}: ${server.url ?? ""}${more({ headers: server.headers, oauth: server.oauth })}`;
+  }
+  const words = [server.command ?? "", ...server.args].map((word) =>
+    /^[^\s"]+$/.test(word) ? word : JSON.stringify(word),
+  );
+  return `start the MCP server ${name}: ${words.join(" ")}${more({ env: server.env, cwd: server.cwd })}`;
+}
+
+/** What else decides what is started or sent, empty things left out. */
+function more(details: Fields): string {
+  const told = Object.entries(details).filter(([, one]) => one !== undefined && JSON.stringify(one) !== "{}");
+  return told.map(([key, one]) => `, ${key} ${JSON.stringify(one)}`).join("");
+}

@@ -1,0 +1,187 @@
+import { mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { folderTrust, loadSettings, openTrust } from "./load-settings.ts";
+
+let top: string;
+let home: string;
+let root: string;
+
+beforeEach(async () => {
+  top = await realpath(await mkdtemp(join(tmpdir(), "burin-trust-")));
+  home = join(top, "home");
+  root = join(top, "project");
+  await writeProject(root, SERVER);
+});
+
+afterEach(async () => {
+  await rm(top, { recursive: true });
+});
+
+const SERVER = { mcpServers: { a: { command: "serve", args: ["--safe"], env: { MODE: "x" } } } };
+
+async function writeProject(folder: string, settings: unknown): Promise<void> {
+  await mkdir(join(folder, ".burin"), { recursive: true });
+  const text = typeof settings === "string" ? settings : JSON.stringify(settings);
+  await writeFile(join(folder, ".burin", "settings.json"), text);
+}
+
+const servers = async (folder = root) =>
+  Object.keys((await loadSettings({ home, root: folder })).settings.mcpServers);
+const state = async (folder = root) => (await folderTrust({ home, root: folder }))?.state;
+const notices = async () => (await loadSettings({ home, root })).notices;
+
+/** The person's yes to what they were shown. */
+async function trust(folder = root): Promise<void> {
+  const effects = (await folderTrust({ home, root: folder }))?.effects ?? [];
+  await (await openTrust(home)).answer(folder, true, effects);
+}
+
+describe("trust of a folder", () => {
+  it("P24 nobody is trusted by default, and one line says what was left and where to look", async () => {
+    expect(await servers()).toEqual([]);
+    expect(await state()).toBe("untrusted");
+    expect(await notices()).toEqual([
+      `${join(root, ".burin", "settings.json")} was not followed: this folder is not trusted (it would start the MCP server "a": serve --safe, env {"MODE":"x"}). See burin trust.`,
+    ]);
+  });
+
+  it("P24 a trusted folder's settings are followed, without a word", async () => {
+    await trust();
+    expect(await servers()).toEqual(["a"]);
+    expect(await notices()).toEqual([]);
+  });
+
+  it.each([
+    ["its command", { command: "other", args: ["--safe"], env: { MODE: "x" } }],
+    ["an argument", { command: "serve", args: ["--unsafe"], env: { MODE: "x" } }],
+    ["a variable", { command: "serve", args: ["--safe"], env: { MODE: "y" } }],
+    ["its folder", { command: "serve", args: ["--safe"], env: { MODE: "x" }, cwd: "sub" }],
+    ["its address", { url: "http://h/mcp" }],
+  ])("P24 a changed definition asks again, with the difference: %s", async (_what, a) => {
+    await trust();
+    await writeProject(root, { mcpServers: { a } });
+    expect(await servers()).toEqual([]);
+    const found = await folderTrust({ home, root });
+    expect(found).toMatchObject({ state: "changed", added: found?.effects });
+    expect(found?.removed).toEqual(['start the MCP server "a": serve --safe, env {"MODE":"x"}']);
+    expect((await notices())[0]).toMatch(
+      /it has changed since this folder was trusted \(now it would .*no longer/,
+    );
+    await trust();
+    expect(await servers()).toEqual(["a"]);
+  });
+
+  it("P24 another spelling, order, comment or harmless key of the same asks nothing again", async () => {
+    await trust();
+    await writeProject(
+      root,
+      '{ // mine\n "model": { "name": "m" }, "mcpServers": { "a": { "env": { "MODE": "x" }, "args": ["--safe"], "command": "serve", "type": "stdio" } } }',
+    );
+    expect(await servers()).toEqual(["a"]);
+  });
+
+  it("P24 is of the real path: no neighbour, no folder above or below, no link that is moved", async () => {
+    await trust();
+    const others = [join(top, "project-evil"), join(root, "inner")];
+    for (const folder of others) {
+      await writeProject(folder, SERVER);
+      expect(await servers(folder)).toEqual([]);
+    }
+    const link = join(top, "link");
+    await symlink(root, link);
+    expect(await servers(link)).toEqual(["a"]);
+    await rm(link);
+    await symlink(join(top, "project-evil"), link);
+    expect(await servers(link)).toEqual([]);
+  });
+
+  it("P24 a worktree's own say of where it belongs counts for nothing", async () => {
+    await trust();
+    const worktree = join(top, "worktree");
+    await writeProject(worktree, SERVER);
+    await mkdir(join(root, ".git", "worktrees", "w"), { recursive: true });
+    await writeFile(join(worktree, ".git"), `gitdir: ${join(root, ".git", "worktrees", "w")}\n`);
+    expect(await servers(worktree)).toEqual([]);
+  });
+
+  it("no is remembered and said no more; forget asks again", async () => {
+    await (await openTrust(home)).answer(root, false, []);
+    expect(await state()).toBe("refused");
+    expect(await notices()).toEqual([]);
+    expect(await (await openTrust(home)).forget(root)).toBe(true);
+    expect(await state()).toBe("untrusted");
+    expect(await (await openTrust(home)).forget(root)).toBe(false);
+  });
+
+  it("what makes rules stricter counts untrusted, too", async () => {
+    await writeProject(root, { ...SERVER, permissions: { deny: ["edit"], allow: ["*"] } });
+    const { settings } = await loadSettings({ home, root });
+    expect(settings.permissions).toEqual({ allow: [], ask: [], deny: ["edit"] });
+    await trust();
+    expect((await loadSettings({ home, root })).settings.permissions.allow).toEqual([]);
+    expect((await notices())[0]).toContain("so these do not count: permissions.allow");
+  });
+
+  it("--settings is the person's word: what it names counts in full", async () => {
+    await writeProject(root, { permissions: { allow: ["read_file"] } });
+    const file = join(root, ".burin", "settings.json");
+    expect((await loadSettings({ home, root, file })).settings.permissions.allow).toEqual(["read_file"]);
+  });
+});
+
+describe("trust.json", () => {
+  it("is the person's alone, and holds what was agreed to", async () => {
+    await trust();
+    const file = join(home, "trust.json");
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(await readFile(file, "utf8")).folders).toMatchObject([{ folder: root, trusted: true }]);
+  });
+
+  it.each(["", "{", '{"folders":["/"]}', '{"folders":true}', "null"])(
+    "broken, it trusts nobody, says so and is left as it is: %j",
+    async (text) => {
+      await mkdir(home);
+      await writeFile(join(home, "trust.json"), text);
+      expect(await servers()).toEqual([]);
+      expect((await notices())[0]).toContain("trust.json is broken, so no folder is trusted");
+      await expect(trust()).rejects.toThrow("is broken");
+      expect(await readFile(join(home, "trust.json"), "utf8")).toBe(text);
+    },
+  );
+
+  it("answers given at the same time are all kept", async () => {
+    const folders = Array.from({ length: 8 }, (_, index) => join(top, `p${index}`));
+    await Promise.all(folders.map((folder) => mkdir(folder)));
+    await Promise.all(folders.map(async (folder) => (await openTrust(home)).answer(folder, true, [])));
+    const kept = (await (await openTrust(home)).all()).map(({ folder }) => folder);
+    expect(kept.sort()).toEqual(folders);
+  });
+});
+
+describe("a project's settings file that is no settings file", () => {
+  it("P54 broken: passed over and told while untrusted, an error once trusted", async () => {
+    await writeProject(root, "{ broken");
+    expect(await servers()).toEqual([]);
+    expect((await notices())[0]).toContain("this folder is not trusted");
+    await (await openTrust(home)).answer(root, true, []);
+    await expect(servers()).rejects.toThrow(":1:3: not valid JSON");
+  });
+
+  it("a folder, or one of a size that nobody writes, holds up nothing", async () => {
+    await writeProject(root, `[${" ".repeat(2_000_000)}]`);
+    expect(await servers()).toEqual([]);
+    await rm(join(root, ".burin"), { recursive: true });
+    await mkdir(join(root, ".burin", "settings.json"), { recursive: true });
+    expect(await servers()).toEqual([]);
+  });
+
+  it("the person's own file is no project's, where the two are one", async () => {
+    await mkdir(join(top, ".burin"));
+    await writeFile(join(top, ".burin", "settings.json"), JSON.stringify(SERVER));
+    const loaded = await loadSettings({ home: join(top, ".burin"), root: top });
+    expect(Object.keys(loaded.settings.mcpServers)).toEqual(["a"]);
+    expect(loaded.notices).toEqual([]);
+  });
+});
