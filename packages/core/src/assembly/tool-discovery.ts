@@ -133,12 +133,16 @@ function mayBring({ prefix }: ToolSource, name: string): boolean {
   return prefix !== undefined && name.startsWith(prefix);
 }
 
-/** Until the work is done, the time is over or nobody waits any more. Rejects never. */
+/** Until the work is done, the time is over or nobody waits any more. Never rejects. */
 async function within(work: Promise<unknown>, milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (milliseconds <= 0) return;
-  const timer = new AbortController();
-  const either = AbortSignal.any([timer.signal, signal]);
-  const { setTimeout: pause } = await import("node:timers/promises");
-  await Promise.race([work, pause(milliseconds, undefined, { signal: either, ref: false })]).catch(() => {});
-  timer.abort();
+  if (milliseconds <= 0 || signal.aborted) return;
+  let giveUp: () => void = () => {};
+  const enough = new Promise<void>((resolve) => {
+    giveUp = resolve;
+  });
+  const timer = setTimeout(giveUp, milliseconds);
+  signal.addEventListener("abort", giveUp, { once: true });
+  await Promise.race([work, enough]).catch(() => {});
+  clearTimeout(timer);
+  signal.removeEventListener("abort", giveUp);
 }

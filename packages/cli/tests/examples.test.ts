@@ -1,0 +1,52 @@
+import { cp, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+
+const REPOSITORY = fileURLToPath(new URL("../../../", import.meta.url));
+
+let top: string;
+
+beforeEach(async () => {
+  top = await realpath(await mkdtemp(join(tmpdir(), "burin-examples-")));
+});
+
+afterEach(async () => {
+  await rm(top, { recursive: true });
+});
+
+/** The commands of a page's shell block, as a newcomer would type them. */
+async function commandsOf(page: string): Promise<string[][]> {
+  const text = await readFile(join(REPOSITORY, page), "utf8");
+  const block = /```sh\n(.*?)```/s.exec(text)?.[1] ?? "";
+  return block
+    .split("\n")
+    .filter((line) => line.startsWith("burin "))
+    .map((line) =>
+      [...line.replace(/ +#.*/, "").matchAll(/'([^']*)'|(\S+)/g)].map(
+        ([, quoted, bare]) => quoted ?? bare ?? "",
+      ),
+    )
+    .map(([, ...words]) => words);
+}
+
+describe("docs/discovery.md", () => {
+  it("R18 R20 R26 its five minutes work as written", async () => {
+    const folder = join(top, "example");
+    await cp(join(REPOSITORY, "examples/discovery-command"), folder, { recursive: true });
+    const env = { BURIN_HOME: join(top, "home"), PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
+    const outputs: string[] = [];
+    for (const words of await commandsOf("docs/discovery.md")) {
+      const { code, stdout, stderr } = await burin(words, { cwd: folder, env });
+      expect(`${code} ${stderr}`).toBe("0 ");
+      outputs.push(stdout);
+    }
+    expect(outputs).toHaveLength(4);
+    expect(outputs[0]).toContain("run, to discover tools: node tools.mjs");
+    expect(outputs[1]).toContain("is trusted. Its settings may:");
+    expect(outputs[2]).toContain("count_words  (discovery command)");
+    expect(outputs[3]).toBe("2 words, 1 lines\n");
+  });
+});
