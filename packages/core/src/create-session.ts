@@ -10,6 +10,7 @@ import { type AnsweredCall, isAnswered } from "./scheduler/tool-call.ts";
 import { newSessionId } from "./session/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "./tools/tool-registry.ts";
 import type { ToolResult } from "./tools/tools.ts";
+import type { CommandList } from "./workspace/command-list.ts";
 
 export type { SessionOptions, ToolboxOptions };
 
@@ -28,6 +29,8 @@ export interface Toolbox {
   refreshTools(): Promise<readonly DiscoveryFailure[]>;
   /** What went wrong with the sources so far. */
   readonly discoveryFailures: readonly DiscoveryFailure[];
+  /** What runs, for the person. */
+  readonly commands: CommandList;
   /** Ends every command that still runs, in the background too. To be called when the toolbox is done with. */
   close(): Promise<void>;
 }
@@ -58,12 +61,14 @@ export interface Session {
   queue(text: string): void;
   /** Takes back what was said and has not been sent yet; else it goes before the next prompt. */
   takeWaiting(): string[];
+  /** What runs, for the person. */
+  readonly commands: CommandList;
   /** Ends every command that still runs, in the background too. To be called when the session is done with. */
   close(): Promise<void>;
 }
 
 export function createToolbox(options: ToolboxOptions): Toolbox {
-  const { registry, scheduler, discovery, approval, root, close } = joinParts(
+  const { registry, scheduler, discovery, approval, root, commands, close } = joinParts(
     options,
     options.record ? { undoWriter: `call-${newSessionId()}` } : {},
   );
@@ -78,6 +83,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     registry,
     run,
     close,
+    commands,
     ready: () => discovery.ready(),
     refreshTools: () => discovery.refresh(),
     get discoveryFailures() {
@@ -104,7 +110,7 @@ function resultOf(answer: AnsweredCall): ToolResult {
 
 export function createSession(options: SessionOptions): Session {
   const { id, joined, subagents, agent, work, recording } = joinSession(options);
-  const { registry, discovery, close, current, spoken } = joined;
+  const { registry, discovery, commands, close, current, spoken } = joined;
   const notices: AgentEvent[] = [];
   discovery.onFailure = ({ source, message }) => {
     notices.push({ type: "notice", message: `Tools from ${source}: ${message}` });
@@ -127,6 +133,7 @@ export function createSession(options: SessionOptions): Session {
   return {
     id,
     registry,
+    commands,
     steer: hear((text) => agent.words.steer(text)),
     queue: hear((text) => agent.words.queue(text)),
     takeWaiting: () => agent.words.takeAll(),

@@ -91,5 +91,6 @@ export {
 } from "./tools/tools.ts";
 export { WebFetch, WebFetch as WebFetchTool, type WebFetchOptions } from "./tools/web-fetch.ts";
 export { WriteFile, WriteFile as WriteFileTool } from "./tools/write-file.ts";
+export type { CommandInfo, CommandList } from "./workspace/command-list.ts";
 export { SANDBOX_MODES, type SandboxMode } from "./workspace/sandbox.ts";
 export { WorkspaceError } from "./workspace/workspace.ts";

@@ -11,12 +11,12 @@ interface CommandsPlace {
   readonly current: CurrentMode;
 }
 
-/** The commands of the shell tool, in the sandbox and with the environment that settings and options say. */
+/** The commands of the shell tool, in the sandbox and with the environment that settings and options say; what a crash left is ended. */
 export function commandsOf(options: ToolboxOptions, settings: Settings, place: CommandsPlace): Commands {
   const { workspace, current } = place;
   const environment = options.environment ?? process.env;
   const { pass, secret } = environmentRules(settings);
-  return new Commands({
+  const commands = new Commands({
     roots: workspace.roots,
     home: burinHome(environment),
     environment,
@@ -26,6 +26,8 @@ export function commandsOf(options: ToolboxOptions, settings: Settings, place: C
     secretEnvironment: secret,
     isReadOnly: () => current.mode === "plan",
   });
+  void commands.endLeftBehind();
+  return commands;
 }
 
 /** Which variables every child process is denied, and which it gets all the same. */

@@ -12,6 +12,7 @@ import type { Planning } from "../tools/exitPlanMode.ts";
 import type { Subagents } from "../tools/task.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 import type { AnswerFromPage } from "../tools/web-fetch.ts";
+import { commandList } from "../workspace/command-list.ts";
 import { openWorkspace } from "../workspace/node-workspace.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { lazyApproval, oneAtATime, parsedRules } from "./join-approval.ts";
@@ -50,7 +51,6 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
   const workspace: Workspace = open();
   const current = new CurrentMode(options.approvalMode ?? "default");
   const commands = commandsOf(options, settings, { workspace, current });
-  void commands.endLeftBehind();
   const registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
   const spoken = { inputs: 0 };
   const shared = {
@@ -94,7 +94,8 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
     await commands.close();
   };
   const { root } = workspace;
-  return { registry, scheduler, discovery, workspace, root, close, approval, current, spoken, forSubagent };
+  const parts = { registry, scheduler, discovery, workspace, root, approval, current, spoken, forSubagent };
+  return { ...parts, commands: commandList(commands), close };
 }
 
 /** `spoken` counts what the person has said, for a plan that is shown again. */

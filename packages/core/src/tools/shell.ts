@@ -20,13 +20,8 @@ export interface ShellParams {
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MOST_TIMEOUT_MS = 600_000;
 const MOST_CHARACTERS = 30_000;
-const MOST_LIVE_CHARACTERS = 4000;
-const UPDATE_MS = 100;
 /** A command for the background that fails at once is told of at once. */
 const BACKGROUND_START_MS = 200;
-
-/** Why a command is not simply waited for any more. */
-type Stop = "timeout" | "cancelled";
 
 /** Telling of commands and their output is much code, which most starts of Burin have no use for. */
 const telling = () => import("../workspace/command-report.ts");
@@ -151,16 +146,18 @@ export class Shell extends BaseTool<ShellParams> {
     const run = await this.#commands.start(request);
     if (params.is_background) return this.#inBackground(run, request, params.timeout);
     const limit = params.timeout ?? DEFAULT_TIMEOUT_MS;
-    const stopShowing = await showLive(run, onUpdate);
+    const { endOrStop, showLive } = await telling();
+    const stopShowing = showLive(run, onUpdate);
     const end = await endOrStop(run, limit, signal);
     stopShowing();
     if (typeof end !== "string") return this.#ended(run, request, end);
     if (end === "cancelled") {
       return this.#stopped(run, request, { type: end, message: "Ended with all it had started: cancelled." });
     }
-    if (params.on_timeout === "background") {
+    if (end === "let go" || params.on_timeout === "background") {
       const id = await this.#commands.keep(request, run);
-      return goingOn(run, `Not done after ${limit} ms; it goes on in the background as ${id}.`, id);
+      const why = end === "let go" ? "The person did not want to wait" : `Not done after ${limit} ms`;
+      return goingOn(run, `${why}; it goes on in the background as ${id}.`, id);
     }
     const message = `Ended with all it had started: not done after the limit of ${limit} ms.`;
     return this.#stopped(run, request, { type: end, message });
@@ -169,6 +166,7 @@ export class Shell extends BaseTool<ShellParams> {
   async #inBackground(run: CommandRun, request: CommandRequest, limit?: number): Promise<ToolResult> {
     const id = await this.#commands.keep(request, run);
     if (limit !== undefined) run.endAfter(limit);
+    const { endOrStop } = await telling();
     const end = await endOrStop(run, BACKGROUND_START_MS);
     if (typeof end !== "string" && run.isOver) return this.#ended(run, request, end);
     return goingOn(run, `Started in the background as ${id}.`, id);
@@ -194,7 +192,9 @@ export class Shell extends BaseTool<ShellParams> {
     const { processesInWords, whereAndWhen } = await telling();
     if (alive.length > 0) lines.push(`Could not be ended: ${processesInWords(alive)}.`);
     if (error.type === "timeout") {
-      lines.push('Give a longer "timeout", or "is_background": true for what does not end by itself.');
+      lines.push(
+        'Give a longer "timeout", "on_timeout": "background" to let it go on then, or "is_background": true for what does not end by itself.',
+      );
     }
     const told = await result(run, [...lines, ...whereAndWhen(run, request)], error.message);
     return { ...told, error };
@@ -233,43 +233,8 @@ export class Shell extends BaseTool<ShellParams> {
   }
 }
 
-/** The shell's end, or why it is not waited for. */
-async function endOrStop(run: CommandRun, limit: number, signal?: AbortSignal): Promise<ShellEnd | Stop> {
-  let stop: (why: Stop) => void = () => {};
-  const stopped = new Promise<Stop>((resolve) => {
-    stop = resolve;
-  });
-  const cancel = () => stop("cancelled");
-  const timer = setTimeout(() => stop("timeout"), limit);
-  signal?.addEventListener("abort", cancel, { once: true });
-  if (signal?.aborted) cancel();
-  try {
-    return await Promise.race([run.shellEnded, stopped]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", cancel);
-  }
-}
-
-/** Shows the end of the output while it grows. The answer stops that. */
-async function showLive(run: CommandRun, onUpdate?: OnUpdate): Promise<() => void> {
-  if (onUpdate === undefined) return () => {};
-  const { outputTail } = await telling();
-  let timer: NodeJS.Timeout | null = null;
-  run.onOutput = () => {
-    timer ??= setTimeout(() => {
-      timer = null;
-      onUpdate(outputTail(run.output.soFar(), MOST_LIVE_CHARACTERS));
-    }, UPDATE_MS);
-  };
-  return () => {
-    run.onOutput = () => {};
-    if (timer !== null) clearTimeout(timer);
-  };
-}
-
 async function result(run: CommandRun, state: readonly string[], shown: string): Promise<ToolResult> {
-  const { outputTail, outputText } = await telling();
+  const { MOST_LIVE_CHARACTERS, outputTail, outputText } = await telling();
   await run.output.flush();
   const output = run.output.soFar();
   const text = output.bytes === 0 ? "(no output)" : outputText(output, MOST_CHARACTERS);
@@ -290,7 +255,7 @@ function howToReach(id: string): string {
 
 /** The sandbox itself failed; what it said of that is all the output there is. */
 async function notStarted(run: CommandRun): Promise<ToolResult> {
-  const { outputTail } = await telling();
+  const { MOST_LIVE_CHARACTERS, outputTail } = await telling();
   const why = outputTail(run.output.soFar(), MOST_LIVE_CHARACTERS).trim();
   const message = `The command was not run, because its sandbox could not be made: ${why}`;
   return { llmContent: message, returnDisplay: message, error: { type: "sandbox_failed", message } };

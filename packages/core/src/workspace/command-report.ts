@@ -1,4 +1,5 @@
-/** What the shell tool needs to tell of a command, as one thing to load with the first of them. */
+/** What the shell tool needs to wait for a command and to tell of it, as one thing to load with the first. */
+export { endOrStop, MOST_LIVE_CHARACTERS, showLive } from "./command-wait.ts";
 export {
   backgroundInWords,
   endInWords,

@@ -48,6 +48,8 @@ export class CommandRun {
   readonly startedAt = Date.now();
   /** Resolves when the shell has ended and its own output is here; what it left may go on. */
   readonly shellEnded: Promise<ShellEnd>;
+  /** Called when a person wants whoever waits for it to let it go on by itself. */
+  onLetGo: () => void = () => {};
   /** Called with each piece of output that came. */
   onOutput: () => void = () => {};
   readonly #plan: RunPlan;

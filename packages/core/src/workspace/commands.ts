@@ -67,7 +67,12 @@ export class Commands implements CommandsGround {
 
   /** Those that run and those that ended lately, as they are now. */
   async backgrounds(): Promise<readonly BackgroundCommand[]> {
-    return (await this.#work()).backgrounds();
+    return this.#running === undefined ? [] : (await this.#running).backgrounds();
+  }
+
+  /** Those that a call waits for just now. */
+  async foreground(): Promise<readonly BackgroundCommand[]> {
+    return this.#running === undefined ? [] : (await this.#running).foreground();
   }
 
   /** Ends everything that still runs. Resolves to what could not be ended. */

@@ -40,7 +40,7 @@ export class RunningCommands {
   readonly #options: CommandsOptions;
   readonly #ledger: ProcessLedger;
   #env: Readonly<Record<string, string>> | null = null;
-  readonly #running = new Set<CommandRun>();
+  readonly #running = new Map<CommandRun, BackgroundCommand>();
   readonly #background = new Map<string, BackgroundCommand>();
   #count = 0;
   #kept = 0;
@@ -115,7 +115,7 @@ export class RunningCommands {
       throw startFailure(error, request.command);
     });
     this.#ledger.note({ pid: run.pid, started: run.started });
-    this.#running.add(run);
+    this.#running.set(run, { id: `run_${this.#count}`, request, run });
     void run.shellEnded.then(() => this.#forgetEnded());
     return run;
   }
@@ -173,14 +173,20 @@ export class RunningCommands {
     return all;
   }
 
+  /** Those that somebody waits for. */
+  foreground(): readonly BackgroundCommand[] {
+    const kept = new Set([...this.#background.values()].map(({ run }) => run));
+    return [...this.#running.values()].filter(({ run }) => !run.isOver && !kept.has(run));
+  }
+
   #forgetEnded(): void {
-    for (const run of this.#running) if (run.isOver) this.#running.delete(run);
+    for (const run of this.#running.keys()) if (run.isOver) this.#running.delete(run);
   }
 
   /** Ends everything that still runs. Resolves to what could not be ended. */
   async close(): Promise<readonly ProcessEntry[]> {
     await this.#cleaned;
-    const left = (await Promise.all([...this.#running].map((run) => run.end()))).flat();
+    const left = (await Promise.all([...this.#running.keys()].map((run) => run.end()))).flat();
     this.#running.clear();
     const session = this.#session;
     this.#session = null;

@@ -1,0 +1,73 @@
+import type { BackgroundCommand } from "./command-request.ts";
+import type { Commands } from "./commands.ts";
+
+/** One command as a person sees it. */
+export interface CommandInfo {
+  /** `bg_1` in the background, where the model knows it by the same id; `run_1` while a call waits for it. */
+  readonly id: string;
+  readonly command: string;
+  readonly directory: string;
+  readonly state: "foreground" | "background" | "ended";
+  /** How its shell ended; absent while that runs. */
+  readonly exitCode?: number | null;
+  readonly signal?: string | null;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly outputBytes: number;
+  /** How many of its processes are alive. */
+  readonly processes: number;
+}
+
+/** The commands of a session, for the person: to see them, to end one, to stop waiting for one. */
+export interface CommandList {
+  /** What runs, and what ended lately in the background. */
+  list(): Promise<readonly CommandInfo[]>;
+  /** The end of its output so far; null when there is no such command. */
+  output(id: string, mostCharacters?: number): Promise<string | null>;
+  /** Ends it with all it has started. false when there is no such command. */
+  end(id: string): Promise<boolean>;
+  /** The call that waits for it answers at once, and it goes on in the background. false when none waits. */
+  toBackground(id: string): Promise<boolean>;
+}
+
+const MOST_CHARACTERS = 10_000;
+
+export function commandList(commands: Commands): CommandList {
+  const all = async () => [...(await commands.foreground()), ...(await commands.backgrounds())];
+  const find = async (id: string) => (await all()).find((one) => one.id === id);
+  return {
+    list: async () => (await all()).map(infoOf),
+    async output(id, mostCharacters = MOST_CHARACTERS) {
+      const found = await find(id);
+      if (found === undefined) return null;
+      const { outputTail } = await import("./output-text.ts");
+      await found.run.output.flush();
+      return outputTail(found.run.output.soFar(), mostCharacters);
+    },
+    async end(id) {
+      const found = await find(id);
+      await found?.run.end();
+      return found !== undefined;
+    },
+    async toBackground(id) {
+      const found = (await commands.foreground()).find((one) => one.id === id);
+      found?.run.onLetGo();
+      return found !== undefined;
+    },
+  };
+}
+
+function infoOf({ id, request, run }: BackgroundCommand): CommandInfo {
+  const going = id.startsWith("run_") ? "foreground" : "background";
+  const end = run.shellEnd;
+  return {
+    id,
+    command: request.command,
+    directory: request.directory,
+    state: run.isOver ? "ended" : going,
+    ...(end === null ? {} : { exitCode: end.exitCode, signal: end.signal }),
+    startedAt: run.startedAt,
+    outputBytes: run.output.bytes,
+    processes: run.members().length,
+  };
+}
