@@ -65,6 +65,26 @@ const SETS = {
     ["ajv", "8.6.0", "8.12.0"],
     ["swagger-ui-dist", "4.1.0", "4.15.5"],
   ],
+  e: [
+    ["axios", "0.21.0", "1.4.0"],
+    ["vue", "3.2.0", "3.3.4"],
+    ["dayjs", "1.9.0", "1.11.7"],
+    ["webpack", "5.60.0", "5.88.0"],
+    ["postcss", "8.2.0", "8.4.31"],
+    ["ws", "7.4.0", "8.13.0"],
+    ["nodemailer", "6.6.0", "6.9.0"],
+    ["stylelint", "13.13.0", "14.16.0"],
+  ],
+  f: [
+    ["sequelize", "6.6.2", "6.28.0"],
+    ["luxon", "2.0.2", "3.3.0"],
+    ["tailwindcss", "2.2.0", "3.2.0"],
+    ["eslint-plugin-import", "2.22.0", "2.27.5"],
+    ["body-parser", "1.18.0", "1.20.2"],
+    ["nunjucks", "3.1.0", "3.2.4"],
+    ["reveal.js", "4.1.0", "4.5.0"],
+    ["mongoose", "5.12.0", "6.9.0"],
+  ],
 };
 
 const TEXT = new Set(
@@ -72,6 +92,8 @@ const TEXT = new Set(
 );
 const LARGEST = 600_000;
 const LONGEST_HUNK = 40;
+/** Nobody edits minified code. */
+const LONGEST_LINE = 500;
 
 /** @param {string} name @param {string} version */
 async function unpacked(name, version) {
@@ -104,6 +126,7 @@ async function changedFiles(older, newer) {
     const [before, after] = texts;
     if (before === undefined || after === undefined || before === after) continue;
     if (before.length > LARGEST || /[\r\ufffd\ufeff]/.test(before + after)) continue;
+    if (before.split("\n").some((line) => line.length > LONGEST_LINE)) continue;
     found.push({ path, before });
   }
   return found;
@@ -147,8 +170,9 @@ export async function loadHunks(set) {
       const lines = before.split("\n");
       for (const head of await hunkHeads(from, to, path)) {
         const size = Math.max(head.to - head.from, head.put.length);
+        const same = lines.slice(head.from, head.to).join("\n") === head.put.join("\n");
         const blank = [...lines.slice(head.from, head.to), ...head.put].every((line) => line.trim() === "");
-        if (size > LONGEST_HUNK || blank) continue;
+        if (size > LONGEST_HUNK || blank || same) continue;
         hunks.push({ where: `${name}/${path}`, lines, ...head });
       }
     }

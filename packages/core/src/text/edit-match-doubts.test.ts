@@ -14,6 +14,54 @@ function edit({ content, old, new: newText }: Doubt) {
 
 const DOUBTS: readonly Doubt[] = [
   {
+    doubt: "the lines that were joined are the ones that change",
+    content: "const { a, b } = shape;\nreturn a * b;\n",
+    old: "const { a, b } = shape; return a * b;",
+    new: "const { a, b } = shape; return a * b * 2;",
+  },
+  {
+    doubt: "a blank line is missing beside a line that is rewritten",
+    content: "one(1); // first\n\ntwo(2);\nthree(3);\n",
+    old: "one(1); // first\ntwo(2);\nthree(3);",
+    new: "one(1);\ntwo(2);\nthree(3);",
+  },
+  {
+    doubt: "blanks are wrong where other signs meet now",
+    content: "return '<b>' + text + '</b>';\n",
+    old: "return '<b>'+text + '</b>';",
+    new: "return '<b>'.concat(text, '</b>');",
+  },
+  {
+    doubt: "the blank lines at the file's end may be what is to go",
+    content: "alpha(1);\nomega( 2 );\n\n\n\n",
+    old: "alpha(1);\nomega(2);\n\n\n",
+    new: "alpha(1);\nomega(22);",
+  },
+  {
+    doubt: "the blank line at the file's beginning may be what is to go",
+    content: "\nalpha( 1 );\nomega(2);\n",
+    old: "\nalpha(1);\nomega(2);",
+    new: "alpha(1);\nomega(22);",
+  },
+  {
+    doubt: "one of the two gaps around what is deleted has blanks on its blank line",
+    content: "a( 1 );\n\nb(2);\n  \nc(3);\n",
+    old: "a(1);\n\nb(2);\n\nc(3);",
+    new: "a(1);\n\nc(3);",
+  },
+  {
+    doubt: "more line ends are put after the last line than the old text has",
+    content: "alpha( 1 );\nomega(2);\n",
+    old: "alpha(1);\nomega(2);",
+    new: "alpha(1);\nomega(2);\nnew(3);\n\n",
+  },
+  {
+    doubt: "blanks at a line's end are right in the new text, and there are more lines now",
+    content: "find('x'); \n\n// end\n",
+    old: "find(‘x’);\n\n// end",
+    new: "find('x'); \nmore('x');\n\n// end",
+  },
+  {
     doubt: "the file has gained a line beside what is changed",
     content: "one(1);\ntwo(2);\nadded(9);\nthree(3);\nfour(4);\n",
     old: "one(1);\ntwo(2);\nthree(3);\nfour(4);",

@@ -16,6 +16,7 @@
  */
 import { type Candidate, chooseReplacements } from "./edit-match/choose.ts";
 import { type ClosestRegion, closestRegion, holdsTokens } from "./edit-match/closest-region.ts";
+import { type Cut, CutFile } from "./edit-match/cut-file.ts";
 import { elidedPlaces } from "./edit-match/elided-places.ts";
 import { findExactly, lineOf } from "./edit-match/exact.ts";
 import { withLineEnd } from "./edit-match/gaps.ts";
@@ -53,6 +54,11 @@ export interface EditRequest {
   readonly newText: string;
   /** How many places are to be changed. */
   readonly expected: number;
+  /**
+   * Whether somebody has changed the content since the model saw it: then a line that is more there or a word that is
+   * otherwise is no slip of the model's.
+   */
+  readonly isOutdated?: boolean;
 }
 
 export type EditMatch =
@@ -82,9 +88,11 @@ interface Stage {
   readonly name: string;
   /** A sign of which the old text must have fewer than the place in the file. */
   readonly lost: string;
-  readonly cut: (text: string) => Tokens;
+  readonly cut: Cut;
   /** How the file is cut, if otherwise. */
-  readonly cutFile?: (content: string) => Tokens;
+  readonly cutFile?: Cut;
+  /** Whether what is in the old text may be nowhere in the file. */
+  readonly guesses?: true;
   readonly places: (file: Tokens, before: Tokens, newText: string) => readonly Found[];
 }
 
@@ -93,9 +101,12 @@ interface Found {
   readonly believable: boolean;
 }
 
-function byFold(fold: Fold): (text: string) => Tokens {
+function byFold(fold: Fold): Cut {
   return (text) => cut(text, fold);
 }
+
+const plainly = byFold(PLAIN);
+const blindToEscapes = byFold(ESCAPE_BLIND);
 
 /**
  * The first tier that finds anything decides, for better or worse, and
@@ -104,26 +115,14 @@ function byFold(fold: Fold): (text: string) => Tokens {
  */
 const TIERS: readonly (readonly Stage[])[] = [
   [
-    { name: "", lost: "", cut: byFold(PLAIN), places: samePlaces },
-    { name: "lost escapes", lost: "\\", cut: byFold(ESCAPE_BLIND), places: samePlaces },
-    {
-      name: "lost escapes",
-      lost: "\\",
-      cut: byFold(PLAIN),
-      cutFile: byFold(BACKSLASH_BLIND),
-      places: samePlaces,
-    },
-    {
-      name: "lost escapes",
-      lost: "\\",
-      cut: byFold(PLAIN),
-      cutFile: byFold(ESCAPE_BLIND),
-      places: samePlaces,
-    },
+    { name: "", lost: "", cut: plainly, places: samePlaces },
+    { name: "lost escapes", lost: "\\", cut: blindToEscapes, places: samePlaces },
+    { name: "lost escapes", lost: "\\", cut: plainly, cutFile: byFold(BACKSLASH_BLIND), places: samePlaces },
+    { name: "lost escapes", lost: "\\", cut: plainly, cutFile: blindToEscapes, places: samePlaces },
     { name: "HTML entities", lost: "&", cut: byFold(ENTITY_BLIND), places: samePlaces },
   ],
   [{ name: "elided middle", lost: "", cut: cutAroundElisions, places: elided }],
-  [{ name: "", lost: "", cut: byFold(PLAIN), places: nearPlaces }],
+  [{ name: "", lost: "", cut: plainly, guesses: true, places: nearPlaces }],
 ];
 
 /** More places than this, or a long text at more than a few, are no longer told apart: none of them is taken. */
@@ -145,17 +144,21 @@ export function findEdit(request: EditRequest): EditMatch {
     : { oldText: withLineEnd(oldText, "\r\n"), newText: withLineEnd(newText, "\r\n") };
   if (
     content.includes("\r\n") === otherEnds.oldText.includes("\r\n") &&
-    outerBreaks(oldText) === outerBreaks(newText)
+    outerBlanks(oldText) === outerBlanks(newText)
   ) {
     const byLineEnds = exactly({ content, expected, ...otherEnds }, "line endings");
     if (byLineEnds !== undefined) return byLineEnds;
   }
-  return leniently({ content, expected, ...lineFeeds });
+  return leniently({ ...request, ...lineFeeds });
 }
 
-/** Line breaks that only one of the texts begins or ends with are a slip, not the wish to join lines. */
-function outerBreaks(text: string): string {
-  return `${/^[\r\n]*/.exec(text)?.[0].length}:${/[\r\n]*$/.exec(text)?.[0].length}`;
+/** Blanks that only one of the texts begins or ends with are a slip, not the wish to join lines. */
+function outerBlanks(text: string): string {
+  const [lead, trail] = [
+    text.slice(0, text.length - text.trimStart().length),
+    text.slice(text.trimEnd().length),
+  ];
+  return JSON.stringify([lead, trail]).replaceAll("\\r", "");
 }
 
 function exactly(request: EditRequest, stage: string): EditMatch | undefined {
@@ -182,11 +185,11 @@ function matched(content: string, stage: string, replacements: readonly Replacem
 function leniently(request: EditRequest): EditMatch {
   const { content, expected, newText } = request;
   const readings = readingsOf(request);
-  const plain = cut(content, PLAIN);
+  const file = new CutFile(content);
   for (const tier of TIERS) {
+    if (request.isOutdated === true && tier.some((stage) => stage.guesses)) continue;
     const candidates = tier.flatMap((stage) => {
       if (!content.includes(stage.lost)) return [];
-      const file = stage.name === "" ? plain : (stage.cutFile ?? stage.cut)(content);
       return readings.flatMap((reading) => candidatesOf(stage, reading, file));
     });
     if (candidates.length === 0) continue;
@@ -195,11 +198,12 @@ function leniently(request: EditRequest): EditMatch {
       return { ...choice, lines: choice.starts.map((at) => lineOf(content, at)) };
     }
     if (choice.status === "unclear") break;
-    const done = holdsTokens(plain, cut(newText, PLAIN), choice.before) && holdsText(content, newText);
+    const plain = file.cutBy(plainly);
+    const done = holdsTokens(plain, plainly(newText), choice.before) && holdsText(content, newText);
     if (done) return failure(request, plain);
     return matched(content, choice.stage, choice.replacements);
   }
-  return failure(request, plain);
+  return failure(request, file.cutBy(plainly));
 }
 
 interface ReadPair extends TextPair {
@@ -218,15 +222,17 @@ function readingsOf({ oldText, newText }: TextPair): ReadPair[] {
   return pairs;
 }
 
-function candidatesOf(stage: Stage, reading: ReadPair, file: Tokens): Candidate[] {
+function candidatesOf(stage: Stage, reading: ReadPair, file: CutFile): Candidate[] {
   const before = stage.cut(reading.oldText);
+  if (stage.guesses !== true && !file.mayHold(before)) return [];
   const after = stage.cut(reading.newText);
-  const found = stage.places(file, before, reading.newText);
+  const tokens = file.cutBy(stage.cutFile ?? stage.cut);
+  const found = stage.places(tokens, before, reading.newText);
   return found
-    .filter(({ place }) => hasLost(stage.lost, before, spanned(file.text, place)))
+    .filter(({ place }) => hasLost(stage.lost, before, spanned(tokens.text, place)))
     .map(({ place, believable }) => {
       const slips = [...reading.repairs, ...(stage.name === "" ? [] : [stage.name]), ...place.slips];
-      const own = slipsAt(file.text, before, place);
+      const own = slipsAt(tokens.text, before, place);
       return { before, after, believable, place: { ...place, slips: new Set([...slips, ...own]) } };
     });
 }
@@ -260,10 +266,10 @@ function elided(file: Tokens, before: Tokens): Found[] {
 }
 
 function failure({ oldText, newText, content }: EditRequest, file: Tokens): EditMatch {
-  const after = cut(newText, PLAIN);
+  const [before, after] = [plainly(oldText), plainly(newText)];
   const alreadyApplied =
-    holdsTokens(file, after, cut(oldText, PLAIN)) || (newText.trim() !== "" && content.includes(newText));
-  const closest = closestRegion(file, cut(oldText, PLAIN));
+    holdsTokens(file, after, before) || (newText.trim() !== "" && content.includes(newText));
+  const closest = closestRegion(file, before);
   return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
 }
 

@@ -195,6 +195,20 @@ describe("edit: when it fails", () => {
     expect(llmContent).toContain("seems to be done");
   });
 
+  it("P25 takes what differs for a slip only in a file that nobody has changed since it was read", async () => {
+    const slip = { old: "alpha(1);\nbeta(2);\nomgea(3);", new: "alpha(1);\nbeta(22);\nomgea(3);" };
+    const box = toolbox();
+    for (const isChanged of [true, false]) {
+      await writeFile(file, "alpha(1);\nbeta(2);\nold(3);\n");
+      await box.call("read_file", { absolute_path: file });
+      await writeFile(file, "alpha(1);\nbeta(2);\nomega(3);\n");
+      if (!isChanged) await box.call("read_file", { absolute_path: file });
+      const { error } = await edit(slip, box);
+      expect(error?.type).toBe(isChanged ? "no_occurrence" : undefined);
+    }
+    expect(await content()).toBe("alpha(1);\nbeta(22);\nomega(3);\n");
+  });
+
   it("says when the file has changed since it was read", async () => {
     await writeFile(file, "alpha\nbeta\n");
     const box = toolbox();

@@ -185,13 +185,13 @@ export class Edit extends BaseTool<EditParams> {
 
   /** The ladder first; then, if there is one, the model's correction, which has to match by itself. */
   async #located(params: EditParams, before: FileSnapshot, signal: AbortSignal): Promise<Located> {
-    const content = before.text ?? "";
     const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = params;
-    const request = { content, oldText, newText, expected };
+    const isOutdated = before.seen === "older";
+    const request = { content: before.text ?? "", oldText, newText, expected, isOutdated };
     const { failureReport } = await changing();
     const match = await placeOf(request);
     if (match.status === "matched") return { match };
-    const failure = failureReport({ match, expected, isOutdated: before.seen === "older" });
+    const failure = failureReport({ match, expected, isOutdated });
     if (match.status === "no_change" || this.#correctEdit === undefined) return { failure };
     if (match.status === "none" && match.alreadyApplied) return { failure };
     const line = match.status === "ambiguous" ? match.lines[0] : match.closest?.startLine;
@@ -220,7 +220,7 @@ export class Edit extends BaseTool<EditParams> {
     const content = before.text;
     if (content === null) throw conflict;
     const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = params;
-    const match = await placeOf({ content, oldText, newText, expected });
+    const match = await placeOf({ content, oldText, newText, expected, isOutdated: true });
     if (match.status !== "matched") throw conflict;
     const { isSameEdit } = await changing();
     const planned = { content: plan.before.text ?? "", replacements: plan.replacements };

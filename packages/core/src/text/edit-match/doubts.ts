@@ -1,8 +1,9 @@
+import { gapSlip } from "./agreement.ts";
 import type { Kept } from "./diff-tokens.ts";
-import { countLineFeeds, splitGap } from "./gaps.ts";
+import { countLineFeeds, miscountsBlankLines, splitGap } from "./gaps.ts";
 import { holdsText, squeezed, type ThreeGaps } from "./merge-gap.ts";
 import { type Change, linePrefix, type Place } from "./place.ts";
-import { gapBefore, hasElision } from "./tokens.ts";
+import { gapBefore, hasElision, type Tokens } from "./tokens.ts";
 
 const STRANGE = [/[‘’“”]/, /&(?:lt|gt|amp|quot|#39);/];
 
@@ -23,17 +24,14 @@ export function cutsStrings({ content, before, after }: Change, { starts, ends }
   return own.some((line) => ['"', "'", "`", "/"].some((sign) => line.split(sign).length % 2 === 0));
 }
 
-/** At the ends of the place, blank lines that were right before and are now more or fewer. */
-export function changesBlankLines({ before, after, file }: ThreeGaps): boolean {
+/**
+ * At the ends of the place, line ends that were right before and are now more, and otherwise than the file has them; or
+ * less of them than the file has, where that are more than `safe`.
+ */
+export function changesBlankLines({ before, after, file }: ThreeGaps, safe: number): boolean {
   const [o, n, f] = [before, after, file].map(countLineFeeds);
-  if (o === n || o === undefined || n === undefined) return false;
-  return o === f ? n > 0 : n > 1 && n !== f;
-}
-
-/** Beside what was exchanged, blank lines that the old text has wrong: the edit may be about them as well. */
-export function miscountsBlankLines(before: string, file: string): boolean {
-  const [o, f] = [before, file].map(countLineFeeds);
-  return o !== f && o !== 0 && f !== 0;
+  if (o === undefined || n === undefined || f === undefined || o === n || n === f) return false;
+  return f > safe || n > (o === f ? 0 : 1);
 }
 
 /** Whether a text leaves out blanks at a line's end that the gap of the file has. */
@@ -60,21 +58,27 @@ export function isNearDroppedLine(change: Change, place: Place, kept: readonly K
   });
 }
 
-/** Blank lines the old text has wrong and the new text has otherwise, beside a line that is not the same any more. */
-export function recountsNearChange(
-  { content, before, after }: Change,
-  place: Place,
-  kept: readonly Kept[],
-): boolean {
+/**
+ * Line breaks or blank lines that the old text has wrong, beside a line that is not the same any more: the edit may be
+ * about them as well.
+ */
+export function rebreaksNearChange(change: Change, place: Place, kept: readonly Kept[]): boolean {
+  const { content, before, after } = change;
   const partner = new Map(kept.map((pair) => [pair.before, pair.after]));
   return before.keys.some((_, index) => {
     const own = partner.get(index);
     if (index === 0 || own === undefined) return false;
     const [gap, next] = [gapBefore(before, index), gapBefore(after, own)];
     const file = content.slice(place.ends[index - 1], place.starts[index]);
-    if (!miscountsBlankLines(gap, file) || countLineFeeds(gap) === countLineFeeds(next)) return false;
+    if (holdsText(file) || hasElision(gap)) return false;
+    const reflowed = gap.includes("\n") !== file.includes("\n");
+    if (reflowed ? countLineFeeds(next) === countLineFeeds(file) : !miscountsBlankLines(gap, file))
+      return false;
+    const seam = { index, partner };
+    if (!keepsLayout(change, place, seam)) return true;
     const { first, last } = linesAround(content, place, index);
-    return !isKeptRun(partner, first, last);
+    const repeated = !reflowed && countLineFeeds(gap) === countLineFeeds(next);
+    return !repeated && !isKeptRun(partner, first, last);
   });
 }
 
@@ -100,10 +104,37 @@ function isKeptRun(partner: ReadonlyMap<number, number>, first: number, last: nu
   return true;
 }
 
+interface Seam {
+  /** The token after it. */
+  readonly index: number;
+  /** The token of the new text for each one kept of the old. */
+  readonly partner: ReadonlyMap<number, number>;
+}
+
+/** Whether the lines above and below begin and end as they did and are no more lines, whatever was exchanged in them. */
+function keepsLayout({ content, before, after }: Change, place: Place, { index, partner }: Seam): boolean {
+  const { first, last } = linesAround(content, place, index);
+  const [from, own, to] = [first, index, last].map((token) => partner.get(token));
+  if (from === undefined || own === undefined || to === undefined) return false;
+  const opens = first === 0 || breaksIn(before, first, first) > 0 === breaksIn(after, from, from) > 0;
+  const isLast = last + 1 === before.keys.length;
+  const closes = isLast || breaksIn(before, last + 1, last + 1) > 0 === breaksIn(after, to + 1, to + 1) > 0;
+  const above = breaksIn(before, first + 1, index - 1) === breaksIn(after, from + 1, own - 1);
+  const below = breaksIn(before, index + 1, last) === breaksIn(after, own + 1, to);
+  return partner.get(index - 1) === own - 1 && opens && above && below && closes;
+}
+
+/** How many lines end before the tokens from `first` to `last`. */
+function breaksIn(tokens: Tokens, first: number, last: number): number {
+  return last < first
+    ? 0
+    : countLineFeeds(tokens.text.slice(tokens.ends[first - 1] ?? 0, tokens.starts[last]));
+}
+
 function keepsLinesAround(
   { content, before, after }: Change,
   place: Place,
-  { index, partner }: { readonly index: number; readonly partner: ReadonlyMap<number, number> },
+  { index, partner }: Seam,
 ): boolean {
   const { first, last } = linesAround(content, place, index);
   if (!isKeptRun(partner, first, last)) return false;
@@ -130,6 +161,14 @@ export function doublesDroppedLine(change: Change, place: Place, result: string)
   });
 }
 
+/** Whether blanks at a line's end that only the new text has would stand at more lines' ends than it says. */
+export function doublesTrail({ before, after }: Change, result: string): boolean {
+  const [o, n, all] = [before.text, after.text, result].map(
+    (text) => text.match(/[^\s][^\S\r\n]+(?=\r?\n)/g)?.length ?? 0,
+  );
+  return o !== undefined && n !== undefined && n > o && all !== n;
+}
+
 function countOf(text: string, part: string): number {
   return text.split(part).length - 1;
 }
@@ -138,4 +177,29 @@ function countOf(text: string, part: string): number {
 export function losesLineFeed({ before, after, file }: ThreeGaps): boolean {
   const [o, n, f] = [before, after, file].map(countLineFeeds);
   return o !== f && n !== o;
+}
+
+/** With more or fewer lines exchanged than there were, it is open which of them has the blanks at its end. */
+export function movesTrail(
+  { before, after }: Change,
+  [last, next]: readonly [Kept, Kept],
+  fileGap: string,
+): boolean {
+  const gap = splitGap(gapBefore(before, next.before));
+  if (!gap.vertical || gap.trail === splitGap(fileGap).trail) return false;
+  const taken = before.text.slice(before.ends[last.before] ?? 0, before.starts[next.before]);
+  const put = after.text.slice(after.ends[last.after] ?? 0, after.starts[next.after]);
+  return countLineFeeds(taken) !== countLineFeeds(put);
+}
+
+/** Whether blanks the old text has wrong stand where other signs meet now: they say nothing of what is to be there. */
+export function joinsOtherSigns({ before, after }: Change, at: Kept, file: string): boolean {
+  const slip = gapSlip(gapBefore(before, at.before), file);
+  if ((slip !== "inner" && slip !== "lines") || gapBefore(after, at.after) === file) return false;
+  return [0, 1].some((step) => kindOf(before.keys[at.before - step]) !== kindOf(after.keys[at.after - step]));
+}
+
+/** Words are all alike in what stands around them; signs are not. */
+function kindOf(key: string | undefined): string | undefined {
+  return key !== undefined && /^[\p{L}\p{N}_$]/u.test(key) ? "word" : key;
 }

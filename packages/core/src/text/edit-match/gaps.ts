@@ -42,3 +42,9 @@ export function lineEndAt(content: string, at: number): string {
 export function withLineEnd(text: string, lineEnd: string): string {
   return text.includes("\n") ? text.replace(/\r?\n/g, lineEnd) : text;
 }
+
+/** Beside what is changed, blank lines that the old text has wrong: the edit may be about them as well. */
+export function miscountsBlankLines(before: string, file: string): boolean {
+  const [o, f] = [before, file].map(countLineFeeds);
+  return o !== f && o !== 0 && f !== 0;
+}

@@ -1,4 +1,4 @@
-import { lineFeeds, splitGap, withLineEnd } from "./gaps.ts";
+import { lineFeeds, miscountsBlankLines, splitGap, withLineEnd } from "./gaps.ts";
 import { hasElision } from "./tokens.ts";
 
 /** One gap as the model's old text has it, as its new text has it, and as the file has it. */
@@ -26,8 +26,18 @@ export function holdsText(fileGap: string): boolean {
 export function dressed(gap: string, dress: Dress): string | undefined {
   const { vertical, trail, breaks, indent } = splitGap(gap);
   if (!vertical) return gap;
-  const written = dress.reindent(indent);
-  return written === undefined ? undefined : trail + withLineEnd(breaks, dress.lineEnd) + written;
+  const [lines, written] = [dressedBreaks(breaks, dress), dress.reindent(indent)];
+  return written === undefined || lines === undefined ? undefined : trail + lines + written;
+}
+
+/** Blanks alone on a line: in the file's own kind, but nobody can tell whether they were shifted with the rest. */
+function dressedBreaks(breaks: string, dress: Dress): string | undefined {
+  const lines = withLineEnd(breaks, "\n").split("\n");
+  const dressed = lines.map((blanks) => {
+    const written = blanks === "" ? "" : dress.reindent(blanks);
+    return written === blanks || written?.includes("\t") !== blanks.includes("\t") ? written : undefined;
+  });
+  return dressed.includes(undefined) ? undefined : dressed.join(dress.lineEnd);
 }
 
 /** The gap between two places of which at least one was kept; undefined when it cannot be told. */
@@ -104,16 +114,40 @@ function putLines({ before, file, left, right }: Insertion, dress: Dress): Surro
   if (mergeBreaks(o.breaks, "?", f.breaks) === undefined) return undefined;
   const inner = dress.reindent(l.indent);
   const outer = mergeIndent([o.indent, r.indent, f.indent], dress);
-  if (inner === undefined || outer === undefined) return undefined;
+  const [above, below] = [dressedBreaks(l.breaks, dress), dressedBreaks(r.breaks, dress)];
+  if (inner === undefined || outer === undefined || above === undefined || below === undefined)
+    return undefined;
   return {
-    left: (l.trail === o.trail ? f.trail : l.trail) + withLineEnd(l.breaks, dress.lineEnd) + inner,
-    right: r.trail + withLineEnd(r.breaks, dress.lineEnd) + outer,
+    left: (l.trail === o.trail ? f.trail : l.trail) + above + inner,
+    right: r.trail + below + outer,
   };
+}
+
+/** A line break more or less at the old text's beginning is no reason to join or part the file's lines. */
+export function mergeLead(
+  { before, after, file }: ThreeGaps,
+  prefix: string | undefined,
+  dress: Dress,
+): string | undefined {
+  const [o, n] = [splitGap(before), splitGap(after)];
+  const said = n.vertical && o.vertical;
+  if (o.indent === n.indent || (n.indent === "" && !said)) return file;
+  if (prefix === dress.reindent(n.indent) || prefix === n.indent) return file;
+  return said && prefix === o.indent ? file.slice(0, file.length - prefix.length) + n.indent : undefined;
+}
+
+/** Lines put after the last one, of which the blanks at its end stay its own. */
+export function mergeEnd({ before, after, file }: ThreeGaps, dress: Dress): Surround | undefined {
+  const start = dressed(after, dress);
+  if (start === undefined || !after.includes("\n")) return surround(start, file);
+  const [o, n, f] = [before, after, file].map((gap) => /^[^\S\r\n]*/.exec(gap)?.[0] ?? "");
+  if (n === undefined || f === undefined || (o !== n && n !== f)) return undefined;
+  return { left: f + start.slice(n.length), right: file.slice(f.length) };
 }
 
 /** Something put at the end of one line or the beginning of the next. */
 function atLineEdge({ before, file, left, right }: Insertion, dress: Dress): Surround | undefined {
-  if (left.includes("\n") === right.includes("\n")) return undefined;
+  if (left.includes("\n") === right.includes("\n") || miscountsBlankLines(before, file)) return undefined;
   const gapAfter = (after: string) => mergeGap({ before, after, file }, dress);
   return left.includes("\n") ? surround(gapAfter(left), right) : surround(left, gapAfter(right));
 }
@@ -161,15 +195,19 @@ export function mergeDeletion({ after, before, file }: Deletion, dress: Dress): 
 
 type BreakPair = readonly [before: string, file: string];
 
-/** Which of the two line breaks around a deletion stays, as the file has it. */
+/** The line break that stays of the two around a deletion, as the file has it. */
 function deletedBreaks(after: string, left: BreakPair, right: BreakPair): string | undefined {
   const feeds = (text: string) => text.replace(/[^\n]+/g, "");
   const sound = [left, right].every(([before, file]) => feeds(before) === feeds(file));
-  return sound ? after : undefined;
+  const stays = new Set([left, right].filter(([before]) => before === after).map(([, file]) => file));
+  if (!sound || stays.size > 1) return undefined;
+  return [...stays][0] ?? after;
 }
 
 /** Taken out at the beginning or end of a line, or within it. */
 function mergeInlineDeletion({ after, before, file }: Deletion, dress: Dress): string | undefined {
+  if (miscountsBlankLines(before.left, file.left) || miscountsBlankLines(before.right, file.right))
+    return undefined;
   const byLeft = after === before.left ? file.left : undefined;
   const byRight = after === before.right ? file.right : undefined;
   if (byLeft !== undefined && byRight !== undefined) return byLeft === byRight ? byLeft : undefined;

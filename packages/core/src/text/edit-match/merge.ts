@@ -1,21 +1,33 @@
 import { type Agreement, agreementOf, gapSlip } from "./agreement.ts";
 import { learnSpelling, type Respell } from "./characters.ts";
+import { deletion } from "./deletion.ts";
 import { type Kept, keptTokens } from "./diff-tokens.ts";
 import {
   changesBlankLines,
   cutsStrings,
   doublesDroppedLine,
+  doublesTrail,
   dropsTrail,
   isNearDroppedLine,
+  joinsOtherSigns,
   losesLineFeed,
-  miscountsBlankLines,
-  recountsNearChange,
+  movesTrail,
+  rebreaksNearChange,
   writesStrangely,
 } from "./doubts.ts";
-import { countLineFeeds, lineEndAt, splitGap, withLineEnd } from "./gaps.ts";
+import { lineEndAt, miscountsBlankLines, splitGap, withLineEnd } from "./gaps.ts";
 import { indentSamples, indentsOf } from "./indent-samples.ts";
 import { type Indentation, learnIndentation } from "./indentation.ts";
-import { dressed, holdsText, mergeDeletion, mergeGap, mergeInsertion, squeezed } from "./merge-gap.ts";
+import {
+  dressed,
+  holdsText,
+  mergeDeletion,
+  mergeEnd,
+  mergeGap,
+  mergeInsertion,
+  mergeLead,
+  squeezed,
+} from "./merge-gap.ts";
 import { type Change, leadOf, linePrefix, type Place, type Span, trailOf } from "./place.ts";
 import type { Replacement } from "./replacement.ts";
 import { gapBefore } from "./tokens.ts";
@@ -32,19 +44,6 @@ export function mergeAt(change: Change, place: Place): Replacement | undefined {
   if (plain === undefined) return undefined;
   const fromEnd = new Merge(change, place, true).result();
   return fromEnd?.text === plain.text ? plain : undefined;
-}
-
-/** Nothing but blanks is left: whole lines go with their line end. */
-function deletion({ content, before, after }: Change, place: Place): Replacement {
-  const lead = leadOf(content, place, before);
-  const trail = trailOf(content, place, before);
-  const token = place.starts[0] ?? 0;
-  const prefix = gapBefore(before, before.keys.length).includes("\n")
-    ? linePrefix(content, token)
-    : undefined;
-  const start = Math.min(lead.from, prefix === undefined ? token : token - prefix.length);
-  const lineEnd = lineEndAt(content, token);
-  return { start, end: trail.to, text: lineEnd.repeat(countLineFeeds(after.text)) };
 }
 
 class Merge {
@@ -83,8 +82,9 @@ class Merge {
 
   result(): Replacement | undefined {
     const { before, after } = this.#change;
-    if (recountsNearChange(this.#change, this.#place, this.#kept)) return undefined;
-    if (this.#agreement.mixed || isNearDroppedLine(this.#change, this.#place, this.#kept)) return undefined;
+    if (this.#isReindentedByGuess() || this.#agreement.mixed) return undefined;
+    if (rebreaksNearChange(this.#change, this.#place, this.#kept)) return undefined;
+    if (isNearDroppedLine(this.#change, this.#place, this.#kept)) return undefined;
     const written: string[] = [];
     let last: Kept = { before: -1, after: -1 };
     for (const next of [...this.#kept, { before: before.keys.length, after: after.keys.length }]) {
@@ -95,8 +95,15 @@ class Merge {
       last = next;
     }
     const text = written.join("");
-    if (doublesDroppedLine(this.#change, this.#place, text)) return undefined;
+    if (doublesDroppedLine(this.#change, this.#place, text) || doublesTrail(this.#change, text))
+      return undefined;
     return { start: this.#lead.from, end: this.#trail.to, text };
+  }
+
+  /** Nothing was kept to compare, and lines that were joined do not show how they were indented. */
+  #isReindentedByGuess(): boolean {
+    const reflowed = this.#place.slips.has("reflowed lines");
+    return reflowed && this.#kept.length === 0 && this.#indentation.style !== "same";
   }
 
   #fileToken(index: number): string {
@@ -108,6 +115,15 @@ class Merge {
     if (index === 0) return content.slice(this.#lead.from, this.#lead.to);
     if (index === before.keys.length) return content.slice(this.#trail.from, this.#trail.to);
     return content.slice(this.#place.ends[index - 1], this.#place.starts[index]);
+  }
+
+  /** How many line ends less are a slip: where the file begins or ends, nothing beyond would show it. */
+  #safeAtStart(): number {
+    return this.#change.content.slice(0, this.#lead.from).trim() === "" ? 0 : Number.POSITIVE_INFINITY;
+  }
+
+  #safeAtEnd(): number {
+    return this.#change.content.slice(this.#trail.to).trim() === "" ? 1 : Number.POSITIVE_INFINITY;
   }
 
   #dress(index: number) {
@@ -151,14 +167,13 @@ class Merge {
     const { before, after, content } = this.#change;
     const file = this.#fileGap(next.before);
     const gaps = { before: gapBefore(before, next.before), after: gapBefore(after, next.after), file };
-    if (next.before === before.keys.length) return changesBlankLines(gaps) ? undefined : file;
+    if (next.before === before.keys.length)
+      return changesBlankLines(gaps, this.#safeAtEnd()) ? undefined : file;
     if (gaps.before === gaps.after) return this.#isDoubtful(gaps.before, next) ? undefined : file;
     if (next.before > 0) return mergeGap(gaps, this.#dress(next.before));
     if (gaps.before.includes("\n") || gaps.after.includes("\n")) {
-      if (changesBlankLines(gaps)) return undefined;
-      return splitGap(gaps.before).indent === splitGap(gaps.after).indent
-        ? file
-        : this.#firstIndent(gaps.after);
+      if (changesBlankLines(gaps, this.#safeAtStart())) return undefined;
+      return mergeLead(gaps, linePrefix(content, this.#place.starts[0] ?? 0), this.#dress(0));
     }
     if (gaps.before !== "") return mergeGap(gaps, this.#dress(0));
     const prefix = linePrefix(content, this.#place.starts[0] ?? 0);
@@ -177,15 +192,6 @@ class Merge {
     if (open && gap.includes("\n") && splitGap(gap).indent !== splitGap(file).indent) return true;
     if (gap.includes("\n") || gap === file || next.before === 0 || file.includes("\n")) return false;
     return this.#agreement.withOld === 0 && this.#agreement.onRespacedLine(next.after);
-  }
-
-  /** A line break more or less at the old text's beginning is no reason to join or part the file's lines. */
-  #firstIndent(after: string): string | undefined {
-    const { indent } = splitGap(after);
-    const prefix = linePrefix(this.#change.content, this.#place.starts[0] ?? 0);
-    return indent === "" || prefix === this.#indentation.reindent(indent, 0) || prefix === indent
-      ? this.#fileGap(0)
-      : undefined;
   }
 
   #takenOut(last: Kept, next: Kept): string | undefined {
@@ -212,7 +218,7 @@ class Merge {
     const lead = { before: gapBefore(before, 0), after: gapBefore(after, 0), file: this.#fileGap(0) };
     const own = splitGap(gapBefore(before, next.before));
     if (lead.before === lead.after && lead.before === "") return lead.file;
-    if (!own.vertical || changesBlankLines(lead)) return undefined;
+    if (!own.vertical || changesBlankLines(lead, this.#safeAtStart())) return undefined;
     const { indent } = splitGap(lead.after);
     const start = lead.file.slice(0, lead.file.length - splitGap(lead.file).indent.length);
     const written = indent === own.indent ? splitGap(this.#fileGap(next.before)).indent : undefined;
@@ -235,9 +241,9 @@ class Merge {
       return start === undefined || end === undefined ? undefined : start + tokens + end;
     }
     if (next.before === before.keys.length) {
-      const start = dressed(left, dress);
-      const ownTrail = left.includes("\n") ? (/^[^\S\r\n]*/.exec(gap.file)?.[0] ?? "") : "";
-      return start === undefined ? undefined : ownTrail + start + tokens + gap.file.slice(ownTrail.length);
+      if (changesBlankLines({ ...gap, after: right }, this.#safeAtEnd())) return undefined;
+      const around = mergeEnd({ ...gap, after: left }, dress);
+      return around === undefined ? undefined : around.left + tokens + around.right;
     }
     if (holdsText(gap.file) && squeezed(gap.file) === squeezed(tokens)) return gap.file;
     const around = mergeInsertion({ ...gap, left, right, inserted: tokens }, dress);
@@ -248,19 +254,9 @@ class Merge {
     const tokens = this.#written(last.after + 1, next.after);
     if (tokens === undefined) return undefined;
     const left = this.#besideExchange({ before: last.before + 1, after: last.after + 1 }, tokens);
-    const right = this.#trailIsDoubtful(last, next) ? undefined : this.#besideExchange(next, tokens);
+    const moves = movesTrail(this.#change, [last, next], this.#fileGap(next.before));
+    const right = moves ? undefined : this.#besideExchange(next, tokens);
     return left === undefined || right === undefined ? undefined : left + tokens + right;
-  }
-
-  /** With more or fewer lines than before, it is open which of them has the blanks at its end. */
-  #trailIsDoubtful(last: Kept, next: Kept): boolean {
-    const { before, after } = this.#change;
-    const gap = splitGap(gapBefore(before, next.before));
-    const file = splitGap(this.#fileGap(next.before));
-    if (!gap.vertical || gap.trail === file.trail) return false;
-    const taken = before.text.slice(before.ends[last.before] ?? 0, before.starts[next.before]);
-    const put = after.text.slice(after.ends[last.after] ?? 0, after.starts[next.after]);
-    return countLineFeeds(taken) !== countLineFeeds(put);
   }
 
   #besideExchange(at: Kept, tokens: string): string | undefined {
@@ -268,6 +264,7 @@ class Merge {
     const file = this.#fileGap(at.before);
     const inner = at.before > 0 && at.before < before.keys.length;
     if (inner && miscountsBlankLines(gapBefore(before, at.before), file)) return undefined;
+    if (joinsOtherSigns(this.#change, at, file)) return undefined;
     const elided = gapBefore(before, at.before).trim() !== "";
     if (!inner || !holdsText(file) || elided) return this.#keptGap(at);
     const repeatsIt = squeezed(tokens).includes(squeezed(file));

@@ -174,7 +174,7 @@ class NearSearch {
     return linesOf(this.#after).some(({ text }) => text === line);
   }
 
-  #mayBeMistyped(token: number | undefined, starts: readonly number[], ends: readonly number[]): boolean {
+  #mayBeMistyped(token: number | undefined, starts: ArrayLike<number>, ends: ArrayLike<number>): boolean {
     if (token === undefined) return true;
     const typed = this.#before.keys[token] ?? "";
     const meant = this.#file.text.slice(starts[token], ends[token]);

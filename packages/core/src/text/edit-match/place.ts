@@ -2,8 +2,8 @@ import { gapBefore, type Tokens } from "./tokens.ts";
 
 /** Where in the file each token of the old text was found. */
 export interface Place {
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
+  readonly starts: ArrayLike<number>;
+  readonly ends: ArrayLike<number>;
   /** The names of the mistakes one has to believe in for this to be the place. */
   readonly slips: ReadonlySet<string>;
 }

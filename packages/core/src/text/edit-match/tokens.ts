@@ -4,21 +4,23 @@
  */
 export interface Tokens {
   readonly text: string;
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
   readonly keys: readonly string[];
 }
 
-/** How a text is cut: what counts as one token, and the key it is compared by ("" makes it a blank). */
+/** How a text is cut: into words and signs, and what else counts as one token. */
 export interface Fold {
-  readonly pattern: () => RegExp;
+  /** What that begins with; "" for nothing else. */
+  readonly sign: string;
+  readonly pattern: RegExp;
+  /** What it is compared by ("" makes it a blank). */
   readonly key: (raw: string) => string;
 }
 
-const WORD = String.raw`[\p{L}\p{N}\p{M}_$]+`;
-const SIGN = String.raw`\.{3}|[^\s\u200b-\u200d\u2060\u00ad]`;
-const ENTITY = `&(?:lt|gt|amp|quot|apos|nbsp|#0*39|#0*34|#x27|#x22|#160);`;
-const ESCAPE = String.raw`\\[nrt]|\\[\\"'\x60$/]`;
+const WORD_OR_SIGN = /[\p{L}\p{N}\p{M}_$]+|[^\s\u200b-\u200d\u2060\u00ad]/uy;
+const ENTITY = /&(?:lt|gt|amp|quot|apos|nbsp|#0*39|#0*34|#x27|#x22|#160);/y;
+const ESCAPE = /\\[nrt\\"'`$/]/y;
 const LOOK_ALIKES: Readonly<Record<string, string>> = {
   ...sameAs("'", "‘’‚‛′ʼ＇´"),
   ...sameAs('"', "“”„‟″＂"),
@@ -53,43 +55,88 @@ export function decodeEntity(entity: string): string {
   return ENTITIES[name] ?? "";
 }
 
+export const PLAIN: Fold = { sign: "", pattern: WORD_OR_SIGN, key: plainForm };
+
 /** Only doubled backslashes are one; every other escape stays what it is. */
-export const BACKSLASH_BLIND: Fold = {
-  pattern: cutBy(`\\\\\\\\|${WORD}|${SIGN}`),
-  key: (raw) => (raw.length === 2 && raw.startsWith("\\") ? "\\" : plainForm(raw)),
-};
+export const BACKSLASH_BLIND: Fold = { sign: "\\", pattern: /\\\\/y, key: () => "\\" };
 
-function cutBy(source: string): () => RegExp {
-  return () => new RegExp(source, "gmu");
-}
-
-export const PLAIN: Fold = { pattern: cutBy(`${WORD}|${SIGN}`), key: plainForm };
-
-export const ENTITY_BLIND: Fold = {
-  pattern: cutBy(`${ENTITY}|${WORD}|${SIGN}`),
-  key: (raw) => (raw.length > 3 && raw.startsWith("&") ? decodeEntity(raw) : plainForm(raw)),
-};
+export const ENTITY_BLIND: Fold = { sign: "&", pattern: ENTITY, key: decodeEntity };
 
 export const ESCAPE_BLIND: Fold = {
-  pattern: cutBy(`${ESCAPE}|${WORD}|${SIGN}`),
-  key: (raw) => {
-    if (raw.length !== 2 || !raw.startsWith("\\")) return plainForm(raw);
-    return /[nrt]/.test(raw) ? "" : plainForm(raw.slice(1));
-  },
+  sign: "\\",
+  pattern: ESCAPE,
+  key: (raw) => (/[nrt]/.test(raw) ? "" : raw.slice(1)),
 };
 
+/** Files are nearly all ASCII, whose signs need no search by pattern. */
+const BLANK = 0;
+const LETTER = 1;
+const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+  const sign = String.fromCharCode(code);
+  return /\s/.test(sign) ? BLANK : /[A-Za-z0-9_$]/.test(sign) ? LETTER : 2;
+});
+
 export function cut(text: string, fold: Fold): Tokens {
-  const starts: number[] = [];
-  const ends: number[] = [];
-  const keys: string[] = [];
-  for (const match of text.matchAll(fold.pattern())) {
-    const key = fold.key(match[0]);
+  const found = new TokenList();
+  const known = new Map<string, string>();
+  let end = 0;
+  for (let at = 0; at < text.length; at = Math.max(end, at + 1)) {
+    const special = text[at] === fold.sign ? endOf(fold.pattern, text, at) : at;
+    const ascii = special > at ? at : asciiEnd(text, at);
+    end = special > at ? special : (ascii ?? endOf(WORD_OR_SIGN, text, at));
+    if (end === at) continue;
+    const raw = text.slice(at, end);
+    const key = special > at ? fold.key(raw) : ascii === undefined ? plainForm(raw) : raw;
     if (key === "") continue;
-    starts.push(match.index);
-    ends.push(match.index + match[0].length);
-    keys.push(key);
+    const shared = known.get(key);
+    if (shared === undefined) known.set(key, key);
+    found.add(at, end, shared ?? key);
   }
-  return { text, starts, ends, keys };
+  return { text, ...found.arrays() };
+}
+
+/** Where the token at `at` ends, at `at` itself for a blank; undefined when it is not all ASCII. */
+function asciiEnd(text: string, at: number): number | undefined {
+  const kind = KINDS[text.charCodeAt(at)];
+  if (kind === undefined || kind === BLANK) return kind === BLANK ? at : undefined;
+  if (kind !== LETTER) return text.startsWith("...", at) ? at + 3 : at + 1;
+  let end = at + 1;
+  while (KINDS[text.charCodeAt(end)] === LETTER) end++;
+  return text.charCodeAt(end) > 127 ? undefined : end;
+}
+
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}
+
+/** Grows as it needs; a large file has millions of tokens. */
+class TokenList {
+  #starts = new Int32Array(64);
+  #ends = new Int32Array(64);
+  readonly #keys: string[] = [];
+
+  add(start: number, end: number, key: string): void {
+    const at = this.#keys.length;
+    if (at === this.#starts.length) {
+      this.#starts = grown(this.#starts);
+      this.#ends = grown(this.#ends);
+    }
+    this.#starts[at] = start;
+    this.#ends[at] = end;
+    this.#keys.push(key);
+  }
+
+  arrays() {
+    const count = this.#keys.length;
+    return { starts: this.#starts.subarray(0, count), ends: this.#ends.subarray(0, count), keys: this.#keys };
+  }
+}
+
+function grown(list: Int32Array): Int32Array<ArrayBuffer> {
+  const next = new Int32Array(list.length * 2);
+  next.set(list);
+  return next;
 }
 
 export function rawToken(tokens: Tokens, index: number): string {
