@@ -135,9 +135,11 @@ export class Scheduler {
     }
     const before = this.#alwaysCount;
     return this.#ask(async () => {
+      work.signal.throwIfAborted();
       // The "always" of a call that ran beside this one may have answered it while it waited.
       if (this.#alwaysCount !== before && (await judge()).verdict === "allow") return {};
-      return this.#decided(work, question, await confirm(question, work.signal));
+      const decision = await orAborted(confirm(question, work.signal), work.signal);
+      return this.#decided(work, question, decision);
     });
   }
 
@@ -167,6 +169,15 @@ export class Scheduler {
     this.#question = answer;
     return answer;
   }
+}
+
+/** A question that is open when the work is interrupted is not waited for; a late answer means nothing. */
+function orAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }
 
 /** The call may run. */
