@@ -1,4 +1,5 @@
 import type { AgentEvent } from "./agent/agent-event.ts";
+import type { CustomCommand } from "./agent/custom-commands.ts";
 import type { ApprovalMode, ApprovalRequest, Verdict } from "./approval/approval-policy.ts";
 import { joinSession } from "./assembly/join-session.ts";
 import { joinParts } from "./assembly/join-tools.ts";
@@ -55,6 +56,8 @@ export interface Session {
   refreshTools(): Promise<readonly DiscoveryFailure[]>;
   /** Goes on where a session that is taken up again stopped: with its calls that had not begun. */
   goOn(signal?: AbortSignal): AsyncGenerator<AgentEvent>;
+  /** The prompts that files define; a prompt that begins with the `/name` of one stands for it. */
+  customCommands(): Promise<readonly CustomCommand[]>;
   /** What the person says while a run works: it goes with the run's next request, behind the answers so far. */
   steer(text: string): void;
   /** The same, for when the model has ended its turn: the run then goes on with it. */
@@ -109,12 +112,12 @@ function resultOf(answer: AnsweredCall): ToolResult {
 }
 
 export function createSession(options: SessionOptions): Session {
-  const { id, joined, subagents, agent, work, recording } = joinSession(options);
-  const { registry, discovery, commands, close, current, spoken } = joined;
-  const notices: AgentEvent[] = [];
+  const { id, joined, subagents, definitions, agent, work, recording } = joinSession(options);
+  const { registry, discovery, commands, close, current, spoken, hooks, notes } = joined;
   discovery.onFailure = ({ source, message }) => {
-    notices.push({ type: "notice", message: `Tools from ${source}: ${message}` });
+    notes.push(`Tools from ${source}: ${message}`);
   };
+  let isFirst = true;
   const hear = (enter: (text: string) => void) => (text: string) => {
     spoken.inputs += 1;
     enter(text);
@@ -124,9 +127,12 @@ export function createSession(options: SessionOptions): Session {
   async function* run(prompt: string | null, signal = new AbortController().signal) {
     spoken.inputs += 1;
     await discovery.beforePrompt(signal);
-    for (const message of await subagents.load()) notices.push({ type: "notice", message });
-    for await (const event of work.run(prompt, signal)) {
-      if (event.type !== "session") yield* notices.splice(0);
+    const known = await definitions();
+    if (isFirst) notes.push(...(await subagents.load()), ...known.problems);
+    isFirst = false;
+    const text = prompt?.startsWith("/") ? await expanded(prompt, known.commands) : prompt;
+    for await (const event of work.run(text, signal)) {
+      if (event.type !== "session") yield* notes.splice(0).map(noticeOf);
       yield event;
     }
   }
@@ -138,8 +144,10 @@ export function createSession(options: SessionOptions): Session {
     queue: hear((text) => agent.words.queue(text)),
     takeWaiting: () => agent.words.takeAll(),
     close: async () => {
+      if (!isFirst) await hooks?.at("session_end", new AbortController().signal);
       await Promise.allSettled([close(), recording?.close()]);
     },
+    customCommands: async () => (await definitions()).commands,
     ready: () => discovery.ready(),
     refreshTools: () => discovery.refresh(),
     get history() {
@@ -154,4 +162,14 @@ export function createSession(options: SessionOptions): Session {
     run,
     goOn: (signal) => run(null, signal),
   };
+}
+
+async function expanded(prompt: string, commands: readonly CustomCommand[]): Promise<string> {
+  if (commands.length === 0) return prompt;
+  const { expandedCommand } = await import("./agent/custom-commands.ts");
+  return expandedCommand(prompt, commands) ?? prompt;
+}
+
+function noticeOf(message: string): AgentEvent {
+  return { type: "notice", message };
 }

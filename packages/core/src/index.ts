@@ -1,5 +1,6 @@
 export type { AgentEvent, RunError, RunStatus } from "./agent/agent-event.ts";
 export { Budget, type BudgetLimits, parseBudget } from "./agent/budget.ts";
+export type { CustomCommand } from "./agent/custom-commands.ts";
 export { historyOf } from "./agent/history.ts";
 export { APPROVAL_MODES, type ApprovalMode } from "./approval/approval-mode.ts";
 export { type QuestionView, questionView, type ViewLimits } from "./approval/question-view.ts";

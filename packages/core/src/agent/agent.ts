@@ -30,6 +30,8 @@ export interface AgentNeeds {
   /** In tokens; without it what is known of the model. */
   readonly contextWindow?: number;
   readonly contextFiles?: ContextFiles;
+  /** More that the model is told first, and again in place of what a compaction takes away. */
+  readonly briefing?: (moment: "start" | "compaction", signal: AbortSignal) => Promise<readonly string[]>;
   /** Shared with whoever spends on this agent's behalf. */
   readonly budget?: Budget;
   /** Whether a model that repeats itself is corrected, and stopped in the end. Default true. */
@@ -54,6 +56,8 @@ export class Agent {
   #isOutOfTime = false;
   /** What of the budget was warned of. */
   readonly #warned = new Set<string>();
+  /** Of the run at work. */
+  #stop = new AbortController().signal;
   /** Where the events of running calls go. */
   #told: EventQueue<AgentEvent> | null = null;
 
@@ -70,7 +74,7 @@ export class Agent {
       request: () => this.#request(),
       contextTexts: async () => {
         const texts = (await needs.contextFiles?.again(this.#record.contextFiles)) ?? [];
-        return texts.map(({ text }) => text);
+        return [...texts.map(({ text }) => text), ...(await this.#briefing("compaction"))];
       },
     });
   }
@@ -95,6 +99,7 @@ export class Agent {
    */
   async *run(input: string | readonly FunctionCall[], signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const work = new AbortController();
+    this.#stop = work.signal;
     const stop = (): void => work.abort();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
@@ -122,8 +127,14 @@ export class Agent {
 
   /** What the model is told before the prompt, and the prompt. */
   async *#prompts(text: string): AsyncGenerator<AgentEvent> {
+    const first = this.history.length === 0 ? await this.#briefing("start") : [];
+    for (const note of first) yield this.#noted({ type: "context", text: note });
     yield* this.#contextNotes((await this.#needs.contextFiles?.initial()) ?? []);
     for (const words of [...this.words.takeAll(), text]) yield this.#noted(said(words));
+  }
+
+  async #briefing(moment: "start" | "compaction"): Promise<readonly string[]> {
+    return (await this.#needs.briefing?.(moment, this.#stop)) ?? [];
   }
 
   async *#turns(run: Run): AsyncGenerator<AgentEvent> {

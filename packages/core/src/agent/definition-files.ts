@@ -29,6 +29,12 @@ export async function definitionFiles(folder: string): Promise<DefinitionFiles> 
   return readAll(paths);
 }
 
+/** The files of one name in the folders right below a folder, each called after its folder. */
+export async function definitionFolders(folder: string, fileName: string): Promise<DefinitionFiles> {
+  const names = await namesIn(folder);
+  return readAll(names.map((name) => ({ name, path: join(folder, name, fileName) })));
+}
+
 async function namesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => []);
   return names.sort().slice(0, MOST_FILES);

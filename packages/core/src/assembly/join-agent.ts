@@ -1,4 +1,4 @@
-import { Agent } from "../agent/agent.ts";
+import { Agent, type AgentNeeds } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { Budget, parseBudget } from "../agent/budget.ts";
 import { ContextFiles } from "../agent/context-files.ts";
@@ -28,6 +28,7 @@ interface AgentParts {
   readonly workspace: Workspace;
   /** More to go by, behind the system prompt. */
   readonly instructions?: string;
+  readonly briefing?: NonNullable<AgentNeeds["briefing"]>;
   readonly onEvent?: (event: AgentEvent) => void;
   /** What happened before, of a session that is taken up again. */
   readonly past?: Iterable<AgentEvent>;

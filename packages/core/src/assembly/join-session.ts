@@ -8,6 +8,7 @@ import { SessionRun } from "../session/session-run.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import { mergeSettings, type Settings } from "../settings/settings.ts";
 import { agentOf, budgetOf } from "./join-agent.ts";
+import { type Definitions, readDefinitions } from "./join-definitions.ts";
 import { recordingOf } from "./join-recording.ts";
 import { joinSubagents } from "./join-subagents.ts";
 import { joinParts } from "./join-tools.ts";
@@ -23,8 +24,14 @@ export function joinSession(options: SessionOptions) {
   const isRecorded = options.record || resumed !== undefined;
   const budget = budgetOf(options.budget, model.name, settings);
   const spending = { ...options, ...(budget ? { budget } : {}) };
+  const folders = [burinHome(environment), ...(options.isTrusted ? [join(options.cwd, ".burin")] : [])];
+  let reading: Promise<Definitions> | null = null;
+  const definitions = () => {
+    reading ??= readDefinitions(folders);
+    return reading;
+  };
   const subagents = joinSubagents({
-    folders: [burinHome(environment), ...(options.isTrusted ? [join(options.cwd, ".burin")] : [])],
+    folders,
     modelNamed: (name) =>
       name === undefined ? model : modelOf({ ...settings, model: { ...settings.model, name } }, environment),
     newAgent: async (definition, model) => {
@@ -43,9 +50,10 @@ export function joinSession(options: SessionOptions) {
       answerFromPage: pageAnswerer(model),
       recorded: async () => recording?.recorded(),
       ...(isRecorded ? { undoWriter: id } : {}),
+      sessionId: id,
     },
   );
-  const { registry, scheduler, workspace, root } = joined;
+  const { registry, scheduler, workspace, root, hooks } = joined;
   const recording = isRecorded ? recordingOf({ id, root, environment, settings, resumed }) : null;
   const kindOf = (tool: string) => registry.getTool(tool)?.kind;
   const agent = agentOf(spending, {
@@ -54,6 +62,13 @@ export function joinSession(options: SessionOptions) {
     registry,
     scheduler,
     workspace,
+    briefing: async (moment, signal) => {
+      const { skills } = await definitions();
+      const said = hooks
+        ? await hooks.at(moment === "start" ? "session_start" : "before_compaction", signal)
+        : [];
+      return [...(skills === null ? [] : [skills]), ...said];
+    },
     ...(recording ? { onEvent: (event) => recording.note(event) } : {}),
     ...(resumed ? { past: resumed.session.events(kindOf) } : {}),
   });
@@ -70,7 +85,7 @@ export function joinSession(options: SessionOptions) {
     past: resumed?.session ?? null,
     kindOf,
   });
-  return { id, joined, subagents, agent, work, recording };
+  return { id, joined, subagents, definitions, agent, work, recording };
 }
 
 function modelOf(settings: Settings, environment: NodeJS.ProcessEnv): ChatModel {

@@ -1,5 +1,6 @@
 import type { SubagentDefinition } from "../agent/subagent-definitions.ts";
 import { type ApprovalMode, stricterMode } from "../approval/approval-mode.ts";
+import type { CallHooks } from "../scheduler/hooked-call.ts";
 import { type Confirm, Scheduler, type SchedulerNeeds } from "../scheduler/scheduler.ts";
 import { globMatcher } from "../text/glob-pattern.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
@@ -15,6 +16,7 @@ export interface LentParts {
   readonly onGrant: SchedulerNeeds["onGrant"];
   readonly confirm?: Confirm;
   readonly recorded?: () => Promise<void>;
+  readonly hooks?: CallHooks;
 }
 
 /** What belongs to the session alone: its plan, its list of steps, and the handing out of tasks. */
@@ -34,8 +36,14 @@ export function subagentTools(lent: LentParts, { name, tools, approvalMode }: Su
       return stricterMode(lent.session.mode, approvalMode ?? lent.session.mode);
     },
   };
-  const { confirm, onGrant, recorded } = lent;
-  const needs = { registry, judge: lent.judgeIn(current), onGrant, ...(recorded ? { recorded } : {}) };
+  const { confirm, onGrant, recorded, hooks } = lent;
+  const needs = {
+    registry,
+    judge: lent.judgeIn(current),
+    onGrant,
+    ...(recorded ? { recorded } : {}),
+    ...(hooks ? { hooks } : {}),
+  };
   return {
     registry,
     scheduler: new Scheduler(confirm ? { ...needs, confirm: askedBy(name, confirm) } : needs),

@@ -18,6 +18,7 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { lazyApproval, oneAtATime, parsedRules } from "./join-approval.ts";
 import { commandsOf } from "./join-commands.ts";
 import { grantsOf } from "./join-grants.ts";
+import { joinHooks } from "./join-hooks.ts";
 import { memoryPlaces } from "./join-memory.ts";
 import { undoJournal } from "./join-recording.ts";
 import { discoveryOf } from "./open-sources.ts";
@@ -33,18 +34,19 @@ interface SessionParts {
   readonly recorded?: () => Promise<void>;
   /** Who changes files, for undo; without it nothing is kept for that. */
   readonly undoWriter?: string;
+  readonly sessionId?: string;
 }
 
 /** The tools and the flow around them. */
 export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}) {
-  const { recorded, undoWriter, ...toolParts } = forSession;
+  const { recorded, undoWriter, sessionId, ...toolParts } = forSession;
   const settings = mergeSettings([options.settings ?? {}]);
   const rules = parsedRules(settings.permissions);
   const home = burinHome(options.environment ?? process.env);
   const access = {
     ...settings.files,
     denied: unreadablePaths(rules.deny),
-    readable: [join(home, "output")],
+    readable: [join(home, "output"), join(home, "skills")],
     ...(undoWriter ? { openJournal: () => undoJournal(home, workspace.root, undoWriter) } : {}),
   };
   const open = () => openWorkspace(options.root, options.includeDirectories, access);
@@ -72,7 +74,12 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
   const judgeIn = (mode: { readonly mode: ApprovalMode }) =>
     lazyApproval({ current: mode, rules, grants, roots: workspace.roots, shell: commands.shell });
   const approval = judgeIn(current);
+  const notes: string[] = [];
+  const report = (message: string) => void notes.push(message);
+  const session = sessionId === undefined ? {} : { sessionId };
+  const hooks = joinHooks({ settings, options, workspace, commands, report, ...session });
   const flow = {
+    ...(hooks ? { hooks } : {}),
     onGrant: grants.add,
     ...(options.confirm ? { confirm: oneAtATime(options.confirm) } : {}),
     ...(recorded ? { recorded } : {}),
@@ -95,7 +102,7 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
   };
   const { root } = workspace;
   const parts = { registry, scheduler, discovery, workspace, root, approval, current, spoken, forSubagent };
-  return { ...parts, commands: commandList(commands), close };
+  return { ...parts, commands: commandList(commands), close, hooks, notes };
 }
 
 /** `spoken` counts what the person has said, for a plan that is shown again. */

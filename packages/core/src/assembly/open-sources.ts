@@ -1,9 +1,8 @@
-import type { RunToolCommand } from "../discovery/discovered-tool.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ToolRegistry, ToolSource } from "../tools/tool-registry.ts";
 import type { Commands } from "../workspace/commands.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { environmentRules } from "./join-commands.ts";
+import { commandRunner } from "./run-command.ts";
 import { type OpenSources, ToolDiscovery } from "./tool-discovery.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
@@ -31,7 +30,7 @@ async function sourcesOf(parts: SourceParts, report: Parameters<OpenSources>[0])
     const source = new CommandSource({
       settings: discovery,
       root: parts.workspace.root,
-      run: toolCommands(parts),
+      run: commandRunner({ ...parts, isConfined: parts.settings.sandbox.discovered }),
       report: (message) => report({ source: source.name, message }),
       reservedPrefixes: Object.keys(mcpServers).map((alias) => `${alias}__`),
     });
@@ -40,30 +39,4 @@ async function sourcesOf(parts: SourceParts, report: Parameters<OpenSources>[0])
   if (Object.keys(mcpServers).length === 0) return sources;
   const { mcpSources } = await import("./join-mcp.ts");
   return [...sources, ...(await mcpSources(parts, report))];
-}
-
-const MOST_BYTES = 10 * 1024 * 1024;
-
-/** Runs the two commands of discovery with the environment of every child, in the sandbox when that is wished. */
-function toolCommands({ options, settings, workspace: { root }, commands }: SourceParts): RunToolCommand {
-  const { network } = settings.sandbox;
-  const confined = (argv: readonly [string, ...string[]]) => commands.confined({ argv, cwd: root, network });
-  return async ({ command, input, seconds, signal }) => {
-    const [{ exchange }, { childEnvironment }] = await Promise.all([
-      import("../workspace/run-exchange.ts"),
-      import("../workspace/child-environment.ts"),
-    ]);
-    const environment = options.environment ?? process.env;
-    return exchange({
-      command,
-      shell: commands.shell,
-      cwd: root,
-      env: childEnvironment(environment, environmentRules(settings)),
-      input,
-      milliseconds: seconds * 1000,
-      mostBytes: MOST_BYTES,
-      signal,
-      ...(settings.sandbox.discovered ? { limit: confined } : {}),
-    });
-  };
 }

@@ -1,10 +1,29 @@
 import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
+import type { HookedCall } from "../hooks/hooks.ts";
 import { coerceArguments } from "../messages/check-schema.ts";
 import type { FunctionCall } from "../messages/function-call.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
-import type { Confirmation, Decision, GrantScope, Tool, ToolError, ToolResult } from "../tools/tools.ts";
-import { WorkspaceError } from "../workspace/workspace.ts";
-import { boundedContent } from "./function-response.ts";
+import type { Confirmation, Decision, GrantScope, Tool, ToolError } from "../tools/tools.ts";
+import {
+  answered,
+  asked,
+  cancelled,
+  declined,
+  denied,
+  errorOf,
+  type FinalState,
+  failed,
+  plainQuestion,
+  unknownTool,
+} from "./call-outcome.ts";
+import {
+  answerForHooks,
+  type CallHooks,
+  type Hooked,
+  NOT_HOOKED,
+  withHook,
+  withNotes,
+} from "./hooked-call.ts";
 import type { AnsweredCall, ToolCall, ToolCallState } from "./tool-call.ts";
 
 /** Asks the person. The one function that a face hands down. */
@@ -24,13 +43,16 @@ export interface SchedulerNeeds {
    * begun when it throws, and after it.
    */
   readonly recorded?: () => Promise<void>;
+  /** What is told of calls and may have a say in them. */
+  readonly hooks?: CallHooks;
 }
 
 /** Hears each new state of each call. */
 export type OnCall = (call: ToolCall) => void;
 
 interface Work {
-  readonly call: FunctionCall;
+  /** A hook may give it other arguments before it runs. */
+  call: FunctionCall;
   readonly tool: Tool | undefined;
   readonly report: (state: ToolCallState, description?: string) => ToolCall;
   readonly signal: AbortSignal;
@@ -66,17 +88,19 @@ export class Scheduler {
     const tool = this.#needs.registry.getTool(call.name);
     const args = tool ? coerceArguments(tool.parameterSchema, call.args) : call.args;
     let description = "";
-    return {
+    const work: Work = {
       call: { ...call, args },
       tool,
       signal,
       report: (state, newDescription) => {
         description = newDescription ?? description;
-        const snapshot: ToolCall = { callId: call.id, name: call.name, args, description, ...state };
+        const { id: callId, name, args } = work.call;
+        const snapshot: ToolCall = { callId, name, args, description, ...state };
         onCall(snapshot);
         return snapshot;
       },
     };
+    return work;
   }
 
   async #answer(work: Work): Promise<AnsweredCall> {
@@ -90,21 +114,34 @@ export class Scheduler {
   /** The only place that catches what a tool throws. */
   async #finalState(work: Work): Promise<FinalState> {
     try {
-      if (work.signal.aborted) return cancelled(work, INTERRUPTED);
-      if (work.tool === undefined) return unknownTool(work, this.#needs.registry);
+      if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);
+      if (work.tool === undefined) return unknownTool(work.call, this.#needs.registry);
       return await this.#throughTheFlow(work, work.tool);
     } catch (error) {
-      if (work.signal.aborted) return cancelled(work, INTERRUPTED);
+      if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);
       return failed(errorOf(error));
     }
   }
 
   async #throughTheFlow(work: Work, tool: Tool): Promise<FinalState> {
-    const { args, argsError } = work.call;
-    const fault = argsError ?? tool.validateToolParams(args);
-    if (fault !== null) return failed({ type: "invalid_arguments", message: fault });
+    const { hooks } = this.#needs;
+    const fault = faultOf(work, tool);
+    if (fault !== null || hooks === undefined) return fault ?? this.#valid(work, tool, NOT_HOOKED);
+    const hooked = await hooks.before(targetOf(work, tool), work.signal);
+    if (hooked.decision === "deny") return denied(tool, hooked.reason);
+    work.call = { ...work.call, args: hooked.args };
+    const changedFault = faultOf(work, tool);
+    if (changedFault !== null) return withNotes(changedFault, hooked.contexts);
+    const state = await this.#valid(work, tool, hooked);
+    const notes = await hooks.after(targetOf(work, tool), answerForHooks(state), work.signal);
+    return withNotes(state, [...hooked.contexts, ...notes]);
+  }
+
+  /** A call with valid arguments, through approval and execution. */
+  async #valid(work: Work, tool: Tool, hooked: Hooked): Promise<FinalState> {
+    const { args } = work.call;
     work.report({ status: "validating" }, tool.getDescription(args));
-    const approval = await this.#approval(work, tool);
+    const approval = await this.#approval(work, tool, hooked);
     if ("status" in approval) return approval;
     work.report({ status: "executing", ...approval });
     if (hasEffect(tool)) await this.#needs.recorded?.();
@@ -115,17 +152,16 @@ export class Scheduler {
     return answered(result);
   }
 
-  async #approval(work: Work, tool: Tool): Promise<FinalState | Approved> {
+  async #approval(work: Work, tool: Tool, hooked: Hooked): Promise<FinalState | Approved> {
     const { args } = work.call;
     const confirmation = await tool.shouldConfirmExecute(args, work.signal);
     const subjects = tool.ruleSubjects?.(args) ?? [];
-    const judge = () => this.#needs.judge({ tool: tool.name, kind: tool.kind, confirmation, subjects });
+    const request = { tool: tool.name, kind: tool.kind, confirmation, subjects };
+    const judge = async () => withHook(await this.#needs.judge(request), hooked);
     const judged = await judge();
     const { verdict, reason } = judged;
     if (verdict === "allow") return {};
-    if (verdict === "deny") {
-      return failed({ type: "denied", message: `${tool.name} was not run: ${reason}.` });
-    }
+    if (verdict === "deny") return denied(tool, reason);
     const question = asked(confirmation || plainQuestion(tool, work.call), judged);
     work.report({ status: "awaiting_approval", confirmation: question, reason });
     const confirm = this.#needs.confirm;
@@ -144,12 +180,12 @@ export class Scheduler {
   }
 
   async #decided(work: Work, question: Confirmation, decision: Decision): Promise<FinalState | Approved> {
-    if (work.signal.aborted) return cancelled(work, INTERRUPTED);
+    if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);
     const { tool, call } = work;
     let notice: string | null = null;
     switch (decision.outcome) {
       case "cancel":
-        return declined(work, question, decision.reason);
+        return declined(call, question, decision.reason);
       case "edited":
         if (question.kind !== "edit" || !tool?.approvedByPerson) return failed(NOT_EDITABLE);
         break;
@@ -185,8 +221,6 @@ interface Approved {
   readonly notice?: string;
 }
 
-type FinalState = Extract<ToolCallState, { readonly llmContent: unknown }>;
-
 const INTERRUPTED = "interrupted before it was done";
 
 const NOT_EDITABLE: ToolError = {
@@ -210,62 +244,16 @@ function groupsOf(work: readonly Work[]): Work[][] {
   return groups;
 }
 
+/** null when the arguments are fine. */
+function faultOf({ call: { args, argsError } }: Work, tool: Tool): FinalState | null {
+  const fault = argsError ?? tool.validateToolParams(args);
+  return fault === null ? null : failed({ type: "invalid_arguments", message: fault });
+}
+
+function targetOf({ call: { args } }: Work, tool: Tool): HookedCall {
+  return { tool: tool.name, kind: tool.kind, args, subjects: tool.ruleSubjects?.(args) ?? [] };
+}
+
 function hasEffect(tool: Tool | undefined): boolean {
   return tool?.kind === "edit" || tool?.kind === "execute" || tool?.kind === "fetch";
-}
-
-function answered(result: ToolResult): FinalState {
-  const answer = { llmContent: boundedContent(result.llmContent), returnDisplay: result.returnDisplay };
-  const { error } = result;
-  if (error === undefined) return { status: "success", ...answer };
-  return { status: error.type === "cancelled" ? "cancelled" : "error", ...answer, error };
-}
-
-function failed(error: ToolError): FinalState & { readonly status: "error" } {
-  return { status: "error", llmContent: error.message, returnDisplay: error.message, error };
-}
-
-function cancelled(work: Work, reason: string, type = "cancelled"): FinalState {
-  const message = `${work.call.name} was not completed: ${reason}.`;
-  const error = { type, message };
-  return { status: "cancelled", llmContent: message, returnDisplay: message, error };
-}
-
-/** A plan that is declined has an error of its own: the agent ends the turn on it. */
-function declined(work: Work, question: Confirmation, reason: string | undefined): FinalState {
-  const by = reason ? `cancelled by user: ${reason}` : "cancelled by user";
-  return question.kind === "plan"
-    ? cancelled(work, `${by}. Plan mode stays on`, "plan_declined")
-    : cancelled(work, by);
-}
-
-function unknownTool(work: Work, registry: ToolRegistry): FinalState {
-  const { name } = work.call;
-  const near = registry.nearNames(name);
-  const known = registry.getAllTools().map((tool) => tool.name);
-  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `The tools are: ${known.join(", ")}.`;
-  return failed({ type: "unknown_tool", message: `There is no tool named "${name}". ${hint}` });
-}
-
-/** The tool's question with what approval knows of it: the parts of a command, and what "always" would store. */
-function asked(question: Confirmation, { grants, parts }: Verdict): Confirmation {
-  const known = grants === undefined ? question : { ...question, grants };
-  if (known.kind !== "exec" || parts === undefined) return known;
-  return { ...known, parts: parts.map((part) => part.text) };
-}
-
-function plainQuestion(tool: Tool, call: FunctionCall): Confirmation {
-  return {
-    kind: "info",
-    title: `Run ${tool.displayName}?`,
-    prompt: tool.getDescription(call.args),
-    urls: [],
-    grants: [tool.name],
-  };
-}
-
-function errorOf(error: unknown): ToolError {
-  if (error instanceof WorkspaceError) return { type: error.code, message: error.message };
-  const message = error instanceof Error ? error.message : String(error);
-  return { type: "tool_failed", message: `The tool failed unexpectedly: ${message}` };
 }

@@ -80,7 +80,7 @@ class Sorted implements ProjectSettings {
       this.refused.push(path.join("."));
       return;
     }
-    if (place === "acts") this.effects.push(effectOf(path.join("."), value));
+    if (place === "acts") this.effects.push(...effectOf(path.join("."), value).split("\n"));
     const target = place === "tightens" ? this.tightening : this.trusted;
     const [key = "", name] = path;
     const plain = name === undefined ? value : { ...(target[key] as Fields | undefined), [name]: value };
@@ -134,7 +134,14 @@ function sortServers(
 function effectOf(key: string, value: unknown): string {
   if (key === "discovery.discoveryCommand") return `run, to discover tools: ${line(value)}`;
   if (key === "discovery.callCommand") return `run, for each call of a discovered tool: ${line(value)}`;
+  if (key === "hooks" && Array.isArray(value)) return value.map(hookEffect).join("\n");
   return `set ${key} to ${JSON.stringify(value)}`;
+}
+
+function hookEffect(hook: unknown): string {
+  const { event, command, tools } = (hook ?? {}) as Fields;
+  const calls = tools === undefined ? "" : `, for ${JSON.stringify(tools)}`;
+  return `run as a hook at ${event}${calls}: ${line(command)}`;
 }
 
 /** As written where that is one plain line; no two texts look the same. */

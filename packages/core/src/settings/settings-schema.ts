@@ -35,6 +35,21 @@ const PRICE: JsonSchema = {
   additionalProperties: false,
 };
 
+const HOOK: JsonSchema = {
+  type: "object",
+  properties: {
+    event: { enum: ["before_tool", "after_tool", "session_start", "session_end", "before_compaction"] },
+    command: { type: "string", minLength: 1, description: "A line of the shell." },
+    tools: {
+      anyOf: [{ type: "string" }, strings],
+      description: "Rules for the calls it is told of, e.g. edit(src/**). Without them: all.",
+    },
+    timeoutSeconds: { type: "number", exclusiveMinimum: 0, description: "Default 60." },
+  },
+  required: ["event", "command"],
+  additionalProperties: false,
+};
+
 /** What a settings file may hold. The build writes it beside the package, for editors. Unknown keys are left alone. */
 export const SETTINGS_SCHEMA: JsonSchema = {
   $schema: "http://json-schema.org/draft-07/schema#",
@@ -121,6 +136,11 @@ export const SETTINGS_SCHEMA: JsonSchema = {
       svgAsText: { type: "boolean", description: "read_file gives SVG images as the text that they are." },
       ...TOOL_COMMAND_PROPERTIES,
     }),
+    hooks: {
+      type: "array",
+      description: "Commands that are told of what happens, as JSON on stdin, and may have a say in it.",
+      items: HOOK,
+    },
     ...TOOL_SOURCE_PROPERTIES,
   },
 };

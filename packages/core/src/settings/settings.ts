@@ -36,10 +36,28 @@ export interface Settings {
     /** An edit that no rule can place may be repaired by asking the model. */
     readonly editCorrection: boolean;
   };
+  /** Commands that are told of what happens and may have a say in it. */
+  readonly hooks: readonly HookSettings[];
   /** Tools that a command declares and runs. */
   readonly discovery: DiscoverySettings;
   /** MCP servers by their alias. */
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
+}
+
+export type HookEventName =
+  | "before_tool"
+  | "after_tool"
+  | "session_start"
+  | "session_end"
+  | "before_compaction";
+
+export interface HookSettings {
+  readonly event: HookEventName;
+  /** A line of the shell; the event is JSON on its stdin. */
+  readonly command: string;
+  /** Rules that name the calls it is told of, such as edit(src/**); without them of all. */
+  readonly tools?: string | readonly string[];
+  readonly timeoutSeconds?: number;
 }
 
 interface SandboxSettings {
@@ -102,8 +120,8 @@ export interface ModelSettings extends NamedModel {
 
 /** Settings as a program may give them: any of them may be left out. */
 export type SettingsInput = {
-  readonly [Key in Exclude<keyof Settings, "mcpServers">]?: Partial<Settings[Key]>;
-} & ToolSourceKeys;
+  readonly [Key in Exclude<keyof Settings, "mcpServers" | "hooks">]?: Partial<Settings[Key]>;
+} & ToolSourceKeys & { readonly hooks?: readonly HookSettings[] };
 
 /** A settings file that cannot be used. The message names the file and the place; the file is left as it is. */
 export class SettingsError extends Error {
@@ -120,6 +138,7 @@ const NO_SETTINGS: Settings = {
   shell: { passEnvironment: [] },
   web: { allowedHosts: [] },
   tools: { include: [], exclude: [], svgAsText: false, editCorrection: true },
+  hooks: [],
   discovery: NO_DISCOVERY,
   mcpServers: {},
 };

@@ -1,0 +1,52 @@
+import type { BeforeCall, HookedCall, Hooks } from "../hooks/hooks.ts";
+import type { CallHooks } from "../scheduler/hooked-call.ts";
+import type { ExchangeEnd } from "../workspace/run-exchange.ts";
+import { type CommandGround, commandRunner } from "./run-command.ts";
+
+/** The hooks of a session; nothing is loaded while settings name none. */
+export interface JoinedHooks extends CallHooks {
+  at: Hooks["at"];
+}
+
+export interface HookGround extends Omit<CommandGround, "isConfined"> {
+  readonly sessionId?: string;
+  readonly report: (message: string) => void;
+}
+
+export function joinHooks(ground: HookGround): JoinedHooks | null {
+  const { settings, workspace, sessionId, report } = ground;
+  if (settings.hooks.length === 0) return null;
+  const run = commandRunner({ ...ground, isConfined: false });
+  const session = { root: workspace.root, ...(sessionId === undefined ? {} : { sessionId }) };
+  let loading: Promise<Hooks> | null = null;
+  const hooks = () => {
+    loading ??= import("../hooks/hooks.ts").then(
+      ({ Hooks }) =>
+        new Hooks({
+          settings: settings.hooks,
+          session,
+          report,
+          run: async (request, signal) => hookEnd(await run({ ...request, signal }), request.seconds),
+        }),
+    );
+    return loading;
+  };
+  return {
+    before: async (call: HookedCall, signal): Promise<BeforeCall> => (await hooks()).before(call, signal),
+    after: async (call, answer, signal) => (await hooks()).after(call, answer, signal),
+    at: async (event, signal) => (await hooks()).at(event, signal),
+  };
+}
+
+function hookEnd(end: ExchangeEnd, seconds: number) {
+  const { stdout, stderr, exitCode, signal, stopped, startError } = end;
+  return { stdout: stdout.toString("utf8"), stderr, exitCode, fault: faultOf() };
+
+  function faultOf(): string | null {
+    if (startError !== null) return startError;
+    if (stopped === "time") return `it took longer than ${seconds} s`;
+    if (stopped === "size") return "it printed too much";
+    if (stopped === "abort") return "it was interrupted";
+    return signal === null ? null : `it was ended by ${signal}`;
+  }
+}

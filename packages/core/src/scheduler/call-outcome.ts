@@ -1,0 +1,70 @@
+import type { Verdict } from "../approval/approval-policy.ts";
+import type { FunctionCall } from "../messages/function-call.ts";
+import type { ToolRegistry } from "../tools/tool-registry.ts";
+import type { Confirmation, Tool, ToolError, ToolResult } from "../tools/tools.ts";
+import { WorkspaceError } from "../workspace/workspace.ts";
+import { boundedContent } from "./function-response.ts";
+import type { ToolCallState } from "./tool-call.ts";
+
+/** A state that carries the answer. */
+export type FinalState = Extract<ToolCallState, { readonly llmContent: unknown }>;
+
+export function answered(result: ToolResult): FinalState {
+  const answer = { llmContent: boundedContent(result.llmContent), returnDisplay: result.returnDisplay };
+  const { error } = result;
+  if (error === undefined) return { status: "success", ...answer };
+  return { status: error.type === "cancelled" ? "cancelled" : "error", ...answer, error };
+}
+
+export function denied(tool: Tool, reason: string): FinalState {
+  return failed({ type: "denied", message: `${tool.name} was not run: ${reason}.` });
+}
+
+export function failed(error: ToolError): FinalState & { readonly status: "error" } {
+  return { status: "error", llmContent: error.message, returnDisplay: error.message, error };
+}
+
+export function cancelled(call: FunctionCall, reason: string, type = "cancelled"): FinalState {
+  const message = `${call.name} was not completed: ${reason}.`;
+  const error = { type, message };
+  return { status: "cancelled", llmContent: message, returnDisplay: message, error };
+}
+
+/** A plan that is declined has an error of its own: the agent ends the turn on it. */
+export function declined(call: FunctionCall, question: Confirmation, reason: string | undefined): FinalState {
+  const by = reason ? `cancelled by user: ${reason}` : "cancelled by user";
+  return question.kind === "plan"
+    ? cancelled(call, `${by}. Plan mode stays on`, "plan_declined")
+    : cancelled(call, by);
+}
+
+export function unknownTool(call: FunctionCall, registry: ToolRegistry): FinalState {
+  const { name } = call;
+  const near = registry.nearNames(name);
+  const known = registry.getAllTools().map((tool) => tool.name);
+  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `The tools are: ${known.join(", ")}.`;
+  return failed({ type: "unknown_tool", message: `There is no tool named "${name}". ${hint}` });
+}
+
+/** The tool's question with what approval knows of it: the parts of a command, and what "always" would store. */
+export function asked(question: Confirmation, { grants, parts }: Verdict): Confirmation {
+  const known = grants === undefined ? question : { ...question, grants };
+  if (known.kind !== "exec" || parts === undefined) return known;
+  return { ...known, parts: parts.map((part) => part.text) };
+}
+
+export function plainQuestion(tool: Tool, call: FunctionCall): Confirmation {
+  return {
+    kind: "info",
+    title: `Run ${tool.displayName}?`,
+    prompt: tool.getDescription(call.args),
+    urls: [],
+    grants: [tool.name],
+  };
+}
+
+export function errorOf(error: unknown): ToolError {
+  if (error instanceof WorkspaceError) return { type: error.code, message: error.message };
+  const message = error instanceof Error ? error.message : String(error);
+  return { type: "tool_failed", message: `The tool failed unexpectedly: ${message}` };
+}

@@ -1,0 +1,42 @@
+import type { Verdict } from "../approval/approval-policy.ts";
+import type { BeforeCall, Hooks } from "../hooks/hooks.ts";
+import { type PartListUnion, textOf } from "../messages/parts.ts";
+import type { ToolCallState } from "./tool-call.ts";
+
+export type CallHooks = Pick<Hooks, "before" | "after">;
+
+/** What the hooks before a call have said of it. */
+export type Hooked = Pick<BeforeCall, "decision" | "reason">;
+
+export const NOT_HOOKED: Hooked = { decision: undefined, reason: "" };
+
+/**
+ * A hook can ask where a rule allows. It can allow only what a person could allow for good: what is always
+ * asked about, such as a protected file, is asked about all the same.
+ */
+export function withHook(judged: Verdict, { decision, reason }: Hooked): Verdict {
+  if (decision === "ask" && judged.verdict === "allow") return { verdict: "ask", reason, grants: [] };
+  const isAlwaysAsked = judged.grants === undefined || judged.grants.length === 0;
+  if (decision === "allow" && judged.verdict === "ask" && !isAlwaysAsked) return { verdict: "allow", reason };
+  return judged;
+}
+
+type Answered = Extract<ToolCallState, { readonly llmContent: unknown }>;
+
+/** What a hook sees of an answer. */
+export function answerForHooks({ status, llmContent }: Answered): {
+  readonly status: string;
+  readonly text: string;
+} {
+  return { status, text: textOf(llmContent) };
+}
+
+/** The answer with what hooks want the model to know. */
+export function withNotes<State extends Answered>(state: State, notes: readonly string[]): State {
+  if (notes.length === 0) return state;
+  const text = `\n\n[From a hook of the person] ${notes.join("\n")}`;
+  const { llmContent } = state;
+  const content: PartListUnion =
+    typeof llmContent === "string" ? llmContent + text : [llmContent, text].flat();
+  return { ...state, llmContent: content };
+}

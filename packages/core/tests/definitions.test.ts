@@ -1,0 +1,139 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import {
+  type AgentEvent,
+  createSession,
+  type ScriptLine,
+  type SessionOptions,
+  scriptedModel,
+} from "@burin/core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+let root: string;
+let home: string;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "burin-definitions-"));
+  home = await mkdtemp(join(tmpdir(), "burin-home-"));
+});
+
+afterEach(async () => {
+  await rm(root, { recursive: true });
+  await rm(home, { recursive: true });
+});
+
+async function define(path: string, text: string): Promise<string> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+  return path;
+}
+
+async function run(
+  prompt: string,
+  lines: readonly ScriptLine[] = [{ text: "ok" }],
+  options: Partial<SessionOptions> = {},
+) {
+  const requests: string[] = [];
+  const script = scriptedModel(lines);
+  const model = {
+    name: "watched",
+    stream(request: Parameters<typeof script.stream>[0], signal: AbortSignal) {
+      requests.push(
+        request.history.flatMap((message) => message.parts.map((part) => part.text ?? "")).join("\n---\n"),
+      );
+      return script.stream(request, signal);
+    },
+  };
+  const session = createSession({ cwd: root, model, environment: { BURIN_HOME: home }, ...options });
+  const events: AgentEvent[] = [];
+  for await (const event of session.run(prompt)) events.push(event);
+  await session.close();
+  const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
+  const answers = events.flatMap((event) =>
+    event.type === "tool_call" && "llmContent" in event.call ? [event.call] : [],
+  );
+  return { requests, notices, answers, session };
+}
+
+const SKILL = "---\nname: release\ndescription: how a release\n  is made\n---\n1. Tag it.\n";
+
+describe("skills", () => {
+  it("are told of by name, description and file, and read when they are used", async () => {
+    const path = await define(join(home, "skills/release/SKILL.md"), SKILL);
+    const reading = { name: "read_file", args: { absolute_path: path } };
+    const { requests, answers } = await run("make a release", [{ calls: [reading] }, { text: "tagged" }]);
+    expect(requests[0]).toContain(`- release: how a release is made (${path})`);
+    expect(requests[0]).not.toContain("Tag it");
+    expect(answers).toMatchObject([{ status: "success", llmContent: SKILL }]);
+  });
+
+  it("P24 those of the project count only in a trusted folder", async () => {
+    await define(join(root, ".burin/skills/release/SKILL.md"), SKILL);
+    expect((await run("hi")).requests[0]).not.toContain("release");
+    expect((await run("hi", [{ text: "ok" }], { isTrusted: true })).requests[0]).toContain("- release:");
+  });
+
+  it("one that cannot be used is told, and harms no other", async () => {
+    await define(join(home, "skills/release/SKILL.md"), SKILL);
+    await define(join(home, "skills/empty/SKILL.md"), "no front matter\n");
+    await define(join(home, "skills/broken/SKILL.md"), '---\ndescription: "x\n---\n');
+    await mkdir(join(home, "skills/none"));
+    const { requests, notices } = await run("hi");
+    expect(requests[0]).toContain("- release:");
+    expect(notices).toHaveLength(2);
+    expect(notices.join("\n")).toMatch(
+      /broken\/SKILL\.md cannot be used[\s\S]*empty\/SKILL\.md has no `description`/,
+    );
+  });
+
+  it("P29 without any, nothing is added to the request", async () => {
+    expect((await run("hi")).requests).toEqual(["hi"]);
+  });
+});
+
+describe("commands of one's own", () => {
+  beforeEach(async () => {
+    await define(
+      join(home, "commands/review.md"),
+      "---\ndescription: reviews\n---\nReview $1 with $2. All: $ARGUMENTS\n",
+    );
+    await define(join(home, "commands/plain.md"), "Say hello.\n");
+  });
+
+  it.each([
+    ['/review src/a.ts "great care"', 'Review src/a.ts with great care. All: src/a.ts "great care"'],
+    ["/review", "Review  with . All: "],
+    ["/plain", "Say hello."],
+    ["/plain to the moon\nand back", "Say hello.\n\nto the moon\nand back"],
+    ["/unknown thing", "/unknown thing"],
+    ["/plainer", "/plainer"],
+    ["/usr/bin is a folder", "/usr/bin is a folder"],
+    ["see /plain", "see /plain"],
+  ])("%j is sent as %j", async (prompt, sent) => {
+    expect((await run(prompt)).requests).toEqual([sent]);
+  });
+
+  it("are listed for faces", async () => {
+    const { session } = await run("hi");
+    expect((await session.customCommands()).map(({ name, description }) => [name, description])).toEqual([
+      ["plain", ""],
+      ["review", "reviews"],
+    ]);
+  });
+
+  it("P24 those of the project count only in a trusted folder, and win over the person's own there", async () => {
+    await define(join(root, ".burin/commands/plain.md"), "Say goodbye.\n");
+    expect((await run("/plain")).requests).toEqual(["Say hello."]);
+    expect((await run("/plain", [{ text: "ok" }], { isTrusted: true })).requests).toEqual(["Say goodbye."]);
+  });
+
+  it("one that cannot be used is told", async () => {
+    await define(join(home, "commands/a b.md"), "x\n");
+    await define(join(home, "commands/none.md"), "---\ndescription: x\n---\n");
+    const { notices } = await run("hi");
+    expect(notices.join("\n")).toMatch(
+      /a b\.md cannot be a command[\s\S]*none\.md cannot be a command: it holds no prompt/,
+    );
+  });
+});
