@@ -10,6 +10,7 @@ const BENCHES = {
   edit: "edit/run.mjs",
   "edit-speed": "edit-speed.mjs",
   shell: "shell.mjs",
+  session: "session.mjs",
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -15,6 +15,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { killDuringWrite } from "./kill-during-write.mjs";
+import { killSessions } from "./kill-session.mjs";
 import { swapRace } from "./swap-race.mjs";
 
 const WRITE_ONCE = fileURLToPath(new URL("./write-once.mjs", import.meta.url));
@@ -58,6 +59,13 @@ describe("a write that is killed", () => {
     expect(found.mixed).toBe(0);
     expect(found.old + found.fresh).toBe(15);
     expect(found.old).toBeGreaterThan(0);
+  });
+});
+
+describe("a session that is killed", () => {
+  it("P11 P13 is gone on with: every effect is known, none happens twice", { timeout: 120_000 }, async () => {
+    const { inTheMiddle } = await killSessions(12);
+    expect(inTheMiddle).toBeGreaterThan(0);
   });
 });
 

@@ -1,0 +1,18 @@
+// Takes up the session "big": root, home. Prints how long that took in milliseconds.
+const { createSession, resumeSession } = await import(
+  new URL("../../packages/core/dist/index.js", import.meta.url).href
+);
+
+const [root = "", home = ""] = process.argv.slice(2);
+const started = performance.now();
+const resume = await resumeSession({ home, root, id: "big" });
+const session = createSession({
+  cwd: root,
+  environment: { BURIN_HOME: home },
+  model: { name: "m", stream: async function* () {} },
+  resume,
+});
+const { length } = session.history;
+process.stdout.write(String(performance.now() - started));
+await session.close();
+if (length < 2) throw new Error("The history is not there.");
