@@ -4,6 +4,7 @@ import { quoteShellWord } from "../text/shell-command/shell-words.ts";
 import { BaseTool, type Confirmation, type ToolResult } from "../tools/tools.ts";
 import type { ExchangeEnd } from "../workspace/run-exchange.ts";
 import { definitionMark } from "./definition-mark.ts";
+import { ForeignSchema } from "./foreign-schema.ts";
 
 /** Runs a line of the shell in the project's folder and gives it something to read. Never rejects. */
 export type RunToolCommand = (request: {
@@ -31,6 +32,7 @@ export class DiscoveredTool extends BaseTool<Args> {
   readonly kind = "execute";
   readonly #needs: DiscoveredToolNeeds;
   readonly #mark: string;
+  readonly #schema: ForeignSchema;
 
   constructor(declaration: FunctionDeclaration, needs: DiscoveredToolNeeds) {
     super();
@@ -39,7 +41,12 @@ export class DiscoveredTool extends BaseTool<Args> {
     this.description = declaration.description;
     this.parameterSchema = declaration.parameters;
     this.#needs = needs;
+    this.#schema = new ForeignSchema(declaration.parameters);
     this.#mark = definitionMark({ ...declaration, callCommand: needs.callCommand });
+  }
+
+  override validateToolParams(args: Args): string | null {
+    return this.#schema.fault(this.name, args);
   }
 
   getDescription(args: Args): string {

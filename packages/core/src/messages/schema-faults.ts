@@ -19,26 +19,33 @@ interface Place {
   readonly root: JsonSchema;
   /** The references that led here without going deeper into the value; a second visit would never end. */
   readonly references: readonly string[];
+  /** Shared by all places of one check. */
+  readonly budget: { left: number };
 }
 
 type Check = (place: Place, given: unknown) => readonly SchemaFault[];
 type Fields = Readonly<Record<string, unknown>>;
 
 const MOST_NESTING = 200;
+/** Steps of one check, far more than any schema that is meant takes; some double the work with every line. */
+const MOST_STEPS = 50_000;
 
 /**
  * Everything that is wrong with a value by a JSON Schema of draft-07 or 2020-12. A keyword that is not known
- * here, or is badly formed, forbids nothing: whoever wrote the schema checks by it too. A key whose value is
- * undefined counts as absent, as it would be in JSON.
+ * here, or is badly formed, forbids nothing: whoever wrote the schema checks by it too. Neither does one
+ * that takes too long. A key whose value is undefined counts as absent, as it would be in JSON.
  */
 export function schemaFaults(schema: JsonSchema, value: unknown): readonly SchemaFault[] {
-  return faultsAt({ schema, value, path: [], root: schema, references: [] });
+  const budget = { left: MOST_STEPS };
+  const faults = faultsAt({ schema, value, path: [], root: schema, references: [], budget });
+  return budget.left < 0 ? [] : faults;
 }
 
 function faultsAt(place: Place): readonly SchemaFault[] {
   const { schema, value, path } = place as { schema: unknown; value: unknown; path: readonly string[] };
   if (schema === false) return [{ path, says: "is not allowed" }];
-  if (!isFields(schema)) return [];
+  place.budget.left -= 1;
+  if (!isFields(schema) || place.budget.left < 0) return [];
   if (path.length > MOST_NESTING) return [{ path: path.slice(0, 3), says: "is nested too deeply" }];
   const faults: SchemaFault[] = [];
   for (const [keyword, given] of Object.entries(schema)) {

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { schemaError } from "../../messages/check-schema.ts";
 import type { JsonSchema } from "../../messages/json-schema.ts";
 import type { PartUnion } from "../../messages/parts.ts";
 import { keepHeadAndTail } from "../../text/truncate.ts";
@@ -12,6 +11,7 @@ import {
   type ToolKind,
   type ToolResult,
 } from "../../tools/tools.ts";
+import { ForeignSchema } from "../foreign-schema.ts";
 import type { McpConnection } from "./connection.ts";
 import { McpError } from "./mcp-error.ts";
 import type { OfferedTool } from "./offered-tools.ts";
@@ -47,7 +47,7 @@ export class DiscoveredMCPTool extends BaseTool {
   readonly serverName: string;
   readonly #server: McpToolServer;
   readonly #offered: OfferedTool;
-  readonly #checkedSchema: JsonSchema;
+  readonly #schema: ForeignSchema;
 
   constructor(server: McpToolServer, offered: OfferedTool) {
     super();
@@ -60,7 +60,7 @@ export class DiscoveredMCPTool extends BaseTool {
     this.displayName = `${shown} (${shownName(server.alias)} ${NAME_OF_HINT})`;
     this.description = describe(offered);
     this.parameterSchema = offered.inputSchema;
-    this.#checkedSchema = withoutPatterns(offered.inputSchema) as JsonSchema;
+    this.#schema = new ForeignSchema(offered.inputSchema);
     // What a server says of its own tools counts for nothing unless the person trusts it.
     this.kind = server.isTrusted && offered.isReadOnly ? "read" : "execute";
   }
@@ -75,15 +75,7 @@ export class DiscoveredMCPTool extends BaseTool {
   }
 
   override validateToolParams(params: Record<string, unknown>): string | null {
-    try {
-      const fault = schemaError(this.#checkedSchema, params);
-      if (fault === null) return null;
-      const names = Object.keys(this.parameterSchema.properties ?? {}).join(", ");
-      return `Invalid parameters for ${this.name}: ${fault}. It takes: ${names || "no parameters"}.`;
-    } catch {
-      // A schema that cannot be used here is left to the server.
-      return null;
-    }
+    return this.#schema.fault(this.name, params);
   }
 
   getDescription(params: Record<string, unknown>): string {
@@ -177,18 +169,4 @@ interface Progress {
 function progressText({ progress, total, message }: Progress): string {
   const share = total === undefined ? String(progress) : `${progress} of ${total}`;
   return message === undefined ? share : `${visibleText(message).slice(0, 500)} (${share})`;
-}
-
-/**
- * The schema without regular expressions, which a hostile server could use to hold up this program; the server
- * checks its arguments itself.
- */
-function withoutPatterns(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutPatterns);
-  if (typeof schema !== "object" || schema === null) return schema;
-  const kept = Object.entries(schema).filter(
-    ([key, value]) =>
-      !(key === "pattern" && typeof value === "string") && key !== "patternProperties" && key !== "format",
-  );
-  return Object.fromEntries(kept.map(([key, value]) => [key, withoutPatterns(value)]));
 }
