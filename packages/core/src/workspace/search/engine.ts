@@ -18,6 +18,8 @@ export interface Engine {
   readonly name: "ripgrep" | "git" | "grep";
   /** Whether it looks into UTF-16 files that bear a byte order mark. */
   readonly readsUtf16: boolean;
+  /** Whether the files of a whole folder are told to it by the name of the folder, or not at all. */
+  readonly takesFolders: boolean;
   /** null when the program cannot do it. */
   propose(batch: Batch): Promise<ReadonlySet<string> | null>;
 }

@@ -18,6 +18,7 @@ export const gitGrep: EngineMaker = async (pattern, folder) => {
   return {
     name: "git",
     readsUtf16: false,
+    takesFolders: true,
     propose: async (batch) => {
       const paths = ["--", ".", ":(exclude,glob)**/node_modules/**", ":(exclude,glob)**/.git/**"];
       all ??= namesFrom("git", [...NOTHING_RUNS, ...SEARCH, "-e", written, ...paths], batch);

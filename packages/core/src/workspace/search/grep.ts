@@ -8,6 +8,7 @@ export const systemGrep: EngineMaker = async (pattern) => {
   return {
     name: "grep",
     readsUtf16: false,
+    takesFolders: false,
     propose: (batch) =>
       namesFrom(
         "grep",

@@ -1,6 +1,7 @@
 import type { Slices } from "../walk.ts";
 import type { Engine } from "./engine.ts";
 import type { FileSearcher } from "./file-searcher.ts";
+import { FEWEST_FOR_A_FOLDER } from "./run-engine.ts";
 
 export interface Proposing {
   readonly engine: Engine;
@@ -20,9 +21,12 @@ export interface Proposing {
 const MOST_ARGUMENT_BYTES =
   process.platform === "win32" ? 24_000 : process.platform === "linux" ? 800_000 : 300_000;
 const POINTER_BYTES = 9;
-/** Starting a program takes as long as walking past some thousand files, so each batch is larger than the one before. */
-const FIRST_BATCH_FILES = 2000;
-const BATCH_GROWTH = 4;
+/**
+ * Starting a program takes as long as walking past some thousand files, so each batch is larger than the one
+ * before; but not so much that the program would wait for it, for the walk is two or three times as quick.
+ */
+const FIRST_BATCH_FILES = 1000;
+const BATCH_GROWTH = 3;
 /** Looking at the clock costs more than taking a file. */
 const FILES_PER_LOOK = 64;
 
@@ -36,7 +40,7 @@ export async function* proposedFiles(proposing: Proposing): AsyncGenerator<strin
   const end = () => ending.abort();
   signal.addEventListener("abort", end, { once: true });
   const timer = setTimeout(end, stopAt - performance.now());
-  const source = new BatchSource(proposing.next);
+  const source = new BatchSource(proposing.next, proposing.fillFolders && proposing.engine.takesFolders);
   let running: Running | null = null;
   try {
     for (;;) {
@@ -60,12 +64,16 @@ export async function* proposedFiles(proposing: Proposing): AsyncGenerator<strin
 class BatchSource {
   isAtEnd = false;
   readonly #next: () => string | null;
+  readonly #fillFolders: boolean;
   #files: string[] = [];
   #bytes = 0;
+  #folder = "";
+  #inFolder = 0;
   #fewest = FIRST_BATCH_FILES;
 
-  constructor(next: () => string | null) {
+  constructor(next: () => string | null, fillFolders: boolean) {
     this.#next = next;
+    this.#fillFolders = fillFolders;
   }
 
   get isFull(): boolean {
@@ -84,9 +92,18 @@ class BatchSource {
         return;
       }
       this.#files.push(file);
-      this.#bytes += Buffer.byteLength(file) + POINTER_BYTES;
+      if (this.#isNamed(file)) this.#bytes += Buffer.byteLength(file) + POINTER_BYTES;
       if (this.#files.length % FILES_PER_LOOK === 0 && slices.isOver) return;
     }
+  }
+
+  /** Of a folder with many files no more than its own name is given to the program, where that can be done. */
+  #isNamed(file: string): boolean {
+    if (!this.#fillFolders) return true;
+    const folder = file.slice(0, file.lastIndexOf("/") + 1);
+    this.#inFolder = folder === this.#folder ? this.#inFolder + 1 : 1;
+    this.#folder = folder;
+    return this.#inFolder < FEWEST_FOR_A_FOLDER;
   }
 
   /** Waits only when there is nothing more to gather meanwhile. */

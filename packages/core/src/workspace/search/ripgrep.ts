@@ -24,6 +24,7 @@ export const ripgrep: EngineMaker = async (pattern) => {
   return {
     name: "ripgrep",
     readsUtf16: true,
+    takesFolders: true,
     propose: (batch) =>
       namesFrom(program, [...FIXED_ARGUMENTS, "--regexp", written, "--", ...placesIn(batch)], batch),
   };

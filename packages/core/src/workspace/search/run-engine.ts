@@ -45,7 +45,7 @@ export async function namesFrom(
 }
 
 /** Fewer files of one folder are named one by one. */
-const FEWEST_FOR_A_FOLDER = 4;
+export const FEWEST_FOR_A_FOLDER = 4;
 
 /**
  * The folders that hold the files, for an engine that can be told not to descend: it reads a folder quicker

@@ -149,6 +149,7 @@ describe("search engines in odd places", () => {
     const endless: EngineMaker = async () => ({
       name: "grep",
       readsUtf16: true,
+      takesFolders: false,
       propose: (batch) => {
         setTimeout(() => controller.abort(), 100);
         return namesFrom("sh", ["-c", "trap '' TERM; sleep 31.4159 & sleep 31.4159"], batch);

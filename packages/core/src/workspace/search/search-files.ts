@@ -22,7 +22,7 @@ const ENGINES: readonly EngineMaker[] = [ripgrep, gitGrep, systemGrep];
 
 const TIME_LIMIT_MS = 30_000;
 /** A common pattern has enough hits in the first files; then no program needs to be started. */
-const HEAD_START_MS = 8;
+const HEAD_START_MS = 4;
 
 export interface SearchTarget {
   /** The real path of what is searched. */
