@@ -38,6 +38,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 };
 const INNER_FOLDERS = new Set([
   "core/network/html",
+  "core/network/search",
   "core/discovery/mcp",
   "core/text/edit-match",
   "core/text/patterns",

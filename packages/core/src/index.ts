@@ -91,6 +91,7 @@ export {
   type ToolResult,
 } from "./tools/tools.ts";
 export { WebFetch, WebFetch as WebFetchTool, type WebFetchOptions } from "./tools/web-fetch.ts";
+export { WebSearch, WebSearch as WebSearchTool, type WebSearcher } from "./tools/web-search.ts";
 export { WriteFile, WriteFile as WriteFileTool } from "./tools/write-file.ts";
 export type { CommandInfo, CommandList } from "./workspace/command-list.ts";
 export { SANDBOX_MODES, type SandboxMode } from "./workspace/sandbox.ts";

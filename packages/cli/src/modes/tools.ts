@@ -5,7 +5,7 @@ import { noteFailures } from "./note-failures.ts";
 import { openSettings } from "./options.ts";
 import { type Io, nothingAfter, type SubcommandRequest } from "./subcommand.ts";
 
-/** Lists what the model would be told. */
+/** Lists what the model would be told, and of each other tool what is missing before it is. */
 export async function runTools(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   nothingAfter("tools", request);
   const { options } = request;
@@ -17,16 +17,18 @@ export async function runTools(request: SubcommandRequest, { output, signal }: I
   noteFailures(await toolbox.ready(), output);
   await toolbox.close();
   if (signal.aborted) return EXIT.interrupted;
-  const tools = registry.getFunctionDeclarations().map((declaration) => ({
-    ...declaration,
-    source: registry.sourceOf(declaration.name) ?? "",
+  const tools = registry.getAllTools().map(({ name, description, parameterSchema: parameters, missing }) => ({
+    ...{ name, description, parameters, source: registry.sourceOf(name) ?? "" },
+    ...(missing === undefined ? {} : { missing }),
   }));
   if (options.outputFormat !== "text") {
     output.out(`${JSON.stringify(tools, null, 2)}\n`);
     return EXIT.done;
   }
   for (const tool of tools) {
-    output.out(`${visible(tool.name)}  (${visible(tool.source)})\n    ${visible(tool.description)}\n`);
+    const state = tool.missing === undefined ? "" : ", not configured";
+    const text = visible(tool.missing ?? tool.description);
+    output.out(`${visible(tool.name)}  (${visible(tool.source)}${state})\n    ${text}\n`);
   }
   return EXIT.done;
 }

@@ -31,8 +31,12 @@ export function commandsOf(options: ToolboxOptions, settings: Settings, place: C
 }
 
 /** Which variables every child process is denied, and which it gets all the same. */
-export function environmentRules({ model, shell }: Settings): EnvironmentRules {
+export function environmentRules({ model, shell, web }: Settings): EnvironmentRules {
   const models = [model, ...(model.fallbacks ?? [])];
   const keys = models.flatMap((one) => (typeof one === "string" ? [] : (one.apiKeyEnv ?? [])));
-  return { pass: shell.passEnvironment, secret: keys };
+  const { search } = web;
+  return {
+    pass: shell.passEnvironment,
+    secret: search?.apiKeyEnv === undefined ? keys : [...keys, search.apiKeyEnv],
+  };
 }

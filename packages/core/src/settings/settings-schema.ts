@@ -119,6 +119,15 @@ export const SETTINGS_SCHEMA: JsonSchema = {
         items: { type: "string", pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:/\\[\\]]+):\\d{1,5}$" },
         description: "host:port on this machine or a private network that may be fetched from.",
       },
+      search: {
+        ...section("The service that web_search asks.", {
+          provider: { enum: ["searxng", "tavily", "brave", "exa", "google"] },
+          url: { type: "string", description: "Where it is; searxng needs it, others have their own." },
+          apiKeyEnv: { type: "string", description: "The environment variable that holds the key." },
+          engineId: { type: "string", description: "google: the ID of the search engine." },
+        }),
+        required: ["provider"],
+      },
     }),
     shell: section("How commands are run.", {
       passEnvironment: {

@@ -77,6 +77,18 @@ interface ShellSettings {
 interface WebSettings {
   /** `host:port` on this machine or a private network that web_fetch may reach. */
   readonly allowedHosts: readonly string[];
+  /** Absent where no service is named; then nothing can be searched for. */
+  readonly search?: WebSearchSettings;
+}
+
+export interface WebSearchSettings {
+  readonly provider: "searxng" | "tavily" | "brave" | "exa" | "google";
+  /** Where the service is, instead of the provider's own address; SearXNG has none of its own. */
+  readonly url?: string;
+  /** The variable that holds the key, instead of the provider's own. */
+  readonly apiKeyEnv?: string;
+  /** Google's ID of the search engine. */
+  readonly engineId?: string;
 }
 
 interface FileSettings {

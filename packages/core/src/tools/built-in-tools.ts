@@ -14,6 +14,7 @@ import { type Subagents, Task } from "./task.ts";
 import { TodoWrite } from "./todoWrite.ts";
 import type { Tool } from "./tools.ts";
 import { type AnswerFromPage, WebFetch } from "./web-fetch.ts";
+import { WebSearch, type WebSearcher } from "./web-search.ts";
 import { WriteFile } from "./write-file.ts";
 
 /** What the built-in tools need, each exactly the part it uses. */
@@ -27,6 +28,8 @@ export interface BuiltInNeeds {
   /** Absent where there is no model. */
   readonly subagents?: Subagents;
   readonly web: Settings["web"];
+  /** Absent where no search service is named. */
+  readonly searcher?: WebSearcher | undefined;
   /** Absent where there is no model. */
   readonly answerFromPage?: AnswerFromPage;
   /** Absent where there is no model, or where the person switched it off. */
@@ -46,6 +49,7 @@ export function builtInTools(needs: BuiltInNeeds): Tool[] {
     new Grep(workspace),
     new Shell(workspace, commands),
     new WebFetch({ allowedHosts: web.allowedHosts, answerFromPage: needs.answerFromPage }),
+    new WebSearch(needs.searcher),
     new SaveMemory(memory),
     new Task(needs.subagents),
     new TodoWrite(),

@@ -79,8 +79,11 @@ export class ToolRegistry {
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** What the model is told: every tool that can be used. */
   getFunctionDeclarations(): FunctionDeclaration[] {
-    return this.getAllTools().map(declarationOf);
+    return this.getAllTools()
+      .filter(({ missing }) => missing === undefined)
+      .map(declarationOf);
   }
 
   /** The registered names most like one that is unknown. */

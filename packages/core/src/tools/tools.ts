@@ -109,6 +109,8 @@ export interface Tool<Params extends object = Record<string, unknown>> {
   readonly description: string;
   readonly parameterSchema: JsonSchema;
   readonly kind: ToolKind;
+  /** What is missing before it can be used, and how to get it; while it is said, the model is not told of the tool. */
+  readonly missing?: string | undefined;
   /**
    * What the pattern of an approval rule is compared with: paths relative to the root, a host as
    * `domain:example.org`. Without it only rules for the whole tool apply.

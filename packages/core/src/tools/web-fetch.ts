@@ -5,6 +5,7 @@ import type { WebLimits } from "../network/fetch-web.ts";
 import type { Resolve } from "../network/guard-host.ts";
 import { PageCache } from "../network/page-cache.ts";
 import type { Page, PageFormat } from "../network/read-page.ts";
+import { WebError } from "../network/web-error.ts";
 import { wholeCharacterEnd } from "../text/truncate.ts";
 import { untrusted } from "../text/untrusted.ts";
 import { BaseTool, type Confirmation, type ToolResult } from "./tools.ts";
@@ -113,7 +114,6 @@ export class WebFetch extends BaseTool<WebFetchParams> {
   }
 
   async execute(params: WebFetchParams, signal: AbortSignal): Promise<ToolResult> {
-    const { WebError } = await import("../network/web-error.ts");
     try {
       const page = await this.#page(params, signal);
       if (page.status >= 400) return httpError(page);

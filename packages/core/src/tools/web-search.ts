@@ -1,0 +1,100 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+import type { FoundPage } from "../network/search/search-web.ts";
+import { WebError } from "../network/web-error.ts";
+import { untrusted, visibleText } from "../text/untrusted.ts";
+import { BaseTool, type ToolResult } from "./tools.ts";
+
+export interface WebSearchParams {
+  readonly query: string;
+  readonly maxResults?: number;
+}
+
+/** A service that searches the web. Throws a WebError when it cannot. */
+export interface WebSearcher {
+  readonly name: string;
+  search(
+    question: { readonly query: string; readonly most: number },
+    signal: AbortSignal,
+  ): Promise<readonly FoundPage[]>;
+}
+
+const DEFAULT_RESULTS = 10;
+const MOST_RESULTS = 20;
+
+const HOW_TO_ADD =
+  'No search service is configured. Name one in settings.json: "web": {"search": {"provider": "tavily"}} with its key ' +
+  'in TAVILY_API_KEY; or "brave", "exa", "google", or "searxng" with "url".';
+
+export class WebSearch extends BaseTool<WebSearchParams> {
+  readonly name = "web_search";
+  readonly displayName = "WebSearch";
+  readonly kind = "fetch";
+  readonly description =
+    "Searches the web; answers with numbered sources: title, URL, snippet. Read a source with web_fetch.";
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      query: { type: "string", minLength: 1, description: "What to search for." },
+      maxResults: {
+        type: "integer",
+        minimum: 1,
+        maximum: MOST_RESULTS,
+        description: `Default ${DEFAULT_RESULTS}.`,
+      },
+    },
+    required: ["query"],
+    additionalProperties: false,
+  };
+  readonly #searcher: WebSearcher | undefined;
+
+  /** Without a searcher it can only say how to add one, and the model is not told of it. */
+  constructor(searcher?: WebSearcher) {
+    super();
+    this.#searcher = searcher;
+  }
+
+  get missing(): string | undefined {
+    return this.#searcher === undefined ? HOW_TO_ADD : undefined;
+  }
+
+  getDescription({ query }: WebSearchParams): string {
+    return `Search the web for ${JSON.stringify(query)}`;
+  }
+
+  protected override checkParams({ query }: WebSearchParams): string | null {
+    return query.trim() === "" ? '"query" must hold words to search for.' : null;
+  }
+
+  async execute({ query, maxResults }: WebSearchParams, signal: AbortSignal): Promise<ToolResult> {
+    if (this.#searcher === undefined) return failed("not_configured", HOW_TO_ADD);
+    try {
+      const most = maxResults ?? DEFAULT_RESULTS;
+      const pages = await this.#searcher.search({ query: query.trim(), most }, signal);
+      return found(pages.slice(0, most), query.trim(), this.#searcher.name);
+    } catch (error) {
+      if (error instanceof WebError) return failed(error.type, error.message);
+      throw error;
+    }
+  }
+}
+
+function found(pages: readonly FoundPage[], query: string, service: string): ToolResult {
+  const count = pages.length === 1 ? "1 result" : `${pages.length || "no"} results`;
+  const head = `Search with ${service} for ${JSON.stringify(query)}: ${count}.`;
+  if (pages.length === 0) return { llmContent: `${head} Try other or fewer words.`, returnDisplay: head };
+  const sources = pages.map(({ title, url, snippet, date }, index) => {
+    const lines = [`${index + 1}. ${title}${date === undefined ? "" : ` (${date})`}`, `   ${url}`];
+    return [...lines, ...(snippet === "" ? [] : [`   ${snippet}`])].join("\n");
+  });
+  const id = globalThis.crypto.randomUUID().replaceAll("-", "").slice(0, 16);
+  return {
+    llmContent: `${head}\n${untrusted(visibleText(sources.join("\n")), id)}`,
+    returnDisplay: [head, ...pages.map(({ title, url }, index) => `${index + 1}. ${title}: ${url}`)].join(
+      "\n",
+    ),
+  };
+}
+
+function failed(type: string, message: string): ToolResult {
+  return { llmContent: message, returnDisplay: message, error: { type, message } };
+}
