@@ -6,6 +6,7 @@ import { modulesUsed } from "./syntax.ts";
 const ROOM_OF_PACKAGE: Readonly<Record<string, string>> = {
   "@modelcontextprotocol/client": "packages/core/src/discovery/mcp/",
   "@napi-rs/keyring": "packages/core/src/discovery/mcp/keychain.ts",
+  "@lydell/node-pty": "packages/core/src/workspace/terminal-process.ts",
   diff: "packages/core/src/text/",
   "eventsource-parser": "packages/core/src/models/sse.ts",
   "fastest-levenshtein": "packages/core/src/text/",

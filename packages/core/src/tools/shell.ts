@@ -13,8 +13,10 @@ export interface ShellParams {
   readonly is_background?: boolean;
   readonly on_timeout?: "end" | "background";
   readonly sandbox_exception?: "network" | "unlimited";
-  readonly action?: "list" | "output" | "stop";
+  readonly terminal?: boolean;
+  readonly action?: "list" | "output" | "stop" | "input";
   readonly background_id?: string;
+  readonly input?: string;
 }
 
 const DEFAULT_TIMEOUT_MS = 120_000;
@@ -26,46 +28,60 @@ const BACKGROUND_START_MS = 200;
 /** Telling of commands and their output is much code, which most starts of Burin have no use for. */
 const telling = () => import("../workspace/command-report.ts");
 
+const ACTIONS = ["list", "output", "stop"];
+
+const PARAMETERS: Record<string, JsonSchema> = {
+  command: { type: "string", description: "The command, exactly as the shell shall run it." },
+  description: { type: "string", description: "What it does, in a few words, for the person." },
+  directory: {
+    type: "string",
+    description: "Where to run it; relative counts from the root. Default: the root.",
+  },
+  timeout: {
+    type: "integer",
+    minimum: 1,
+    maximum: MOST_TIMEOUT_MS,
+    description: `Milliseconds it may take; default ${DEFAULT_TIMEOUT_MS}. In the background: no limit by default.`,
+  },
+  is_background: {
+    type: "boolean",
+    description: "For servers and watchers: answers at once with an id; the command goes on.",
+  },
+  on_timeout: {
+    enum: ["end", "background"],
+    description: "When the time is over: end it with all it started (default), or let it go on.",
+  },
+  sandbox_exception: {
+    enum: ["network", "unlimited"],
+    description: "Only after the sandbox refused something: with network, or without the sandbox. Asks.",
+  },
+  action: {
+    enum: ACTIONS,
+    description: "Instead of a command: list background commands; show or stop the one of background_id.",
+  },
+  background_id: { type: "string", description: "The id of a background command." },
+};
+
+/** Where there is a package for terminals. */
+const WITH_TERMINAL: Record<string, JsonSchema> = {
+  terminal: {
+    type: "boolean",
+    description: "Gives the command a terminal, for programs that do not work without one.",
+  },
+  action: {
+    enum: [...ACTIONS, "input"],
+    description:
+      "Instead of a command: list background commands; show or stop the one of background_id, or type into its terminal.",
+  },
+  input: { type: "string", description: "What to type; \\r is the Enter key." },
+};
+
 export class Shell extends BaseTool<ShellParams> {
   readonly name = "run_shell_command";
   readonly displayName = "Shell";
   readonly kind = "execute";
   readonly description: string;
-  readonly parameterSchema: JsonSchema = {
-    type: "object",
-    properties: {
-      command: { type: "string", description: "The command, exactly as the shell shall run it." },
-      description: { type: "string", description: "What it does, in a few words, for the person." },
-      directory: {
-        type: "string",
-        description: "Where to run it; relative counts from the root. Default: the root.",
-      },
-      timeout: {
-        type: "integer",
-        minimum: 1,
-        maximum: MOST_TIMEOUT_MS,
-        description: `Milliseconds it may take; default ${DEFAULT_TIMEOUT_MS}. In the background: no limit by default.`,
-      },
-      is_background: {
-        type: "boolean",
-        description: "For servers and watchers: answers at once with an id; the command goes on.",
-      },
-      on_timeout: {
-        enum: ["end", "background"],
-        description: "When the time is over: end it with all it started (default), or let it go on.",
-      },
-      sandbox_exception: {
-        enum: ["network", "unlimited"],
-        description: "Only after the sandbox refused something: with network, or without the sandbox. Asks.",
-      },
-      action: {
-        enum: ["list", "output", "stop"],
-        description: "Instead of a command: list background commands; show or stop the one of background_id.",
-      },
-      background_id: { type: "string", description: "The id of a background command." },
-    },
-    additionalProperties: false,
-  };
+  readonly parameterSchema: JsonSchema;
   readonly #workspace: Workspace;
   readonly #commands: Commands;
 
@@ -73,6 +89,11 @@ export class Shell extends BaseTool<ShellParams> {
     super();
     this.#workspace = workspace;
     this.#commands = commands;
+    this.parameterSchema = {
+      type: "object",
+      properties: commands.hasTerminal ? { ...PARAMETERS, ...WITH_TERMINAL } : PARAMETERS,
+      additionalProperties: false,
+    };
     this.description =
       `Runs a command with ${commands.shell.title} and answers with its output, exit code, directory and time. ` +
       "Its input is empty, no terminal is attached. Each call is a new shell. " +
@@ -87,6 +108,7 @@ export class Shell extends BaseTool<ShellParams> {
   getDescription(params: ShellParams): string {
     if (params.action === "list") return "List background commands";
     if (params.action === "output") return `Show the output of ${params.background_id}`;
+    if (params.action === "input") return `Type into ${params.background_id}: ${params.input}`;
     if (params.action === "stop") return `Stop ${params.background_id}`;
     const where = params.directory === undefined ? "" : ` in ${this.#workspace.relative(params.directory)}`;
     const how = params.is_background ? " in the background" : "";
@@ -96,9 +118,10 @@ export class Shell extends BaseTool<ShellParams> {
 
   override async shouldConfirmExecute(params: ShellParams): Promise<Confirmation | false> {
     const { command, directory, sandbox_exception: exception } = params;
-    if (command === undefined) return false;
+    if (command === undefined) return params.action === "input" ? this.#typingQuestion(params) : false;
     const where = await this.#workspace.resolve(directory ?? ".");
-    const limits = await this.#limitsInWords(exception);
+    const { limitsInWords } = await telling();
+    const limits = limitsInWords(await this.#commands.sandbox(), exception, this.#commands.hasNetwork);
     return {
       kind: "exec",
       title: `Run this command in ${where}${params.is_background ? ", in the background" : ""}? ${limits}`,
@@ -110,28 +133,27 @@ export class Shell extends BaseTool<ShellParams> {
     };
   }
 
-  async #limitsInWords(exception: ShellParams["sandbox_exception"]): Promise<string> {
-    const state = await this.#commands.sandbox();
-    if (state.sandbox === null) {
-      return `It runs without a sandbox (${state.reason}): it can do all that you can.`;
-    }
-    if (exception === "unlimited") return "It wants to run WITHOUT the sandbox: it can do all that you can.";
-    const writes = state.sandbox.mode === "read-only" ? "cannot write" : "can write only in the project";
-    if (exception === "network") return `It ${writes}, and wants the network.`;
-    return `It ${writes}${this.#commands.hasNetwork ? "" : ", and has no network"}.`;
+  /** What is typed into a program can be a command just as well, so nothing but a person says yes to it. */
+  async #typingQuestion({ background_id: id = "", input = "" }: ShellParams): Promise<Confirmation> {
+    const found = (await this.#commands.backgrounds()).find((one) => one.id === id);
+    const title = `Type this into ${id}${found === undefined ? "" : ` (${found.request.command})`}?`;
+    return { kind: "info", title, prompt: input, urls: [], grants: [] };
   }
 
   protected override checkParams(params: ShellParams): string | null {
-    const { command, action, background_id: id } = params;
+    const { command, action, background_id: id, input } = params;
     if (action !== undefined) {
       if (command !== undefined) return 'Give either "command" or "action", not both.';
+      if ((action === "input") !== (input !== undefined)) return '"input" goes with "action": "input".';
       if (action !== "list" && id === undefined) return `"action": "${action}" needs "background_id".`;
       return null;
     }
     if (command === undefined) return '"command" is required.';
     if (command.trim() === "") return '"command" must not be empty.';
     if (command.includes("\0")) return '"command" cannot contain a NUL character.';
-    if (id !== undefined) return '"background_id" goes with "action", not with a command.';
+    if (id !== undefined || input !== undefined) {
+      return '"background_id" and "input" go with "action", not with a command.';
+    }
     return null;
   }
 
@@ -142,6 +164,7 @@ export class Shell extends BaseTool<ShellParams> {
       command: params.command,
       directory: await this.#workspace.resolve(params.directory ?? "."),
       exception: params.sandbox_exception ?? "none",
+      terminal: params.terminal ?? false,
     };
     const run = await this.#commands.start(request);
     if (params.is_background) return this.#inBackground(run, request, params.timeout);
@@ -213,7 +236,8 @@ export class Shell extends BaseTool<ShellParams> {
     });
   }
 
-  async #onBackground({ action, background_id: id = "" }: ShellParams): Promise<ToolResult> {
+  async #onBackground(params: ShellParams): Promise<ToolResult> {
+    const { action, background_id: id = "", input = "" } = params;
     const all = await this.#commands.backgrounds();
     const { backgroundInWords, processesInWords, stateInWords } = await telling();
     if (action === "list") {
@@ -225,6 +249,14 @@ export class Shell extends BaseTool<ShellParams> {
       const known = all.map((one) => one.id).join(", ") || "none";
       const message = `There is no background command "${id}"; known: ${known}.`;
       return { llmContent: message, returnDisplay: message, error: { type: "not_found", message } };
+    }
+    if (action === "input") {
+      if (!found.run.type(input)) {
+        const message = `${id} has no terminal or has ended, so nothing was typed.`;
+        return { llmContent: message, returnDisplay: message, error: { type: "no_terminal", message } };
+      }
+      await found.run.quiet();
+      return result(found.run, [`Typed. ${stateInWords(found.run)}`], backgroundInWords(found));
     }
     if (action === "output") return result(found.run, [stateInWords(found.run)], backgroundInWords(found));
     const left = await found.run.end();

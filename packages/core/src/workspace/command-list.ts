@@ -14,6 +14,8 @@ export interface CommandInfo {
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly outputBytes: number;
+  /** It can be typed to. */
+  readonly hasTerminal: boolean;
   /** How many of its processes are alive. */
   readonly processes: number;
 }
@@ -26,6 +28,8 @@ export interface CommandList {
   output(id: string, mostCharacters?: number): Promise<string | null>;
   /** Ends it with all it has started. false when there is no such command. */
   end(id: string): Promise<boolean>;
+  /** Types into its terminal, as keys: an answer ends in a carriage return. false when it has none. */
+  type(id: string, text: string): Promise<boolean>;
   /** The call that waits for it answers at once, and it goes on in the background. false when none waits. */
   toBackground(id: string): Promise<boolean>;
 }
@@ -49,6 +53,7 @@ export function commandList(commands: Commands): CommandList {
       await found?.run.end();
       return found !== undefined;
     },
+    type: async (id, text) => (await find(id))?.run.type(text) ?? false,
     async toBackground(id) {
       const found = (await commands.foreground()).find((one) => one.id === id);
       found?.run.onLetGo();
@@ -67,6 +72,7 @@ function infoOf({ id, request, run }: BackgroundCommand): CommandInfo {
     state: run.isOver ? "ended" : going,
     ...(end === null ? {} : { exitCode: end.exitCode, signal: end.signal }),
     startedAt: run.startedAt,
+    hasTerminal: request.terminal ?? false,
     outputBytes: run.output.bytes,
     processes: run.members().length,
   };

@@ -3,6 +3,7 @@ export { endOrStop, MOST_LIVE_CHARACTERS, showLive } from "./command-wait.ts";
 export {
   backgroundInWords,
   endInWords,
+  limitsInWords,
   processesInWords,
   stateInWords,
   whereAndWhen,

@@ -25,6 +25,8 @@ export interface CommandRequest {
   readonly directory: string;
   /** What the sandbox lets through this once. */
   readonly exception: "none" | "network" | "unlimited";
+  /** The command has a terminal of its own. */
+  readonly terminal?: boolean;
 }
 
 /** A command that goes on by itself. */

@@ -23,6 +23,8 @@ export interface RunPlan {
   readonly env: Readonly<Record<string, string>>;
   readonly isVerbatim: boolean;
   readonly pipe: OutputPipe | null;
+  /** It has a terminal of its own instead of the pipe. */
+  readonly terminal: boolean;
   readonly outputFile: string;
   /** Absent when the command runs without limits. */
   readonly sandbox: SandboxPlan | null;
@@ -39,6 +41,7 @@ export interface ShellEnd {
 
 /** Output that is still on its way when the shell has ended comes within this time. */
 const DRAIN_MS = 40;
+const QUIET_MS = 250;
 /** Below that no system has given out all its process ids and begun again. */
 const SHORT_MS = 1000;
 
@@ -68,7 +71,8 @@ export class CommandRun {
   /** Rejects when the program cannot be started. */
   static async start(plan: RunPlan): Promise<CommandRun> {
     try {
-      const child = await startChild({
+      const start = plan.terminal ? (await import("./terminal-process.ts")).startInTerminal : startChild;
+      const child = await start({
         program: plan.program,
         args: plan.args,
         cwd: plan.cwd,
@@ -218,9 +222,27 @@ export class CommandRun {
     return members.filter(({ pid, name }) => name !== "bwrap" && pid !== keeper);
   }
 
+  /** Types into its terminal; false when it has none, or has ended. */
+  type(text: string): boolean {
+    const { input } = this.#child;
+    if (!this.#plan.terminal || input === null || this.#shellEnd !== null) return false;
+    input.write(text);
+    return true;
+  }
+
+  /** Until a program that was spoken to has nothing more to say for a moment. */
+  async quiet(): Promise<void> {
+    for (let before = -1, rounds = 0; before !== this.output.bytes && rounds < 20; rounds += 1) {
+      before = this.output.bytes;
+      await pause(QUIET_MS);
+    }
+  }
+
   /** Looks whether what the shell left has ended meanwhile. */
   async settle(): Promise<void> {
-    if (!this.#isOver && this.#ending === null && this.members().length === 0) await this.#finish();
+    // Before the shell's end is known, its last output may still be on its way.
+    if (this.#shellEnd === null || this.#isOver || this.#ending !== null) return;
+    if (this.members().length === 0) await this.#finish();
   }
 
   endAfter(milliseconds: number): void {

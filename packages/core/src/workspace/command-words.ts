@@ -1,6 +1,7 @@
 import type { BackgroundCommand, CommandRequest } from "./command-request.ts";
 import type { CommandRun, ShellEnd } from "./command-run.ts";
 import { commandLine, type ProcessEntry } from "./process-table.ts";
+import type { SandboxState } from "./sandbox.ts";
 
 const MOST_PROCESSES = 10;
 const MOST_LINE_CHARACTERS = 100;
@@ -53,4 +54,19 @@ export function stateInWords(run: CommandRun): string {
 
 export function whereAndWhen(run: CommandRun, request: CommandRequest): string[] {
   return [`Directory: ${request.directory}`, `Time: ${secondsSince(run.startedAt)}`];
+}
+
+/** What a command may do where it runs, for the person who is asked about it. */
+export function limitsInWords(
+  state: SandboxState,
+  exception: CommandRequest["exception"] | undefined,
+  hasNetwork: boolean,
+): string {
+  if (state.sandbox === null) {
+    return `It runs without a sandbox (${state.reason}): it can do all that you can.`;
+  }
+  if (exception === "unlimited") return "It wants to run WITHOUT the sandbox: it can do all that you can.";
+  const writes = state.sandbox.mode === "read-only" ? "cannot write" : "can write only in the project";
+  if (exception === "network") return `It ${writes}, and wants the network.`;
+  return `It ${writes}${hasNetwork ? "" : ", and has no network"}.`;
 }

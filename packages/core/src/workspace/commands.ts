@@ -7,6 +7,7 @@ import type {
   CommandsOptions,
 } from "./command-request.ts";
 import type { CommandRun } from "./command-run.ts";
+import { hasTerminal } from "./has-terminal.ts";
 import type { ProcessEntry } from "./process-table.ts";
 import type { RunningCommands } from "./running-commands.ts";
 import type { SandboxedCommand, SandboxPlan, SandboxState } from "./sandbox.ts";
@@ -19,6 +20,8 @@ import { chooseShell, findProgram, type ShellProgram } from "./shell-program.ts"
 export class Commands implements CommandsGround {
   readonly shell: ShellProgram;
   readonly outputFolder: string;
+  /** Commands can be given a terminal. */
+  readonly hasTerminal = hasTerminal();
   readonly #options: CommandsOptions;
   #running: Promise<RunningCommands> | undefined;
 

@@ -92,7 +92,8 @@ export class RunningCommands {
     const env = this.#environment();
     this.#count += 1;
     const runId = `${this.#ledger.id}.${this.#count}`;
-    const [pipe, sandbox] = await Promise.all([pipes.take(), this.#limitsOf(request)]);
+    const terminal = request.terminal ?? false;
+    const [pipe, sandbox] = await Promise.all([terminal ? null : pipes.take(), this.#limitsOf(request)]);
     const args = shellArguments(this.#shell, request.command);
     const inherited = this.#options.environment[RUN_VARIABLE];
     const run = await CommandRun.start({
@@ -109,6 +110,7 @@ export class RunningCommands {
       },
       isVerbatim: this.#shell.isVerbatim,
       pipe,
+      terminal,
       outputFile: join(this.#outputFolder, `${runId}-${randomBytes(4).toString("hex")}.txt`),
       sandbox,
     }).catch((error: unknown) => {
@@ -126,11 +128,13 @@ export class RunningCommands {
     return this.#env;
   }
 
-  async #limitsOf({ command, directory, exception }: CommandRequest): Promise<SandboxPlan | null> {
+  async #limitsOf({ command, directory, exception, terminal }: CommandRequest): Promise<SandboxPlan | null> {
     if (exception === "unlimited") return null;
     const argv = [this.#shell.path, ...shellArguments(this.#shell, command)] as const;
     const network = this.#options.network || exception === "network";
-    return this.#limits.plan({ argv, cwd: directory, network }, this.#isReadOnly);
+    const hasTerminal = terminal ?? false;
+    const wrapped = { argv, cwd: directory, network, isAlone: hasTerminal, hasTerminal };
+    return this.#limits.plan(wrapped, this.#isReadOnly);
   }
 
   #openSession(): Session {

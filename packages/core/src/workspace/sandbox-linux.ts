@@ -76,6 +76,8 @@ export class LinuxSandbox implements Sandbox {
     const isCovered = (path: string) => [...COVERED, ...roots, home].some((folder) => isWithin(path, folder));
     const args = [
       ...spaces(command.network, this.#isRoot),
+      // A session of its own keeps a command from typing into the person's terminal; this one has another.
+      ...(command.hasTerminal ? [] : ["--new-session"]),
       ...system(this.#isRoot, alike(bind, outer)),
       ...pairs("--bind", [
         [privateTemporary, "/tmp"],
@@ -132,7 +134,7 @@ export class LinuxSandbox implements Sandbox {
 function spaces(network: boolean, isRoot: boolean): string[] {
   const rights = isRoot ? KEPT_RIGHTS.flatMap((right) => ["--cap-add", `CAP_${right}`]) : [];
   return [
-    ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--new-session"],
+    ...["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"],
     ...["--die-with-parent", "--cap-drop", "ALL", ...rights],
     ...(network ? [] : ["--unshare-net"]),
   ];

@@ -19,6 +19,8 @@ export interface SandboxedCommand {
   readonly network: boolean;
   /** Nobody listens on descriptor 3: the program ends by itself, and all it started with it. */
   readonly isAlone?: boolean;
+  /** It has a terminal of its own, which it must not lose. */
+  readonly hasTerminal?: boolean;
 }
 
 /** What to start instead of the command itself. */

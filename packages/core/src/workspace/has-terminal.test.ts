@@ -1,0 +1,9 @@
+import { describe, expect, it } from "vitest";
+import { hasTerminal } from "./has-terminal.ts";
+
+describe("hasTerminal", () => {
+  it("is true where the package for this system is installed, and nowhere else", () => {
+    expect(hasTerminal()).toBe(true);
+    expect(hasTerminal("linux-riscv64")).toBe(false);
+  });
+});
