@@ -41,3 +41,8 @@ export function mcpProject(): McpProject {
 export function published(name: "everything" | "filesystem" | "memory"): string {
   return fileURLToPath(import.meta.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`));
 }
+/** A server of the fixture that misbehaves as its mode says. */
+export function fixture(mode = "plain", value = ""): { command: string; args: string[] } {
+  const file = fileURLToPath(new URL("stdio-server.mjs", import.meta.url));
+  return { command: process.execPath, args: [file, mode, value] };
+}

@@ -17,7 +17,7 @@ const CALL_MS = 600_000;
 /** A server that speaks of progress may take longer, but not for ever. */
 const MOST_CALL_FACTOR = 6;
 const LIST_MS = 60_000;
-const PING_MS = 5000;
+const PING_MS = 2000;
 const MOST_PAGES = 100;
 
 /** The connection with one server: opened when it is first needed, and again when it broke. */

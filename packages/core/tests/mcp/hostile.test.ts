@@ -1,0 +1,218 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Confirmation, ToolboxOptions, ToolResult } from "../../src/index.ts";
+import { fixture, type McpProject, mcpProject } from "./project.ts";
+
+let project: McpProject;
+
+beforeEach(() => {
+  project = mcpProject();
+});
+
+afterEach(() => project.close());
+
+const yolo = { approvalMode: "yolo" } as const;
+const textOf = ({ llmContent }: ToolResult) => JSON.stringify(llmContent);
+
+function openOne(mode: string, more: object = {}, options: Partial<ToolboxOptions> = yolo) {
+  return project.open({ evil: { ...fixture(mode), ...more } }, options);
+}
+
+function starts(): number {
+  return readFileSync(join(project.root, "starts"), "utf8").length;
+}
+
+describe("what a hostile server says of its tools", () => {
+  it("P16 X11 names of 200 characters, other scripts and built-in tools: fitting, unique, stable, each callable", async () => {
+    const toolbox = openOne("names");
+    const failures = await toolbox.ready();
+    const names = toolbox.registry.getAllTools().map((tool) => tool.name);
+    const its = names.filter((name) => name.startsWith("evil__"));
+    expect(its).toHaveLength(7);
+    for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of its) expect((await toolbox.call(name, {})).error).toBeUndefined();
+    expect(textOf(await toolbox.call("evil__read_file", {}))).toContain("read_file was called");
+    expect(toolbox.registry.sourceOf("read_file")).toBe("built-in");
+    expect(toolbox.registry.getTool("read_file")?.displayName).toBe("ReadFile");
+    expect(JSON.stringify(failures)).toContain("listed twice");
+    const again = openOne("names");
+    await again.ready();
+    expect(again.registry.getAllTools().map((tool) => tool.name)).toEqual(names);
+  });
+
+  it("P16 a zoo of schemas: those that work are callable, those that cannot are named, no other suffers", async () => {
+    const toolbox = openOne("schemas");
+    const failures = JSON.stringify(await toolbox.ready());
+    for (const name of ["ref", "recursive", "loop", "any_of", "unresolved", "regex"]) {
+      const { error } = await toolbox.call(`evil__${name}`, { a: "x" });
+      expect(
+        error?.type === undefined || error.type === "invalid_arguments",
+        `${name}: ${error?.message}`,
+      ).toBe(true);
+    }
+    expect(textOf(await toolbox.call("evil__any_of", { a: true }))).toContain("Invalid parameters");
+    expect(failures).toContain('\\"deep\\" was left out');
+    expect(failures).toContain('\\"huge\\" was left out');
+  });
+
+  it("P12 a pattern that would take for ever is left to the server", async () => {
+    const toolbox = openOne("schemas");
+    const { error } = await toolbox.call("evil__regex", { a: `${"a".repeat(50)}!` });
+    expect(error).toBeUndefined();
+  });
+
+  it("P21 a description cannot hide anything or drive a terminal", async () => {
+    const toolbox = openOne("escapes");
+    await toolbox.ready();
+    const description = toolbox.registry.getTool("evil__echo")?.description ?? "";
+    expect(description).toContain("\\x1b]52");
+    expect(description).toContain("\\u{202e}");
+    const { returnDisplay } = await toolbox.call("evil__echo", {});
+    expect(returnDisplay).toContain("\\x1b]0;title");
+  });
+
+  it("results stand between marks that the server cannot know", async () => {
+    const toolbox = openOne("escapes");
+    const marks = async () =>
+      /^<(untrusted-[0-9a-f]{12}) [^>]*>\n.*<\/\1>$/s.exec(
+        String([(await toolbox.call("evil__echo", {})).llmContent].flat()[0]),
+      )?.[1];
+    const [first, second] = [await marks(), await marks()];
+    expect(first).toBeDefined();
+    expect(first).not.toBe(second);
+  });
+
+  it("R8 asks with the server, the tool and the arguments; hints of the server change nothing", async () => {
+    const asked: Confirmation[] = [];
+    const confirm = (question: Confirmation) => {
+      asked.push(question);
+      return Promise.resolve({ outcome: "cancel" } as const);
+    };
+    const toolbox = openOne("hints", {}, { confirm });
+    await toolbox.call("evil__echo", { text: "x" });
+    expect(asked[0]).toMatchObject({ kind: "mcp", server: "evil", tool: "echo", args: { text: "x" } });
+    expect(toolbox.registry.getTool("evil__echo")?.kind).toBe("execute");
+  });
+
+  it("P24 an always holds for this definition only; a changed one asks again and says so", async () => {
+    const asked: string[] = [];
+    const confirm = (question: Confirmation) => {
+      asked.push(question.title);
+      return Promise.resolve({ outcome: "always", scope: "session" } as const);
+    };
+    const toolbox = openOne("changed", {}, { confirm });
+    await toolbox.call("evil__echo", { text: "1" });
+    await toolbox.call("evil__echo", { text: "2" });
+    expect(asked).toHaveLength(1);
+    const next = openOne("changed", {}, { confirm });
+    await next.ready();
+    await next.call("evil__echo", { text: "3" });
+    expect(asked).toHaveLength(2);
+    expect(asked[1]).toContain("has changed since it was last allowed");
+  });
+
+  it("a rule for the server, and trust, let its tools run unasked", async () => {
+    const ruled = project.open(
+      { evil: fixture() },
+      { settings: { mcpServers: { evil: fixture() }, permissions: { allow: ["evil__*"] } } },
+    );
+    expect(textOf(await ruled.call("evil__echo", { text: "by rule" }))).toContain("by rule");
+    const trusted = openOne("plain", { trust: true }, {});
+    expect(textOf(await trusted.call("echo", { text: "by trust" }))).toContain("by trust");
+  });
+});
+
+describe("what a hostile server does", () => {
+  it("R14 a tool that fails is an error with the server's words", async () => {
+    const { error } = await openOne("plain").call("evil__fail", {});
+    expect(error).toMatchObject({ type: "mcp_tool_error", message: "it failed on purpose" });
+  });
+
+  it("P12 a result of 10 MB is cut for the model and for the person", async () => {
+    const result = await openOne("big").call("evil__echo", {});
+    expect(textOf(result).length).toBeLessThan(150_000);
+    expect(String(result.returnDisplay).length).toBeLessThan(15_000);
+  });
+
+  it("what it prints that is no message does no harm", async () => {
+    expect(textOf(await openOne("garbage").call("evil__echo", { text: "fine" }))).toContain("fine");
+  });
+
+  it("floods of errors, notices and answers that nobody asked for do not stop a call", async () => {
+    const toolbox = openOne("floods");
+    expect(textOf(await toolbox.call("evil__echo", { text: "through" }))).toContain("through");
+    expect(textOf(await toolbox.call("list_directory", { path: project.root }))).toContain("starts");
+  });
+
+  it.each([
+    ["exit", {}, "the licence is missing"],
+    ["no-protocol", { startTimeout: 700 }, "this is no server"],
+    ["endless-line", { startTimeout: 20_000 }, "a line of more than"],
+  ])("R21 a server that cannot be used is reported with its last words: %s", async (mode, more, words) => {
+    const failures = await openOne(mode, more).ready();
+    expect(failures).toHaveLength(1);
+    expect(failures[0]?.message).toContain(words);
+  });
+
+  it("a server whose program is missing, or whose variable is not set, is reported in words", async () => {
+    const toolbox = project.open({
+      none: { command: "no-such-program-at-all" },
+      unset: { ...fixture(), env: { KEY: "$NO_SUCH_VARIABLE" } },
+    });
+    const told = JSON.stringify(await toolbox.ready());
+    expect(told).toContain("no-such-program-at-all");
+    expect(told).toContain("NO_SUCH_VARIABLE, which is not set");
+  });
+
+  it("P28 a server that dies is started again with the next call; the call is not repeated", async () => {
+    const toolbox = openOne("crash-once");
+    const lost = await toolbox.call("evil__echo", { text: "1" });
+    expect(lost.error?.type).toBe("mcp_connection_lost");
+    expect(textOf(await toolbox.call("evil__echo", { text: "2" }))).toContain("2");
+    expect(starts()).toBe(2);
+  });
+
+  it("P28 a call is repeated when a trusted server calls the tool harmless, and only then", async () => {
+    const trusted = openOne("hints", { trust: true }, {});
+    expect(textOf(await trusted.call("evil__echo", { text: "again" }))).toContain("again");
+    expect(starts()).toBe(2);
+  });
+
+  it("P28 a server that always dies costs one start for each call, and never hangs", async () => {
+    const toolbox = openOne("crash");
+    for (let call = 0; call < 3; call += 1) {
+      expect((await toolbox.call("evil__echo", {})).error?.type).toBe("mcp_connection_lost");
+    }
+    expect(starts()).toBe(3);
+  });
+
+  it("a call that hangs ends at its limit, the dead server is ended, and a cancelled call at once", async () => {
+    const toolbox = openOne("hang", { timeout: 300 });
+    await toolbox.ready();
+    const hung = await toolbox.call("evil__echo", {});
+    expect(hung.error?.message).toMatch(/timed out/i);
+    const stop = new AbortController();
+    const call = toolbox.call("evil__echo", {}, stop.signal);
+    await pause(100);
+    stop.abort();
+    expect((await call).error?.type).toBe("cancelled");
+  });
+
+  it("P28 a call made before the server is up waits for it, by its full name", async () => {
+    const toolbox = openOne("sleep", { args: fixture("sleep", "800").args });
+    expect(textOf(await toolbox.call("evil__echo", { text: "late" }))).toContain("late");
+  });
+
+  it("P28 the list of an earlier session declares the tools before the server is up", async () => {
+    const slow = { ...fixture("sleep", "400") };
+    const first = project.open({ evil: slow }, yolo);
+    await first.ready();
+    await first.close();
+    const second = project.open({ evil: slow }, yolo);
+    expect(textOf(await second.call("evil__echo", { text: "known" }))).toContain("known");
+    expect(existsSync(join(project.home, "cache", "mcp"))).toBe(true);
+  });
+});
