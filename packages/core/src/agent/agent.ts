@@ -1,4 +1,4 @@
-import type { FunctionCall } from "../messages/function-call.ts";
+import type { FunctionCall, FunctionDeclaration } from "../messages/function-call.ts";
 import type { Message } from "../messages/message.ts";
 import type { ChatModel, ModelRequest } from "../models/chat-model.ts";
 import { defaultContextWindow } from "../models/context-window.ts";
@@ -23,6 +23,8 @@ import { WorkRecord } from "./work-record.ts";
 export interface AgentNeeds {
   readonly model: ChatModel;
   readonly registry: ToolRegistry;
+  /** What a request declares; without it every tool. */
+  readonly declarations?: () => readonly FunctionDeclaration[];
   readonly scheduler: Scheduler;
   readonly systemPrompt: string;
   /** Most replies of the model to one prompt. */
@@ -269,8 +271,9 @@ export class Agent {
   }
 
   #request(): ModelRequest {
-    const { systemPrompt: system, registry } = this.#needs;
-    return { system, history: this.#history.messages, tools: registry.getFunctionDeclarations() };
+    const { systemPrompt: system, registry, declarations } = this.#needs;
+    const tools = declarations?.() ?? registry.getFunctionDeclarations();
+    return { system, history: this.#history.messages, tools };
   }
 
   /** Enters the history when it happens, not when somebody reads it. */

@@ -2,6 +2,7 @@ import { Agent, type AgentNeeds } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { Budget, parseBudget } from "../agent/budget.ts";
 import { ContextFiles } from "../agent/context-files.ts";
+import { DeclaredTools } from "../agent/declared-tools.ts";
 import { systemPrompt } from "../agent/system-prompt.ts";
 import type { ChatModel } from "../models/chat-model.ts";
 import { defaultContextWindow } from "../models/context-window.ts";
@@ -9,6 +10,7 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import { type Settings, SettingsError } from "../settings/settings.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
+import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
 /** What a session says of its agent. */
@@ -20,12 +22,20 @@ export interface AgentOptions {
   readonly environment?: NodeJS.ProcessEnv;
 }
 
+interface WaitingSources {
+  readonly isWaiting: boolean;
+  /** Waits a while for them; resolves to the names of those that did not make it. */
+  settle(signal: AbortSignal): Promise<readonly string[]>;
+}
+
 interface AgentParts {
   readonly model: ChatModel;
   readonly settings: Settings;
   readonly registry: ToolRegistry;
   readonly scheduler: Scheduler;
   readonly workspace: Workspace;
+  /** Sources that may still bring tools. */
+  readonly waiting?: WaitingSources;
   /** More to go by, behind the system prompt. */
   readonly instructions?: string;
   readonly briefing?: NonNullable<AgentNeeds["briefing"]>;
@@ -40,7 +50,7 @@ const MOST_CONTEXT_CHARACTERS = 24_000;
 const CONTEXT_SHARE = 0.3;
 
 export function agentOf(options: AgentOptions, parts: AgentParts): Agent {
-  const { settings, workspace, instructions, ...needs } = parts;
+  const { settings, workspace, instructions, waiting, ...needs } = parts;
   const { model } = needs;
   const contextWindow =
     settings.model.contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
@@ -48,6 +58,7 @@ export function agentOf(options: AgentOptions, parts: AgentParts): Agent {
   const budget = budgetOf(options.budget, model.name, settings);
   return new Agent({
     ...needs,
+    declarations: declarationsOf(parts),
     systemPrompt: [systemPrompt(workspace.root), ...(instructions ? [instructions] : [])].join("\n\n"),
     maxTurns: options.maxTurns ?? DEFAULT_MAX_TURNS,
     contextWindow,
@@ -61,6 +72,32 @@ export function agentOf(options: AgentOptions, parts: AgentParts): Agent {
     }),
     ...(budget ? { budget } : {}),
   });
+}
+
+/** Declares what fits into the budget, and the search for the rest where tools may come from elsewhere. */
+function declarationsOf({ settings, registry, waiting }: AgentParts) {
+  const { tools, discovery, mcpServers } = settings;
+  const declared = new DeclaredTools({
+    registry,
+    mostCharacters: tools.schemaBudget,
+    searchTool: TOOL_SEARCH,
+    isWaiting: () => waiting?.isWaiting ?? false,
+  });
+  const sources = [
+    ...(discovery.discoveryCommand ? ["the discovery command"] : []),
+    ...Object.keys(mcpServers),
+  ];
+  const isExcluded = tools.exclude.includes(TOOL_SEARCH) || registry.getTool(TOOL_SEARCH) !== undefined;
+  if (sources.length > 0 && !isExcluded) {
+    const search = new ToolSearch({
+      sources,
+      undeclared: () => declared.undeclared(),
+      declare: (names) => declared.declare(names),
+      settle: async (signal) => (await waiting?.settle(signal)) ?? [],
+    });
+    registry.registerTool(search);
+  }
+  return () => declared.declarations();
 }
 
 /** A little more than is shown, so that a cut is noticed. null when it is no text that a tool may have. */

@@ -69,6 +69,7 @@ export function joinSession(options: SessionOptions) {
         : [];
       return [...(skills === null ? [] : [skills]), ...said];
     },
+    waiting: joined.discovery,
     ...(recording ? { onEvent: (event) => recording.note(event) } : {}),
     ...(resumed ? { past: resumed.session.events(kindOf) } : {}),
   });

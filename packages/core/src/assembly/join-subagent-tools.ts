@@ -19,8 +19,8 @@ export interface LentParts {
   readonly hooks?: CallHooks;
 }
 
-/** What belongs to the session alone: its plan, its list of steps, and the handing out of tasks. */
-const NOT_FOR_SUBAGENTS = new Set(["task", "todo_write", "exit_plan_mode"]);
+/** What belongs to the session alone: its plan, its list of steps, the handing out of tasks, and what it has found. */
+const NOT_FOR_SUBAGENTS = new Set(["task", "todo_write", "exit_plan_mode", "tool_search"]);
 
 /** The registry and the flow of one subagent: never more tools and never more rights than the session's. */
 export function subagentTools(lent: LentParts, { name, tools, approvalMode }: SubagentDefinition) {

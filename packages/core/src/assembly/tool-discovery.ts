@@ -111,9 +111,17 @@ export class ToolDiscovery {
     }
   }
 
-  /** Those that settings name, once they have been opened. */
-  get sources(): readonly ToolSource[] {
-    return this.#sources;
+  /** true while a source has not answered, or has not even been opened. */
+  get isWaiting(): boolean {
+    return this.#running.size > 0;
+  }
+
+  /** Waits a while for those that have not answered; resolves to the names of those that still have not. */
+  async settle(signal: AbortSignal): Promise<readonly string[]> {
+    await this.start();
+    for (const source of this.#sources) void source.settle?.();
+    await within(Promise.all(this.#running.values()), LONGEST_WAIT_MS, signal);
+    return [...this.#running.keys()].map(({ name }) => name);
   }
 
   /** Ends what the sources have started. */

@@ -143,6 +143,12 @@ export const SETTINGS_SCHEMA: JsonSchema = {
         description: "Ask the model to repair an edit whose old text is found nowhere. Default true.",
       },
       svgAsText: { type: "boolean", description: "read_file gives SVG images as the text that they are." },
+      schemaBudget: {
+        type: "number",
+        minimum: 0,
+        description:
+          "Characters of declarations of discovered tools; more are found by tool_search. Default 8192.",
+      },
       ...TOOL_COMMAND_PROPERTIES,
     }),
     hooks: {

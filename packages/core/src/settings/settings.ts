@@ -35,6 +35,8 @@ export interface Settings {
     readonly svgAsText: boolean;
     /** An edit that no rule can place may be repaired by asking the model. */
     readonly editCorrection: boolean;
+    /** Characters that the declarations of discovered tools may take; more are found by tool_search. */
+    readonly schemaBudget: number;
   };
   /** Commands that are told of what happens and may have a say in it. */
   readonly hooks: readonly HookSettings[];
@@ -149,7 +151,7 @@ const NO_SETTINGS: Settings = {
   sandbox: { mode: "workspace-write", network: false, discovered: false },
   shell: { passEnvironment: [] },
   web: { allowedHosts: [] },
-  tools: { include: [], exclude: [], svgAsText: false, editCorrection: true },
+  tools: { include: [], exclude: [], svgAsText: false, editCorrection: true, schemaBudget: 8192 },
   hooks: [],
   discovery: NO_DISCOVERY,
   mcpServers: {},

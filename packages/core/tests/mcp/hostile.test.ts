@@ -107,6 +107,7 @@ describe("what a hostile server says of its tools", () => {
     await toolbox.call("evil__echo", { text: "1" });
     await toolbox.call("evil__echo", { text: "2" });
     expect(asked).toHaveLength(1);
+    await toolbox.close();
     const next = openOne("changed", {}, { confirm });
     await next.ready();
     await next.call("evil__echo", { text: "3" });

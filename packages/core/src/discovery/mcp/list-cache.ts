@@ -45,6 +45,11 @@ export class ListCache {
     return this.#writing;
   }
 
+  /** Resolves when nothing is left to be written. */
+  written(): Promise<void> {
+    return this.#writing;
+  }
+
   async #replace(known: KnownServer): Promise<void> {
     const text = JSON.stringify(known);
     if (text.length > MOST_CHARACTERS) return;

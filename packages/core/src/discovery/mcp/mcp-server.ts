@@ -148,6 +148,6 @@ export class McpServer implements ToolSource {
     this.#closing.abort(new Error("The session is over."));
     this.#startNow();
     if (this.#relisting !== null) clearTimeout(this.#relisting);
-    await this.connection.close();
+    await Promise.all([this.connection.close(), this.#cache.written()]);
   }
 }

@@ -1,0 +1,89 @@
+import type { FunctionDeclaration } from "../messages/function-call.ts";
+import type { ToolRegistry } from "../tools/tool-registry.ts";
+import { declarationOf, type Tool } from "../tools/tools.ts";
+
+export interface DeclaredToolsNeeds {
+  readonly registry: ToolRegistry;
+  /** Characters of JSON that tools of sources may take together. */
+  readonly mostCharacters: number;
+  /** The tool that finds the others; declared only when there are others. */
+  readonly searchTool: string;
+  /** true while sources may still bring tools. */
+  readonly isWaiting: () => boolean;
+}
+
+/** These are declared whatever they cost: they are few, and the person or the embedder chose each. */
+const FREE_SOURCES = new Set(["built-in", "embedder"]);
+
+/**
+ * Which tools a request declares: all that fit into the budget, and those that were found since. A tool that has
+ * been declared keeps its place, so that the start of each request is that of the one before.
+ */
+export class DeclaredTools {
+  readonly #needs: DeclaredToolsNeeds;
+  readonly #order = new Set<string>();
+  readonly #found = new Set<string>();
+
+  constructor(needs: DeclaredToolsNeeds) {
+    this.#needs = needs;
+  }
+
+  declarations(): FunctionDeclaration[] {
+    const { registry, mostCharacters, searchTool, isWaiting } = this.#needs;
+    const all = new Map(registry.getAllTools().map((tool) => [tool.name, tool]));
+    for (const name of this.#order) if (!all.has(name)) this.#order.delete(name);
+    let left = mostCharacters - this.#spent(all);
+    let leavesOut = false;
+    const added: string[] = [];
+    for (const tool of all.values()) {
+      if (this.#order.has(tool.name) || tool.name === searchTool) continue;
+      const cost = this.#isFree(tool) ? 0 : sizeOf(tool);
+      if (cost <= left) added.push(tool.name);
+      else leavesOut = true;
+      if (cost <= left) left -= cost;
+    }
+    const search = all.has(searchTool) && !this.#order.has(searchTool) && (leavesOut || isWaiting());
+    for (const name of [...added, ...(search ? [searchTool] : [])].sort()) this.#order.add(name);
+    return [...this.#order].flatMap((name) => {
+      const tool = all.get(name);
+      return tool === undefined ? [] : [declarationOf(tool)];
+    });
+  }
+
+  /** Those that no request declares so far. */
+  undeclared(): Tool[] {
+    const { registry, searchTool } = this.#needs;
+    return registry.getAllTools().filter(({ name }) => name !== searchTool && !this.#order.has(name));
+  }
+
+  /** From the next request on these are declared, over the budget too. */
+  declare(names: readonly string[]): void {
+    for (const name of names) {
+      this.#found.add(name);
+      this.#order.add(name);
+    }
+  }
+
+  #isFree({ name }: Tool): boolean {
+    return FREE_SOURCES.has(this.#needs.registry.sourceOf(name) ?? "");
+  }
+
+  #spent(all: ReadonlyMap<string, Tool>): number {
+    let spent = 0;
+    for (const name of this.#order) {
+      const tool = all.get(name);
+      if (tool !== undefined && !this.#isFree(tool) && !this.#found.has(name)) spent += sizeOf(tool);
+    }
+    return spent;
+  }
+}
+
+const sizes = new WeakMap<Tool, number>();
+
+function sizeOf(tool: Tool): number {
+  const known = sizes.get(tool);
+  if (known !== undefined) return known;
+  const size = JSON.stringify(declarationOf(tool)).length;
+  sizes.set(tool, size);
+  return size;
+}

@@ -1,0 +1,97 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+import { BaseTool, type Tool, type ToolResult } from "./tools.ts";
+
+type Params = Record<string, unknown>;
+
+export interface ToolSearchNeeds {
+  /** Where the tools come from that it may find, for the description. */
+  readonly sources: readonly string[];
+  /** Tools that the model has not been told of. */
+  readonly undeclared: () => readonly Tool[];
+  readonly declare: (names: readonly string[]) => void;
+  /** Waits for sources that are still starting; resolves to the names of those that did not make it. */
+  readonly settle: (signal: AbortSignal) => Promise<readonly string[]>;
+}
+
+export const TOOL_SEARCH = "tool_search";
+
+const MOST_FOUND = 8;
+const MOST_CHARACTERS = 20_000;
+
+/** Finds tools that are too many to be declared all at once, and declares what it finds. */
+export class ToolSearch extends BaseTool {
+  readonly name = TOOL_SEARCH;
+  readonly displayName = "ToolSearch";
+  readonly kind = "read";
+  readonly description: string;
+  readonly parameterSchema: JsonSchema = {
+    type: "object",
+    properties: {
+      query: { type: "string", minLength: 1, description: "Words of what it should do, or its name." },
+    },
+    required: ["query"],
+    additionalProperties: false,
+  };
+  readonly #needs: ToolSearchNeeds;
+
+  constructor(needs: ToolSearchNeeds) {
+    super();
+    this.#needs = needs;
+    this.description =
+      "Finds more tools than are listed here, by what they do; those it finds can be called from then on. " +
+      `They come from: ${needs.sources.join(", ")}.`;
+  }
+
+  getDescription({ query }: Params): string {
+    return `Find tools for ${query}`;
+  }
+
+  async execute(params: Params, signal: AbortSignal): Promise<ToolResult> {
+    const query = String(params.query);
+    const waiting = await this.#needs.settle(signal);
+    const tools = this.#needs.undeclared();
+    const found = bestOf(tools, query);
+    this.#needs.declare(found.map(({ name }) => name));
+    const late = waiting.length === 0 ? "" : `\nStill starting: ${waiting.join(", ")}. Try again later.`;
+    if (found.length === 0) {
+      const message = `None of the ${tools.length} other tools fits "${query}". Use other words.${late}`;
+      return { llmContent: message, returnDisplay: message };
+    }
+    return {
+      llmContent: `${describe(found)}${late}`,
+      returnDisplay: `Found ${found.map(({ name }) => name).join(", ")}.${late}`,
+    };
+  }
+}
+
+/** Those with most of the words; a word in the name counts more than one in the description. */
+function bestOf(tools: readonly Tool[], query: string): Tool[] {
+  const words = query
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== "");
+  const scored = tools.map((tool) => ({ tool, score: scoreOf(tool, words, query.trim()) }));
+  const fitting = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
+  return fitting.slice(0, MOST_FOUND).map(({ tool }) => tool);
+}
+
+function scoreOf({ name, plainName, description }: Tool, words: readonly string[], query: string): number {
+  if (name === query || plainName === query) return 1000;
+  const lowerName = name.toLowerCase();
+  const lowerText = description.toLowerCase();
+  return words.reduce(
+    (sum, word) => sum + (lowerName.includes(word) ? 3 : 0) + (lowerText.includes(word) ? 1 : 0),
+    0,
+  );
+}
+
+function describe(found: readonly Tool[]): string {
+  const texts: string[] = [];
+  let left = MOST_CHARACTERS;
+  for (const { name, description, parameterSchema } of found) {
+    const text = `${name}: ${description}\nParameters: ${JSON.stringify(parameterSchema)}`;
+    texts.push(text.length <= left ? text : `${name}: ${description.slice(0, 200)}`);
+    left -= text.length;
+  }
+  return `These tools can be called now:\n\n${texts.join("\n\n")}`;
+}
