@@ -32,6 +32,12 @@ const DOUBTS: readonly Doubt[] = [
     new: "return '<b>'.concat(text, '</b>');",
   },
   {
+    doubt: "an escape was lost in a string that is a pattern now",
+    content: "one(1);\nbegin: '\\\\s*#',\ntwo(2);\n",
+    old: "one(1);\nbegin: '\\s*#',\ntwo(2);",
+    new: "one(1);\nbegin: /\\s*#/,\ntwo(2);",
+  },
+  {
     doubt: "the blank lines at the file's end may be what is to go",
     content: "alpha(1);\nomega( 2 );\n\n\n\n",
     old: "alpha(1);\nomega(2);\n\n\n",

@@ -112,27 +112,6 @@ const SLIPS: readonly Slip[] = [
     new: AREA2.replace("\n", "\n\n"),
     result: DONE,
   },
-  {
-    slip: "a look-alike sign where the first line moves left",
-    content: "start();\n\n  // note\n  call('x');\n",
-    old: "\n  // note\n  call(‘x’);",
-    new: "\n// note\n  call(‘x’);",
-    result: "start();\n\n// note\n  call('x');\n",
-  },
-  {
-    slip: "tabs for spaces, also alone on a line",
-    content: "a\n  b;\n\nc\n  d;\n",
-    old: "a\n\tb;\n\nc\n\td;",
-    new: "a\n\tb;\n\t\nx\n\ty;\n\nc\n\td;",
-    result: "a\n  b;\n  \nx\n  y;\n\nc\n  d;\n",
-  },
-  {
-    slip: "trailing blanks left out that the new line has",
-    content: "a( 1 ); \nb(2);\n\n",
-    old: "a(1);",
-    new: "a(1); \nx(9);",
-    result: "a( 1 ); \nx(9);\nb(2);\n\n",
-  },
   { slip: "newlines around it", old: `\n\n\n${AREA}\n\n\n`, new: `\n\n\n${AREA2}\n\n\n`, result: DONE },
   { slip: "newlines around the old text only", old: `\n\n\n${AREA}\n\n\n`, new: AREA2, result: DONE },
   ...["12→", "L12: ", "12|", "12\t", "  12: "].map((format) => ({

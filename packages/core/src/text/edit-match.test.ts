@@ -215,4 +215,32 @@ describe("large input", () => {
     });
     expect(result).toBe(content.replace('call(15000, "some text 15000");', "gone();"));
   });
+
+  describe("of several megabytes", () => {
+    const lines = Array.from({ length: 90_000 }, (_, index) => `  call(${index}, "some text ${index}");`);
+    const content = lines.join("\n");
+
+    it("R94 finds the one place in spite of blanks", () => {
+      const oldText = 'call( 15000, "some text 15000" );\n\tcall( 15001, "some text 15001" );';
+      const result = applied({ content, oldText, newText: oldText.replace("text 15001", "word") });
+      expect(result).toBe(content.replace("some text 15001", "some word"));
+    });
+
+    it("X7 counts all places, however far apart", () => {
+      const twice = `${content}\n${lines[7]}\n`;
+      const match = findEdit({
+        content: twice,
+        oldText: 'call( 7, "some text 7" );',
+        newText: "x",
+        expected: 1,
+      });
+      expect(match).toMatchObject({ status: "ambiguous", found: 2, lines: [8, 90_001] });
+    });
+
+    it("R98 says what is closest", () => {
+      const oldText = '  call(500, "some txet 500");\n  call(501, "some text 501");';
+      const match = findEdit({ content, oldText, newText: "x", expected: 1 });
+      expect(match).toMatchObject({ status: "none", closest: { startLine: 501, endLine: 502 } });
+    });
+  });
 });

@@ -93,6 +93,8 @@ interface Stage {
   readonly cutFile?: Cut;
   /** Whether what is in the old text may be nowhere in the file. */
   readonly guesses?: true;
+  /** Whether it has to know the whole file, so that it is not for a large one. */
+  readonly needsWhole?: true;
   readonly places: (file: Tokens, before: Tokens, newText: string) => readonly Found[];
 }
 
@@ -121,8 +123,8 @@ const TIERS: readonly (readonly Stage[])[] = [
     { name: "lost escapes", lost: "\\", cut: plainly, cutFile: blindToEscapes, places: samePlaces },
     { name: "HTML entities", lost: "&", cut: byFold(ENTITY_BLIND), places: samePlaces },
   ],
-  [{ name: "elided middle", lost: "", cut: cutAroundElisions, places: elided }],
-  [{ name: "", lost: "", cut: plainly, guesses: true, places: nearPlaces }],
+  [{ name: "elided middle", lost: "", cut: cutAroundElisions, needsWhole: true, places: elided }],
+  [{ name: "", lost: "", cut: plainly, guesses: true, needsWhole: true, places: nearPlaces }],
 ];
 
 /** More places than this, or a long text at more than a few, are no longer told apart: none of them is taken. */
@@ -188,6 +190,7 @@ function leniently(request: EditRequest): EditMatch {
   const file = new CutFile(content);
   for (const tier of TIERS) {
     if (request.isOutdated === true && tier.some((stage) => stage.guesses)) continue;
+    if (file.isLarge && tier.some((stage) => stage.needsWhole)) continue;
     const candidates = tier.flatMap((stage) => {
       if (!content.includes(stage.lost)) return [];
       return readings.flatMap((reading) => candidatesOf(stage, reading, file));
@@ -198,12 +201,13 @@ function leniently(request: EditRequest): EditMatch {
       return { ...choice, lines: choice.starts.map((at) => lineOf(content, at)) };
     }
     if (choice.status === "unclear") break;
-    const plain = file.cutBy(plainly);
-    const done = holdsTokens(plain, plainly(newText), choice.before) && holdsText(content, newText);
-    if (done) return failure(request, plain);
+    const after = plainly(newText);
+    const there = file.around(plainly, after);
+    const done = there !== undefined && holdsTokens(there, after, choice.before);
+    if (done && holdsText(content, newText)) break;
     return matched(content, choice.stage, choice.replacements);
   }
-  return failure(request, file.cutBy(plainly));
+  return failure(request, file);
 }
 
 interface ReadPair extends TextPair {
@@ -224,9 +228,10 @@ function readingsOf({ oldText, newText }: TextPair): ReadPair[] {
 
 function candidatesOf(stage: Stage, reading: ReadPair, file: CutFile): Candidate[] {
   const before = stage.cut(reading.oldText);
-  if (stage.guesses !== true && !file.mayHold(before)) return [];
+  const by = stage.cutFile ?? stage.cut;
+  const tokens = stage.guesses === true ? file.alike(by, before) : file.around(by, before);
+  if (tokens === undefined) return [];
   const after = stage.cut(reading.newText);
-  const tokens = file.cutBy(stage.cutFile ?? stage.cut);
   const found = stage.places(tokens, before, reading.newText);
   return found
     .filter(({ place }) => hasLost(stage.lost, before, spanned(tokens.text, place)))
@@ -265,11 +270,13 @@ function elided(file: Tokens, before: Tokens): Found[] {
   return elidedPlaces(file, before).map((place) => ({ place, believable: true }));
 }
 
-function failure({ oldText, newText, content }: EditRequest, file: Tokens): EditMatch {
+function failure({ oldText, newText, content }: EditRequest, file: CutFile): EditMatch {
   const [before, after] = [plainly(oldText), plainly(newText)];
+  const [alike, there] = [file.alike(plainly, before), file.around(plainly, after)];
   const alreadyApplied =
-    holdsTokens(file, after, before) || (newText.trim() !== "" && content.includes(newText));
-  const closest = closestRegion(file, before);
+    (there !== undefined && holdsTokens(there, after, before)) ||
+    (newText.trim() !== "" && content.includes(newText));
+  const closest = alike === undefined ? undefined : closestRegion(alike, before);
   return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
 }
 

@@ -12,6 +12,8 @@ export type Respell = (after: Tokens, index: number) => string | undefined;
 interface Evidence {
   readonly plain: Map<string, Set<string>>;
   readonly placed: Map<string, Set<string>>;
+  /** By the sign and what follows it. */
+  readonly followed: Map<string, Set<string>>;
   readonly content: string;
   form: "NFC" | "NFD" | undefined;
   /** The model wrote fancy signs where the file has plain ones, and never rightly. */
@@ -28,6 +30,7 @@ export function learnSpelling(content: string, before: Tokens, samples: readonly
   const evidence: Evidence = {
     plain: new Map(),
     placed: new Map(),
+    followed: new Map(),
     content,
     form: undefined,
     fancy: false,
@@ -38,6 +41,7 @@ export function learnSpelling(content: string, before: Tokens, samples: readonly
     const raw = rawToken(before, index);
     note(evidence.plain, raw, file);
     note(evidence.placed, surroundings(before, index), file);
+    note(evidence.followed, withNext(before, index), file);
     if (raw === file) evidence.kept ||= isFancy(raw);
     else {
       differs = true;
@@ -56,7 +60,10 @@ function respell(evidence: Evidence, after: Tokens, index: number): string | und
   const raw = rawToken(after, index);
   const known = evidence.plain.get(raw);
   if (known === undefined) return respellUnknown(evidence, raw);
-  if ([...known].some((file) => file !== raw && /^[\\&]./.test(file))) return undefined;
+  if ([...known].some((file) => file !== raw && /^[\\&]./.test(file))) {
+    const seen = raw === "\\" ? evidence.followed.get(withNext(after, index)) : undefined;
+    return seen?.size === 1 ? [...seen][0] : undefined;
+  }
   if (known.size === 1 && known.has(raw)) return raw;
   if (!isFancy(raw)) {
     if (known.has(raw)) return raw;
@@ -85,6 +92,11 @@ function isFancy(raw: string): boolean {
 function note(map: Map<string, Set<string>>, key: string, value: string): void {
   const values = map.get(key) ?? new Set();
   map.set(key, values.add(value));
+}
+
+/** Of escapes only the same one says something: `\\s` is not told by `\\.`. */
+function withNext(tokens: Tokens, index: number): string {
+  return rawToken(tokens, index) + gapBefore(tokens, index + 1) + rawToken(tokens, index + 1);
 }
 
 /** A sign with what it touches: an opening quote is told from a closing one by the blank before it. */

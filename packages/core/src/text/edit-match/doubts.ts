@@ -3,7 +3,7 @@ import type { Kept } from "./diff-tokens.ts";
 import { countLineFeeds, miscountsBlankLines, splitGap } from "./gaps.ts";
 import { holdsText, squeezed, type ThreeGaps } from "./merge-gap.ts";
 import { type Change, linePrefix, type Place } from "./place.ts";
-import { gapBefore, hasElision, type Tokens } from "./tokens.ts";
+import { gapBefore, hasElision, rawToken, type Tokens } from "./tokens.ts";
 
 const STRANGE = [/[‘’“”]/, /&(?:lt|gt|amp|quot|#39);/];
 
@@ -20,8 +20,48 @@ export function cutsStrings({ content, before, after }: Change, { starts, ends }
   const lines = after.text.split("\n");
   if (there.includes("\\t") && lines.filter(isOwn).some((line) => line.trim().includes("\t"))) return true;
   if (countLineFeeds(before.text.trim()) <= countLineFeeds(there)) return false;
-  const own = lines.slice(0, -1).filter(isOwn);
-  return own.some((line) => ['"', "'", "`", "/"].some((sign) => line.split(sign).length % 2 === 0));
+  return lines
+    .slice(0, -1)
+    .filter(isOwn)
+    .map(withoutWholes)
+    .some((rest) => /["'`/]/.test(rest));
+}
+
+const COMMENT_LINE = /^\s*(?:\/\/|\/\*|\*|#|<!--).*/;
+const WHOLE = /"[^"\n]*"|'[^'\n]*'|`[^`\n]*`|\/\*.*?\*\/|\/\/ .*|\/[^/\n]*\//g;
+
+/** What is left of a line without its comments, strings and patterns: their signs only where one has no end. */
+function withoutWholes(line: string): string {
+  return line.replace(COMMENT_LINE, "").replace(WHOLE, "");
+}
+
+const QUOTE = /^["'`/]$/;
+
+/** Whether a lost escape is kept on a line whose quotes are others now: it may be right without it there. */
+export function requotesEscapes(
+  { content, before, after }: Change,
+  place: Place,
+  kept: readonly Kept[],
+): boolean {
+  const [keptBefore, keptAfter] = [new Set(kept.map((at) => at.before)), new Set(kept.map((at) => at.after))];
+  const requoted = (tokens: Tokens, own: ReadonlySet<number>, index: number) => {
+    const { first, last } = lineAround(tokens, index);
+    for (let at = first; at <= last; at++) if (!own.has(at) && QUOTE.test(tokens.keys[at] ?? "")) return true;
+    return false;
+  };
+  return kept.some((at) => {
+    const file = content.slice(place.starts[at.before], place.ends[at.before]);
+    if (!file.startsWith("\\") || file === rawToken(before, at.before)) return false;
+    return requoted(before, keptBefore, at.before) || requoted(after, keptAfter, at.after);
+  });
+}
+
+/** The tokens of the line that a token is on. */
+function lineAround(tokens: Tokens, index: number): Run {
+  let [first, last] = [index, index];
+  while (first > 0 && !gapBefore(tokens, first).includes("\n")) first--;
+  while (last + 1 < tokens.keys.length && !gapBefore(tokens, last + 1).includes("\n")) last++;
+  return { first, last };
 }
 
 /**
@@ -77,8 +117,9 @@ export function rebreaksNearChange(change: Change, place: Place, kept: readonly 
     const seam = { index, partner };
     if (!keepsLayout(change, place, seam)) return true;
     const { first, last } = linesAround(content, place, index);
-    const repeated = !reflowed && countLineFeeds(gap) === countLineFeeds(next);
-    return !repeated && !isKeptRun(partner, first, last);
+    const [o, n, f] = [gap, next, file].map(countLineFeeds);
+    const fewer = o !== undefined && f !== undefined && o > 1 && f > o;
+    return (reflowed || fewer || o !== n) && !isKeptRun(partner, first, last);
   });
 }
 

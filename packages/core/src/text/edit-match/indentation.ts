@@ -25,7 +25,7 @@ export function learnIndentation(
   newIndents: readonly string[],
 ): Indentation {
   const off = samples.filter((sample) => sample.before !== sample.file);
-  const style = off.length === 0 ? "same" : styleOf(off, newIndents);
+  const style = off.length === 0 ? "same" : (styleByKind(off, newIndents) ?? styleOf(off, newIndents));
   if (style === "same" || style === "file") return { style, reindent: (indent) => indent };
   if (style === "unclear") return { style, reindent: () => undefined };
   const rule = byPair(samples) ?? (() => undefined);
@@ -52,6 +52,24 @@ function styleOf(off: readonly IndentSample[], newIndents: readonly string[]): "
   const modelLeast = least(off.map((sample) => sample.before));
   const newLeast = least(newIndents);
   return allFile && (newLeast === fileLeast || newLeast !== modelLeast) ? "file" : "unclear";
+}
+
+/** Where one has tabs and the other spaces, the new text shows at once whose it has. */
+function styleByKind(
+  off: readonly IndentSample[],
+  newIndents: readonly string[],
+): "model" | "file" | undefined {
+  const [given, file, fresh] = [off.map(({ before }) => before), off.map(({ file }) => file), newIndents].map(
+    kindOf,
+  );
+  if (given === undefined || file === undefined || given === file) return undefined;
+  return fresh === given ? "model" : fresh === file ? "file" : undefined;
+}
+
+/** What all indentations consist of. */
+function kindOf(indents: readonly string[]): "\t" | " " | undefined {
+  const all = indents.join("");
+  return /^\t+$/.test(all) ? "\t" : /^ +$/.test(all) ? " " : undefined;
 }
 
 function least(indents: readonly string[]): number {

@@ -13,6 +13,7 @@ import {
   losesLineFeed,
   movesTrail,
   rebreaksNearChange,
+  requotesEscapes,
   writesStrangely,
 } from "./doubts.ts";
 import { lineEndAt, miscountsBlankLines, splitGap, withLineEnd } from "./gaps.ts";
@@ -30,7 +31,7 @@ import {
 } from "./merge-gap.ts";
 import { type Change, leadOf, linePrefix, type Place, type Span, trailOf } from "./place.ts";
 import type { Replacement } from "./replacement.ts";
-import { gapBefore } from "./tokens.ts";
+import { gapBefore, rawToken } from "./tokens.ts";
 
 /**
  * Three-way: what the model changed between its old and new text is done to the place in the file; whatever it
@@ -83,6 +84,7 @@ class Merge {
   result(): Replacement | undefined {
     const { before, after } = this.#change;
     if (this.#isReindentedByGuess() || this.#agreement.mixed) return undefined;
+    if (requotesEscapes(this.#change, this.#place, this.#kept)) return undefined;
     if (rebreaksNearChange(this.#change, this.#place, this.#kept)) return undefined;
     if (isNearDroppedLine(this.#change, this.#place, this.#kept)) return undefined;
     const written: string[] = [];
@@ -148,8 +150,12 @@ class Merge {
 
   /** One kind of mistake seen to be put right says nothing about the other kinds. */
   #isProven(last: Kept, next: Kept): boolean {
+    const { before, after } = this.#change;
+    for (let index = last.after + 1; index < next.after; index++) {
+      if (this.#respell(after, index) !== rawToken(after, index)) return false;
+    }
     return [last.before + 1, next.before].every((index) => {
-      const slip = gapSlip(gapBefore(this.#change.before, index), this.#fileGap(index));
+      const slip = gapSlip(gapBefore(before, index), this.#fileGap(index));
       return slip === undefined || slip === "text" || this.#agreement.corrected.has(slip);
     });
   }
@@ -199,13 +205,16 @@ class Merge {
     if (last.before < 0) return this.#firstLinesTaken(next);
     const left = last.before + 1;
     const atEnd = next.before === before.keys.length;
+    const dress = this.#dress(next.before);
+    // What follows the last line end is not of this text, so that it is not indented.
+    const reindent = (indent: string) => (atEnd && indent === "" ? "" : dress.reindent(indent));
     const merged = mergeDeletion(
       {
         after: gapBefore(after, next.after),
         before: { left: gapBefore(before, left), right: gapBefore(before, next.before) },
         file: { left: this.#fileGap(left), right: this.#fileGap(next.before) },
       },
-      this.#dress(next.before),
+      { ...dress, reindent },
     );
     const ownTrail =
       atEnd && !this.#fileGap(next.before).includes("\n") && gapBefore(after, next.after) === "";

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { applyReplacements, findEdit } from "./edit-match.ts";
+
+interface Merged {
+  readonly slip: string;
+  readonly content: string;
+  readonly old: string;
+  readonly new: string;
+  readonly result: string;
+}
+
+const MERGED: readonly Merged[] = [
+  {
+    slip: "a look-alike sign where the first line moves left",
+    content: "start();\n\n  // note\n  call('x');\n",
+    old: "\n  // note\n  call(‘x’);",
+    new: "\n// note\n  call(‘x’);",
+    result: "start();\n\n// note\n  call('x');\n",
+  },
+  {
+    slip: "tabs for spaces, also alone on a line",
+    content: "a\n  b;\n\nc\n  d;\n",
+    old: "a\n\tb;\n\nc\n\td;",
+    new: "a\n\tb;\n\t\nx\n\ty;\n\nc\n\td;",
+    result: "a\n  b;\n  \nx\n  y;\n\nc\n  d;\n",
+  },
+  {
+    slip: "trailing blanks left out that the new line has",
+    content: "a( 1 ); \nb(2);\n\n",
+    old: "a(1);",
+    new: "a(1); \nx(9);",
+    result: "a( 1 ); \nx(9);\nb(2);\n\n",
+  },
+  {
+    slip: "curly quotes, where other blanks are right in the new text",
+    content: "var d = days ? 'D' : '';\nvar s =  1;\n",
+    old: "var d = days ? ‘D’ : ‘’;\nvar s = 1;",
+    new: "var d = unit(days, ‘D’);\nvar s =  1;",
+    result: "var d = unit(days, 'D');\nvar s =  1;\n",
+  },
+  {
+    slip: "other indentation, where the last line goes",
+    content: "if (x) {\n    one(1);\n    two(2); // why\n\n    end();\n}\n",
+    old: "one(1);\ntwo(2); // why\n",
+    new: "one(1);\ntwo(2);\n",
+    result: "if (x) {\n    one(1);\n    two(2);\n\n    end();\n}\n",
+  },
+  {
+    slip: "tabs for spaces, where the only line is nested deeper",
+    content: "if (x) {\n  one(1);\n}\n",
+    old: "if (x) {\n\tone(1);\n}",
+    new: "if (x) {\n\t\tone(1);\n}",
+    result: "if (x) {\n    one(1);\n}\n",
+  },
+  {
+    slip: "a line break lost in a string, and a comment put in",
+    content: "one('\\n');\ntwo(2);\n",
+    old: "one('\n');\ntwo(2);",
+    new: "one('\n');\n// don't\ntwo(2);",
+    result: "one('\\n');\n// don't\ntwo(2);\n",
+  },
+];
+
+describe("what the new text changes is written as the file writes it", () => {
+  it.each(MERGED)("P1 P31 $slip", ({ content, old, new: newText, result }) => {
+    const match = findEdit({ content, oldText: old, newText, expected: 1 });
+    expect(match.status).toBe("matched");
+    expect(match.status === "matched" && applyReplacements(content, match.replacements)).toBe(result);
+  });
+});
