@@ -11,9 +11,9 @@ export async function runExplain({ words, options }: SubcommandRequest, { output
   if (tooMuch !== undefined) {
     throw new UsageError(`burin explain takes one command; "${tooMuch}" is too much. Quote it: '...'`);
   }
-  const { settings, notices } = await openSettings(options);
+  const { settings, isTrusted, notices } = await openSettings(options);
   for (const notice of notices) output.note(`burin: ${visible(notice)}`);
-  const toolbox = createToolbox({ ...sessionOptions(options, settings), root: options.root });
+  const toolbox = createToolbox({ ...sessionOptions(options, { settings, isTrusted }), root: options.root });
   const verdict = await toolbox.explain(command);
   await toolbox.close();
   if (options.outputFormat === "text") output.out(`${visible(textOf(verdict))}\n`);

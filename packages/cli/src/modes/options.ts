@@ -38,6 +38,7 @@ export type SessionChoice =
 
 export interface Opened {
   readonly settings: Settings;
+  readonly isTrusted: boolean;
   readonly notices: readonly string[];
 }
 
@@ -58,7 +59,7 @@ export async function openSettings(options: CommonOptions): Promise<Opened> {
       deny: [...permissions.deny, ...options.deny],
     },
   };
-  return { settings, notices: loaded.notices };
+  return { settings, isTrusted: loaded.isTrusted, notices: loaded.notices };
 }
 
 function checkRule(rule: string): void {
@@ -69,12 +70,16 @@ function checkRule(rule: string): void {
   }
 }
 
-export function sessionOptions(options: CommonOptions, settings: Settings): SessionOptions {
+export function sessionOptions(
+  options: CommonOptions,
+  { settings, isTrusted }: Pick<Opened, "settings" | "isTrusted">,
+): SessionOptions {
   const { root: cwd, includeDirectories, approvalMode, maxTurns, budget } = options;
   return {
     cwd,
     includeDirectories,
     settings,
+    isTrusted,
     approvalMode,
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(budget === undefined ? {} : { budget }),

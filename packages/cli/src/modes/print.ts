@@ -31,14 +31,14 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
 
 /** Runs one prompt without a screen; null goes on where a session that is taken up stopped. */
 export async function runPrint(prompt: string | null, options: CommonOptions, io: Io): Promise<ExitCode> {
-  const { settings, notices } = await openSettings(options);
+  const { settings, isTrusted, notices } = await openSettings(options);
   for (const message of notices) report({ type: "notice", message }, options, io.output);
   if (chooseModel(settings.model, process.env) === null) {
     const { howToConnect } = await import("./how-to-connect.ts");
     throw new UsageError(await howToConnect());
   }
   const session = createSession({
-    ...sessionOptions(options, settings),
+    ...sessionOptions(options, { settings, isTrusted }),
     record: options.session.kind !== "unrecorded",
     ...(options.session.kind === "take-up" ? await takenUp(options) : {}),
   });

@@ -1,6 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parseLayer } from "./parse-layer.ts";
+import { definitionEffects } from "./project-definitions.ts";
 import { type ProjectSettings, projectSettings } from "./project-settings.ts";
 import { type Settings, SettingsError } from "./settings.ts";
 import { type TrustAnswer, type TrustState, TrustStore, trustState } from "./trust.ts";
@@ -34,25 +35,31 @@ const NOTHING: ProjectSettings = { tightening: {}, trusted: {}, effects: [], ref
 /** Far more than anybody writes; what is larger or no file at all would only hold up the start. */
 const MOST_BYTES = 1024 * 1024;
 
-/** null when the folder brings no settings. A broken file is a fault of the answer, not thrown. */
+/** null when the folder brings nothing. A broken file is a fault of the answer, not thrown. */
 export async function openProject(
   home: string,
   root: string,
   person: Settings,
 ): Promise<ProjectFolder | null> {
-  const file = join(root, ".burin", "settings.json");
+  const folder = join(root, ".burin");
+  if (await isSame(folder, home)) return null;
+  const file = join(folder, "settings.json");
   const found = await stat(file).catch(() => null);
-  if (found === null || (await isSame(file, join(home, "settings.json")))) return null;
+  const definitions = await definitionEffects(folder);
+  if (found === null && definitions.length === 0) return null;
   let settings = NOTHING;
   let fault: string | undefined;
   try {
-    if (!found.isFile() || found.size > MOST_BYTES) throw new SettingsError(`${file} is no settings file.`);
-    settings = projectSettings(parseLayer(file, await readFile(file, "utf8")), person);
+    if (found === null) settings = NOTHING;
+    else if (!found.isFile() || found.size > MOST_BYTES)
+      throw new SettingsError(`${file} is no settings file.`);
+    else settings = projectSettings(parseLayer(file, await readFile(file, "utf8")), person);
   } catch (error) {
     fault = error instanceof Error ? error.message : String(error);
   }
   const { answer, trustFault } = await answerOf(home, root);
-  const { effects, refused } = settings;
+  const { refused } = settings;
+  const effects = [...settings.effects, ...definitions];
   // Of a file that cannot be read nobody knows whether it is still what was trusted; it is said, not passed over.
   const state = fault !== undefined && answer?.trusted ? "trusted" : trustState(answer, effects);
   const before = state === "changed" ? (answer?.effects ?? []) : effects;

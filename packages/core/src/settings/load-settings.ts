@@ -18,6 +18,8 @@ export interface LoadedSettings {
   readonly settings: Settings;
   /** What the person should know, e.g. that a file was not read. */
   readonly notices: readonly string[];
+  /** Whether what the folder brings beside its settings may be used too: its subagents, skills and commands. */
+  readonly isTrusted: boolean;
 }
 
 /** Where Burin keeps what belongs to the person. */
@@ -45,7 +47,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
     if (text === null) throw new SettingsError(`The settings file ${file} does not exist.`);
     layers.push(await parsed(file, text));
   }
-  return { settings: mergeSettings(layers), notices };
+  return { settings: mergeSettings(layers), notices, isTrusted: project?.state === "trusted" };
 }
 
 /** What the folder's settings would do and what has been said of it; null when it brings none. Runs nothing. */
@@ -72,8 +74,8 @@ async function personLayer(home: string): Promise<object> {
 }
 
 async function projectIn({ home, root }: SettingsPlaces, person: object): Promise<ProjectFolder | null> {
-  // Most folders bring no settings; they need not load what sorts them.
-  if (!existsSync(join(root, ".burin", "settings.json"))) return null;
+  // Most folders bring nothing; they need not load what sorts it.
+  if (!existsSync(join(root, ".burin"))) return null;
   const { openProject } = await import("./folder-trust.ts");
   return openProject(home, root, mergeSettings([person]));
 }

@@ -83,17 +83,17 @@ describe("what a project may say", () => {
           far: { url: "https://far.example/mcp", headers: { authorization: "x" } },
           none: { command: "y", disabled: true },
         },
-        hooks: { before: "rm -r ." },
+        hooks: [{ event: "before_tool", tools: "edit", command: "rm -r ." }],
         fromTheFuture: { runs: "this" },
       },
       NOBODY,
     );
     expect([...effects].sort()).toEqual([
       'connect to the MCP server "far": https://far.example/mcp, headers {"authorization":"x"}',
+      'run as a hook at before_tool, for "edit": rm -r .',
       "run, for each call of a discovered tool: call",
       "run, to discover tools: list",
       'set fromTheFuture to {"runs":"this"}',
-      'set hooks to {"before":"rm -r ."}',
       'start the MCP server "local": node "a b" c, env {"KEY":"v"}, cwd "sub"',
       'start the MCP server "mcp": serve --all',
     ]);

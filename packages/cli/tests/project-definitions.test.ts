@@ -1,0 +1,69 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+
+let root: string;
+let home: string;
+let server: FakeModelServer;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "burin-brings-"));
+  home = await mkdtemp(join(tmpdir(), "burin-home-"));
+  for (const [path, text] of [
+    ["agents/scout.md", "---\ndescription: scouts ahead\n---\nYou scout.\n"],
+    ["skills/release/SKILL.md", "---\ndescription: how a release is made\n---\nTag it.\n"],
+    ["commands/greet.md", "Say good morning.\n"],
+  ] as const) {
+    const file = join(root, ".burin", path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+  server = await startFakeModelServer([{ text: "one" }, { text: "two" }]);
+});
+
+afterEach(async () => {
+  await server.close();
+  await rm(root, { recursive: true });
+  await rm(home, { recursive: true });
+});
+
+function run(...args: string[]) {
+  const env = { BURIN_HOME: home, OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" };
+  return burin(args, { cwd: root, env });
+}
+
+describe("what a folder brings beside its settings", () => {
+  it("P24 is listed, and used only once the folder is trusted", async () => {
+    const before = await run("-p", "/greet");
+    expect(before.stderr).toContain("this folder is not trusted (it would use its subagents");
+    expect(before.stdout).toBe("one\n");
+    const first = JSON.stringify(server.requests[0]);
+    expect(first).toContain("/greet");
+    expect(first).not.toContain("scout");
+    expect(first).not.toContain("release");
+
+    const listed = await run("trust");
+    for (const words of ['subagents: "scout"', 'skills: "release"', 'commands: "greet"']) {
+      expect(listed.stdout).toContain(words);
+    }
+    expect((await run("trust", "yes")).code).toBe(0);
+
+    const after = await run("-p", "/greet");
+    expect(after.stderr).not.toContain("trust");
+    const second = JSON.stringify(server.requests[1]);
+    expect(second).toContain("Say good morning.");
+    expect(second).toContain("scouts ahead");
+    expect(second).toContain("how a release is made");
+  });
+
+  it("P24 a new subagent in a trusted folder asks again", async () => {
+    await run("trust", "yes");
+    await writeFile(join(root, ".burin/agents/spy.md"), "---\ndescription: spies\n---\nYou spy.\n");
+    const { stderr } = await run("-p", "hi");
+    expect(stderr).toContain("has changed since this folder was trusted");
+    expect(JSON.stringify(server.requests[0])).not.toContain("spies");
+  });
+});
