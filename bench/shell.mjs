@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { median, report } from "./measure.mjs";
+import { decisionFigures } from "./shell-decision.mjs";
 
 /** As it ships; by its address, so that the bundle is not type-checked. */
 const BUILT = new URL("../packages/core/dist/index.js", import.meta.url);
@@ -41,6 +42,7 @@ async function toolboxWith(root, mode, home) {
 }
 
 export async function run() {
+  await decisionFigures();
   const base = mkdtempSync(join(tmpdir(), "burin-bench-"));
   const root = mkdtempSync(join(base, "project-"));
   // The whole output goes to a file; on a memory disk the figure is that of the program and not of the disk.

@@ -16,17 +16,15 @@ interface ApprovalGround {
 /** The approval policy with all that it knows of this place. The grammar of commands is loaded with the first call. */
 export function lazyApproval({ current, rules, grants, roots, shell }: ApprovalGround) {
   return async (request: ApprovalRequest): Promise<Verdict> => {
-    const [{ judge }, { leadsOutside, realPaths, repositoryProgram }] = await Promise.all([
+    const [{ judge }, { surroundings }] = await Promise.all([
       import("../approval/approval-policy.ts"),
       import("../workspace/command-surroundings.ts"),
     ]);
     const place = {
       root: roots[0] ?? "",
       includeDirectories: roots.slice(1),
-      leadsOutside: (path: string, isPattern: boolean) => leadsOutside(path, isPattern, roots),
-      realPaths,
+      ...surroundings(roots),
       isOtherShell: shell.kind === "cmd" || shell.kind === "powershell",
-      repositoryProgram,
     };
     const judged = (granted: readonly Rule[]) =>
       judge({ ...request, place }, current.mode, { ...rules, granted: [...grants.session, ...granted] });

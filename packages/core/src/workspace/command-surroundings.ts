@@ -6,6 +6,28 @@ import { isWithin } from "./paths.ts";
 /** More names than this are not looked through for what a pattern of the shell matches. */
 const MOST_NAMES = 2000;
 
+/** What one decision asks about its place. Each thing is looked up once, so that a long line costs little. */
+export function surroundings(roots: readonly string[]) {
+  return {
+    leadsOutside: once((path, isPattern) => leadsOutside(path, isPattern, roots)),
+    realPaths: once(realPaths),
+    repositoryProgram: once(repositoryProgram),
+  };
+}
+
+function once<T>(look: (path: string, isPattern: boolean) => T): (path: string, isPattern?: boolean) => T {
+  const known = {
+    plain: new Map<string, { readonly answer: T }>(),
+    patterns: new Map<string, { readonly answer: T }>(),
+  };
+  return (path, isPattern = false) => {
+    const looked = isPattern ? known.patterns : known.plain;
+    const found = looked.get(path) ?? { answer: look(path, isPattern) };
+    looked.set(path, found);
+    return found.answer;
+  };
+}
+
 /**
  * Whether an absolute path, or any file that a pattern of the shell matches, really lies outside the roots.
  * What cannot be found out counts as outside: then the person is asked.
@@ -27,7 +49,7 @@ function isBeyond(path: string, roots: readonly string[]): boolean {
 }
 
 /** Where an absolute path, or each file that a pattern of the shell matches, really is or would be made. */
-export function realPaths(path: string, isPattern: boolean): readonly string[] {
+function realPaths(path: string, isPattern: boolean): readonly string[] {
   return (isPattern ? (matchedPaths(path) ?? []) : [path]).map(realOf);
 }
 
