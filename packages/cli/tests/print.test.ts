@@ -129,6 +129,23 @@ describe("burin -p", () => {
     });
   });
 
+  it("a budget: exit code 4 when it is used up, 2 when it cannot be read or has no price", async () => {
+    const call = { calls: [reading()] };
+    const env = await modelEnv(call, call);
+    expect(await run(["-p", "go", "--budget", "1 call, 1m"], env)).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining("The budget of 1 call is used up"),
+    });
+    expect(await run(["-p", "go", "--budget", "lots"], env)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("write tokens as 200k"),
+    });
+    expect(await run(["-p", "go", "--budget", "$1"], env)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("needs the price of fake"),
+    });
+  });
+
   it.each([
     ["nobody listening", "http://127.0.0.1:9/v1", "127.0.0.1:9"],
     ["a host that does not exist", "http://no-such-host.invalid/v1", "no-such-host.invalid"],

@@ -153,6 +153,6 @@ function inWords(kind: Kind, amount: number): string {
         ? `${Number((amount / 60_000).toFixed(1))} minutes`
         : `${amount / 1000} seconds`;
     default:
-      return `${amount} ${kind}`;
+      return amount === 1 ? `1 ${kind.slice(0, -1)}` : `${amount} ${kind}`;
   }
 }

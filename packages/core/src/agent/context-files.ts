@@ -52,10 +52,11 @@ export class ContextFiles {
     return this.#inFolders(folders);
   }
 
-  /** Those of the folders that a call has come to, from the root down, as far as they are new. */
+  /** Those of the folders that a call has worked in, from the root down, as far as they are new. */
   async touchedBy(call: ToolCall, registry: ToolRegistry): Promise<ContextText[]> {
     const tool = registry.getTool(call.name);
-    if (tool === undefined || (tool.kind !== "read" && tool.kind !== "edit")) return [];
+    // Only what has succeeded was given arguments that can be judged.
+    if (call.status !== "success" || (tool?.kind !== "read" && tool?.kind !== "edit")) return [];
     const texts: ContextText[] = [];
     for (const subject of tool.ruleSubjects?.(call.args) ?? []) {
       const path = resolve(this.#root, subject);

@@ -135,9 +135,9 @@ class FakeService {
       sendJson(response, error.status, protocol.errorBody(error));
       return;
     }
-    const answered = protocol.answeredCalls(body);
-    // `call_1` and so on, counted on over the whole conversation.
-    const callIds = (line.calls ?? []).map((_call, index) => `call_${answered + index + 1}`);
+    // `call_1` and so on, counted on over the whole conversation, also over one whose beginning was left out.
+    const last = Math.max(protocol.answeredCalls(body), highestCallNumber(body));
+    const callIds = (line.calls ?? []).map((_call, index) => `call_${last + index + 1}`);
     const reply: WireReply = { line, model: String(body.model), callIds };
     if (!protocol.isStreamed(body)) {
       sendJson(response, 200, protocol.whole(reply));
@@ -156,6 +156,14 @@ class FakeService {
   #lackOfReply(): string | undefined {
     return this.#taken < this.#replies.length ? undefined : "no reply is left in the script";
   }
+}
+
+function highestCallNumber(body: JsonRecord): number {
+  let highest = 0;
+  for (const [, number] of JSON.stringify(body).matchAll(/"call_(\d{1,9})"/g)) {
+    highest = Math.max(highest, Number(number));
+  }
+  return highest;
 }
 
 async function record(request: IncomingMessage): Promise<RecordedRequest> {

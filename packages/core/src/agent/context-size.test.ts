@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import type { ModelRequest } from "../models/chat-model.ts";
+import { estimateTokens } from "../text/token-estimate.ts";
+import { ContextSize } from "./context-size.ts";
+
+const prose = "The quick brown fox jumps over the lazy dog, and then it sleeps. ".repeat(50);
+const code = "  const total = items.reduce((sum, item) => sum + item.price * item.count, 0);\n".repeat(50);
+const json = JSON.stringify(
+  Array.from({ length: 50 }, (_, id) => ({ id, name: "x", tags: [1, 2], ok: true })),
+);
+const chinese = "汉字的句子在这里。".repeat(50);
+
+describe("P5 the estimate of tokens", () => {
+  it.each([
+    ["prose", prose, [3, 5]],
+    ["code", code, [2.2, 4.2]],
+    ["json", json, [1.6, 3.2]],
+    ["Chinese", chinese, [0.7, 1.2]],
+    ["blanks", " ".repeat(4000), [8, 30]],
+  ] as const)("%s: so many characters for a token", (_name, text, [least, most]) => {
+    const perToken = text.length / estimateTokens(text);
+    expect(perToken).toBeGreaterThan(least);
+    expect(perToken).toBeLessThan(most);
+  });
+
+  const request = (text: string): ModelRequest => ({
+    system: "s",
+    history: [{ role: "user", parts: [{ text }] }],
+    tools: [],
+  });
+
+  it("is corrected by what the service counts, within reason", () => {
+    const size = new ContextSize();
+    const first = size.of(request(prose));
+    size.learn(first, first * 1.5);
+    expect(size.of(request(prose)) / first).toBeCloseTo(1.5, 1);
+    size.learn(size.of(request(prose)), 3);
+    expect(size.of(request(prose)) / first).toBeCloseTo(0.7, 1);
+    size.learn(size.of(request(prose)), 0);
+    expect(size.of(request(prose)) / first).toBeCloseTo(0.7, 1);
+  });
+
+  it("counts a picture by the piece and not by its bytes, and what grows at the end anew", () => {
+    const size = new ContextSize();
+    const parts = [{ inlineData: { mimeType: "image/png", data: "x".repeat(1_000_000) } }, { text: "" }];
+    const history = [{ role: "user" as const, parts }];
+    const before = size.of({ system: "", tools: [], history });
+    expect(before).toBeLessThan(2000);
+    parts.push({ text: prose });
+    expect(size.of({ system: "", tools: [], history })).toBeGreaterThan(before + 500);
+  });
+});
