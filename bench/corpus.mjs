@@ -1,5 +1,6 @@
 // Trees of files for the benches: the same on every machine, built once in the folder for temporary files.
-import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -94,6 +95,34 @@ export function folderOf(entries) {
     if (number % 10 === 9) mkdirSync(name);
     else writeFileSync(name, "");
   }
+  renameSync(part, place);
+  return place;
+}
+
+/**
+ * What a home folder may be like: so many small files, a circle of links, a link to everything, a pipe and a
+ * folder that may not be read.
+ * @param {number} files
+ */
+export function hostileTreeOf(files) {
+  const place = join(tmpdir(), `burin-bench-hostile-${files}-v1`);
+  if (existsSync(place)) return place;
+  const part = `${place}.part`;
+  rmSync(part, { recursive: true, force: true });
+  const random = numbers(files);
+  let folder = part;
+  for (let number = 0; number < files; number += 1) {
+    if (number % 100 === 0) {
+      folder = join(part, `${word(random)}${number % 7}`, word(random), `part${number / 100}`);
+      mkdirSync(folder, { recursive: true });
+    }
+    writeFileSync(join(folder, `${word(random)}-${number}.txt`), `${word(random)} ${number}\n`);
+  }
+  symlinkSync(place, join(part, "circle"));
+  symlinkSync("/", join(part, "everything"));
+  symlinkSync(".", join(folder, "self"));
+  execFileSync("mkfifo", [join(part, "pipe"), join(folder, "pipe.txt")]);
+  mkdirSync(join(part, "closed"), { mode: 0o000 });
   renameSync(part, place);
   return place;
 }

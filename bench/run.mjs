@@ -7,6 +7,7 @@ const BENCHES = {
   start: "start.mjs",
   agent: "agent.mjs",
   files: "files.mjs",
+  "huge-tree": "huge-tree.mjs",
   edit: "edit/run.mjs",
   "edit-speed": "edit-speed.mjs",
   shell: "shell.mjs",

@@ -11,7 +11,8 @@ import { WorkspaceError } from "./workspace.ts";
 
 interface Match {
   readonly path: string;
-  readonly time: number;
+  /** In nanoseconds: files that are made together differ by less than a number of milliseconds can say. */
+  readonly time: bigint;
 }
 
 const TIME_LIMIT_MS = 30_000;
@@ -22,7 +23,7 @@ const NAMES_PER_LOOK = 64;
 export async function findFiles(
   access: Access,
   folder: string,
-  request: FindRequest & { readonly signal: AbortSignal },
+  request: FindRequest & { readonly signal: AbortSignal; readonly timeLimitMs?: number },
 ): Promise<FoundFiles> {
   const glob = new PathGlob(folder, request);
   const rules = access.ignoreRules();
@@ -32,14 +33,14 @@ export async function findFiles(
     respectGitIgnore: request.respectGitIgnore,
     enters: (path) => glob.canHold(path),
   });
-  const slices = new Slices(request.signal, performance.now() + TIME_LIMIT_MS);
-  const matches: Match[] = [];
+  const slices = new Slices(request.signal, performance.now() + (request.timeLimitMs ?? TIME_LIMIT_MS));
+  const newest = new Newest(request.most);
   let isPartial = false;
   let seen = 0;
   for (let file = walk.next(); file !== null; file = walk.next()) {
     if (glob.matches(file.path)) {
       const match = matchAt(`${folder === sep ? "" : folder}/${file.path}`, file.isLink);
-      if (match !== null && (!file.isLink || isUsable(match.path, access))) matches.push(match);
+      if (match !== null && (!file.isLink || isUsable(match.path, access))) newest.add(match);
     }
     seen += 1;
     if (seen % NAMES_PER_LOOK === 0 && slices.isOver && !(await slices.goOn())) {
@@ -47,15 +48,14 @@ export async function findFiles(
       break;
     }
   }
-  matches.sort(newestFirst);
-  const files = firstInside(matches, request.most, folder);
-  return { files, total: matches.length, isPartial, unreadableFolders: walk.unreadable };
+  const files = firstInside(newest.inOrder(), request.most, folder);
+  return { files, total: newest.total, isPartial, unreadableFolders: walk.unreadable };
 }
 
 function matchAt(path: string, isLink: boolean): Match | null {
   try {
-    const found = isLink ? statSync(path) : lstatSync(path);
-    return found.isFile() ? { path, time: found.mtimeMs } : null;
+    const found = isLink ? statSync(path, { bigint: true }) : lstatSync(path, { bigint: true });
+    return found.isFile() ? { path, time: found.mtimeNs } : null;
   } catch {
     return null;
   }
@@ -110,16 +110,35 @@ function isRealFolder(path: string): boolean {
   }
 }
 
-function newestFirst(a: Match, b: Match): number {
-  if (a.time !== b.time) return b.time - a.time;
-  const exact = exactTime(b.path) - exactTime(a.path);
-  if (exact !== 0n) return exact > 0n ? 1 : -1;
-  return compareCodePoints(a.path, b.path);
+/** The newest of all matches. What cannot be among them is let go at once, however many there are. */
+class Newest {
+  total = 0;
+  readonly #most: number;
+  #kept: Match[] = [];
+  #oldest: bigint | null = null;
+
+  constructor(most: number) {
+    // Some may turn out to lie outside when all are known.
+    this.#most = most * 2;
+  }
+
+  add(match: Match): void {
+    this.total += 1;
+    if (this.#oldest !== null && match.time < this.#oldest) return;
+    this.#kept.push(match);
+    if (this.#kept.length < this.#most * 2) return;
+    this.#kept = this.inOrder().slice(0, this.#most);
+    this.#oldest = this.#kept.at(-1)?.time ?? null;
+  }
+
+  inOrder(): Match[] {
+    return this.#kept.sort(newestFirst);
+  }
 }
 
-/** Milliseconds as a number hold about a quarter of a microsecond; the system tells more. */
-function exactTime(path: string): bigint {
-  return statSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n;
+function newestFirst(a: Match, b: Match): number {
+  if (a.time !== b.time) return a.time < b.time ? 1 : -1;
+  return compareCodePoints(a.path, b.path);
 }
 
 /** The pattern as counted from the folder. An absolute one must lie in it. */

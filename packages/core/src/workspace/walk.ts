@@ -118,7 +118,7 @@ export class Slices {
   constructor(signal: AbortSignal, stopAt: number) {
     this.#signal = signal;
     this.stopAt = stopAt;
-    this.#sliceEnd = performance.now() + SLICE_MS;
+    this.#sliceEnd = this.#nextEnd();
     signal.throwIfAborted();
   }
 
@@ -126,8 +126,12 @@ export class Slices {
   async goOn(): Promise<boolean> {
     await new Promise((resolve) => setImmediate(resolve));
     this.#signal.throwIfAborted();
-    this.#sliceEnd = performance.now() + SLICE_MS;
+    this.#sliceEnd = this.#nextEnd();
     return performance.now() < this.stopAt;
+  }
+
+  #nextEnd(): number {
+    return Math.min(performance.now() + SLICE_MS, this.stopAt);
   }
 
   /** Whether it is time to call goOn. */

@@ -57,6 +57,8 @@ export async function* proposedFiles(proposing: Proposing): AsyncGenerator<strin
     clearTimeout(timer);
     signal.removeEventListener("abort", end);
     ending.abort();
+    // No child is left when the call is answered.
+    await running?.names;
   }
 }
 

@@ -36,6 +36,7 @@ export interface SearchMeans {
   readonly engines?: readonly EngineMaker[];
   /** false: the engine is asked about every file, also when the first ones would have done. */
   readonly headStart?: boolean;
+  readonly timeLimitMs?: number;
 }
 
 /** Searches a file or a folder. The hits and their order do not depend on the engines. */
@@ -45,7 +46,7 @@ export async function searchFiles(
   request: SearchRequest & SearchMeans,
 ): Promise<SearchResult> {
   const pattern = parsed(request);
-  const stopAt = performance.now() + TIME_LIMIT_MS;
+  const stopAt = performance.now() + (request.timeLimitMs ?? TIME_LIMIT_MS);
   const slices = new Slices(request.signal, stopAt);
   const collector = new HitCollector(request);
   const rules = access.ignoreRules();

@@ -1,0 +1,68 @@
+import { execFileSync } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Access } from "./access.ts";
+import { findFiles } from "./find-files.ts";
+
+const FILES = 500;
+
+let root: string;
+
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), "burin-find-")));
+  for (let number = 0; number < FILES; number += 1) {
+    const folder = join(root, `part${number % 10}`);
+    mkdirSync(folder, { recursive: true });
+    const file = join(folder, `${number}.txt`);
+    writeFileSync(file, "");
+    utimesSync(file, 1_600_000_000, 1_600_000_000 + ((number * 7919) % FILES));
+  }
+  symlinkSync("..", join(root, "part0/circle"));
+  if (process.platform !== "win32") execFileSync("mkfifo", [join(root, "pipe.txt")]);
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function find(most: number, timeLimitMs?: number) {
+  const signal = new AbortController().signal;
+  const access = new Access([root], { ignoreFileNames: [], ignore: [], denied: [] });
+  const request = { pattern: "*.txt", caseSensitive: false, respectGitIgnore: true, most, signal };
+  return findFiles(access, root, timeLimitMs === undefined ? request : { ...request, timeLimitMs });
+}
+
+describe("findFiles", () => {
+  it("R75 P40 gives the newest of many, however few are asked for, and counts all", async () => {
+    const byAge = Array.from({ length: FILES }, (_, number) => number).sort(
+      (a, b) => ((b * 7919) % FILES) - ((a * 7919) % FILES),
+    );
+    for (const most of [1, 7, 100, 1000]) {
+      const { files, total, isPartial } = await find(most);
+      expect(files.map((file) => basename(file, ".txt"))).toEqual(byAge.slice(0, most).map(String));
+      expect([total, isPartial]).toEqual([FILES, false]);
+    }
+  });
+
+  it("P18 says so when the time is over, and gives what was found until then", async () => {
+    const { isPartial, total, files } = await find(1000, 0);
+    expect(isPartial).toBe(true);
+    expect(total).toBeLessThan(FILES);
+    expect(files).toHaveLength(total);
+  });
+
+  it("P18 ends when it is cancelled", async () => {
+    const controller = new AbortController();
+    const access = new Access([root], { ignoreFileNames: [], ignore: [], denied: [] });
+    const request = { pattern: "*", caseSensitive: false, respectGitIgnore: true, most: 9 };
+    controller.abort();
+    await expect(findFiles(access, root, { ...request, signal: controller.signal })).rejects.toThrow();
+  });
+});
