@@ -5,8 +5,9 @@ import { joinSession } from "./assembly/join-session.ts";
 import { joinParts } from "./assembly/join-tools.ts";
 import type { SessionOptions } from "./assembly/session-options.ts";
 import type { ToolboxOptions } from "./assembly/toolbox-options.ts";
+import type { FunctionCall } from "./messages/function-call.ts";
 import type { Message } from "./messages/message.ts";
-import type { OnCall } from "./scheduler/scheduler.ts";
+import type { OnCall, Scheduler } from "./scheduler/scheduler.ts";
 import { type AnsweredCall, isAnswered } from "./scheduler/tool-call.ts";
 import { newSessionId } from "./session/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "./tools/tool-registry.ts";
@@ -48,6 +49,8 @@ export interface Session {
   readonly history: readonly Message[];
   /** How much runs unasked; it can be set while the session lives. */
   approvalMode: ApprovalMode;
+  /** One call of the person's own, through the same flow; the model is not told of it. Never rejects. */
+  call(name: string, args: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<ToolResult>;
   /** Works on one prompt; the events end with one `done`. A reader that stops early stops the work. */
   run(text: string, signal?: AbortSignal): AsyncGenerator<AgentEvent>;
   /** Resolves when every source of more tools has answered, with what went wrong. They start by themselves. */
@@ -75,13 +78,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     options,
     options.record ? { undoWriter: `call-${newSessionId()}` } : {},
   );
-  const run: Toolbox["run"] = async (name, args, { signal, onCall } = {}) => {
-    const call = { id: "call_1", name, args };
-    const answers = await scheduler.run([call], signal ?? new AbortController().signal, onCall ?? (() => {}));
-    const answer = answers[0];
-    if (answer === undefined || !isAnswered(answer)) throw new Error("The scheduler left a call unanswered.");
-    return answer;
-  };
+  const run: Toolbox["run"] = (name, args, options) => answerOf(scheduler, { name, args }, options);
   return {
     registry,
     run,
@@ -95,6 +92,19 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     explain: (command) => approval(commandRequest(command, root)),
     call: async (name, args, signal) => resultOf(await run(name, args, signal ? { signal } : {})),
   };
+}
+
+/** One call outside any history. */
+async function answerOf(
+  scheduler: Scheduler,
+  { name, args }: Pick<FunctionCall, "name" | "args">,
+  { signal, onCall }: RunOptions = {},
+): Promise<AnsweredCall> {
+  const call = { id: "call_1", name, args };
+  const answers = await scheduler.run([call], signal ?? new AbortController().signal, onCall ?? (() => {}));
+  const answer = answers[0];
+  if (answer === undefined || !isAnswered(answer)) throw new Error("The scheduler left a call unanswered.");
+  return answer;
 }
 
 /** A command as the shell tool would ask about it. */
@@ -113,7 +123,7 @@ function resultOf(answer: AnsweredCall): ToolResult {
 
 export function createSession(options: SessionOptions): Session {
   const { id, joined, subagents, definitions, agent, work, recording } = joinSession(options);
-  const { registry, discovery, commands, close, current, spoken, hooks, notes } = joined;
+  const { registry, scheduler, discovery, commands, close, current, spoken, hooks, notes } = joined;
   discovery.onFailure = ({ source, message }) => {
     notes.push(`Tools from ${source}: ${message}`);
   };
@@ -147,6 +157,8 @@ export function createSession(options: SessionOptions): Session {
       if (!isFirst) await hooks?.at("session_end", new AbortController().signal);
       await Promise.allSettled([close(), recording?.close()]);
     },
+    call: async (name, args, signal) =>
+      resultOf(await answerOf(scheduler, { name, args }, signal ? { signal } : {})),
     customCommands: async () => (await definitions()).commands,
     ready: () => discovery.ready(),
     refreshTools: () => discovery.refresh(),

@@ -3,6 +3,7 @@ import {
   chooseModel,
   createSession,
   type RunStatus,
+  type Session,
   type SessionOptions,
 } from "@burin/core";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
@@ -51,7 +52,8 @@ export async function runPrint(prompt: string | null, options: CommonOptions, io
     usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
   };
   try {
-    const events = prompt === null ? session.goOn(io.signal) : session.run(prompt, io.signal);
+    const text = prompt?.includes("@") ? await withFiles(prompt, session, { options, io }) : prompt;
+    const events = text === null ? session.goOn(io.signal) : session.run(text, io.signal);
     for await (const event of events) {
       fold(document, event);
       report(event, options, io.output);
@@ -61,6 +63,15 @@ export async function runPrint(prompt: string | null, options: CommonOptions, io
   }
   finish(document, options, io.output);
   return EXIT_OF[document.status];
+}
+
+async function withFiles(
+  prompt: string,
+  session: Session,
+  { options: { root }, io }: { readonly options: CommonOptions; readonly io: Io },
+): Promise<string> {
+  const { withMentions } = await import("../commands/at-files.ts");
+  return withMentions(prompt, { session, root }, io.signal);
 }
 
 async function takenUp(options: CommonOptions): Promise<Pick<SessionOptions, "resume">> {

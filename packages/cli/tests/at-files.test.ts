@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+
+let root: string;
+let server: FakeModelServer;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "burin-at-"));
+  server = await startFakeModelServer([{ text: "ok" }]);
+});
+
+afterEach(async () => {
+  await server.close();
+  await rm(root, { recursive: true });
+});
+
+async function made(path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(root, path)), { recursive: true });
+  await writeFile(join(root, path), text);
+}
+
+/** What the model is sent for the prompt. */
+async function sent(prompt: string, ...args: string[]): Promise<string> {
+  const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" };
+  const { code, stderr } = await burin(["-p", prompt, ...args], { cwd: root, env });
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  const { messages } = JSON.parse(JSON.stringify(server.requests[0])).body;
+  return messages.at(-1).content;
+}
+
+describe("@ mentions", () => {
+  it("R40 P41 files are read and joined, whatever their names", async () => {
+    await made("a.txt", "alpha\n");
+    await made("sub/b c.txt", "beta\n");
+    await made("数据 1.md", "gamma\n");
+    const text = await sent('compare @a.txt, @"sub/b c.txt" and @数据\\ 1.md.');
+    expect(text).toMatch(/^compare @a\.txt/);
+    for (const content of ["alpha", "beta", "gamma"]) expect(text).toContain(content);
+    expect(text).toContain(`--- ${join(root, "a.txt")} ---`);
+  });
+
+  it("P48 a folder gives its list, never its files", async () => {
+    for (let index = 0; index < 300; index += 1) await made(`many/f${index}.txt`, "content\n");
+    const text = await sent("what is in @many?");
+    expect(text).toContain(`Directory listing for ${join(root, "many")}:`);
+    expect(text).toContain("f299.txt");
+    expect(text).not.toContain("content");
+  });
+
+  it("R40 a glob reads what it matches", async () => {
+    await made("src/a.ts", "const a = 1;\n");
+    await made("src/b.js", "const b = 2;\n");
+    const text = await sent("look at @src/*.ts");
+    expect(text).toContain("const a");
+    expect(text).not.toContain("const b");
+  });
+
+  it.each(["mail me@a.txt about it", "@nobody said so", "a @ b", "see @../outside", "@@a.txt"])(
+    "%j mentions no file and is sent as it is",
+    async (prompt) => {
+      await made("a.txt", "alpha\n");
+      expect(await sent(prompt)).toBe(prompt);
+    },
+  );
+
+  it("P39 a file that git ignores can be mentioned, one of .burinignore cannot", async () => {
+    await made(".gitignore", "built.txt\n");
+    await made(".burinignore", "hidden.txt\n");
+    await made("built.txt", "built content\n");
+    await made("hidden.txt", "hidden content\n");
+    const text = await sent("@built.txt @hidden.txt");
+    expect(text).toContain("built content");
+    expect(text).not.toContain("hidden content");
+    expect(text).toContain("hidden.txt");
+  });
+
+  it("P19 P38 a denied file and one outside are named, not shown", async () => {
+    await made(".env", "KEY=canary\n");
+    const other = await mkdtemp(join(tmpdir(), "burin-other-"));
+    await writeFile(join(other, "secret.txt"), "outside\n");
+    await symlink(join(other, "secret.txt"), join(root, "link.txt"));
+    const text = await sent(`@.env @link.txt @${join(other, "secret.txt")}`, "--deny", "read_file(.env*)");
+    expect(text).not.toMatch(/canary|outside\n/);
+    await rm(other, { recursive: true });
+  });
+});
