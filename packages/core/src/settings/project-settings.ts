@@ -19,7 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Place = "tightens" | "harmless" | "acts" | "loosens";
 
 /** Sections that are sorted key by key; everything else is one value. */
-const SECTIONS = new Set(["model", "permissions", "files", "sandbox", "shell", "tools", "discovery"]);
+const SECTIONS = new Set(["model", "permissions", "files", "sandbox", "shell", "web", "tools", "discovery"]);
 
 const PLACES: Readonly<Record<string, Place>> = {
   $schema: "harmless",
@@ -30,15 +30,20 @@ const PLACES: Readonly<Record<string, Place>> = {
   "model.baseUrl": "loosens",
   "model.apiKeyEnv": "loosens",
   "model.fallbacks": "loosens",
+  "model.contextWindow": "harmless",
+  // A budget of money is counted with these.
+  "model.prices": "loosens",
   "permissions.allow": "loosens",
   "permissions.ask": "tightens",
   "permissions.deny": "tightens",
   "files.ignore": "tightens",
   "files.ignoreFileNames": "tightens",
   "shell.passEnvironment": "loosens",
+  "web.allowedHosts": "loosens",
   "tools.exclude": "harmless",
   "tools.editCorrection": "harmless",
   "tools.svgAsText": "harmless",
+  "tools.schemaBudget": "harmless",
   "discovery.discoverySeconds": "harmless",
   "discovery.callSeconds": "harmless",
 };
@@ -80,7 +85,7 @@ class Sorted implements ProjectSettings {
       this.refused.push(path.join("."));
       return;
     }
-    if (place === "acts") this.effects.push(...effectOf(path.join("."), value).split("\n"));
+    if (place === "acts") this.effects.push(...effectsOf(path.join("."), value));
     const target = place === "tightens" ? this.tightening : this.trusted;
     const [key = "", name] = path;
     const plain = name === undefined ? value : { ...(target[key] as Fields | undefined), [name]: value };
@@ -131,11 +136,11 @@ function sortServers(
   if (Object.keys(kept).length > 0) sorted.put(["mcpServers"], kept, "harmless");
 }
 
-function effectOf(key: string, value: unknown): string {
-  if (key === "discovery.discoveryCommand") return `run, to discover tools: ${line(value)}`;
-  if (key === "discovery.callCommand") return `run, for each call of a discovered tool: ${line(value)}`;
-  if (key === "hooks" && Array.isArray(value)) return value.map(hookEffect).join("\n");
-  return `set ${key} to ${JSON.stringify(value)}`;
+function effectsOf(key: string, value: unknown): string[] {
+  if (key === "discovery.discoveryCommand") return [`run, to discover tools: ${line(value)}`];
+  if (key === "discovery.callCommand") return [`run, for each call of a discovered tool: ${line(value)}`];
+  if (key === "hooks" && Array.isArray(value)) return value.map(hookEffect);
+  return [`set ${key} to ${JSON.stringify(value)}`];
 }
 
 function hookEffect(hook: unknown): string {

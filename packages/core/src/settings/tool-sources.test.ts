@@ -35,7 +35,7 @@ describe("the commands that discover and call tools", () => {
   ])("X3 R18 R20 every spelling, and the one in tools wins: %j", async (file) => {
     const { discovery, tools } = await loaded(JSON.stringify(file));
     expect(discovery).toMatchObject({ discoveryCommand: "list", callCommand: "call" });
-    expect(Object.keys(tools)).toEqual(["include", "exclude", "svgAsText", "editCorrection"]);
+    expect(Object.keys(tools).filter((key) => /command/i.test(key))).toEqual([]);
   });
 
   it("X3 a later file wins, whatever spelling the two use", () => {

@@ -124,6 +124,27 @@ describe("trust of a folder", () => {
     expect((await notices())[0]).toContain("so these do not count: permissions.allow");
   });
 
+  it("what a folder brings beside its settings is listed, and counts once it is trusted", async () => {
+    const folder = join(top, "other");
+    const isTrusted = async () => (await loadSettings({ home, root: folder })).isTrusted;
+    await mkdir(join(folder, ".burin", "skills"), { recursive: true });
+    expect(await folderTrust({ home, root: folder })).toBeNull();
+    for (const path of ["agents/a.md", "commands/c.md", "skills/s/SKILL.md"]) {
+      await mkdir(join(folder, ".burin", path, ".."), { recursive: true });
+      await writeFile(join(folder, ".burin", path), "text");
+    }
+    expect((await folderTrust({ home, root: folder }))?.effects).toEqual([
+      'use its subagents: "a"',
+      'tell the model of its skills: "s"',
+      'offer its commands: "c"',
+    ]);
+    expect(await isTrusted()).toBe(false);
+    await trust(folder);
+    expect(await isTrusted()).toBe(true);
+    await writeFile(join(folder, ".burin", "agents", "b.md"), "text");
+    expect(await isTrusted()).toBe(false);
+  });
+
   it("--settings is the person's word: what it names counts in full", async () => {
     await writeProject(root, { permissions: { allow: ["read_file"] } });
     const file = join(root, ".burin", "settings.json");
