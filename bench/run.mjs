@@ -12,6 +12,7 @@ const BENCHES = {
   "edit-speed": "edit-speed.mjs",
   shell: "shell.mjs",
   session: "session.mjs",
+  web: "web.mjs",
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -91,8 +91,6 @@ function unpackerOf(name: string, head: Uint8Array): Transform {
 }
 
 function unknownEncoding(encoding: string): WebError {
-  return new WebError(
-    "broken_content",
-    `The content is packed as "${encoding.slice(0, 100)}", which cannot be unpacked.`,
-  );
+  const name = /^[\w ,-]{1,40}$/.test(encoding) ? `as "${encoding}"` : "in no known way";
+  return new WebError("broken_content", `The content is packed ${name}, and cannot be unpacked.`);
 }

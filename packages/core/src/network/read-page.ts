@@ -36,7 +36,8 @@ export async function readPage(
   signal: AbortSignal,
 ): Promise<Page> {
   const contentType = answer.headers["content-type"] ?? "";
-  const mimeType = (contentType.split(";")[0] ?? "").trim().toLowerCase();
+  // Said by the server, and told outside the marks of what is not to be obeyed: nothing but a type may stand there.
+  const mimeType = /^\s*([\w.+-]{1,60}\/[\w.+-]{1,80})\s*(?:;|$)/.exec(contentType)?.[1]?.toLowerCase() ?? "";
   const { url, status, bytes, isCut } = answer;
   const kind = reader.mediaKind(bytes);
   const base = { url: url.href, status, mimeType: kind?.mimeType ?? mimeType, title: "", notes: [] };

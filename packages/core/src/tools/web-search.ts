@@ -70,12 +70,16 @@ export class WebSearch extends BaseTool<WebSearchParams> {
     try {
       const most = maxResults ?? DEFAULT_RESULTS;
       const pages = await this.#searcher.search({ query: query.trim(), most }, signal);
-      return found(pages.slice(0, most), query.trim(), this.#searcher.name);
+      return found(pages.slice(0, most).map(seen), query.trim(), this.#searcher.name);
     } catch (error) {
       if (error instanceof WebError) return failed(error.type, error.message);
       throw error;
     }
   }
+}
+
+function seen({ title, snippet, ...page }: FoundPage): FoundPage {
+  return { ...page, title: visibleText(title), snippet: visibleText(snippet) };
 }
 
 function found(pages: readonly FoundPage[], query: string, service: string): ToolResult {
@@ -88,7 +92,7 @@ function found(pages: readonly FoundPage[], query: string, service: string): Too
   });
   const id = globalThis.crypto.randomUUID().replaceAll("-", "").slice(0, 16);
   return {
-    llmContent: `${head}\n${untrusted(visibleText(sources.join("\n")), id)}`,
+    llmContent: `${head}\n${untrusted(sources.join("\n"), id)}`,
     returnDisplay: [head, ...pages.map(({ title, url }, index) => `${index + 1}. ${title}: ${url}`)].join(
       "\n",
     ),

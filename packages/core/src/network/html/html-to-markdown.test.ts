@@ -24,6 +24,12 @@ const FORMS: readonly (readonly [what: string, html: string, markdown: string])[
     '<a href="/x"><h3>Card</h3><p>More</p></a>',
     "### [Card](https://site.test/x)\n\nMore",
   ],
+  [
+    "headings that lead to themselves",
+    '<h2><a href="#a">A</a> <a href="/b">b</a></h2>',
+    "## A [b](https://site.test/b)",
+  ],
+  ["marks in marks", "<b>a <strong>b</strong> <i>c</i></b>", "**a b *c***"],
   ["the marks beside headings", '<h2>Part <a href="#part">#</a></h2>', "## Part"],
   [
     "images",
@@ -84,6 +90,11 @@ const FORMS: readonly (readonly [what: string, html: string, markdown: string])[
   ],
   ["video", '<video src="/v.mp4" title="Demo"></video>', "[Demo](https://site.test/v.mp4)"],
   ["unquoted and repeated attributes", "<a href=/x href=/y class='a b'>t</a>", "[t](https://site.test/x)"],
+  [
+    "tags that no page should have",
+    "<constructor>a</constructor> <prototype b=1>b<p constructor=x>c",
+    "a b\n\nc",
+  ],
   ["broken tags", "<p>a < b <1 </ p><b>c</i></b><", "a < b <1 **c**<"],
 ];
 

@@ -19,6 +19,8 @@ const ASIDE_ROLES = new Set([
 ]);
 const PARAGRAPHS = new Set(["p", "pre", "blockquote", "td", "ul", "ol", "dl", "table", "h2", "h3"]);
 
+const MOST_OF_THE_PAGE = 0.7;
+
 /** Less than this is no article, whatever it is called. */
 const LEAST_CHARACTERS = 140;
 
@@ -44,8 +46,10 @@ export function mainContent(body: PageElement): MainContent | null {
   const articles = all.filter(({ name }) => name === "article");
   const article = largest(articles);
   if (article && article.text >= LEAST_CHARACTERS && article.text >= own * 0.5) return contentOf(article);
-  const dense = densest(all, surroundings);
-  if (dense && dense.text >= LEAST_CHARACTERS && dense.text >= own * 0.5) return contentOf(dense);
+  let dense = densest(all, surroundings);
+  // What stands beside the densest part may well belong to it: it is a part only when it is most of the page.
+  while (dense?.parent && dense.text < own * MOST_OF_THE_PAGE) dense = dense.parent;
+  if (dense?.parent && dense.text >= LEAST_CHARACTERS) return contentOf(dense);
   return around > 0 && own >= LEAST_CHARACTERS ? contentOf(body) : null;
 }
 

@@ -34,32 +34,36 @@ const marked =
     writer.marked(element, mark);
 
 /** How each element is written; others are no more than what they hold. */
-const WRITERS: Readonly<Record<string, Write>> = {
-  ...Object.fromEntries(
-    [...BLOCKS].map((name) => [name, (writer, element) => writer.block(element)] as [string, Write]),
-  ),
-  ...{ h1: heading, h2: heading, h3: heading, h4: heading, h5: heading, h6: heading },
-  ...{ dt: boldBlock, summary: boldBlock, legend: boldBlock },
-  ...{ strong: marked("**"), b: marked("**"), em: marked("*"), i: marked("*") },
-  ...{ del: marked("~~"), s: marked("~~"), strike: marked("~~") },
-  ...{ code, kbd: code, samp: code, tt: code, ul: list, ol: list, menu: list },
-  ...{ video: media, audio: media, embed: media },
-  a: (writer, element) => writer.link(element),
-  img: (writer, element) => writer.image(element),
-  input: (writer, element) => writer.checkbox(element),
-  br: (writer) => writer.lineBreak(),
-  hr: (writer) => writer.rule(),
-  pre: (writer, element) => writer.preformatted(element),
-  li: (writer, element) => writer.listItem(element),
-  blockquote: (writer, element) => writer.quote(element),
-  table: (writer, element) => writer.table(element),
-  math: (writer, element) => writer.formula(element),
-};
+const WRITERS: ReadonlyMap<string, Write> = new Map(
+  Object.entries<Write>({
+    ...Object.fromEntries(
+      [...BLOCKS].map((name) => [name, (writer, element) => writer.block(element)] as [string, Write]),
+    ),
+    ...{ h1: heading, h2: heading, h3: heading, h4: heading, h5: heading, h6: heading },
+    ...{ dt: boldBlock, summary: boldBlock, legend: boldBlock },
+    ...{ strong: marked("**"), b: marked("**"), em: marked("*"), i: marked("*") },
+    ...{ del: marked("~~"), s: marked("~~"), strike: marked("~~") },
+    ...{ code, kbd: code, samp: code, tt: code, ul: list, ol: list, menu: list },
+    ...{ video: media, audio: media, embed: media },
+    a: (writer, element) => writer.link(element),
+    img: (writer, element) => writer.image(element),
+    input: (writer, element) => writer.checkbox(element),
+    br: (writer) => writer.lineBreak(),
+    hr: (writer) => writer.rule(),
+    pre: (writer, element) => writer.preformatted(element),
+    li: (writer, element) => writer.listItem(element),
+    blockquote: (writer, element) => writer.quote(element),
+    table: (writer, element) => writer.table(element),
+    math: (writer, element) => writer.formula(element),
+  }),
+);
 
 class PageWriter {
   readonly #options: MarkdownOptions;
   readonly #lines: MarkdownLines;
   #listNumber: number | null = null;
+  #isInHeading = false;
+  readonly #openMarks = new Set<string>();
 
   constructor(options: MarkdownOptions) {
     this.#options = options;
@@ -78,7 +82,7 @@ class PageWriter {
   }
 
   #element(element: PageElement): void {
-    const write = WRITERS[element.name];
+    const write = WRITERS.get(element.name);
     if (write) write(this, element);
     else if (!NOTHING.has(element.name)) this.children(element);
   }
@@ -113,7 +117,9 @@ class PageWriter {
     this.#lines.endBlock();
     const mark = this.#options.isPlain ? "" : `${"#".repeat(Number(element.name.slice(1)))} `;
     this.#lines.enter(mark, "");
+    this.#isInHeading = true;
     this.children(element);
+    this.#isInHeading = false;
     this.#lines.leave();
     this.#lines.endBlock();
   }
@@ -150,12 +156,15 @@ class PageWriter {
 
   /** The marks stand close to the words; where a block ended meanwhile there is nothing to mark. */
   marked(element: PageElement, mark: string): void {
+    if (this.#options.isPlain || this.#openMarks.has(mark)) {
+      this.children(element);
+      return;
+    }
     const start = this.#lines.mark;
+    this.#openMarks.add(mark);
     this.children(element);
-    if (this.#options.isPlain) return;
-    this.#wrap(start, (text) =>
-      text.startsWith(mark) && text.endsWith(mark) ? text : `${mark}${text}${mark}`,
-    );
+    this.#openMarks.delete(mark);
+    this.#wrap(start, (text) => `${mark}${text}${mark}`);
   }
 
   #wrap(start: Mark, wrapped: (text: string) => string): void {
@@ -208,9 +217,12 @@ class PageWriter {
       return;
     }
     this.children(element);
-    // The marks that many pages set beside each heading lead to where the reader is already.
-    const isAnchorMark = (text: string) => target.startsWith("#") && /^[#¶§🔗]+$/u.test(text);
-    this.#wrap(start, (text) => (isAnchorMark(text) ? "" : `[${text.replaceAll("\n", " ")}](${target})`));
+    // Headings that lead to themselves, or have a mark beside them that does, lead the reader nowhere.
+    const isToHere = target.startsWith("#") && this.#isInHeading;
+    this.#wrap(start, (text) => {
+      if (target.startsWith("#") && /^[#¶§🔗]+$/u.test(text)) return "";
+      return isToHere ? text : `[${text.replaceAll("\n", " ")}](${target})`;
+    });
   }
 
   image({ attributes }: PageElement): void {
@@ -245,12 +257,12 @@ class PageWriter {
   }
 
   #cell(element: PageElement | null): string {
-    if (element === null) return "";
+    const [only = "", more] = element?.children ?? [];
+    // Most cells hold no more than words.
+    const isWords = typeof only === "string" && more === undefined;
+    if (element === null || isWords) return cellText(isWords ? only.replace(/\s+/g, " ").trim() : "");
     const lines = pageMarkdown(element, this.#options).split("\n");
-    return lines
-      .filter((line) => line !== "")
-      .join("<br>")
-      .replaceAll("|", "\\|");
+    return cellText(lines.filter((line) => line !== "").join("<br>"));
   }
 
   /** The whole address; a place in the same page stays short. Empty for what leads nowhere. */
@@ -264,4 +276,8 @@ class PageWriter {
     if (!/^(?:https?|mailto|tel|ftp):$/.test(url.protocol)) return "";
     return url.href.replaceAll("(", "%28").replaceAll(")", "%29");
   }
+}
+
+function cellText(text: string): string {
+  return text.replaceAll("|", "\\|");
 }

@@ -31,25 +31,28 @@ const ENDS_PARAGRAPH = new Set(
     " ",
   ),
 );
-/** An element that may be left open ends at the next of its kind, but not beyond the second list. */
-const SIBLINGS: Readonly<Record<string, readonly [ends: readonly string[], within: readonly string[]]>> = {
-  li: [["li"], ["ul", "ol", "menu"]],
-  dt: [["dt", "dd"], ["dl"]],
-  dd: [["dt", "dd"], ["dl"]],
-  tr: [["tr", "td", "th"], ["table"]],
-  td: [
-    ["td", "th"],
-    ["tr", "table"],
-  ],
-  th: [
-    ["td", "th"],
-    ["tr", "table"],
-  ],
-  thead: [["thead", "tbody", "tfoot", "tr", "td", "th"], ["table"]],
-  tbody: [["thead", "tbody", "tfoot", "tr", "td", "th"], ["table"]],
-  tfoot: [["thead", "tbody", "tfoot", "tr", "td", "th"], ["table"]],
-  p: [["p"], ["td", "th", "li", "table"]],
-};
+interface OpenEnd {
+  readonly ends: readonly string[];
+  readonly within: readonly string[];
+}
+
+const CELLS: OpenEnd = { ends: ["td", "th"], within: ["tr", "table"] };
+const GROUPS: OpenEnd = { ends: ["thead", "tbody", "tfoot", "tr", "td", "th"], within: ["table"] };
+const TERMS: OpenEnd = { ends: ["dt", "dd"], within: ["dl"] };
+const PARAGRAPHS: OpenEnd = { ends: ["p"], within: ["td", "th", "li", "table"] };
+const LINKS: OpenEnd = { ends: ["a"], within: ["table"] };
+/** An element that may be left open ends at the next of its kind, but never one beyond what it stands within. */
+const OPEN_ENDS: ReadonlyMap<string, OpenEnd> = new Map([
+  ["li", { ends: ["li"], within: ["ul", "ol", "menu"] }],
+  ["dt", TERMS],
+  ["dd", TERMS],
+  ["tr", { ends: ["tr", "td", "th"], within: ["table"] }],
+  ["td", CELLS],
+  ["th", CELLS],
+  ["thead", GROUPS],
+  ["tbody", GROUPS],
+  ["tfoot", GROUPS],
+]);
 const NEVER_HIDDEN = new Set(["html", "body", "main", "article"]);
 
 /** Reads a page of any shape in time and memory that grow with its length alone. */
@@ -67,6 +70,7 @@ class TreeBuilder {
   /** Open elements that were left out for their depth. */
   #unbuilt = 0;
   #links = 0;
+  #paragraphs = 0;
   #isInTitle = false;
   #title = "";
   #base = "";
@@ -87,6 +91,7 @@ class TreeBuilder {
     this.#current = this.#add(name, attributes);
     this.#depth += 1;
     if (name === "a") this.#links += 1;
+    if (name === "p") this.#paragraphs += 1;
     if (isClosed && name === "a") this.#leave();
   }
 
@@ -141,17 +146,17 @@ class TreeBuilder {
 
   #endOpenSiblings(name: string): void {
     if (this.#unbuilt > 0) return;
-    if (ENDS_PARAGRAPH.has(name)) this.#endNearest(...(SIBLINGS.p ?? [[], []]));
-    const siblings = SIBLINGS[name];
-    if (siblings !== undefined && name !== "p") this.#endNearest(...siblings);
-    if (name === "a" && this.#links > 0) this.#endNearest(["a"], ["table"]);
+    if (this.#paragraphs > 0 && ENDS_PARAGRAPH.has(name)) this.#endNearest(PARAGRAPHS);
+    const openEnd = OPEN_ENDS.get(name);
+    if (openEnd !== undefined) this.#endNearest(openEnd);
+    if (name === "a" && this.#links > 0) this.#endNearest(LINKS);
   }
 
   /** Ends the outermost element of these names that is open within the nearest of the others. */
-  #endNearest(names: readonly string[], within: readonly string[]): void {
+  #endNearest({ ends, within }: OpenEnd): void {
     let found: PageElement | null = null;
     for (let one: PageElement | null = this.#current; one !== null; one = one.parent) {
-      if (names.includes(one.name)) found = one;
+      if (ends.includes(one.name)) found = one;
       else if (within.includes(one.name)) break;
     }
     while (found !== null && this.#current !== found) this.#leave();
@@ -164,6 +169,7 @@ class TreeBuilder {
     if (parent === null) return;
     this.#depth -= 1;
     if (left.name === "a") this.#links -= 1;
+    if (left.name === "p") this.#paragraphs -= 1;
     this.#current = parent;
     if (isHidden(left)) {
       parent.children.pop();

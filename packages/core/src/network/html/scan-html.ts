@@ -13,6 +13,8 @@ const ATTRIBUTES = new Set([
   ...["href", "src", "alt", "title", "class", "id", "role", "style", "hidden", "aria-hidden", "type"],
   ...["checked", "colspan", "start", "encoding", "data-src", "data-lang", "data-language", "alttext"],
 ]);
+/** Most tags have none that is read. */
+const NO_ATTRIBUTES: Attributes = {};
 const MOST_VALUE_CHARACTERS = 4000;
 
 /** What stands in them is no text of the page, or no HTML; each ends at its own end tag only. */
@@ -68,7 +70,7 @@ function afterEndTag(html: string, name: string, handler: HtmlHandler): number {
 }
 
 function afterStartTag(html: string, name: string, handler: HtmlHandler): number {
-  const attributes: Record<string, string> = {};
+  let attributes: Record<string, string> | null = null;
   let at = TAG_NAME.lastIndex;
   for (;;) {
     ATTRIBUTE.lastIndex = at;
@@ -77,7 +79,8 @@ function afterStartTag(html: string, name: string, handler: HtmlHandler): number
     at = ATTRIBUTE.lastIndex;
     const [, rawName = "", double, single, bare] = found;
     const key = rawName.toLowerCase();
-    if (!ATTRIBUTES.has(key) || attributes[key] !== undefined) continue;
+    if (!ATTRIBUTES.has(key) || attributes?.[key] !== undefined) continue;
+    attributes ??= {};
     attributes[key] = decodeEntities((double ?? single ?? bare ?? "").slice(0, MOST_VALUE_CHARACTERS));
   }
   const end = html.indexOf(">", at);
@@ -85,7 +88,7 @@ function afterStartTag(html: string, name: string, handler: HtmlHandler): number
   if (end === -1) return html.length;
   const isClosed = html.charCodeAt(end - 1) === 0x2f;
   if (SKIPPED.has(name)) return isClosed && name === "svg" ? end + 1 : afterSkipped(html, name, end + 1);
-  handler.open(name, attributes, isClosed);
+  handler.open(name, attributes ?? NO_ATTRIBUTES, isClosed);
   return end + 1;
 }
 

@@ -12,16 +12,31 @@ export function tableRows(table: PageElement): (PageElement | null)[][] | null {
   const { role } = table.attributes;
   if (role === "presentation" || role === "none") return null;
   const rows: (PageElement | null)[][] = [];
+  let columns = 0;
   for (const row of rowsOf(table)) {
-    const cells = row.children.filter((child) => typeof child !== "string" && /^t[dh]$/.test(child.name));
-    const wide = (cells as PageElement[])
-      .flatMap((cell) => [cell, ...following(cell)])
-      .slice(0, MOST_COLUMNS);
-    if (wide.length > 0) rows.push(wide);
+    const cells = cellsOf(row);
+    if (cells === null) return null;
+    columns = Math.max(columns, cells.length);
+    if (cells.length > 0) rows.push(cells);
   }
-  const columns = rows.reduce((most, row) => Math.max(most, row.length), 0);
-  if (columns < 2 || rows.some((row) => row.some((cell) => cell !== null && isTooMuch(cell)))) return null;
-  return rows.map((row) => [...row, ...Array<null>(columns - row.length).fill(null)]);
+  if (columns < 2) return null;
+  for (const cells of rows) while (cells.length < columns) cells.push(null);
+  return rows;
+}
+
+/** Plain loops, here as below: a page may hold a table of a hundred thousand cells. Null when one holds too much. */
+function cellsOf(row: PageElement): (PageElement | null)[] | null {
+  const cells: (PageElement | null)[] = [];
+  for (const cell of row.children) {
+    if (typeof cell === "string" || (cell.name !== "td" && cell.name !== "th")) continue;
+    if (isTooMuch(cell)) return null;
+    const { colspan } = cell.attributes;
+    const span = colspan === undefined ? 1 : Number.parseInt(colspan, 10);
+    cells.push(cell);
+    for (let more = 1; more < span && cells.length < MOST_COLUMNS; more += 1) cells.push(null);
+    if (cells.length >= MOST_COLUMNS) break;
+  }
+  return cells;
 }
 
 function rowsOf(element: PageElement): PageElement[] {
@@ -32,11 +47,6 @@ function rowsOf(element: PageElement): PageElement[] {
     else if (/^(?:thead|tbody|tfoot)$/.test(child.name)) rows.push(...rowsOf(child));
   }
   return rows;
-}
-
-function following(cell: PageElement): null[] {
-  const span = Number.parseInt(cell.attributes.colspan ?? "1", 10);
-  return Array<null>(Math.min(Math.max(span || 1, 1), MOST_COLUMNS) - 1).fill(null);
 }
 
 function isTooMuch(element: PageElement): boolean {
