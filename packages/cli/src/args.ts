@@ -43,6 +43,9 @@ const OPTIONS = {
   continue: { type: "boolean", short: "c" },
   resume: { type: "string", short: "r" },
   fork: { type: "boolean" },
+  park: { type: "boolean" },
+  "json-schema": { type: "string" },
+  "input-format": { type: "string" },
   "no-session": { type: "boolean" },
   "no-color": { type: "boolean" },
 } as const;
@@ -64,6 +67,9 @@ const OPTIONS_HELP = `Options:
   -c, --continue              go on with the session that was used last in this folder
   -r, --resume ID             go on with that session (see burin sessions list)
       --fork                  with -c or -r: go on with a copy, and leave the session as it is
+      --json-schema FILE      the final answer must be JSON that fits this schema
+      --input-format FORMAT   text (default) or stream-json: prompts on stdin, one {"type":"user","text":...} a line
+      --park                  a question ends the run with exit code 3, to be answered later: burin sessions answer
       --no-session            keep no record of this session
       --no-color              no styles
   -h, --help                  this text
@@ -82,6 +88,8 @@ export function helpText(): string {
   const lines = forms.map(([form, meaning]) => `       burin ${form.padEnd(30)} ${meaning}\n`);
   return `Usage: burin [options] [prompt]\n${lines.join("")}\n${OPTIONS_HELP}`;
 }
+
+const INPUT_FORMATS = ["text", "stream-json"] as const;
 
 type Values = ReturnType<typeof parsed>["values"];
 
@@ -150,6 +158,9 @@ function commonOptions(values: Values): CommonOptions {
     deny: values.deny ?? [],
     noColor: values["no-color"] ?? false,
     session: sessionChoice(values),
+    park: values.park ?? false,
+    isStreamInput: oneOf("--input-format", values["input-format"] ?? "text", INPUT_FORMATS) === "stream-json",
+    ...(values["json-schema"] === undefined ? {} : { jsonSchemaFile: values["json-schema"] }),
     ...(values.settings === undefined ? {} : { settingsFile: values.settings }),
     ...(values.model === undefined ? {} : { model: values.model }),
     ...(values["max-turns"] === undefined
@@ -162,6 +173,9 @@ function commonOptions(values: Values): CommonOptions {
 function sessionChoice(values: Values): SessionChoice {
   const { resume: id, fork: isFork = false } = values;
   const isTakenUp = id !== undefined || values.continue || isFork;
+  if (values["no-session"] && values.park) {
+    throw new UsageError("--no-session keeps no record, so that no question could be parked in it.");
+  }
   if (values["no-session"] && isTakenUp) {
     throw new UsageError("--no-session keeps no record, so it cannot stand beside -c, -r or --fork.");
   }

@@ -44,15 +44,25 @@ async function runPrompt(
   { prompt, isPrint, options }: Extract<Request, { mode: "prompt" }>,
   io: Io,
 ): Promise<ExitCode> {
+  if (options.isStreamInput) return runPrint(await streamedPrompts(prompt), options, io);
   const piped = await readStdin(prompt !== "");
   const text = [prompt, piped].filter((part) => part.trim() !== "").join("\n\n");
-  if (text !== "") return runPrint(text, options, io);
-  if (options.session.kind === "take-up") return runPrint(null, options, io);
+  if (text !== "") return runPrint([text], options, io);
+  if (options.session.kind === "take-up") return runPrint([null], options, io);
   if (isPrint) throw new UsageError('there is no prompt: burin -p "what does this project do?"');
   const { settings } = await openSettings(options);
   if (chooseModel(settings.model, process.env) === null)
     return runSubcommand("demo", { words: [], options, own: {} }, io);
   throw new UsageError('there is no screen yet; give a prompt: burin -p "what does this project do?"');
+}
+
+async function streamedPrompts(first: string): Promise<AsyncIterable<string>> {
+  const { promptsOnStdin } = await import("./modes/stream-input.ts");
+  return promptsOnStdin(first);
+}
+
+function asksForJson(word: string, index: number, argv: readonly string[]): boolean {
+  return /^(--output-format=)?(stream-)?json$/.test(word) && argv[index - 1] !== "--input-format";
 }
 
 /** What a person can put right is said in one message; a script that asked for JSON gets a document. */
@@ -63,7 +73,7 @@ function reportFailure(error: unknown, argv: readonly string[], output: Output):
     error instanceof SettingsError ||
     error instanceof SessionError ||
     error instanceof WorkspaceError;
-  if (argv.some((word) => /^(--output-format=)?(stream-)?json$/.test(word))) {
+  if (argv.some(asksForJson)) {
     const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : "internal";
     output.out(`${JSON.stringify({ status: "error", result: "", error: { type, message } })}\n`);
   }

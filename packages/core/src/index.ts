@@ -35,6 +35,7 @@ export { type RetryOptions, retrying } from "./models/retry.ts";
 export { type ScriptLine, scriptedModel } from "./models/scripted.ts";
 export type { Confirm, OnCall } from "./scheduler/scheduler.ts";
 export { type AnsweredCall, isAnswered, type ToolCall } from "./scheduler/tool-call.ts";
+export { parkedQuestion } from "./session/past-session.ts";
 export { readLog } from "./session/read-log.ts";
 export type { LogRecord } from "./session/record-line.ts";
 export { type ResumedSession, type ResumeOptions, resumeSession } from "./session/resume.ts";

@@ -1,6 +1,7 @@
 import {
   type ApprovalMode,
   burinHome,
+  type Decision,
   loadSettings,
   parseRule,
   type SandboxMode,
@@ -28,13 +29,19 @@ export interface CommonOptions {
   readonly budget?: string;
   readonly noColor: boolean;
   readonly session: SessionChoice;
+  /** Questions are kept to be answered later. */
+  readonly park: boolean;
+  /** Prompts come on stdin, one JSON object a line. */
+  readonly isStreamInput: boolean;
+  /** What the final answer has to fit. */
+  readonly jsonSchemaFile?: string;
 }
 
 /** Which session a prompt belongs to. */
 export type SessionChoice =
   | { readonly kind: "new" | "unrecorded" }
   /** Without an id the one that was used last in this folder. */
-  | { readonly kind: "take-up"; readonly id?: string; readonly isFork: boolean };
+  | { readonly kind: "take-up"; readonly id?: string; readonly isFork: boolean; readonly answer?: Decision };
 
 export interface Opened {
   readonly settings: Settings;

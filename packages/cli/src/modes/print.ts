@@ -16,6 +16,8 @@ interface RunDocument {
   sessionId: string;
   status: RunStatus;
   result: string;
+  /** The value of the result, with --json-schema. */
+  structured?: unknown;
   error?: { type: string; message: string };
   turns: number;
   toolCalls: { name: string; status: string }[];
@@ -30,8 +32,13 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
   cancelled: EXIT.interrupted,
 };
 
-/** Runs one prompt without a screen; null goes on where a session that is taken up stopped. */
-export async function runPrint(prompt: string | null, options: CommonOptions, io: Io): Promise<ExitCode> {
+type Prompts = AsyncIterable<string | null> | Iterable<string | null>;
+
+/**
+ * Runs prompts without a screen, one after the other; null goes on where a session that is taken up stopped.
+ * The exit code is that of the first one which was not done.
+ */
+export async function runPrint(prompts: Prompts, options: CommonOptions, io: Io): Promise<ExitCode> {
   const { settings, isTrusted, notices } = await openSettings(options);
   for (const message of notices) report({ type: "notice", message }, options, io.output);
   if (chooseModel(settings.model, process.env) === null) {
@@ -41,28 +48,31 @@ export async function runPrint(prompt: string | null, options: CommonOptions, io
   const session = createSession({
     ...sessionOptions(options, { settings, isTrusted }),
     record: options.session.kind !== "unrecorded",
+    park: options.park,
     ...(options.session.kind === "take-up" ? await takenUp(options) : {}),
+    ...(options.jsonSchemaFile === undefined ? {} : await boundTo(options.jsonSchemaFile)),
   });
-  const document: RunDocument = {
-    sessionId: session.id,
-    status: "error",
-    result: "",
-    turns: 0,
-    toolCalls: [],
-    usage: { inputTokens: 0, outputTokens: 0, cachedTokens: 0 },
-  };
+  const documents: RunDocument[] = [];
   try {
-    const text = prompt?.includes("@") ? await withFiles(prompt, session, { options, io }) : prompt;
-    const events = text === null ? session.goOn(io.signal) : session.run(text, io.signal);
-    for await (const event of events) {
-      fold(document, event);
-      report(event, options, io.output);
+    for await (const prompt of prompts) {
+      const document = newDocument(session.id);
+      documents.push(document);
+      const text = prompt?.includes("@") ? await withFiles(prompt, session, { options, io }) : prompt;
+      const events = text === null ? session.goOn(io.signal) : session.run(text, io.signal);
+      for await (const event of events) {
+        fold(document, event);
+        report(event, options, io.output);
+      }
+      finish(document, options, io.output);
+      if (io.signal.aborted || document.error?.type === "parked") break;
     }
   } finally {
     await session.close();
   }
-  finish(document, options, io.output);
-  return EXIT_OF[document.status];
+  if (options.outputFormat === "text" && options.session.kind !== "unrecorded") {
+    io.output.note(io.output.styled("dim", `session ${session.id}, go on with: burin -r ${session.id}`));
+  }
+  return EXIT_OF[documents.find(({ status }) => status !== "success")?.status ?? "success"];
 }
 
 async function withFiles(
@@ -74,10 +84,19 @@ async function withFiles(
   return withMentions(prompt, { session, root }, io.signal);
 }
 
-async function takenUp(options: CommonOptions): Promise<Pick<SessionOptions, "resume">> {
+function newDocument(sessionId: string): RunDocument {
+  const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+  return { sessionId, status: "error", result: "", turns: 0, toolCalls: [], usage };
+}
+
+async function takenUp(options: CommonOptions): Promise<Pick<SessionOptions, "resume" | "answer">> {
   const { takeUp } = await import("./take-up.ts");
-  const resume = await takeUp(options);
-  return resume === undefined ? {} : { resume };
+  return takeUp(options);
+}
+
+async function boundTo(file: string): Promise<Pick<SessionOptions, "answerSchema">> {
+  const { readAnswerSchema } = await import("./answer-schema.ts");
+  return { answerSchema: await readAnswerSchema(file) };
 }
 
 function fold(document: RunDocument, event: AgentEvent): void {
@@ -97,6 +116,7 @@ function fold(document: RunDocument, event: AgentEvent): void {
     document.result = event.result;
     document.turns = event.turns;
     if (event.error) document.error = event.error;
+    if (event.structured !== undefined) document.structured = event.structured;
   }
 }
 
@@ -116,7 +136,7 @@ function report(event: AgentEvent, options: CommonOptions, output: Output): void
   }
 }
 
-function finish(document: RunDocument, { outputFormat, session }: CommonOptions, output: Output): void {
+function finish(document: RunDocument, { outputFormat }: CommonOptions, output: Output): void {
   if (outputFormat === "json") {
     output.out(`${JSON.stringify(document)}\n`);
     return;
@@ -124,9 +144,4 @@ function finish(document: RunDocument, { outputFormat, session }: CommonOptions,
   if (outputFormat === "text" && document.result !== "")
     output.content(`${document.result.replace(/\n$/, "")}\n`);
   if (document.error) output.note(`burin: ${visible(document.error.message)}`);
-  if (outputFormat === "text" && session.kind !== "unrecorded") {
-    output.note(
-      output.styled("dim", `session ${document.sessionId}, go on with: burin -r ${document.sessionId}`),
-    );
-  }
 }

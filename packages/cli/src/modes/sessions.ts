@@ -1,8 +1,10 @@
 import { realpath } from "node:fs/promises";
 import {
   burinHome,
+  type Decision,
   findSession,
   type LogRecord,
+  parkedQuestion,
   readLog,
   removeSession,
   type SessionPlace,
@@ -34,10 +36,35 @@ export async function runSessions({ words, options, own }: SubcommandRequest, io
         io.output.out(`removed ${place.id}\n`);
       }
       break;
+    case "answer":
+      return answer(ids, options, io);
     default:
-      throw new UsageError(`there is no burin sessions ${action}: list, show and rm are.`);
+      throw new UsageError(`there is no burin sessions ${action}: list, show, answer and rm are.`);
   }
   return EXIT.done;
+}
+
+/** Answers the question that a session was parked with, and goes on with it. */
+async function answer(words: readonly string[], options: CommonOptions, io: Io): Promise<ExitCode> {
+  const [id, decision, ...rest] = words;
+  if (id === undefined || decision === undefined) {
+    throw new UsageError("say which session and what: burin sessions answer <id> yes|no|always [words]");
+  }
+  const { home, root } = await placeOf(options);
+  const { path } = await findSession(home, root, id);
+  if (parkedQuestion(path) === null) throw new UsageError(`the session ${id} waits for no answer.`);
+  const session = { kind: "take-up" as const, id, isFork: false, answer: decisionOf(decision, rest) };
+  const { runPrint } = await import("./print.ts");
+  return runPrint([null], { ...options, session, park: true }, io);
+}
+
+function decisionOf(word: string, rest: readonly string[]): Decision {
+  if (word === "no")
+    return rest.length === 0 ? { outcome: "cancel" } : { outcome: "cancel", reason: rest.join(" ") };
+  if (rest.length > 0) throw new UsageError(`only "no" takes more words, not "${rest.join(" ")}".`);
+  if (word === "yes") return { outcome: "once" };
+  if (word === "always") return { outcome: "always", scope: "project" };
+  throw new UsageError(`answer with yes, no or always, not "${word}".`);
 }
 
 async function named(

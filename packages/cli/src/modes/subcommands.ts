@@ -25,6 +25,7 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     usage: [
       ["sessions list [--all]", "the sessions of this folder, or of all folders"],
       ["sessions show <id>", "everything that happened in a session"],
+      ["sessions answer <id> yes|no|always [words]", "answers what a session was parked with, and goes on"],
       ["sessions rm <id>...", "removes the records of sessions"],
     ],
     ownOptions: { all: { type: "boolean" } },

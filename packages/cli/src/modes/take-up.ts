@@ -1,12 +1,13 @@
 import { realpath } from "node:fs/promises";
-import { burinHome, type ResumedSession, resumeSession } from "@burin/core";
+import { burinHome, resumeSession, type SessionOptions } from "@burin/core";
 import type { CommonOptions } from "./options.ts";
 
 /** Holds the session that the command line says to go on with. Throws SessionError, with what to do instead. */
-export async function takeUp(options: CommonOptions): Promise<ResumedSession | undefined> {
+export async function takeUp(options: CommonOptions): Promise<Pick<SessionOptions, "resume" | "answer">> {
   const { session } = options;
-  if (session.kind !== "take-up") return undefined;
-  const { id, isFork: fork } = session;
+  if (session.kind !== "take-up") return {};
+  const { id, isFork: fork, answer } = session;
   const place = { home: burinHome(process.env), root: await realpath(options.root), fork };
-  return resumeSession(id === undefined ? place : { ...place, id });
+  const resume = await resumeSession(id === undefined ? place : { ...place, id });
+  return answer === undefined ? { resume } : { resume, answer };
 }

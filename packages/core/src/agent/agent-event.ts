@@ -64,4 +64,6 @@ export type AgentEvent =
       readonly result: string;
       readonly error?: RunError;
       readonly turns: number;
+      /** The value of the result, where it was bound to a schema. */
+      readonly structured?: unknown;
     };

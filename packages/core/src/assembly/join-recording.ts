@@ -1,7 +1,9 @@
+import { Parking } from "../session/parking.ts";
 import { Recording } from "../session/recording.ts";
 import type { ResumedSession } from "../session/resume.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { Settings } from "../settings/settings.ts";
+import type { Decision } from "../tools/tools.ts";
 import type { OnChange } from "../workspace/replace-file.ts";
 import { environmentRules } from "./join-commands.ts";
 
@@ -17,6 +19,19 @@ interface RecordingGround {
   readonly environment: NodeJS.ProcessEnv;
   readonly settings: Settings;
   readonly resumed: ResumedSession | undefined;
+}
+
+/** Keeps questions in the record of the session, for a person who is not there. */
+export function parkingOf(
+  { id, environment, settings, resumed }: Omit<RecordingGround, "root">,
+  answer: Decision | undefined,
+  recording: () => Recording | null,
+): Parking {
+  const jsonOf = async (value: unknown) => {
+    const { Redactor } = await import("../session/redactor.ts");
+    return new Redactor(environment, environmentRules(settings).secret).json(value);
+  };
+  return new Parking({ sessionId: id, recording, past: resumed?.session ?? null, answer, jsonOf });
 }
 
 /** The record of a session under BURIN_HOME; the code that writes it is loaded when there is something to write. */

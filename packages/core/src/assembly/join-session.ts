@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { AgentEvent } from "../agent/agent-event.ts";
 import { editCorrector } from "../agent/edit-corrector.ts";
 import { pageAnswerer } from "../agent/page-answerer.ts";
 import type { ChatModel } from "../models/chat-model.ts";
@@ -9,7 +10,7 @@ import { burinHome } from "../settings/load-settings.ts";
 import { mergeSettings, type Settings } from "../settings/settings.ts";
 import { agentOf, budgetOf } from "./join-agent.ts";
 import { type Definitions, readDefinitions } from "./join-definitions.ts";
-import { recordingOf } from "./join-recording.ts";
+import { parkingOf, recordingOf } from "./join-recording.ts";
 import { joinSubagents } from "./join-subagents.ts";
 import { joinParts } from "./join-tools.ts";
 import type { SessionOptions } from "./session-options.ts";
@@ -42,6 +43,8 @@ export function joinSession(options: SessionOptions) {
       if (event.type === "usage") agent.tell({ ...event, purpose: "subagent" });
     },
   });
+  const ground = { id, environment, settings, resumed };
+  const parking = options.park ? parkingOf(ground, options.answer, () => recording) : null;
   const joined = joinParts(
     { ...options, root: options.cwd },
     {
@@ -51,10 +54,11 @@ export function joinSession(options: SessionOptions) {
       recorded: async () => recording?.recorded(),
       ...(isRecorded ? { undoWriter: id } : {}),
       sessionId: id,
+      ...(parking ? { park: parking.confirm } : {}),
     },
   );
   const { registry, scheduler, workspace, root, hooks } = joined;
-  const recording = isRecorded ? recordingOf({ id, root, environment, settings, resumed }) : null;
+  const recording = isRecorded ? recordingOf({ ...ground, root }) : null;
   const kindOf = (tool: string) => registry.getTool(tool)?.kind;
   const agent = agentOf(spending, {
     model,
@@ -73,20 +77,22 @@ export function joinSession(options: SessionOptions) {
     ...(recording ? { onEvent: (event) => recording.note(event) } : {}),
     ...(resumed ? { past: resumed.session.events(kindOf) } : {}),
   });
-  const work = new SessionRun({
-    agent,
-    announcement: {
-      type: "session",
-      sessionId: id,
-      model: model.name,
-      root,
-      ...(resumed?.forkOf === undefined ? {} : { forkOf: resumed.forkOf }),
-    },
-    recording,
-    past: resumed?.session ?? null,
-    kindOf,
-  });
+  const announcement = announcementOf(model, { id, root, forkOf: resumed?.forkOf });
+  const past = resumed?.session ?? null;
+  const { answerSchema } = options;
+  const work = new SessionRun({ agent, announcement, recording, past, kindOf, parking, answerSchema });
   return { id, joined, subagents, definitions, agent, work, recording };
+}
+
+interface Announced {
+  readonly id: string;
+  readonly root: string;
+  readonly forkOf: string | undefined;
+}
+
+function announcementOf({ name }: ChatModel, { id, root, forkOf }: Announced): AgentEvent {
+  const announcement = { type: "session" as const, sessionId: id, model: name, root };
+  return forkOf === undefined ? announcement : { ...announcement, forkOf };
 }
 
 function modelOf(settings: Settings, environment: NodeJS.ProcessEnv): ChatModel {

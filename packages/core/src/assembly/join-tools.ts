@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { SubagentDefinition } from "../agent/subagent-definitions.ts";
 import { type ApprovalMode, CurrentMode } from "../approval/approval-mode.ts";
 import type { Rule } from "../approval/rules.ts";
-import { Scheduler } from "../scheduler/scheduler.ts";
+import { type Confirm, Scheduler } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import { mergeSettings, type Settings } from "../settings/settings.ts";
 import { globMatcher } from "../text/glob-pattern.ts";
@@ -36,11 +36,13 @@ interface SessionParts {
   /** Who changes files, for undo; without it nothing is kept for that. */
   readonly undoWriter?: string;
   readonly sessionId?: string;
+  /** Asked instead of a person; subagents have nobody to ask then. */
+  readonly park?: Confirm;
 }
 
 /** The tools and the flow around them. */
 export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}) {
-  const { recorded, undoWriter, sessionId, ...toolParts } = forSession;
+  const { recorded, undoWriter, sessionId, park, ...toolParts } = forSession;
   const settings = mergeSettings([options.settings ?? {}]);
   const rules = parsedRules(settings.permissions);
   const home = burinHome(options.environment ?? process.env);
@@ -88,6 +90,7 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
   };
   const scheduler = new Scheduler({
     ...flow,
+    ...(park ? { confirm: oneAtATime(park) } : {}),
     registry,
     judge: approval,
     awaitTools: (names, signal) => discovery.waitFor(names, signal),

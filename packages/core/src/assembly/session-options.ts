@@ -1,5 +1,7 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
 import type { ChatModel } from "../models/chat-model.ts";
 import type { ResumedSession } from "../session/resume.ts";
+import type { Decision } from "../tools/tools.ts";
 import type { AgentOptions } from "./join-agent.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
@@ -8,6 +10,12 @@ export interface SessionOptions extends Omit<ToolboxOptions, "root">, AgentOptio
   readonly cwd: string;
   /** Instead of the one that settings and environment name. */
   readonly model?: ChatModel;
+  /** Instead of asking, a question ends the run, and is kept in the record to be answered later; see `answer`. */
+  readonly park?: boolean;
+  /** The answer to the question that the session which is taken up was parked with; `goOn` uses it. */
+  readonly answer?: Decision;
+  /** The final answer must be JSON that fits this schema; the event `done` has its value as `structured`. */
+  readonly answerSchema?: JsonSchema;
   /** A session to take up again, from `resumeSession`; it is recorded on. */
   readonly resume?: ResumedSession;
 }

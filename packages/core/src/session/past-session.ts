@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
+import type { Confirmation } from "../tools/tools.ts";
 import { newLogState, readLog } from "./read-log.ts";
 import { type KindOf, UnsettledCalls } from "./unsettled-calls.ts";
 
@@ -58,6 +59,13 @@ export class PastSession {
       yield event;
     }
   }
+}
+
+/** The question that a session was parked with; null when it waits for no answer. */
+export function parkedQuestion(path: string): Confirmation | null {
+  const past = new PastSession(path);
+  for (const _event of past.events(() => undefined));
+  return past.calls.question?.confirmation ?? null;
 }
 
 function isPartOfHistory({ type }: AgentEvent): boolean {

@@ -1,6 +1,8 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
+import type { JsonSchema } from "../messages/json-schema.ts";
 import { WorkspaceError } from "../workspace/workspace.ts";
+import type { Parking } from "./parking.ts";
 import type { PastSession } from "./past-session.ts";
 import type { Recording } from "./recording.ts";
 import type { KindOf } from "./unsettled-calls.ts";
@@ -13,6 +15,10 @@ export interface SessionRunNeeds {
   /** Its events are in the agent's history already. */
   readonly past: PastSession | null;
   readonly kindOf: KindOf;
+  /** Set when questions are kept for a person who is not there. */
+  readonly parking: Parking | null;
+  /** What every final answer has to fit. */
+  readonly answerSchema: JsonSchema | undefined;
 }
 
 const NOTHING_LEFT: AgentEvent = {
@@ -22,6 +28,10 @@ const NOTHING_LEFT: AgentEvent = {
   turns: 0,
   error: { type: "nothing_left", message: "There is nothing to go on with: the session waits for a prompt." },
 };
+
+async function boundBy() {
+  return (await import("./bound-answer.ts")).boundAnswer;
+}
 
 /** Runs prompts with the agent, takes up what an earlier process has left, and has all of it written down. */
 export class SessionRun {
@@ -34,11 +44,26 @@ export class SessionRun {
 
   /** Works on a prompt; null goes on where the session stopped, with the calls that had not begun. */
   async *run(prompt: string | null, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    const { recording } = this.#needs;
-    for await (const event of this.#events(prompt, signal)) {
+    const { recording, answerSchema: schema } = this.#needs;
+    const ask = (text: string | null) => this.#parkable(text, signal);
+    const events = schema ? (await boundBy())(schema, prompt, ask) : ask(prompt);
+    for await (const event of events) {
       recording?.note(event);
       if (event.type === "done") yield* this.#faultOfRecord();
       yield event;
+    }
+  }
+
+  /** After a question that is kept, nothing is told but the end: what the calls became then is not kept. */
+  async *#parkable(prompt: string | null, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    const { parking } = this.#needs;
+    if (parking === null) {
+      yield* this.#events(prompt, signal);
+      return;
+    }
+    for await (const event of this.#events(prompt, AbortSignal.any([signal, parking.signal]))) {
+      if (event.type === "done") yield parking.outcome(event) ?? event;
+      else if (!parking.signal.aborted) yield event;
     }
   }
 
@@ -57,7 +82,7 @@ export class SessionRun {
     yield announcement;
     if (past === null) return;
     for (const message of past.notices) yield { type: "notice", message };
-    for (const event of past.calls.answers(kindOf, isGoingOn ? "begun" : "all")) {
+    for (const event of past.calls.answers(kindOf, isGoingOn ? "unusable" : "all")) {
       agent.enter(event);
       yield event;
     }

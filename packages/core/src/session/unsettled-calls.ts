@@ -3,6 +3,8 @@ import type { FunctionCall } from "../messages/function-call.ts";
 import { isAnswered, type ToolCall } from "../scheduler/tool-call.ts";
 import type { ToolKind } from "../tools/tools.ts";
 
+import { isRedacted } from "./redactor.ts";
+
 export type KindOf = (tool: string) => ToolKind | undefined;
 
 /** A call without an answer, at the end of a log. */
@@ -24,9 +26,9 @@ export class UnsettledCalls {
     return this.#open.size;
   }
 
-  /** Those that surely did nothing yet, in the order in which they were asked for. */
+  /** Those that surely did nothing yet and can be run, in the order in which they were asked for. */
   get notBegun(): readonly FunctionCall[] {
-    const calls = [...this.#open.values()].filter(({ hasBegun }) => !hasBegun);
+    const calls = [...this.#open.values()].filter(canBegin);
     return calls.map(({ first }) => ({ id: first.callId, name: first.name, args: first.args }));
   }
 
@@ -65,9 +67,9 @@ export class UnsettledCalls {
     if (this.#open.size === 0) this.#isUnderWay = false;
   }
 
-  /** The answers that say what is known of these calls; with them they count as settled. */
-  answers(kindOf: KindOf, which: "all" | "begun"): AgentEvent[] {
-    const chosen = [...this.#open.values()].filter(({ hasBegun }) => which === "all" || hasBegun);
+  /** For all calls, or for those that cannot be run any more, the answers that say what is known of them; with these they count as settled. */
+  answers(kindOf: KindOf, which: "all" | "unusable"): AgentEvent[] {
+    const chosen = [...this.#open.values()].filter((open) => which === "all" || !canBegin(open));
     return chosen.map((open) => {
       const { callId, name, args, description } = open.last;
       const error = fateOf(open, kindOf(name));
@@ -78,8 +80,16 @@ export class UnsettledCalls {
   }
 }
 
+function canBegin({ first, hasBegun }: OpenCall): boolean {
+  return !hasBegun && !isRedacted(first.args);
+}
+
 function fateOf({ last, hasBegun }: OpenCall, kind: ToolKind | undefined) {
   const { name } = last;
+  if (!hasBegun && isRedacted(last.args)) {
+    const message = `${name} was not run: its arguments held a secret, which is not kept. Call it again if it is still needed.`;
+    return { type: "not_run", message };
+  }
   if (!hasBegun && last.status === "awaiting_approval") {
     const message = `${name} was not run: it waited for an approval, and none was given.`;
     return { type: "not_run", message };

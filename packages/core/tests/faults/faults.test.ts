@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   mkdirSync,
@@ -13,6 +14,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type AgentEvent, BaseTool, createSession, resumeSession, type ToolResult } from "@burin/core";
+import { type ScriptLine, scriptedModel } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { killDuringWrite } from "./kill-during-write.mjs";
 import { killSessions } from "./kill-session.mjs";
@@ -40,6 +43,38 @@ function mount(point: string, args: readonly string[]): void {
   mkdirSync(point, { recursive: true });
   execFileSync("mount", [...args, point]);
   mounted.push(point);
+}
+
+type FakeCall = NonNullable<ScriptLine["calls"]>[number];
+
+class FillDisk extends BaseTool {
+  readonly name = "fill_disk";
+  readonly displayName = "Fill";
+  readonly description = "Fills the disk";
+  readonly kind = "read";
+  readonly parameterSchema = { type: "object" };
+  readonly #path: string;
+
+  constructor(path: string) {
+    super();
+    this.#path = path;
+  }
+
+  getDescription(): string {
+    return "fill";
+  }
+
+  /** Up to the last byte. */
+  async execute(): Promise<ToolResult> {
+    for (const bytes of [4096, 64, 1]) {
+      try {
+        for (;;) appendFileSync(this.#path, Buffer.alloc(bytes));
+      } catch {
+        // As full as it gets with pieces of this size.
+      }
+    }
+    return { llmContent: "full", returnDisplay: "full" };
+  }
 }
 
 interface Outcome {
@@ -89,6 +124,50 @@ describe.runIf(IS_ROOT)("a file system that fails", () => {
     expect(readFileSync(path, "utf8")).toBe("old\n");
     expect(writeOnce(join(disk, "new/folder/b.txt"), 4_000_000).error?.type).toBe("no_space");
     expect(readdirSync(disk)).toEqual(["a.txt"]);
+  });
+
+  it("P13 P54 full while a session is recorded: no effect that could not be recorded, and what was kept is whole", async () => {
+    const disk = join(place, "disk");
+    mount(disk, ["-t", "tmpfs", "-o", "size=256k", "tmpfs"]);
+    const root = join(place, "project");
+    const home = join(disk, "home");
+    mkdirSync(root);
+    mkdirSync(home);
+    writeFileSync(join(home, "settings.json"), "{}\n");
+    const writing = (name: string) => ({
+      name: "write_file",
+      args: { file_path: join(root, name), content: "x\n".repeat(3000) },
+    });
+    const fill: FakeCall = { name: "fill_disk", args: {} };
+    const script = [
+      { calls: [writing("a.txt")] },
+      { calls: [fill] },
+      { calls: [writing("b.txt")] },
+      { text: "?" },
+    ];
+    const session = createSession({
+      cwd: root,
+      environment: { BURIN_HOME: home, PATH: process.env.PATH },
+      model: scriptedModel(script),
+      approvalMode: "yolo",
+      record: true,
+      tools: [new FillDisk(join(disk, "filler"))],
+    });
+    const events: AgentEvent[] = [];
+    for await (const event of session.run("go")) events.push(event);
+    await session.close();
+    expect(readdirSync(root)).toEqual(["a.txt"]);
+    expect(JSON.stringify(events)).toMatch(/cannot be written[^"]*no space/);
+    expect(events.some((event) => event.type === "notice" && event.message.includes("no space"))).toBe(true);
+    rmSync(join(disk, "filler"));
+    const again = await resumeSession({ home, root });
+    const known = [...again.session.events(() => "edit")];
+    expect(
+      known.filter((event) => event.type === "tool_call" && event.call.status === "success"),
+    ).not.toEqual([]);
+    expect(again.session.notices.join()).not.toContain("cannot be read");
+    again.lock.release();
+    expect(readFileSync(join(home, "settings.json"), "utf8")).toBe("{}\n");
   });
 
   it("P2 read-only: the old content stays, and the error says so", () => {

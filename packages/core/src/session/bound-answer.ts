@@ -1,0 +1,72 @@
+import type { AgentEvent } from "../agent/agent-event.ts";
+import { schemaError } from "../messages/check-schema.ts";
+import type { JsonSchema } from "../messages/json-schema.ts";
+
+/** So often the model is told what is wrong with its answer. */
+const MOST_CORRECTIONS = 3;
+
+type Done = Extract<AgentEvent, { type: "done" }>;
+type Ask = (prompt: string | null) => AsyncGenerator<AgentEvent>;
+
+/** Asks until the final answer is JSON that fits the schema; the end then has its value as `structured`. */
+export async function* boundAnswer(
+  schema: JsonSchema,
+  prompt: string | null,
+  ask: Ask,
+): AsyncGenerator<AgentEvent> {
+  let input = prompt === null ? null : `${prompt}\n\n${instruction(schema)}`;
+  let turns = 0;
+  for (let corrections = 0; ; corrections += 1) {
+    const done = yield* untilDone(ask(input));
+    if (done === null) return;
+    turns += done.turns;
+    const read = done.status === "success" ? readAnswer(done.result, schema) : null;
+    if (read === null) {
+      yield { ...done, turns };
+      return;
+    }
+    if (!("fault" in read)) {
+      yield { ...done, turns, structured: read.value };
+      return;
+    }
+    if (corrections === MOST_CORRECTIONS) {
+      const message = `The final answer does not fit the schema: ${read.fault}`;
+      yield { ...done, turns, status: "error", error: { type: "schema_mismatch", message } };
+      return;
+    }
+    input = `Your answer does not fit the schema: ${read.fault}. Answer again, with nothing but the JSON value.`;
+  }
+}
+
+async function* untilDone(events: AsyncGenerator<AgentEvent>): AsyncGenerator<AgentEvent, Done | null> {
+  let done: Done | null = null;
+  for await (const event of events) {
+    if (event.type === "done") done = event;
+    else yield event;
+  }
+  return done;
+}
+
+function instruction(schema: JsonSchema): string {
+  return `When you are done, answer with nothing but a JSON value that fits this JSON Schema:\n${JSON.stringify(schema)}`;
+}
+
+function readAnswer(
+  text: string,
+  schema: JsonSchema,
+): { readonly value: unknown } | { readonly fault: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(bare(text));
+  } catch (error) {
+    return { fault: `it is not valid JSON (${error instanceof Error ? error.message : String(error)})` };
+  }
+  const fault = schemaError(schema, value);
+  return fault === null ? { value } : { fault: fault.replaceAll("the arguments", "the answer") };
+}
+
+/** Many models put JSON into a code block, whatever they were asked. */
+function bare(text: string): string {
+  const blocks = [...text.matchAll(/^```(?:json)?[ \t]*\n([\s\S]*?)\n```[ \t]*$/gm)];
+  return blocks.length === 1 ? (blocks[0]?.[1] ?? text) : text;
+}
