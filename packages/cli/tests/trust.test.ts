@@ -152,6 +152,15 @@ describe("a hostile project folder", () => {
   });
 });
 
+describe("a rule that is none", () => {
+  it("P54 is told with the way to write one, and nothing is started without it", async () => {
+    await made(".burin/settings.json", { permissions: { deny: ["(edit"] } });
+    const { code, stderr } = await run(["call", "list_directory", '{"path":"."}']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('"(edit" is not a rule; write tool or tool(pattern)');
+  });
+});
+
 describe("burin trust", () => {
   const discovery = (command: string) => ({
     tools: { toolDiscoveryCommand: command, toolCallCommand: "call" },

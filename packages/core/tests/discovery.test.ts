@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, type SettingsInput, scriptedModel } from "@burin/core";
@@ -158,9 +159,43 @@ describe("approval of discovered tools", () => {
     expect(asked).toHaveLength(2);
   });
 
+  it("P24 so does one that was stored for later sessions, also when only the command has changed", async () => {
+    let asked = 0;
+    const confirm = () => {
+      asked += 1;
+      return Promise.resolve({ outcome: "always" as const, scope: "project" as const });
+    };
+    const session = (settings: SettingsInput) => toolbox(settings, { approvalMode: "default", confirm });
+    const settings = await discovering([ADD]);
+    await session(settings).call("add", { a: 1 });
+    expect((await session(settings).call("add", { a: 2 })).error).toBeUndefined();
+    expect(asked).toBe(1);
+    const other = { tools: { ...settings.tools, toolCallCommand: "cat; echo" } };
+    expect((await session(other).call("add", { a: 2 })).llmContent).toContain('{"a":2}');
+    expect(asked).toBe(2);
+  });
+
   it("plan mode runs none", async () => {
     const box = toolbox(await discovering([ADD]), { approvalMode: "plan" });
     expect((await box.call("add", { a: 1 })).error?.type).toBe("denied");
+  });
+});
+
+describe("sandbox.discovered", () => {
+  const hasSandbox = process.platform === "linux" && existsSync("/usr/bin/bwrap");
+  it("P53 both commands write inside the root and nowhere else; where there is no sandbox they do not run", async () => {
+    const outside = join(project.top, "outside");
+    const call = `import { writeFileSync } from "node:fs";
+      const attempt = (file) => { try { writeFileSync(file, "x"); return "ok"; } catch (error) { return error.code; } };
+      console.log(attempt("inside"), attempt(${JSON.stringify(outside)}) !== "ok" || "beside");`;
+    const settings = await discovering([ADD], call);
+    const box = toolbox({ ...settings, sandbox: { discovered: true } });
+    const told = await complaints(box);
+    if (!hasSandbox) return expect(told).toContain("it is to run in the sandbox, and there is none");
+    expect(told).toBe("");
+    expect((await box.call("add", { a: 1 })).llmContent).toMatch(/^ok /);
+    expect(existsSync(join(project.root, "inside"))).toBe(true);
+    expect(existsSync(outside)).toBe(false);
   });
 });
 
@@ -194,6 +229,28 @@ describe("a session", () => {
     expect(notices).toHaveLength(1);
     expect(notices[0]).toContain("Tools from discovery command: What cat tools.json printed is not JSON");
     expect(requests[1]).toContain("read_file");
+  });
+
+  it("a slow discovery holds up the first request no longer than its patience; a call of its tool waits", async () => {
+    const { tools } = await discovering([ADD]);
+    const requests: string[][] = [];
+    const scripted = scriptedModel([{ calls: [{ name: "add", args: { a: 1 } }] }, { text: "done" }]);
+    const model: typeof scripted = {
+      ...scripted,
+      name: scripted.name,
+      stream: (request, signal) => {
+        requests.push(request.tools.map(({ name }) => name));
+        return scripted.stream(request, signal);
+      },
+    };
+    const settings = { tools: { ...tools, toolDiscoveryCommand: "sleep 3; cat tools.json" } };
+    const session = closing(createSession({ cwd: project.root, model, settings, approvalMode: "yolo" }));
+    const events: AgentEvent[] = [];
+    for await (const event of session.run("add")) events.push(event);
+    expect(events.at(-1)).toMatchObject({ status: "success", result: "done" });
+    const calls = events.flatMap((event) => (event.type === "tool_call" ? event.call.status : []));
+    expect(calls.at(-1)).toBe("success");
+    expect(requests.map((names) => names.includes("add"))).toEqual([false, true]);
   });
 
   it("discovers again when a file that the command names has changed", async () => {

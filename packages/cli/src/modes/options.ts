@@ -51,7 +51,6 @@ export interface Opened {
 
 /** Settings with the command line laid over them. */
 export async function openSettings(options: CommonOptions): Promise<Opened> {
-  for (const rule of [...options.allow, ...options.deny]) checkRule(rule);
   const { settingsFile } = options;
   const places = { home: burinHome(process.env), root: options.root };
   const loaded = await loadSettings(settingsFile === undefined ? places : { ...places, file: settingsFile });
@@ -66,6 +65,7 @@ export async function openSettings(options: CommonOptions): Promise<Opened> {
       deny: [...permissions.deny, ...options.deny],
     },
   };
+  for (const rule of Object.values(settings.permissions).flat()) checkRule(rule);
   return { settings, isTrusted: loaded.isTrusted, notices: loaded.notices };
 }
 
