@@ -143,6 +143,20 @@ describe("P5 a window that fills up", () => {
     expect([seen.refused, fake.problems]).toEqual([0, []]);
   });
 
+  it("P48 a file that has no room is read in parts, which say how to go on", async () => {
+    const path = await file("a.txt", WORDS.repeat(2000));
+    const { server: fake } = await play({
+      window: 8192,
+      step: (step) => (step < 1 ? { calls: [reading(path)] } : { text: "Done." }),
+    });
+    await eventsOf(sessionAt(fake.baseUrl, small).run("Read it."));
+    const { messages } = fake.requests[1]?.body ?? {};
+    const answer = Array.isArray(messages) ? String(messages.at(-1)?.content) : "";
+    expect(answer.length).toBeGreaterThan(4000);
+    expect(answer).toMatch(/lines 1-\d+ of 2000.*offset/s);
+    expect(answer).not.toContain("left out; ask for a smaller part");
+  });
+
   it("a summary that fails is replaced by a plain list of what was done", async () => {
     const paths: string[] = [];
     for (let index = 0; index < 30; index += 1) paths.push(await file(`f${index}.txt`, `${index}\n`));

@@ -14,9 +14,9 @@ import { ContextSize } from "./context-size.ts";
 import type { EventQueue } from "./event-queue.ts";
 import { History } from "./history.ts";
 import { LoopGuard } from "./loop-guard.ts";
-import { done, refusalIn, textWithPlan, unapprovedPlan } from "./outcome.ts";
-import { type Reply, readReply } from "./reply.ts";
-import { ended, failureOf, interrupted, overBudget, type Run } from "./run.ts";
+import { refusalIn } from "./outcome.ts";
+import { estimatedUsage, type Reply, readReply } from "./reply.ts";
+import { ended, endingAfter, failureOf, interrupted, overBudget, type Run } from "./run.ts";
 import { WaitingWords } from "./waiting-words.ts";
 import { WorkRecord } from "./work-record.ts";
 
@@ -51,7 +51,6 @@ export class Agent {
   readonly #history = new History();
   readonly #record = new WorkRecord();
   readonly #size = new ContextSize();
-  readonly #window: number;
   readonly #compactor: Compactor;
   /** The calls of a run that its reader left; their answers still come and belong to the history. */
   #unfinished: Promise<unknown> = Promise.resolve();
@@ -66,12 +65,12 @@ export class Agent {
   constructor(needs: AgentNeeds) {
     this.#needs = needs;
     const { model, past = [] } = needs;
-    this.#window = needs.contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
+    const window = needs.contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
     for (const event of past) this.#apply(event);
     this.#compactor = new Compactor({
       model,
       size: this.#size,
-      window: this.#window,
+      window,
       record: this.#record,
       request: () => this.#request(),
       contextTexts: async () => {
@@ -159,7 +158,7 @@ export class Agent {
     }
     const answers = yield* this.#runCalls(reply.calls, run);
     run.refused = refusalIn(answers) ?? run.refused;
-    const ending = this.#interruption(run) ?? this.#endingAfter(answers, run);
+    const ending = this.#interruption(run) ?? endingAfter(answers, run, this.#needs.maxTurns);
     if (ending) return ending;
     for (const words of this.words.takeSteering()) yield this.#noted(said(words));
     return null;
@@ -178,18 +177,6 @@ export class Agent {
   #endingBefore(run: Run): AgentEvent | null {
     const exhausted = this.#needs.budget?.exhausted;
     return exhausted ? overBudget(run, exhausted) : null;
-  }
-
-  #endingAfter(answers: readonly AnsweredCall[], run: Run): AgentEvent | null {
-    const { turns, guard, reply } = run;
-    const plan = unapprovedPlan(answers);
-    if (plan) {
-      return done("refused", { turns, text: textWithPlan(reply?.text ?? "", plan), error: plan.error });
-    }
-    if (guard?.verdict) return ended("limit", run, { type: "loop", message: guard.verdict });
-    if (turns < this.#needs.maxTurns) return null;
-    const message = `Stopped after ${turns} turns, the limit; raise it with --max-turns.`;
-    return ended("limit", run, { type: "max_turns", message });
   }
 
   /** Why the work was broken off, if it was. */
@@ -235,21 +222,20 @@ export class Agent {
     const estimated = this.#size.of(request);
     const reply = yield* readReply({ model, request, note: (event) => this.#noted(event) }, signal);
     if (reply.usage) this.#size.learn(estimated, reply.usage.inputTokens);
-    if (budget && reply.end.reason !== "error")
-      budget.spend(reply.usage ?? this.#estimatedUsage(estimated, reply), model.name);
+    if (reply.end.reason !== "error") {
+      budget?.spend(reply.usage ?? estimatedUsage(estimated, reply, this.#size), model.name);
+    }
     return reply;
-  }
-
-  /** A service that counts nothing must not make a budget endless. */
-  #estimatedUsage(inputTokens: number, { text, calls }: Reply) {
-    const said = text + calls.map((call) => JSON.stringify(call.args)).join("");
-    return { inputTokens, outputTokens: this.#size.ofText(said), cachedTokens: 0 };
   }
 
   async *#runCalls(calls: readonly FunctionCall[], run: Run): AsyncGenerator<AgentEvent, AnsweredCall[]> {
     const { budget, scheduler } = this.#needs;
     const note = (event: AgentEvent) => this.#noted(event);
-    const { events, work } = startCalls(calls, { scheduler, budget, window: this.#window, note }, run);
+    const { events, work } = startCalls(
+      calls,
+      { scheduler, budget, window: this.#compactor.window, note },
+      run,
+    );
     this.#told = events;
     this.#unfinished = work;
     const answers = yield* events.during(work);

@@ -9,13 +9,18 @@ const CHARACTERS_PER_TOKEN = 3;
 /** An answer shorter than this says nothing. */
 const LEAST_CHARACTERS = 1000;
 
+/** How much a window leaves for the only answer to a reply, in characters. */
+export function roomForAnswers(window: number): number {
+  return Math.floor(window * MOST_OF_WINDOW * CHARACTERS_PER_TOKEN);
+}
+
 /** Shares out the room that one reply's answers have; with a large window no answer is cut here. */
 export class AnswerRoom {
   #left: number;
   #calls: number;
 
   constructor(window: number, calls: number) {
-    this.#left = window * MOST_OF_WINDOW * CHARACTERS_PER_TOKEN;
+    this.#left = roomForAnswers(window);
     this.#calls = calls;
   }
 

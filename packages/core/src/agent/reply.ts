@@ -1,6 +1,7 @@
 import type { FunctionCall } from "../messages/function-call.ts";
 import type { ChatModel, ModelEvent, ModelRequest, Usage } from "../models/chat-model.ts";
 import type { AgentEvent } from "./agent-event.ts";
+import type { ContextSize } from "./context-size.ts";
 
 export interface Reply {
   readonly text: string;
@@ -42,4 +43,10 @@ export async function* readReply(
   }
   const error = { type: "bad_reply", message: "The model's reply ended without an end." };
   return { text, calls, usage, end: { type: "end", reason: "error", error } };
+}
+
+/** For a service that counts nothing: it must not make a budget endless. */
+export function estimatedUsage(inputTokens: number, { text, calls }: Reply, size: ContextSize): Usage {
+  const said = text + calls.map((call) => JSON.stringify(call.args)).join("");
+  return { inputTokens, outputTokens: size.ofText(said), cachedTokens: 0 };
 }

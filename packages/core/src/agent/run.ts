@@ -1,6 +1,7 @@
+import type { AnsweredCall } from "../scheduler/tool-call.ts";
 import type { AgentEvent, RunError, RunStatus } from "./agent-event.ts";
 import type { LoopGuard } from "./loop-guard.ts";
-import { done } from "./outcome.ts";
+import { done, textWithPlan, unapprovedPlan } from "./outcome.ts";
 import type { Reply } from "./reply.ts";
 
 /** What the work on one prompt has come to. */
@@ -31,4 +32,17 @@ export function interrupted(run: Run): AgentEvent {
 
 export function overBudget(run: Run, message: string): AgentEvent {
   return ended("limit", run, { type: "budget", message });
+}
+
+/** Why the run ends once these calls are answered; null when the model is asked again. */
+export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns: number): AgentEvent | null {
+  const { turns, guard, reply } = run;
+  const plan = unapprovedPlan(answers);
+  if (plan) {
+    return done("refused", { turns, text: textWithPlan(reply?.text ?? "", plan), error: plan.error });
+  }
+  if (guard?.verdict) return ended("limit", run, { type: "loop", message: guard.verdict });
+  if (turns < maxTurns) return null;
+  const message = `Stopped after ${turns} turns, the limit; raise it with --max-turns.`;
+  return ended("limit", run, { type: "max_turns", message });
 }

@@ -49,11 +49,15 @@ const MOST_CONTEXT_CHARACTERS = 24_000;
 /** Of the window, in characters for each of its tokens: a file of instructions leaves room for the work. */
 const CONTEXT_SHARE = 0.3;
 
+/** In tokens: what the person says, else what is known of the model. */
+export function contextWindowOf({ model: { contextWindow } }: Settings, model: ChatModel): number {
+  return contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
+}
+
 export function agentOf(options: AgentOptions, parts: AgentParts): Agent {
   const { settings, workspace, instructions, waiting, ...needs } = parts;
   const { model } = needs;
-  const contextWindow =
-    settings.model.contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
+  const contextWindow = contextWindowOf(settings, model);
   const mostCharacters = Math.floor(Math.min(MOST_CONTEXT_CHARACTERS, contextWindow * CONTEXT_SHARE));
   const budget = budgetOf(options.budget, model.name, settings);
   return new Agent({

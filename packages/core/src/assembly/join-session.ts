@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { AgentEvent } from "../agent/agent-event.ts";
+import { roomForAnswers } from "../agent/answer-room.ts";
 import { editCorrector } from "../agent/edit-corrector.ts";
 import { pageAnswerer } from "../agent/page-answerer.ts";
 import type { ChatModel } from "../models/chat-model.ts";
@@ -8,7 +9,7 @@ import { newSessionId } from "../session/session-id.ts";
 import { SessionRun } from "../session/session-run.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import { mergeSettings, type Settings } from "../settings/settings.ts";
-import { agentOf, budgetOf } from "./join-agent.ts";
+import { agentOf, budgetOf, contextWindowOf } from "./join-agent.ts";
 import { type Definitions, readDefinitions } from "./join-definitions.ts";
 import { parkingOf, recordingOf } from "./join-recording.ts";
 import { joinSubagents } from "./join-subagents.ts";
@@ -48,9 +49,8 @@ export function joinSession(options: SessionOptions) {
   const joined = joinParts(
     { ...options, root: options.cwd },
     {
-      ...(settings.tools.editCorrection ? { correctEdit: editCorrector(model) } : {}),
+      ...helpOf(settings, model),
       subagents,
-      answerFromPage: pageAnswerer(model),
       recorded: async () => recording?.recorded(),
       ...(isRecorded ? { undoWriter: id } : {}),
       sessionId: id,
@@ -93,6 +93,15 @@ interface Announced {
 function announcementOf({ name }: ChatModel, { id, root, forkOf }: Announced): AgentEvent {
   const announcement = { type: "session" as const, sessionId: id, model: name, root };
   return forkOf === undefined ? announcement : { ...announcement, forkOf };
+}
+
+/** What tools have of the model: its help, and how much of an answer its window takes. */
+function helpOf(settings: Settings, model: ChatModel) {
+  return {
+    ...(settings.tools.editCorrection ? { correctEdit: editCorrector(model) } : {}),
+    answerFromPage: pageAnswerer(model),
+    mostAnswerCharacters: roomForAnswers(contextWindowOf(settings, model)),
+  };
 }
 
 function modelOf(settings: Settings, environment: NodeJS.ProcessEnv): ChatModel {

@@ -30,6 +30,7 @@ const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 /** What only a session has. */
 interface SessionParts {
   readonly correctEdit?: CorrectEdit;
+  readonly mostAnswerCharacters?: number;
   readonly subagents?: Subagents;
   readonly answerFromPage?: AnswerFromPage;
   readonly recorded?: () => Promise<void>;

@@ -22,6 +22,8 @@ export interface BuiltInNeeds {
   readonly workspace: Workspace;
   readonly commands: Commands;
   readonly svgAsText: boolean;
+  /** Of one answer, where the model's window leaves room for less than usual. */
+  readonly mostAnswerCharacters?: number;
   readonly overwriteUnread: boolean;
   readonly memory: MemoryPlaces;
   readonly planning: Planning;
@@ -39,9 +41,10 @@ export interface BuiltInNeeds {
 /** The one list of built-in tools, and what each is given. */
 export function builtInTools(needs: BuiltInNeeds): Tool[] {
   const { workspace, commands, svgAsText, overwriteUnread, memory, planning, web, correctEdit } = needs;
+  const { mostAnswerCharacters: most } = needs;
   return [
     new ListFiles(workspace),
-    new ReadFile(workspace, { svgAsText }),
+    new ReadFile(workspace, { svgAsText, ...(most === undefined ? {} : { mostCharacters: most }) }),
     new WriteFile(workspace, { overwriteUnread }),
     new ReadManyFiles(workspace),
     new Edit(workspace, correctEdit ? { correctEdit } : {}),

@@ -17,13 +17,15 @@ export interface ReadFileParams {
 export interface ReadFileOptions {
   /** Gives SVG images as the text that they are. */
   readonly svgAsText?: boolean;
+  /** Of one answer, where there is room for less than usual. */
+  readonly mostCharacters?: number;
 }
 
 const PARAMETERS = new Set(["absolute_path", "path", "file_path", "offset", "limit"]);
 const DEFAULT_LINES = 2000;
 const MOST_LINE_CHARACTERS = 2000;
 /** An answer must reach the model uncut, with the line that tells what was left out. */
-const MOST_CHARACTERS = MOST_ANSWER_CHARACTERS - 500;
+const SPARE_CHARACTERS = 500;
 
 export class ReadFile extends BaseTool<ReadFileParams> {
   readonly name = "read_file";
@@ -42,11 +44,14 @@ export class ReadFile extends BaseTool<ReadFileParams> {
   };
   readonly #workspace: Workspace;
   readonly #svgAsText: boolean;
+  readonly #mostCharacters: number;
 
-  constructor(workspace: Workspace, { svgAsText = false }: ReadFileOptions = {}) {
+  constructor(workspace: Workspace, { svgAsText = false, mostCharacters }: ReadFileOptions = {}) {
     super();
     this.#workspace = workspace;
     this.#svgAsText = svgAsText;
+    const most = Math.min(mostCharacters ?? MOST_ANSWER_CHARACTERS, MOST_ANSWER_CHARACTERS);
+    this.#mostCharacters = Math.max(most, 2 * SPARE_CHARACTERS) - SPARE_CHARACTERS;
   }
 
   ruleSubjects(params: ReadFileParams): readonly string[] {
@@ -65,7 +70,7 @@ export class ReadFile extends BaseTool<ReadFileParams> {
       offset: params.offset ?? 0,
       limit: params.limit ?? DEFAULT_LINES,
       mostLineCharacters: MOST_LINE_CHARACTERS,
-      mostCharacters: MOST_CHARACTERS,
+      mostCharacters: this.#mostCharacters,
       svgAsText: this.#svgAsText,
     };
     const content = await this.#workspace.read(path, range, signal);

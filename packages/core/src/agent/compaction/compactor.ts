@@ -19,6 +19,11 @@ export class Compactor {
     this.#window = needs.window;
   }
 
+  /** In tokens, as far as is known by now. */
+  get window(): number {
+    return this.#window;
+  }
+
   get isNeeded(): boolean {
     return this.#size() > Math.max(this.#limit, this.#shortest);
   }
