@@ -164,7 +164,7 @@ export class CommandRun {
         if (text.includes("\n")) resolve(text);
       });
       control?.once("error", () => resolve(text));
-      void this.#child.ended.then(() => pause(text === "" ? 20 : 0)).then(() => resolve(text));
+      void this.#child.ended.then(() => pauseAndRead(text === "" ? 20 : 0)).then(() => resolve(text));
     });
     const found = /^(\d+) (\d+)\n/.exec(told);
     if (found === null) return this.#child.ended;
@@ -196,7 +196,7 @@ export class CommandRun {
     });
     for (let before = -1; !isClosed && before !== this.output.bytes; ) {
       before = this.output.bytes;
-      await Promise.race([this.#outputClosed, pause(DRAIN_MS)]);
+      await Promise.race([this.#outputClosed, pauseAndRead(DRAIN_MS)]);
     }
   }
 
@@ -224,17 +224,15 @@ export class CommandRun {
 
   /** Types into its terminal; false when it has none, or has ended. */
   type(text: string): boolean {
-    const { input } = this.#child;
-    if (!this.#plan.terminal || input === null || this.#shellEnd !== null) return false;
-    input.write(text);
-    return true;
+    if (!this.#plan.terminal || this.#shellEnd !== null) return false;
+    return this.#child.input?.write(text) !== undefined;
   }
 
   /** Until a program that was spoken to has nothing more to say for a moment. */
   async quiet(): Promise<void> {
     for (let before = -1, rounds = 0; before !== this.output.bytes && rounds < 20; rounds += 1) {
       before = this.output.bytes;
-      await pause(QUIET_MS);
+      await pauseAndRead(QUIET_MS);
     }
   }
 
@@ -277,6 +275,12 @@ export class CommandRun {
     if (this.#plan.sandbox?.hasControl && this.#keptInside !== 0) await this.#child.ended;
     this.#plan.sandbox?.release();
   }
+}
+
+/** On a busy machine the time is over before anybody looked what has come meanwhile; this looks. */
+async function pauseAndRead(milliseconds: number): Promise<void> {
+  await pause(milliseconds);
+  await nextTurn();
 }
 
 function hasGroup(pid: number): boolean {

@@ -271,7 +271,7 @@ if (isHere) {
         `sh -c 'sleep 300; :' ${name} & (setsid sh -c 'trap "" TERM; sleep 301; :' ${name} >/dev/null 2>&1 &) ; echo ok`,
       );
       expect(started.isOver).toBe(false);
-      expect(started.members().length).toBeGreaterThanOrEqual(4);
+      await vi.waitUntil(() => started.members().length >= 4, { timeout: 20_000, interval: 20 });
       const pids = started.members().map(({ pid }) => pid);
       await commands.close();
       const alive = systemProcesses.list().filter(({ pid, isZombie }) => pids.includes(pid) && !isZombie);
