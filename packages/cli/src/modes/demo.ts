@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import {
   type AgentEvent,
+  type ChatModel,
   type Confirmation,
   createSession,
+  type ModelRequest,
   questionView,
   scriptedModel,
   type ToolCall,
@@ -25,46 +27,73 @@ const SAMPLE: Readonly<Record<string, string>> = {
   "build/tally.min.js": "export const tally=t=>t.split(/\\s+/).length\n",
 };
 
-/** What the model of the demo says; everything else in it is real. */
-function script(root: string) {
-  const file = join(root, "src", "tally.js");
-  return [
-    {
-      text: "I look at what is there and search for where it is counted.",
-      calls: [
-        { name: "list_directory", args: { path: root } },
-        { name: "search_file_content", args: { pattern: "split\\(", include: "*.js" } },
-      ],
-    },
-    { text: "One file; I read it.", calls: [{ name: "read_file", args: { absolute_path: file } }] },
-    {
-      text: "An empty text splits into one empty word. It must not count.",
-      calls: [
-        {
-          name: "edit",
-          args: {
-            file_path: file,
-            // With blanks where the file has its own: the place is found all the same.
-            old_string: "    const words = text.split(/\\s+/);",
-            new_string: "    const words = text.split(/\\s+/).filter(Boolean);",
-          },
-        },
-      ],
-    },
-    {
-      text: "Now I try it.",
-      calls: [
-        {
-          name: "run_shell_command",
-          args: { command: 'node src/tally.js "" && node src/tally.js "two words"' },
-        },
-      ],
-    },
-    { text: "An empty text counts 0 words now, and two words count 2." },
-  ];
+const PLAN = "1. Leave empty words out in src/tally.js.\n2. Try it with an empty text and with two words.";
+
+function todos(done: number) {
+  const steps = ["find where words are counted", "mend it", "try it"];
+  const status = (index: number) => (index < done ? "completed" : index === done ? "in_progress" : "pending");
+  const list = steps.map((content, index) => ({ id: `${index + 1}`, content, status: status(index) }));
+  return { name: "todo_write", args: { todos: list } };
 }
 
-/** Plays a scripted model against the real agent, scheduler and tools, in a folder made for it. */
+/** What the models of the demo say; everything else in it is real. */
+function scripts(root: string) {
+  const file = join(root, "src", "tally.js");
+  const exploring = {
+    description: "find the counter",
+    prompt: `Where in ${root} are the words of a text counted?`,
+    subagent_type: "explore",
+  };
+  return {
+    explorer: [
+      {
+        calls: [
+          { name: "list_directory", args: { path: root } },
+          { name: "search_file_content", args: { pattern: "split\\(", include: "*.js" } },
+        ],
+      },
+      { text: "In src/tally.js, line 2: text.split(/\\s+/)." },
+    ],
+    session: [
+      {
+        text: "Three steps; the first one I hand to a subagent.",
+        calls: [todos(0), { name: "task", args: exploring }],
+      },
+      { text: "I read it.", calls: [{ name: "read_file", args: { absolute_path: file } }] },
+      {
+        text: "An empty text splits into one empty word. That is the plan:",
+        calls: [{ name: "exit_plan_mode", args: { plan: PLAN } }],
+      },
+      {
+        calls: [
+          todos(1),
+          {
+            name: "edit",
+            args: {
+              file_path: file,
+              // With blanks where the file has its own: the place is found all the same.
+              old_string: "    const words = text.split(/\\s+/);",
+              new_string: "    const words = text.split(/\\s+/).filter(Boolean);",
+            },
+          },
+        ],
+      },
+      {
+        text: "Now I try it.",
+        calls: [
+          todos(2),
+          {
+            name: "run_shell_command",
+            args: { command: 'node src/tally.js "" && node src/tally.js "two words"' },
+          },
+        ],
+      },
+      { text: "An empty text counts 0 words now, and two words count 2." },
+    ],
+  };
+}
+
+/** Plays scripted models against the real agent, scheduler and tools, in a folder made for it. */
 export async function runDemo(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   nothingAfter("demo", request);
   const root = await realpath(await mkdtemp(join(tmpdir(), "burin-demo-")));
@@ -73,7 +102,7 @@ export async function runDemo(request: SubcommandRequest, { output }: Io): Promi
       await mkdir(dirname(join(root, name)), { recursive: true });
       await writeFile(join(root, name), text);
     }
-    output.out(`A scripted model, the real agent and the real tools, in ${root}\n\n`);
+    output.out(`Scripted models, the real agent and the real tools, in ${root}\n\n`);
     await play(root, output);
     output.out(`\nTo connect a real model: ${(await howToConnect()).replace(/^no model.* Name/, "name")}\n`);
     return EXIT.done;
@@ -83,22 +112,33 @@ export async function runDemo(request: SubcommandRequest, { output }: Io): Promi
 }
 
 async function play(root: string, output: Output): Promise<void> {
-  const model = scriptedModel(script(root));
+  const { explorer, session: lines } = scripts(root);
+  const models = { session: scriptedModel(lines), explorer: scriptedModel(explorer) };
+  const model: ChatModel = {
+    name: "demo",
+    stream: (request, signal) =>
+      (isForExplorer(request) ? models.explorer : models.session).stream(request, signal),
+  };
   const confirm = async (question: Confirmation) => {
     const { title, lines } = questionView(question);
     output.out(`${label(output, "ask")}${title}\n`);
-    if (question.kind === "edit") output.out(indented(lines.join("\n"), output));
+    output.out(indented(lines.join("\n"), output));
     output.out(`${label(output, "you")}yes (the demo answers for you)\n`);
     return { outcome: "once" as const };
   };
-  const session = createSession({ cwd: root, model, confirm });
+  const session = createSession({ cwd: root, model, confirm, approvalMode: "plan" });
   try {
     for await (const event of session.run(PROMPT)) show(event, output);
   } finally {
     await session.close();
   }
-  const unused = model.unusedLines().length;
+  const unused = models.session.unusedLines().length + models.explorer.unusedLines().length;
   if (unused > 0) throw new Error(`The demo ended with ${unused} lines of its script unused.`);
+}
+
+/** A subagent is told its task as the first words of a history of its own. */
+function isForExplorer({ history }: ModelRequest): boolean {
+  return history[0]?.parts.some((part) => part.text?.startsWith("Where in ")) ?? false;
 }
 
 function show(event: AgentEvent, output: Output): void {
@@ -111,6 +151,9 @@ function show(event: AgentEvent, output: Output): void {
 function showCall(call: ToolCall, output: Output): void {
   if (call.status === "executing" && call.display === undefined) {
     output.out(`${label(output, "call")}${call.description}\n`);
+  }
+  if (call.status === "executing" && typeof call.display === "object" && call.display.kind === "progress") {
+    output.out(indented(`> ${call.display.lines.at(-1)}`, output));
   }
   if (call.status !== "success" && call.status !== "error") return;
   const text = typeof call.llmContent === "string" ? call.llmContent : JSON.stringify(call.llmContent);
