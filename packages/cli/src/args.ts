@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { type ParseArgsConfig, parseArgs } from "node:util";
 import { APPROVAL_MODES, type ApprovalMode, parseBudget, SANDBOX_MODES } from "@burin/core";
 import {
   type CommonOptions,
@@ -133,18 +133,29 @@ function subcommandOf(argv: readonly string[]): string | null {
 
 function subcommandRequest(argv: readonly string[], name: string): Request {
   const ownOptions = SUBCOMMANDS[name]?.ownOptions ?? {};
-  const { values, positionals } = parseArgs({
-    args: [...argv],
-    options: { ...OPTIONS, ...ownOptions },
-    allowPositionals: true,
-  });
+  const options = { ...OPTIONS, ...ownOptions };
+  const end = literalStart(argv, name, options);
+  const { values, positionals } = parseArgs({ args: argv.slice(0, end), options, allowPositionals: true });
   if (values.help) return { mode: "help" };
   const own = Object.fromEntries(Object.keys(ownOptions).map((key) => [key, values[key as keyof Values]]));
   return {
     mode: "subcommand",
     name,
-    request: { words: positionals.slice(1), options: commonOptions(values), own },
+    request: { words: [...positionals.slice(1), ...argv.slice(end)], options: commonOptions(values), own },
   };
+}
+
+/** Where the words begin that are kept as they stand. */
+function literalStart(
+  argv: readonly string[],
+  name: string,
+  options: NonNullable<ParseArgsConfig["options"]>,
+): number {
+  const settings = { args: [...argv], options, allowPositionals: true, strict: false, tokens: true } as const;
+  const words = parseArgs(settings).tokens.filter((token) => token.kind === "positional");
+  const count = SUBCOMMANDS[name]?.ownWords?.(words[1]?.value ?? "");
+  const last = count === undefined ? undefined : words[count];
+  return last === undefined ? argv.length : last.index + 1;
 }
 
 function commonOptions(values: Values): CommonOptions {

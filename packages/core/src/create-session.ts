@@ -3,8 +3,10 @@ import type { CustomCommand } from "./agent/custom-commands.ts";
 import type { ApprovalMode, ApprovalRequest, Verdict } from "./approval/approval-policy.ts";
 import { joinSession } from "./assembly/join-session.ts";
 import { joinParts } from "./assembly/join-tools.ts";
+import { lazyMcp } from "./assembly/lazy-mcp.ts";
 import type { SessionOptions } from "./assembly/session-options.ts";
 import type { ToolboxOptions } from "./assembly/toolbox-options.ts";
+import type { McpDoor } from "./discovery/mcp/mcp-door.ts";
 import type { FunctionCall } from "./messages/function-call.ts";
 import type { Message } from "./messages/message.ts";
 import type { OnCall, Scheduler } from "./scheduler/scheduler.ts";
@@ -19,6 +21,8 @@ export type { SessionOptions, ToolboxOptions };
 /** The tools behind the whole flow, with no model. */
 export interface Toolbox {
   readonly registry: ToolRegistry;
+  /** What MCP servers offer beside tools, and logins to them. */
+  readonly mcp: McpDoor;
   /** One call through lookup, validation, approval and execution. Never rejects: a failure is a result. */
   call(name: string, args: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<ToolResult>;
   /** What would be decided about a shell command, and why; runs nothing. */
@@ -45,6 +49,8 @@ export interface RunOptions {
 export interface Session {
   readonly id: string;
   readonly registry: ToolRegistry;
+  /** What MCP servers offer beside tools, and logins to them. */
+  readonly mcp: McpDoor;
   /** What the model has been sent and has said so far. */
   readonly history: readonly Message[];
   /** How much runs unasked; it can be set while the session lives. */
@@ -84,6 +90,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
     run,
     close,
     commands,
+    mcp: lazyMcp(discovery),
     ready: () => discovery.ready(),
     refreshTools: () => discovery.refresh(),
     get discoveryFailures() {
@@ -160,6 +167,7 @@ export function createSession(options: SessionOptions): Session {
     call: async (name, args, signal) =>
       resultOf(await answerOf(scheduler, { name, args }, signal ? { signal } : {})),
     customCommands: async () => (await definitions()).commands,
+    mcp: lazyMcp(discovery),
     ready: () => discovery.ready(),
     refreshTools: () => discovery.refresh(),
     get history() {

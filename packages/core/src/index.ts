@@ -22,6 +22,13 @@ export {
   type RunToolCommand,
 } from "./discovery/discovered-tool.ts";
 export { DiscoveredMCPTool, type McpToolServer } from "./discovery/mcp/discovered-mcp-tool.ts";
+export type {
+  McpDoor,
+  McpPrompt,
+  McpPromptRequest,
+  McpReport,
+  McpResource,
+} from "./discovery/mcp/mcp-door.ts";
 export type { FunctionCall, FunctionDeclaration, FunctionResponse } from "./messages/function-call.ts";
 export type { JsonSchema } from "./messages/json-schema.ts";
 export type { Message } from "./messages/message.ts";
@@ -50,6 +57,7 @@ export type { FolderTrust } from "./settings/folder-trust.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";
 export {
   burinHome,
+  changeSettings,
   folderTrust,
   type LoadedSettings,
   loadSettings,

@@ -23,6 +23,8 @@ export interface Subcommand {
   readonly usage: readonly (readonly [form: string, meaning: string])[];
   /** Options that only this subcommand understands. */
   readonly ownOptions?: NonNullable<ParseArgsConfig["options"]>;
+  /** How many words come before those that are kept as they stand, options included; for another's command line. */
+  readonly ownWords?: (first: string) => number;
   load(): Promise<(request: SubcommandRequest, io: Io) => Promise<ExitCode>>;
 }
 

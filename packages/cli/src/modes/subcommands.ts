@@ -47,6 +47,26 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     ],
     load: async () => (await import("./trust.ts")).runTrust,
   },
+  mcp: {
+    usage: [
+      [
+        "mcp add [...] <alias> <command|url>",
+        "adds an MCP server; --scope, --env, --header, --transport, --trust",
+      ],
+      ["mcp list | remove <alias>", "what servers there are; takes one out"],
+      ["mcp test [alias]", "starts servers and says what they offer"],
+      ["mcp login <alias>", "logs in to a server that wants it"],
+    ],
+    ownOptions: {
+      scope: { type: "string" },
+      env: { type: "string", multiple: true },
+      header: { type: "string", multiple: true },
+      transport: { type: "string" },
+      trust: { type: "boolean" },
+    },
+    ownWords: (first) => (first === "add" ? 3 : Number.POSITIVE_INFINITY),
+    load: async () => (await import("./mcp.ts")).runMcp,
+  },
   demo: {
     usage: [["demo", "the whole flow in ten seconds, no model needed"]],
     load: async () => (await import("./demo.ts")).runDemo,

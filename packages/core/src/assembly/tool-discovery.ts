@@ -100,7 +100,11 @@ export class ToolDiscovery {
     if (this.#open === null || isThere()) return;
     const begun = Date.now();
     await this.start();
-    for (const source of this.#sources) void source.settle?.();
+    for (const source of this.#sources) {
+      // It may have failed before the person logged in, or put right what was wrong with it.
+      if (!this.#running.has(source) && names.some((name) => mayBring(source, name))) this.#discover(source);
+      void source.settle?.();
+    }
     for (let left = 1; !isThere() && this.#running.size > 0 && !signal.aborted; ) {
       const isNamed = [...this.#running.keys()].some((source) =>
         names.some((name) => mayBring(source, name)),
@@ -109,6 +113,11 @@ export class ToolDiscovery {
       if (left <= 0) return;
       await within(Promise.race(this.#running.values()), left, signal);
     }
+  }
+
+  /** Those that settings name, once they have been opened. */
+  get sources(): readonly ToolSource[] {
+    return this.#sources;
   }
 
   /** true while a source has not answered, or has not even been opened. */

@@ -67,6 +67,12 @@ export async function openTrust(home: string): Promise<TrustStore> {
   return new TrustStore(home);
 }
 
+/** Sets one value in a settings file, or takes it out when it is undefined; all else stays as it is. Throws SettingsError. */
+export async function changeSettings(file: string, path: readonly string[], value: unknown): Promise<void> {
+  const { changeSettingsFile } = await import("./change-settings.ts");
+  return changeSettingsFile(file, path, value);
+}
+
 async function personLayer(home: string): Promise<object> {
   const file = join(home, "settings.json");
   const text = foundText(file);

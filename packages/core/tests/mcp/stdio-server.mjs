@@ -16,6 +16,7 @@ appendFileSync("starts", ".");
 const plain = [
   { name: "echo", description: "Says it again.", inputSchema: object({ text: { type: "string" } }) },
   { name: "fail", description: "Fails.", inputSchema: object() },
+  { name: "wait", description: "Never answers.", inputSchema: object() },
 ];
 
 /** @type {Record<string, () => unknown[]>} */
@@ -107,7 +108,7 @@ const answers = {
 function answerCall({ name, arguments: given = {} }) {
   if (mode === "crash" || (mode === "crash-once" && starts === 1)) process.exit(7);
   if (mode === "hints" && starts === 1) process.exit(7);
-  if (mode === "hang") return null;
+  if (mode === "hang" || name === "wait") return null;
   const shown = mode === "big" || mode === "escapes" ? mode : name;
   return (answers[shown] ?? (() => text(`${name} was called`)))(given);
 }
@@ -157,7 +158,7 @@ if (mode === "workers") {
       stdio: "ignore",
     },
   );
-  writeFileSync("worker", String(worker.pid));
+  writeFileSync("worker", `${process.pid} ${worker.pid}`);
   process.on("SIGTERM", () => {});
 }
 if (mode === "floods") {

@@ -74,13 +74,13 @@ function optionsOf(needs: AddressNeeds) {
 }
 
 /** What a login to the server needs to know. */
-function oauthNeeds({ alias, definition, environment, home }: AddressNeeds, url: URL): OAuthNeeds {
+export function oauthNeeds({ alias, definition, environment, home }: AddressNeeds, url: URL): OAuthNeeds {
   const store = new CredentialStore(home, url.href, environment);
   return { alias, url, store, settings: (definition.oauth ?? {}) as OAuthSettings };
 }
 
 /** The address and the headers with their variables replaced. */
-function addressOf({ alias, definition, environment }: AddressNeeds) {
+export function addressOf({ alias, definition, environment }: AddressNeeds) {
   const where = `the MCP server "${alias}"`;
   const address = expanded(definition.url ?? "", environment, `the url of ${where}`);
   const url = URL.canParse(address) ? new URL(address) : null;

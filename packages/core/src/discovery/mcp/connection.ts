@@ -57,11 +57,10 @@ export class McpConnection {
     return pages(client, { method: "tools/list", key: "tools" }, signal);
   }
 
-  /** What the server lists of prompts, resources or resource templates; none where it knows nothing of them. */
+  /** What the server lists of prompts or resources; none where it knows nothing of them. */
   async list(what: ListedKind, signal: AbortSignal): Promise<unknown[]> {
     const { client } = await this.ready(signal);
-    if (client.getServerCapabilities()?.[what === "prompts" ? "prompts" : "resources"] === undefined)
-      return [];
+    if (client.getServerCapabilities()?.[what] === undefined) return [];
     return pages(client, LISTS[what], signal);
   }
 
@@ -147,12 +146,11 @@ export class McpConnection {
   }
 }
 
-type ListedKind = "prompts" | "resources" | "resourceTemplates";
+type ListedKind = "prompts" | "resources";
 
 const LISTS: Readonly<Record<ListedKind, List>> = {
   prompts: { method: "prompts/list", key: "prompts" },
   resources: { method: "resources/list", key: "resources" },
-  resourceTemplates: { method: "resources/templates/list", key: "resourceTemplates" },
 };
 
 interface List {

@@ -51,6 +51,6 @@ export class CredentialStore {
 
   /** Work that no other process may do at the same time, e.g. using a token that is good for one use only. */
   alone<T>(work: () => Promise<T>): Promise<T> {
-    return alone(this.#path, work);
+    return alone(`${this.#path}.refresh`, work);
   }
 }

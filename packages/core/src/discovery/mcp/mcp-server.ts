@@ -3,6 +3,7 @@ import { McpConnection } from "./connection.ts";
 import { definitionHash } from "./definition.ts";
 import { DiscoveredMCPTool, type McpToolServer } from "./discovered-mcp-tool.ts";
 import { ListCache } from "./list-cache.ts";
+import type { McpLogin } from "./oauth-login.ts";
 import { isWanted, readTools } from "./offered-tools.ts";
 import type { OpenNeeds } from "./open-client.ts";
 import { namePrefix } from "./tool-names.ts";
@@ -118,6 +119,22 @@ export class McpServer implements ToolSource {
         resolve();
       };
     });
+  }
+
+  /** The same without delay, for somebody who waits for it. */
+  async listed(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
+    await this.connection.ready(signal);
+    return this.#listed(true);
+  }
+
+  async login(how: McpLogin, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
+    const [{ login }, { addressOf, oauthNeeds }] = await Promise.all([
+      import("./oauth-login.ts"),
+      import("./address-ways.ts"),
+    ]);
+    if (this.#needs.definition.type === "stdio") return "not_needed";
+    const { url, headers } = addressOf(this.#needs);
+    return login({ ...oauthNeeds(this.#needs, url), headers, ...how }, signal);
   }
 
   #save(): Promise<void> {

@@ -29,7 +29,7 @@ export function readCallResult(result: unknown): CallContent {
 }
 
 /** The parts of content blocks, as results, prompts and resources hold them. */
-function contentBlocks(content: unknown): PartUnion[] {
+export function contentBlocks(content: unknown): PartUnion[] {
   const given = Array.isArray(content) ? content : content === undefined ? [] : [content];
   let mediaLeft = MOST_MEDIA_CHARACTERS;
   const parts = given.slice(0, MOST_BLOCKS).map((block): PartUnion => {
@@ -63,7 +63,7 @@ function blockPart(block: unknown): PartUnion {
 }
 
 /** The content of one resource: its text below its address, or its bytes where models can take them. */
-function resourcePart(resource: unknown): PartUnion {
+export function resourcePart(resource: unknown): PartUnion {
   if (!isRecord(resource)) return textFrom(resource);
   const uri = textFrom(resource.uri);
   if (typeof resource.text === "string") return `[resource ${uri}]\n${resource.text}`;

@@ -1,0 +1,259 @@
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { burinHome, changeSettings, createToolbox, type McpDoor, type Settings } from "@burin/core";
+import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { type Output, visible } from "../terminal/output.ts";
+import { type CommonOptions, openSettings } from "./options.ts";
+import type { Io, SubcommandRequest } from "./subcommand.ts";
+
+type Own = SubcommandRequest["own"];
+type Server = Settings["mcpServers"][string];
+
+const FORMS = "burin mcp add | list | remove | test | login. See burin --help.";
+
+/** Names, looks after and tries the MCP servers of settings. */
+export function runMcp(request: SubcommandRequest, io: Io): Promise<ExitCode> {
+  const [what, ...words] = request.words;
+  const inner = { ...request, words };
+  switch (what) {
+    case "add":
+      return add(inner, io);
+    case "remove":
+      return remove(inner, io);
+    case "list":
+      return list(inner, io);
+    case "test":
+      return test(inner, io);
+    case "login":
+      return login(inner, io);
+    default:
+      throw new UsageError(what === undefined ? FORMS : `burin mcp has no "${what}": ${FORMS}`);
+  }
+}
+
+async function add({ words, own, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
+  const [alias, target, ...args] = words;
+  if (alias === undefined || target === undefined) {
+    throw new UsageError(
+      "name the server and how it is reached: burin mcp add files npx -y some-mcp-server .",
+    );
+  }
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$/.test(alias)) {
+    throw new UsageError(`"${alias}" cannot be an alias: 1 to 30 letters, digits, "_" or "-".`);
+  }
+  const definition = definitionOf(target, args, own);
+  const { file, isProject } = scopeOf(own, options);
+  await changeSettings(file, ["mcpServers", alias], definition);
+  output.note(`burin: ${alias} is in ${file}.`);
+  if (isProject) {
+    output.note("burin: the servers of a project start only in a folder that you trust: burin trust");
+    return EXIT.done;
+  }
+  // What it offers is known from the first session on, and what is wrong with it is said now.
+  const { settings } = await openSettings(options);
+  return tried(alias, only(settings, alias), { options, output, signal });
+}
+
+function definitionOf(target: string, args: readonly string[], own: Own): Record<string, unknown> {
+  const transport = text(own.transport) ?? (/^https?:\/\//.test(target) ? "auto" : "stdio");
+  if (!["stdio", "http", "sse", "auto"].includes(transport)) {
+    throw new UsageError(`--transport must be stdio, http or sse, not "${transport}".`);
+  }
+  const trust = own.trust === true ? { trust: true } : {};
+  const env = pairs(texts(own.env), /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s, "--env NAME=value");
+  const headers = pairs(
+    texts(own.header),
+    /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*(.*)$/s,
+    "--header 'Name: value'",
+  );
+  if (transport !== "stdio") {
+    if (args.length > 0) throw new UsageError(`an address takes no arguments: "${args[0]}" is too much.`);
+    if (Object.keys(env).length > 0)
+      throw new UsageError("--env is for servers that are started as a program.");
+    const type = transport === "auto" ? {} : { type: transport };
+    return { ...type, url: target, ...filled({ headers }), ...trust };
+  }
+  if (Object.keys(headers).length > 0) throw new UsageError("--header is for servers with an address.");
+  return { command: target, args, ...filled({ env }), ...trust };
+}
+
+function filled(values: Record<string, Record<string, string>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => Object.keys(value).length > 0));
+}
+
+function pairs(given: readonly string[], form: RegExp, shown: string): Record<string, string> {
+  return Object.fromEntries(
+    given.map((one) => {
+      const [, name, value] = form.exec(one) ?? [];
+      if (name === undefined || value === undefined) throw new UsageError(`"${one}" is not ${shown}.`);
+      return [name, value];
+    }),
+  );
+}
+
+async function remove({ words, own, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+  const alias = oneWord(words, "remove");
+  const { file } = scopeOf(own, options);
+  const { settings } = await openSettings(options);
+  if (settings.mcpServers[alias] === undefined) throw unknown(alias, settings);
+  await changeSettings(file, ["mcpServers", alias], undefined);
+  const left = (await openSettings(options)).settings.mcpServers[alias];
+  if (left !== undefined) throw new UsageError(`${alias} is named in another settings file, not in ${file}.`);
+  output.note(`burin: ${alias} is no longer in ${file}.`);
+  return EXIT.done;
+}
+
+async function list({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+  if (words[0] !== undefined) throw new UsageError(`burin mcp list takes no "${words[0]}".`);
+  const { settings, notices } = await openSettings(options);
+  for (const notice of notices) output.note(`burin: ${visible(notice)}`);
+  const servers = Object.entries(settings.mcpServers);
+  if (options.outputFormat !== "text") {
+    const shown = servers.map(([alias, { type, command, args, url, trust }]) => ({
+      alias,
+      type,
+      command,
+      args,
+      url,
+      trust,
+    }));
+    output.out(`${JSON.stringify(shown, null, 2)}\n`);
+    return EXIT.done;
+  }
+  if (servers.length === 0) output.note("burin: no MCP servers are named in settings. See burin mcp add.");
+  for (const [alias, server] of servers) {
+    output.out(`${visible(alias)}  ${visible(reach(server))}${server.trust ? "  (trusted)" : ""}\n`);
+  }
+  return EXIT.done;
+}
+
+function reach({ type, command = "", args, url = "" }: Server): string {
+  return type === "stdio" ? [command, ...args].join(" ") : `${url} (${type})`;
+}
+
+async function test({ words, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
+  const { settings, notices } = await openSettings(options);
+  for (const notice of notices) output.note(`burin: ${visible(notice)}`);
+  const aliases = words.length > 0 ? words : Object.keys(settings.mcpServers);
+  let code: ExitCode = EXIT.done;
+  for (const alias of aliases) {
+    if (settings.mcpServers[alias] === undefined) throw unknown(alias, settings);
+    const one = await tried(alias, only(settings, alias), { options, output, signal });
+    if (one !== EXIT.done) code = one;
+  }
+  return code;
+}
+
+interface Place {
+  readonly options: CommonOptions;
+  readonly output: Output;
+  readonly signal: AbortSignal;
+}
+
+function tried(alias: string, settings: Settings, { options, output, signal }: Place): Promise<ExitCode> {
+  return withDoor(settings, options, async (door) => {
+    try {
+      const { tools, prompts, resources } = await door.test(alias, signal);
+      output.out(
+        `${alias}: ${tools.length} tools, ${prompts} prompts, ${resources} resources\n${tools.map((name) => `  ${visible(name)}\n`).join("")}`,
+      );
+      return EXIT.done;
+    } catch (error) {
+      output.note(`burin: ${visible(error instanceof Error ? error.message : String(error))}`);
+      return EXIT.failed;
+    }
+  });
+}
+
+async function login({ words, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
+  const alias = oneWord(words, "login");
+  const { settings } = await openSettings(options);
+  if (settings.mcpServers[alias] === undefined) throw unknown(alias, settings);
+  return withDoor(only(settings, alias), options, async (door) => {
+    const onAddress = (url: URL) => {
+      output.out(`${visible(url.href)}\n`);
+      output.note(
+        "burin: open this address in a browser, on any machine. If the browser cannot come back to this one, paste the address that it ends at here.",
+      );
+    };
+    const line = firstLine();
+    try {
+      const how = await door.login(alias, { onAddress, pasted: line.text }, signal);
+      output.note(
+        how === "logged_in" ? `burin: you are logged in to ${alias}.` : `burin: ${alias} wants no login.`,
+      );
+      return EXIT.done;
+    } catch (error) {
+      output.note(`burin: ${visible(error instanceof Error ? error.message : String(error))}`);
+      return EXIT.failed;
+    } finally {
+      line.close();
+    }
+  });
+}
+
+/** What the person pastes; never, when nobody can. */
+function firstLine() {
+  const lines = createInterface({ input: process.stdin });
+  const text = new Promise<string>((resolve) => {
+    lines.on("line", (line) => {
+      if (line.trim() !== "") resolve(line);
+    });
+  });
+  return {
+    text,
+    close: () => {
+      lines.close();
+      process.stdin.destroy();
+    },
+  };
+}
+
+async function withDoor(
+  settings: Settings,
+  { root }: CommonOptions,
+  work: (door: McpDoor) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const toolbox = createToolbox({ root, settings });
+  try {
+    return await work(toolbox.mcp);
+  } finally {
+    await toolbox.close();
+  }
+}
+
+/** The same settings with this one server. */
+function only(settings: Settings, alias: string): Settings {
+  const server = settings.mcpServers[alias];
+  return { ...settings, mcpServers: server === undefined ? {} : { [alias]: server } };
+}
+
+function scopeOf(own: Own, { root }: CommonOptions): { readonly file: string; readonly isProject: boolean } {
+  const scope = text(own.scope) ?? "user";
+  if (scope === "user") return { file: join(burinHome(process.env), "settings.json"), isProject: false };
+  if (scope === "project") return { file: join(root, ".burin", "settings.json"), isProject: true };
+  throw new UsageError(`--scope must be user or project, not "${scope}".`);
+}
+
+function oneWord(words: readonly string[], form: string): string {
+  const [alias, tooMuch] = words;
+  if (alias === undefined) throw new UsageError(`name a server: burin mcp ${form} <alias>`);
+  if (tooMuch !== undefined)
+    throw new UsageError(`burin mcp ${form} takes one alias; "${tooMuch}" is too much.`);
+  return alias;
+}
+
+function unknown(alias: string, { mcpServers }: Settings): UsageError {
+  const known = Object.keys(mcpServers).join(", ");
+  return new UsageError(
+    `there is no MCP server "${alias}"; ${known === "" ? "none is named" : `there are: ${known}`}.`,
+  );
+}
+
+function text(value: Own[string]): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function texts(value: Own[string]): string[] {
+  return [value ?? []].flat().filter((one) => typeof one === "string");
+}

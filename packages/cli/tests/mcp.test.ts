@@ -1,0 +1,129 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BURIN, burin } from "./burin.ts";
+
+const SERVER = fileURLToPath(new URL("../../core/tests/mcp/stdio-server.mjs", import.meta.url));
+let root: string;
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "burin-mcp-cli-")));
+});
+
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const run = (...args: string[]) => burin(args, { cwd: root });
+const settingsFile = () => join(root, ".home", "settings.json");
+
+describe("burin mcp", () => {
+  it("adds a server, tries it, lists it, uses it and takes it out again; all else in the file stays", async () => {
+    await run("call", "list_directory", "{}");
+    await rm(join(root, ".home"), { recursive: true, force: true });
+    const added = await run(
+      "mcp",
+      "add",
+      "--env",
+      "WHO=me",
+      "mine",
+      process.execPath,
+      SERVER,
+      "plain",
+      "--yes",
+    );
+    expect(added).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("mine: 3 tools, 0 prompts, 0 resources"),
+    });
+    const text = await readFile(settingsFile(), "utf8");
+    expect(JSON.parse(text).mcpServers.mine).toEqual({
+      command: process.execPath,
+      args: [SERVER, "plain", "--yes"],
+      env: { WHO: "me" },
+    });
+    await writeFile(settingsFile(), text.replace("{\n", "{\n  // a comment\n"));
+    expect((await run("mcp", "list")).stdout).toContain(`mine  ${process.execPath} ${SERVER} plain --yes`);
+    expect((await run("tools")).stdout).toContain("mine__echo  (mcp:mine)");
+    const called = await run("call", "mine__echo", '{"text":"hello"}', "--allow", "mine__*");
+    expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("hello") });
+    expect(await run("call", "mine__echo", "{}")).toMatchObject({ code: 3 });
+    expect(await run("mcp", "remove", "mine")).toMatchObject({ code: 0 });
+    expect(await readFile(settingsFile(), "utf8")).toContain("// a comment");
+    expect((await run("mcp", "list", "--json")).stdout).toBe("[]\n");
+  });
+
+  it("R21 says what is wrong with a server, and with a command line", async () => {
+    const broken = await run("mcp", "add", "broken", process.execPath, SERVER, "exit");
+    expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining("the licence is missing") });
+    for (const [args, words] of [
+      [["add", "only-an-alias"], "how it is reached"],
+      [["add", "a b", "x"], "cannot be an alias"],
+      [["add", "--env", "novalue", "a", "x"], "--env NAME=value"],
+      [["add", "--scope", "moon", "a", "x"], "user or project"],
+      [["remove", "nobody"], 'no MCP server "nobody"'],
+      [["test", "nobody"], 'no MCP server "nobody"'],
+      [["dance"], 'no "dance"'],
+    ] as const) {
+      expect(await run("mcp", ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
+    }
+  });
+
+  it("P24 a server of the project is written, and starts only after burin trust", async () => {
+    const added = await run("mcp", "add", "--scope", "project", "theirs", process.execPath, SERVER);
+    expect(added.stderr).toContain("burin trust");
+    expect(
+      JSON.parse(await readFile(join(root, ".burin", "settings.json"), "utf8")).mcpServers.theirs,
+    ).toBeDefined();
+    expect((await run("tools")).stdout).not.toContain("theirs__");
+    expect(existsSync(join(root, "starts"))).toBe(false);
+  });
+});
+
+describe("P26 nothing of a server is left", () => {
+  const alive = (pids: readonly number[]) =>
+    pids.filter((pid) => {
+      try {
+        process.kill(pid, 0);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  const pidsOf = async () => (await readFile(join(root, "worker"), "utf8")).split(" ").map(Number);
+  async function untilGone(pids: readonly number[]): Promise<readonly number[]> {
+    for (let waited = 0; waited < 5000 && alive(pids).length > 0; waited += 50) await pause(50);
+    return alive(pids);
+  }
+
+  it("after a call that ended", async () => {
+    await run("mcp", "add", "w", process.execPath, SERVER, "workers");
+    await rm(join(root, "worker"));
+    expect(await run("call", "w__echo", '{"text":"x"}', "--yes")).toMatchObject({ code: 0 });
+    expect(await untilGone(await pidsOf())).toEqual([]);
+  });
+
+  it.each(["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const)(
+    "after %s in a call; after a crash by the next start",
+    async (signal) => {
+      await run("mcp", "add", "w", process.execPath, SERVER, "workers");
+      await rm(join(root, "worker"));
+      const child = spawn(process.execPath, [BURIN, "call", "w__wait", "{}", "--yes"], {
+        cwd: root,
+        env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: join(root, ".home") },
+        stdio: "ignore",
+      });
+      while (!existsSync(join(root, "worker"))) await pause(20);
+      await pause(300);
+      const pids = await pidsOf();
+      expect(alive(pids)).toHaveLength(2);
+      child.kill(signal);
+      await new Promise((resolve) => child.once("close", resolve));
+      if (signal === "SIGKILL") await run("call", "run_shell_command", '{"command":"true"}', "--yes");
+      expect(await untilGone(pids)).toEqual([]);
+    },
+  );
+});

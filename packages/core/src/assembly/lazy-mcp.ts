@@ -1,0 +1,25 @@
+import type { McpDoor } from "../discovery/mcp/mcp-door.ts";
+import type { McpServer } from "../discovery/mcp/mcp-server.ts";
+import type { ToolDiscovery } from "./tool-discovery.ts";
+
+/** The door to the MCP servers among the sources; its code is loaded with the first question. */
+export function lazyMcp(discovery: ToolDiscovery): McpDoor {
+  const door = async (): Promise<McpDoor> => {
+    const [{ mcpDoor }, { McpServer: Server }] = await Promise.all([
+      import("../discovery/mcp/mcp-door.ts"),
+      import("../discovery/mcp/mcp-server.ts"),
+    ]);
+    return mcpDoor(async () => {
+      await discovery.start();
+      return discovery.sources.filter((source): source is McpServer => source instanceof Server);
+    });
+  };
+  return {
+    prompts: async (signal) => (await door()).prompts(signal),
+    resources: async (signal) => (await door()).resources(signal),
+    prompt: async (request, signal) => (await door()).prompt(request, signal),
+    readResource: async (server, uri, signal) => (await door()).readResource(server, uri, signal),
+    test: async (server, signal) => (await door()).test(server, signal),
+    login: async (server, how, signal) => (await door()).login(server, how, signal),
+  };
+}

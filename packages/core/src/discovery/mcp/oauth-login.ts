@@ -1,0 +1,153 @@
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
+import { httpFetch } from "./http-fetch.ts";
+import { McpError } from "./mcp-error.ts";
+import { OAuthClient } from "./oauth-client.ts";
+import type { OAuthNeeds } from "./oauth-fetch.ts";
+
+/** How the person takes part in a login. */
+export interface McpLogin {
+  /** Told where the person has to go with a browser. */
+  readonly onAddress: (url: URL) => void;
+  /** What the person pastes, where the browser cannot come back to this machine: the address or the code in it. */
+  readonly pasted?: Promise<string>;
+}
+
+interface LoginNeeds extends OAuthNeeds, McpLogin {
+  /** Sent with the first request, as settings name them. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const LOGIN_MS = 10 * 60_000;
+
+/**
+ * Logs in to a server: finds out who guards it, registers Burin there where that is needed, and waits until the
+ * person has agreed in a browser on any machine.
+ */
+export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
+  const challenge = await challengeOf(needs, signal);
+  if (challenge === null) return "not_needed";
+  const state = randomBytes(16).toString("base64url");
+  const callback = await openCallback(state, needs.settings.callbackPort ?? 0);
+  try {
+    const { store, settings } = needs;
+    const client = new OAuthClient({
+      store,
+      settings,
+      redirectUrl: callback.url,
+      onAuthorize: needs.onAddress,
+      state,
+    });
+    client.invalidateCredentials("tokens");
+    if (!(await isRegistered(needs, callback.url))) client.invalidateCredentials("client");
+    const common = { serverUrl: needs.url, fetchFn: httpFetch, ...challenge };
+    if ((await auth(client, common)) === "AUTHORIZED") return "logged_in";
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(LOGIN_MS)]);
+    const { code, iss } = await answered(callback.answer, needs, { state, limit });
+    await store.alone(() =>
+      auth(client, { ...common, authorizationCode: code, ...(iss === null ? {} : { iss }) }),
+    );
+    return "logged_in";
+  } finally {
+    callback.close();
+  }
+}
+
+/** A registration names the address that the browser comes back to; with another port it is another one. */
+async function isRegistered({ store }: LoginNeeds, redirectUrl: string): Promise<boolean> {
+  const { client } = await store.read();
+  return client !== undefined && "redirect_uris" in client && client.redirect_uris.includes(redirectUrl);
+}
+
+/** What the server says of who may come in; null when it lets everybody in. */
+async function challengeOf({ url, headers }: LoginNeeds, signal: AbortSignal) {
+  const body = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "burin", version: "0" } },
+  });
+  const accept = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+  const answer = await httpFetch(url, { method: "POST", headers: { ...accept, ...headers }, body, signal });
+  await answer.body?.cancel();
+  if (answer.status !== 401 && answer.status !== 403) return null;
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(answer);
+  return { ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}), ...(scope ? { scope } : {}) };
+}
+
+interface Answer {
+  readonly code: string;
+  readonly iss: string | null;
+}
+
+/** Whichever comes first: the browser, or what the person pastes. */
+async function answered(
+  callback: Promise<Answer>,
+  { pasted }: LoginNeeds,
+  { state, limit }: { readonly state: string; readonly limit: AbortSignal },
+): Promise<Answer> {
+  const stopped = new Promise<never>((_, reject) => {
+    const stop = () => reject(new McpError("mcp_needs_login", "The login was not completed."));
+    if (limit.aborted) stop();
+    limit.addEventListener("abort", stop, { once: true });
+  });
+  const typed = pasted?.then((text) => pastedAnswer(text.trim(), state));
+  return Promise.race([callback, stopped, ...(typed ? [typed] : [])]);
+}
+
+function pastedAnswer(text: string, state: string): Answer {
+  return URL.canParse(text) ? answerIn(new URL(text), state) : { code: text, iss: null };
+}
+
+function answerIn(url: URL, state: string): Answer {
+  const error = url.searchParams.get("error");
+  if (error !== null) {
+    const why = url.searchParams.get("error_description") ?? error;
+    throw new McpError("mcp_needs_login", `The login was refused: ${why}`);
+  }
+  const code = url.searchParams.get("code");
+  if (code === null || url.searchParams.get("state") !== state) {
+    throw new McpError("mcp_needs_login", "That is not the answer to this login.");
+  }
+  return { code, iss: url.searchParams.get("iss") };
+}
+
+/** Waits on this machine for the browser to come back. */
+async function openCallback(state: string, port: number) {
+  let settle: (answer: Answer) => void;
+  let refuse: (error: unknown) => void;
+  const answer = new Promise<Answer>((resolve, reject) => {
+    settle = resolve;
+    refuse = reject;
+  });
+  answer.catch(() => {});
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://127.0.0.1");
+    const isOurs = url.pathname === "/callback" && url.searchParams.get("state") === state;
+    response.writeHead(isOurs ? 200 : 404, {
+      "content-type": "text/plain; charset=utf-8",
+      connection: "close",
+    });
+    response.end(isOurs ? "Done. You can close this window and go back to Burin.\n" : "Nothing is here.\n");
+    if (!isOurs) return;
+    try {
+      settle(answerIn(url, state));
+    } catch (error) {
+      refuse(error);
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
+    answer,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

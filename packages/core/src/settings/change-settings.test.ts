@@ -1,0 +1,57 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { changeSettingsFile } from "./change-settings.ts";
+
+let folder: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "burin-change-"));
+  file = join(folder, "settings.json");
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+const server = { command: "node", args: ["server.js"] };
+
+describe("changeSettingsFile", () => {
+  it("P54 makes a file that is not there", async () => {
+    await changeSettingsFile(file, ["mcpServers", "mine"], server);
+    expect(JSON.parse(await readFile(file, "utf8"))).toEqual({ mcpServers: { mine: server } });
+  });
+
+  it("P54 keeps comments, order, unknown keys, line ends and trailing commas", async () => {
+    const before =
+      '{\r\n  // mine\r\n  "zeta": 1,\r\n  "mcpServers": {\r\n    "old": {\r\n      "command": "x"\r\n    }, // kept\r\n  },\r\n  "alpha": [2,],\r\n}\r\n';
+    await writeFile(file, before);
+    await changeSettingsFile(file, ["mcpServers", "mine"], server);
+    await changeSettingsFile(file, ["mcpServers", "mine"], undefined);
+    const after = await readFile(file, "utf8");
+    for (const piece of [
+      "// mine\r\n",
+      '"zeta": 1,',
+      '"old": {\r\n      "command": "x"\r\n    }',
+      "// kept",
+      '"alpha": [2,],',
+    ]) {
+      expect(after).toContain(piece);
+    }
+    expect(after).not.toContain("server.js");
+    expect(after.indexOf("zeta")).toBeLessThan(after.indexOf("alpha"));
+  });
+
+  it("P54 leaves a broken file as it is, and refuses a value that would break it", async () => {
+    await writeFile(file, '{ "model": ');
+    await expect(changeSettingsFile(file, ["mcpServers", "mine"], server)).rejects.toThrow(
+      "settings.json:1:",
+    );
+    expect(await readFile(file, "utf8")).toBe('{ "model": ');
+    await writeFile(file, "{}");
+    await expect(changeSettingsFile(file, ["mcpServers", "mine"], { command: 1 })).rejects.toThrow(
+      "left as it is",
+    );
+    expect(await readFile(file, "utf8")).toBe("{}");
+  });
+});

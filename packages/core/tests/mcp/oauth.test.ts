@@ -1,0 +1,115 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Toolbox, ToolResult } from "../../src/index.ts";
+import { type GuardedServer, guardedServer } from "./guarded-server.ts";
+import { type McpProject, mcpProject } from "./project.ts";
+
+let project: McpProject;
+let guarded: GuardedServer;
+
+beforeEach(async () => {
+  project = mcpProject();
+  guarded = await guardedServer();
+});
+
+afterEach(async () => {
+  await project.close();
+  await guarded.close();
+});
+
+const textOf = ({ llmContent }: ToolResult) => JSON.stringify(llmContent);
+const open = () => project.open({ far: { url: guarded.url } }, { approvalMode: "yolo" });
+const echo = (toolbox: Toolbox, text: string) => toolbox.call("far__echo", { text });
+const refreshes = () => guarded.asked.filter((one) => one === "POST /token refresh_token").length;
+
+/** What a browser does: it goes where it is sent, and comes back to this machine. */
+async function browse(url: URL): Promise<void> {
+  await fetch(url);
+}
+
+async function logIn(toolbox: Toolbox): Promise<void> {
+  expect(await toolbox.mcp.login("far", { onAddress: (url) => void browse(url) })).toBe("logged_in");
+}
+
+function stored(): string {
+  const folder = join(project.home, "credentials");
+  const [file = ""] = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  return join(folder, file);
+}
+
+describe("P51 logins to MCP servers", () => {
+  it("without one the server is reported with the way to log in", async () => {
+    const [failure] = await open().ready();
+    expect(failure?.message).toContain("burin mcp login far");
+  });
+
+  it("discovery, registration, PKCE and the way back by loopback; the running session sees the login", async () => {
+    const running = open();
+    await running.ready();
+    await logIn(open());
+    expect(textOf(await echo(running, "seen"))).toContain("seen");
+    expect(guarded.asked).toContain("POST /register");
+    expect(statSync(stored()).mode & 0o777).toBe(0o600);
+  });
+
+  it("by a pasted address, where the browser is on another machine", async () => {
+    let paste: (text: string) => void = () => {};
+    const pasted = new Promise<string>((resolve) => {
+      paste = resolve;
+    });
+    const onAddress = async (url: URL) => {
+      const answer = await fetch(url, { redirect: "manual" });
+      paste(` ${answer.headers.get("location")}\n`);
+    };
+    const toolbox = open();
+    expect(await toolbox.mcp.login("far", { onAddress: (url) => void onAddress(url), pasted })).toBe(
+      "logged_in",
+    );
+    await toolbox.refreshTools();
+    expect(textOf(await echo(toolbox, "pasted"))).toContain("pasted");
+  });
+
+  it("an answer to another login is refused", async () => {
+    const pasted = Promise.resolve("http://127.0.0.1:1/callback?code=stolen&state=other");
+    await expect(open().mcp.login("far", { onAddress: () => {}, pasted })).rejects.toThrow("not the answer");
+  });
+
+  it("a token that expires in mid-session is refreshed once, for all calls that fail by it", async () => {
+    const toolbox = open();
+    await logIn(toolbox);
+    await toolbox.refreshTools();
+    guarded.expire();
+    const answers = await Promise.all(["a", "b", "c"].map((text) => echo(toolbox, text)));
+    expect(answers.map(textOf).join()).toMatch(/a.*b.*c/s);
+    expect(refreshes()).toBe(1);
+  });
+
+  it("two that refresh at the same time do not take the token from each other", async () => {
+    const [one, other] = [open(), open()];
+    await logIn(one);
+    await Promise.all([one.refreshTools(), other.refreshTools()]);
+    guarded.expire();
+    const answers = await Promise.all([echo(one, "first"), echo(other, "second")]);
+    expect(answers.map(textOf).join()).toMatch(/first.*second/s);
+    expect(refreshes()).toBe(1);
+    guarded.expire();
+    expect(textOf(await echo(other, "third"))).toContain("third");
+  });
+
+  it("neither a failed initialize nor a service that is down costs the refresh token", async () => {
+    await logIn(open());
+    const before = readFileSync(stored(), "utf8");
+    guarded.fail("server", true);
+    expect((await open().ready())[0]?.message).toContain("could not be started");
+    guarded.fail("server", false);
+    guarded.expire();
+    guarded.fail("tokens", true);
+    expect(await open().ready()).toHaveLength(1);
+    expect(readFileSync(stored(), "utf8")).toBe(before);
+    guarded.fail("tokens", false);
+    const toolbox = open();
+    expect(await toolbox.ready()).toEqual([]);
+    expect(textOf(await echo(toolbox, "still in"))).toContain("still in");
+  });
+});
