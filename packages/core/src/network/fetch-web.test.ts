@@ -140,6 +140,39 @@ describe("P37 internal hosts", () => {
   });
 });
 
+describe("P50 a proxy of the environment", () => {
+  const before = process.env.HTTP_PROXY;
+  afterEach(() => {
+    if (before === undefined) delete process.env.HTTP_PROXY;
+    else process.env.HTTP_PROXY = before;
+  });
+
+  it.each<[url: string, addresses: string[], named: string[], wanted: string]>([
+    ["http://site.test/x", [], [], "fetched"],
+    ["http://site.test/x", ["93.184.215.14"], [], "fetched"],
+    ["http://site.test/x", ["10.0.0.1"], [], "private_address"],
+    ["http://site.test/x", ["169.254.169.254"], [], "forbidden_address"],
+    ["http://10.0.0.1/", [], [], "private_address"],
+    ["http://10.0.0.1/", [], ["10.0.0.1:80"], "fetched"],
+    ["http://intranet/", [], [], "private_address"],
+    ["http://intranet/", [], ["intranet:80"], "fetched"],
+    ["http://wiki.corp./", [], [], "private_address"],
+    ["http://metadata.google.internal/", [], ["metadata.google.internal:80"], "forbidden_address"],
+  ])(
+    "P37 is asked for %s, looked up as %j and named as %j: %s",
+    async (url, addresses, ...[named, wanted]) => {
+      const asked: (string | undefined)[] = [];
+      const port = await serve((request, response) => {
+        asked.push(request.url);
+        response.end("by the proxy");
+      });
+      process.env.HTTP_PROXY = `http://127.0.0.1:${port}`;
+      expect(await typeOf(get(url, { named, resolve: async () => addresses }))).toBe(wanted);
+      expect(asked).toEqual(wanted === "fetched" ? [url] : []);
+    },
+  );
+});
+
 describe("P50 limits of a request", () => {
   it("redirects within the host are followed, without a name or password that they bring, up to a limit", async () => {
     const seen: (string | undefined)[] = [];

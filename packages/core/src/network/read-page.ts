@@ -1,6 +1,7 @@
 import { visibleText } from "../text/untrusted.ts";
 import { decodeText, type TextReader } from "./decode-text.ts";
 import type { WebAnswer } from "./fetch-web.ts";
+import { indentJson } from "./indent-json.ts";
 import { WebError } from "./web-error.ts";
 
 export type PageFormat = "markdown" | "text" | "html";
@@ -73,7 +74,7 @@ async function shapedText(
   { url, mimeType, format }: { readonly url: URL; readonly mimeType: string; readonly format: PageFormat },
 ): Promise<{ title: string; text: string; notes: string[] }> {
   if (format === "html") return { title: "", text: raw, notes: [] };
-  if (JSON_TYPE.test(mimeType)) return { title: "", text: prettyJson(raw), notes: [] };
+  if (JSON_TYPE.test(mimeType)) return { title: "", text: indentJson(raw), notes: [] };
   const mayBeHtml =
     HTML_TYPE.test(mimeType) || ((mimeType === "" || mimeType === "text/plain") && HTML_START.test(raw));
   if (!mayBeHtml) return { title: "", text: raw, notes: [] };
@@ -84,14 +85,6 @@ async function shapedText(
     : [];
   if (text === "") notes.push("The page holds no text; it may be made by a script in a browser.");
   return { title, text, notes };
-}
-
-function prettyJson(raw: string): string {
-  try {
-    return JSON.stringify(JSON.parse(raw), null, 2);
-  } catch {
-    return raw;
-  }
 }
 
 function inMb(bytes: Buffer): string {

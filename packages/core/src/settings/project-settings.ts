@@ -40,6 +40,8 @@ const PLACES: Readonly<Record<string, Place>> = {
   "files.ignoreFileNames": "tightens",
   "shell.passEnvironment": "loosens",
   "web.allowedHosts": "loosens",
+  // This says who gets the questions and the key.
+  "web.search": "loosens",
   "tools.exclude": "harmless",
   "tools.editCorrection": "harmless",
   "tools.svgAsText": "harmless",
