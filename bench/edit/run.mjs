@@ -1,4 +1,4 @@
-// Edits with the mistakes models make, built from real changes: node bench/edit/run.mjs [--set a|b|c|d] [--seed N] [--show N]
+// Edits with the mistakes models make, built from real changes: node bench/edit/run.mjs [--set a|b|c|d|e|f] [--seed N] [--show N]
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

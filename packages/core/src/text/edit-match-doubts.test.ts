@@ -38,6 +38,12 @@ const DOUBTS: readonly Doubt[] = [
     new: "one(1);\nbegin: /\\s*#/,\ntwo(2);",
   },
   {
+    doubt: "the first line is exactly the one above the place",
+    content: " *     }\n *   }\n * end\n * last\n",
+    old: " *     }\n * end\n * last",
+    new: " *     }\n * end\n * first",
+  },
+  {
     doubt: "the blank lines at the file's end may be what is to go",
     content: "alpha(1);\nomega( 2 );\n\n\n\n",
     old: "alpha(1);\nomega(2);\n\n\n",

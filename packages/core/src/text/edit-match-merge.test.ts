@@ -59,6 +59,20 @@ const MERGED: readonly Merged[] = [
     new: "one('\n');\n// don't\ntwo(2);",
     result: "one('\\n');\n// don't\ntwo(2);\n",
   },
+  {
+    slip: "line numbers in the old text, and a new one that has numbers of its own",
+    content: "const sizes = {\n  0: 'none',\n};\nend();\n",
+    old: "1: const sizes = {\n2:   0: 'none',\n3: };",
+    new: "const sizes = {\n  0: 'none',\n  1: 'thin',\n};",
+    result: "const sizes = {\n  0: 'none',\n  1: 'thin',\n};\nend();\n",
+  },
+  {
+    slip: "tabs for spaces, where the first line is nested",
+    content: "one();\n\nclass A {\n  b: 1\n}\n",
+    old: "\nclass A {\n\tb: 1\n}",
+    new: "\n\tclass A {\n\t\tb: 1\n\t}",
+    result: "one();\n\n  class A {\n    b: 1\n  }\n",
+  },
 ];
 
 describe("what the new text changes is written as the file writes it", () => {

@@ -177,6 +177,17 @@ describe("edits that must fail", () => {
     });
   });
 
+  it("takes words that every object has for words", () => {
+    const content = "constructor…(toString—valueOf, 1);\nend();\n";
+    const slip = "a.constructer(1);\nb.two(2);\nc.three(3);";
+    const file = slip.replace("constructer", "constructor");
+    const newText = slip.replace("three", "constructer");
+    expect(applied({ content: file, oldText: slip, newText })).toBe(file.replace("three", "constructor"));
+    expect(applied({ content, oldText: "constructor…( toString—valueOf, 1 );", newText: "gone();" })).toBe(
+      "gone();\nend();\n",
+    );
+  });
+
   it("P31 never succeeds with an unchanged file", () => {
     fc.assert(
       fc.property(

@@ -21,7 +21,7 @@ import { elidedPlaces } from "./edit-match/elided-places.ts";
 import { findExactly, lineOf } from "./edit-match/exact.ts";
 import { withLineEnd } from "./edit-match/gaps.ts";
 import { nearPlaces } from "./edit-match/near-places.ts";
-import { cutsLines, type Place } from "./edit-match/place.ts";
+import { cutsLines, isLineOff, type Place } from "./edit-match/place.ts";
 import {
   type Reading,
   type TextPair,
@@ -261,7 +261,8 @@ function samePlaces(file: Tokens, before: Tokens): Found[] {
       ends: file.ends.slice(at, end),
       slips: new Set<string>(),
     };
-    return { place, believable: found.length < most && !cutsLines(file.text, before, place) };
+    const isWhole = !cutsLines(file.text, before, place) && !isLineOff(file.text, before, place);
+    return { place, believable: found.length < most && isWhole };
   });
 }
 

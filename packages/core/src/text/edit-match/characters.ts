@@ -22,7 +22,10 @@ interface Evidence {
   kept: boolean;
 }
 
-const COUNTERPART: Readonly<Record<string, string>> = { "“": "”", "‘": "’" };
+const COUNTERPART: ReadonlyMap<string, string> = new Map([
+  ["“", "”"],
+  ["‘", "’"],
+]);
 const OPENING = "([{<“‘";
 
 /** Learns how the model's signs differ from the file's: quotes made curly or straight, entities, escapes. */
@@ -61,7 +64,8 @@ function respell(evidence: Evidence, after: Tokens, index: number): string | und
   const known = evidence.plain.get(raw);
   if (known === undefined) return respellUnknown(evidence, raw);
   if ([...known].some((file) => file !== raw && /^[\\&]./.test(file))) {
-    const seen = raw === "\\" ? evidence.followed.get(withNext(after, index)) : undefined;
+    const isEscape = raw === "\\" && /^\p{L}/u.test(after.keys[index + 1] ?? "");
+    const seen = isEscape ? evidence.followed.get(withNext(after, index)) : undefined;
     return seen?.size === 1 ? [...seen][0] : undefined;
   }
   if (known.size === 1 && known.has(raw)) return raw;
@@ -75,7 +79,7 @@ function respell(evidence: Evidence, after: Tokens, index: number): string | und
 
 /** An opening quote as the only witness says what the closing one is. */
 function closing(evidence: Evidence, file: string, place: string): string {
-  const other = COUNTERPART[file];
+  const other = COUNTERPART.get(file);
   if (other === undefined || evidence.placed.has(place) || !place.endsWith("closing")) return file;
   return other;
 }

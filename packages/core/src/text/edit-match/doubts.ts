@@ -74,6 +74,12 @@ export function changesBlankLines({ before, after, file }: ThreeGaps, safe: numb
   return f > safe || n > (o === f ? 0 : 1);
 }
 
+/** Whether the old text has other blanks at a line's end than the file, as where the blank line after it was left out. */
+export function inventsTrail(before: string, file: string): boolean {
+  const [o, f] = [splitGap(before), splitGap(file)];
+  return o.trail !== "" && o.trail !== f.trail;
+}
+
 /** Whether a text leaves out blanks at a line's end that the gap of the file has. */
 export function dropsTrail(file: string, text: string): boolean {
   const count = (all: string) => all.match(/[^\S\r\n](?=\r?\n)/g)?.length ?? 0;
@@ -119,7 +125,31 @@ export function rebreaksNearChange(change: Change, place: Place, kept: readonly 
     const { first, last } = linesAround(content, place, index);
     const [o, n, f] = [gap, next, file].map(countLineFeeds);
     const fewer = o !== undefined && f !== undefined && o > 1 && f > o;
-    return (reflowed || fewer || o !== n) && !isKeptRun(partner, first, last);
+    if (o !== n && !keepsIndents(change, [first, index], partner)) return true;
+    return (reflowed || fewer || o !== n) && !keepsLines(change, seam, { first, last });
+  });
+}
+
+/** Whether the lines above and below are the same, blanks included. */
+function keepsLines({ before, after }: Change, { index, partner }: Seam, { first, last }: Run): boolean {
+  if (!isKeptRun(partner, first, last)) return false;
+  const from = partner.get(first) ?? 0;
+  for (let at = first + 1; at <= last; at++) {
+    if (at !== index && gapBefore(before, at) !== gapBefore(after, from + at - first)) return false;
+  }
+  return true;
+}
+
+/** Whether the lines that begin with these tokens are indented as they were. */
+function keepsIndents(
+  { before, after }: Change,
+  lines: readonly number[],
+  partner: ReadonlyMap<number, number>,
+): boolean {
+  return lines.every((token) => {
+    const own = partner.get(token);
+    if (own === undefined) return false;
+    return splitGap(gapBefore(before, token)).indent === splitGap(gapBefore(after, own)).indent;
   });
 }
 

@@ -133,7 +133,9 @@ export function mergeLead(
   const said = n.vertical && o.vertical;
   if (o.indent === n.indent || (n.indent === "" && !said)) return file;
   if (prefix === dress.reindent(n.indent) || prefix === n.indent) return file;
-  return said && prefix === o.indent ? file.slice(0, file.length - prefix.length) + n.indent : undefined;
+  const written = dress.reindent(n.indent);
+  if (!said || prefix !== o.indent || written === undefined) return undefined;
+  return file.slice(0, file.length - prefix.length) + written;
 }
 
 /** Lines put after the last one, of which the blanks at its end stay its own. */

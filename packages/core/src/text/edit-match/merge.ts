@@ -8,6 +8,7 @@ import {
   doublesDroppedLine,
   doublesTrail,
   dropsTrail,
+  inventsTrail,
   isNearDroppedLine,
   joinsOtherSigns,
   losesLineFeed,
@@ -205,6 +206,7 @@ class Merge {
     if (last.before < 0) return this.#firstLinesTaken(next);
     const left = last.before + 1;
     const atEnd = next.before === before.keys.length;
+    if (atEnd && inventsTrail(gapBefore(before, next.before), this.#fileGap(next.before))) return undefined;
     const dress = this.#dress(next.before);
     // What follows the last line end is not of this text, so that it is not indented.
     const reindent = (indent: string) => (atEnd && indent === "" ? "" : dress.reindent(indent));

@@ -48,6 +48,27 @@ export function cutsLines(content: string, before: Tokens, { starts, ends }: Pla
   return (startsAmid && opens) || (endsAmid && closes);
 }
 
+/**
+ * Whether the old text's first or last line, not quite the one in the place, is exactly the one beyond it: a line
+ * between the two was left out then, and the place is one line off.
+ */
+export function isLineOff(content: string, before: Tokens, { starts, ends }: Place): boolean {
+  const lines = before.text.trim().split("\n");
+  const [first, last] = [lines[0]?.trim(), lines[lines.length - 1]?.trim()];
+  const [top, bottom] = [lineAt(content, starts[0] ?? 0), lineAt(content, (ends[ends.length - 1] ?? 1) - 1)];
+  const above = lineAt(content, top.from - 1);
+  const below = lineAt(content, bottom.to + 1);
+  return (first !== top.text && first === above.text) || (last !== bottom.text && last === below.text);
+}
+
+/** The line that `at` is on, without the blanks around it. */
+function lineAt(content: string, at: number): Span & { readonly text: string } {
+  const from = at <= 0 ? 0 : content.lastIndexOf("\n", at - 1) + 1;
+  const end = content.indexOf("\n", at);
+  const to = end === -1 ? content.length : end;
+  return { from, to, text: at < 0 ? "" : content.slice(from, to).trim() };
+}
+
 /** What of the file answers to the blanks the old text begins with. */
 export function leadOf(content: string, place: Place, before: Tokens): Span {
   const to = place.starts[0] ?? 0;

@@ -25,26 +25,38 @@ function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line.trim() !== "");
 }
 
-const LINE_NUMBER = /^[ \t]*(?:L(?:ine )?)?(\d+)(?: *(?:→|│|\||:)|\t|[.)](?= |$))/i;
+const LINE_NUMBER = /^[ \t]*(?:L(?:ine )?)?(\d+)(?: *(→|│|\||:)|(\t)|([.)])(?= |$))/i;
 
+/** The new text counts as numbered only if all of it is, with the same sign: `0: "none"` may be its own. */
 export function withoutLineNumbers(pair: TextPair): TextPair[] {
-  const lines = pair.oldText.split("\n").filter((line) => line.trim() !== "");
-  const numbers = lines.map((line) => Number(LINE_NUMBER.exec(line)?.[1] ?? Number.NaN));
+  const found = linesOf(pair.oldText).map((line) => LINE_NUMBER.exec(line));
+  const numbers = found.map((match) => Number(match?.[1] ?? Number.NaN));
   const rising = numbers.every((number, index) => number > (numbers[index - 1] ?? -1));
-  if (lines.length === 0 || !rising) return [];
-  const spaced = [...lines, ...pair.newText.split("\n")].every((line) => {
+  if (numbers.length === 0 || !rising) return [];
+  const signs = new Set(found.map(signOf));
+  const isNumbered = (line: string) => signs.has(signOf(LINE_NUMBER.exec(line)));
+  const newLines = linesOf(pair.newText);
+  const isNew = newLines.length > 0 && newLines.every(isNumbered);
+  if (!isNew && newLines.some((line) => isNumbered(line) && linesOf(pair.oldText).includes(line))) return [];
+  const texts = isNew ? [pair.oldText, pair.newText] : [pair.oldText];
+  const spaced = texts.flatMap(linesOf).every((line) => {
     const rest = line.replace(LINE_NUMBER, "");
-    return rest === line || rest.trim() === "" || rest.startsWith(" ");
+    return rest.trim() === "" || rest.startsWith(" ");
   });
-  const strip = (text: string, separator: RegExp) =>
-    text
-      .split("\n")
-      .map((line) => (LINE_NUMBER.test(line) ? line.replace(LINE_NUMBER, "").replace(separator, "") : line))
-      .join("\n");
   const separators = spaced ? [/^ /, /^/] : [/^/];
-  return separators.map((separator) =>
-    repairedPair(pair, strip(pair.oldText, separator), (text) => strip(text, separator)),
-  );
+  return separators.map((separator) => {
+    const strip = (text: string) =>
+      text
+        .split("\n")
+        .map((line) => (isNumbered(line) ? line.replace(LINE_NUMBER, "").replace(separator, "") : line))
+        .join("\n");
+    return { oldText: strip(pair.oldText), newText: isNew ? strip(pair.newText) : pair.newText };
+  });
+}
+
+/** The sign between a line and its number. */
+function signOf(match: RegExpExecArray | null): string | undefined {
+  return match === null ? undefined : (match[2] ?? match[3] ?? match[4]);
 }
 
 const DIFF_LINE = /^(?:[-+ ]|\r?$)/;

@@ -21,15 +21,15 @@ export interface Fold {
 const WORD_OR_SIGN = /[\p{L}\p{N}\p{M}_$]+|[^\s\u200b-\u200d\u2060\u00ad]/uy;
 const ENTITY = /&(?:lt|gt|amp|quot|apos|nbsp|#0*39|#0*34|#x27|#x22|#160);/y;
 const ESCAPE = /\\[nrt\\"'`$/]/y;
-const LOOK_ALIKES: Readonly<Record<string, string>> = {
+const LOOK_ALIKES: ReadonlyMap<string, string> = new Map([
   ...sameAs("'", "‘’‚‛′ʼ＇´"),
   ...sameAs('"', "“”„‟″＂"),
   ...sameAs("-", "‐‑‒–—―−﹣－"),
-  "…": "...",
-};
+  ...sameAs("...", "…"),
+]);
 
-function sameAs(plain: string, fancy: string): Record<string, string> {
-  return Object.fromEntries([...fancy].map((sign) => [sign, plain]));
+function sameAs(plain: string, fancy: string): [string, string][] {
+  return [...fancy].map((sign) => [sign, plain]);
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -45,7 +45,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export function plainForm(raw: string): string {
   const code = raw.charCodeAt(0);
   if (raw.length === 1 && code < 128) return raw;
-  return LOOK_ALIKES[raw] ?? raw.normalize("NFC");
+  return LOOK_ALIKES.get(raw) ?? raw.normalize("NFC");
 }
 
 export function decodeEntity(entity: string): string {
