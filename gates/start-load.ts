@@ -10,7 +10,7 @@ export interface StartLoad {
 }
 
 /** Node holds these ready at its own start, or loads them for a request anyway. */
-const FREE_BUILTINS = ["node:path", "node:fs", "node:os", "node:util"];
+const FREE_BUILTINS = ["node:path", "node:fs", "node:os", "node:util", "node:url"];
 
 /** No package at all, but for one of 2 kB: names that were mistyped are corrected in a synchronous answer. */
 const ALLOWED_PACKAGE = "node_modules/fastest-levenshtein/";

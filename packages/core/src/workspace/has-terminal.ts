@@ -1,14 +1,23 @@
 import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /**
  * Whether the optional package for pseudo-terminals is installed for this system, looked for as Node does.
  * Every start asks, so nothing is loaded for the answer.
  */
-export function hasTerminal(platform = `${process.platform}-${process.arch}`): boolean {
-  const native = `node_modules/@lydell/node-pty-${platform}/package.json`;
-  const nested = `node_modules/@lydell/node-pty/${native}`;
-  for (let folder = new URL(".", import.meta.url); ; folder = new URL("..", folder)) {
-    if (existsSync(new URL(native, folder)) || existsSync(new URL(nested, folder))) return true;
-    if (folder.href === new URL("..", folder).href) return false;
+export function hasTerminal(
+  platform = `${process.platform}-${process.arch}`,
+  start = dirname(fileURLToPath(import.meta.url)),
+): boolean {
+  const native = `@lydell/node-pty-${platform}/package.json`;
+  for (let folder = start; ; folder = dirname(folder)) {
+    const modules = join(folder, "node_modules");
+    // Most folders on the way have none.
+    if (existsSync(modules)) {
+      const nested = join(modules, "@lydell/node-pty/node_modules");
+      if (existsSync(join(modules, native)) || existsSync(join(nested, native))) return true;
+    }
+    if (folder === dirname(folder)) return false;
   }
 }
