@@ -67,7 +67,7 @@ function outputOptions({ dir, format, extension, banner = "" }) {
 
 /**
  * What every start of the command line loads before it asks a model; writes nothing.
- * @returns {Promise<{ modules: string[], builtins: string[], bytes: number }>}
+ * @returns {Promise<{ modules: string[], builtins: string[], importedBuiltins: string[], bytes: number }>}
  */
 export async function loadOfStart() {
   const build = await openBuild(CLI_INPUT);
@@ -84,6 +84,7 @@ export async function loadOfStart() {
   return {
     modules: all.flatMap(({ moduleIds }) => moduleIds.map((id) => relative(top, id).replaceAll(sep, "/"))),
     builtins: [...new Set(all.flatMap(({ imports }) => imports.filter((name) => isBuiltin(name))))],
+    importedBuiltins: all.flatMap(({ dynamicImports }) => dynamicImports.filter((name) => isBuiltin(name))),
     bytes: all.reduce((sum, { code }) => sum + code.length, 0),
   };
 }

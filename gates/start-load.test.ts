@@ -5,6 +5,7 @@ import { type StartLoad, startLoad } from "./start-load.ts";
 const LIGHT: StartLoad = {
   modules: ["packages/cli/src/start.ts", "node_modules/fastest-levenshtein/esm/mod.js"],
   builtins: ["node:path"],
+  importedBuiltins: [],
   bytes: 1000,
 };
 
@@ -28,6 +29,7 @@ describe("what a start loads", () => {
       "would load packages/core/src/text/edit-match.ts",
     ],
     [{ builtins: ["node:fs", "node:crypto"] }, "would load node:crypto"],
+    [{ importedBuiltins: ["node:crypto"] }, 'could not import("node:crypto")'],
     [{ bytes: 1_000_000 }, "a start loads 1000000 bytes"],
   ])("finds %j", (fault, text) => {
     const { violations } = startLoad({ ...LIGHT, ...fault });

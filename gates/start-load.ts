@@ -5,6 +5,8 @@ export interface StartLoad {
   /** Paths from the top of the repository. */
   readonly modules: readonly string[];
   readonly builtins: readonly string[];
+  /** Those that its own code asks for with `import()`. */
+  readonly importedBuiltins: readonly string[];
   /** Of code, as it ships. */
   readonly bytes: number;
 }
@@ -35,7 +37,7 @@ const LATE_MODULES = [
 const MOST_BYTES = 200_000;
 
 /** A start is quick because it loads little: what is heavy stays behind an `await import()`. */
-export function startLoad({ modules, builtins, bytes }: StartLoad): Verdict {
+export function startLoad({ modules, builtins, importedBuiltins, bytes }: StartLoad): Verdict {
   const violations: string[] = [];
   for (const path of modules) {
     const isForeign = path.includes("node_modules/") && !path.includes(ALLOWED_PACKAGE);
@@ -45,6 +47,11 @@ export function startLoad({ modules, builtins, bytes }: StartLoad): Verdict {
   }
   for (const name of builtins.filter((one) => !FREE_BUILTINS.includes(one))) {
     violations.push(`every start would load ${name}: import what uses it with await import()`);
+  }
+  for (const name of importedBuiltins) {
+    violations.push(
+      `a start could not import("${name}") from code that was kept compiled: move it into a chunk of its own, or take process.getBuiltinModule`,
+    );
   }
   if (bytes > MOST_BYTES) {
     violations.push(`a start loads ${bytes} bytes, more than ${MOST_BYTES}: load late what it does not need`);

@@ -61,7 +61,7 @@ describe("burin", () => {
     const temporary = await realpath(await mkdtemp(join(root, "tmp-")));
     const { code, stdout } = await burin(["demo"], { cwd: root, env: { TMPDIR: temporary } });
     expect(code).toBe(0);
-    expect(stdout).toContain("Directory listing for");
+    expect(stdout).toContain("Task for explore: find the counter");
     expect(stdout).toContain("+  const words = text.split(/\\s+/).filter(Boolean);");
     expect(stdout).toContain("Successfully modified file");
     expect(stdout).toContain("An empty text counts 0 words now");
@@ -70,7 +70,7 @@ describe("burin", () => {
   });
 
   it("without a model and a prompt it is the demo", async () => {
-    expect((await run()).stdout).toContain("A scripted model, the real agent");
+    expect((await run()).stdout).toContain("Scripted models, the real agent");
   });
 
   it.each([
