@@ -84,6 +84,11 @@ class Foreign extends BaseTool {
   }
 }
 
+/** What a command of the settings brings; a call of it would make a file of its name. */
+const DISCOVERED = JSON.stringify([
+  { name: "discovered", description: "Writes a file.", parameters: { type: "object", properties: {} } },
+]);
+
 const COMMANDS = [
   ...["touch new", "echo x > new", "echo x >> a.txt", "rm a.txt", "mv a.txt c", "cp a.txt c", "mkdir d"],
   ...["sed -i s/alpha/x/ a.txt", "tee new < a.txt", "find . -delete", "find . -name a.txt -exec rm {} +"],
@@ -126,6 +131,7 @@ function attempts() {
     { name: "save_memory", args: { fact: "The project has a file.", scope: "project" } },
     { name: "foreign_edit", args: {} },
     { name: "foreign_execute", args: {} },
+    { name: "discovered", args: {} },
     ...COMMANDS.map((command) => shell(command)),
     shell("touch new", { is_background: true }),
     shell("touch new", { sandbox_exception: "unlimited" }),
@@ -144,7 +150,11 @@ async function played(
     approvalMode: "plan",
     environment: { ...process.env, BURIN_HOME: join(base, "home") },
     tools: [new Foreign("edit"), new Foreign("execute"), new Foreign("fetch")],
-    settings: { permissions: { allow: ["*"] }, sandbox: { mode: sandbox } },
+    settings: {
+      permissions: { allow: ["*"] },
+      sandbox: { mode: sandbox },
+      tools: { toolDiscoveryCommand: `echo '${DISCOVERED}'`, toolCallCommand: "touch" },
+    },
     confirm: () => Promise.resolve({ outcome: "always", scope: "session" }),
   });
   const answered: ToolCall[] = [];

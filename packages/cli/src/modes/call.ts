@@ -89,9 +89,10 @@ function printText(answer: AnsweredCall, output: Output): void {
 }
 
 function questionText(confirmation: Confirmation): string {
-  const { title, target, lines } = questionView(confirmation);
-  const isNamed = target.every((one) => title.includes(one));
-  return [title, ...(isNamed ? [] : [`On: ${target.join(", ")}`]), ...lines].join("\n");
+  const { title, target, lines, parts } = questionView(confirmation);
+  const where = target.every((one) => title.includes(one)) ? [] : [`On: ${target.join(", ")}`];
+  const runs = parts.length === 0 ? [] : ["Its parts:", ...parts.map((part) => `  ${part}`)];
+  return [title, ...where, ...lines, ...runs].join("\n");
 }
 
 /** What the model would read, with media named instead of shown. */

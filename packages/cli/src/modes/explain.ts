@@ -28,6 +28,6 @@ function textOf({ verdict, reason, parts = [], grants = [] }: Verdict): string {
   }
   if (verdict !== "ask") return lines.join("\n");
   if (grants.length === 0)
-    return [...lines, "No rule can answer this for good; it is asked each time."].join("\n");
+    return [...lines, '"always" is not offered for this; it is asked each time.'].join("\n");
   return [...lines, `"always" would allow: ${grants.join(", ")}`].join("\n");
 }

@@ -52,7 +52,7 @@ function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
   const { findings, rule } = words === null ? nothingKnown(command) : judgeWords(words, judging);
   const all = [...around, ...findings];
   const left = everything === undefined ? all : all.filter(isAlwaysAsked);
-  const [first] = left;
+  const first = left.find(isProtected) ?? left.find(isAlwaysAsked) ?? left[0];
   if (first === undefined) {
     const covering = everything ?? rule;
     const reason =
