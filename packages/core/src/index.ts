@@ -42,9 +42,11 @@ export { type RetryOptions, retrying } from "./models/retry.ts";
 export { type ScriptLine, scriptedModel } from "./models/scripted.ts";
 export type { Confirm, OnCall } from "./scheduler/scheduler.ts";
 export { type AnsweredCall, isAnswered, type ToolCall } from "./scheduler/tool-call.ts";
+export { type ForkOptions, forkSession } from "./session/fork.ts";
 export { parkedQuestion } from "./session/past-session.ts";
 export { readLog } from "./session/read-log.ts";
 export type { LogRecord } from "./session/record-line.ts";
+export { RecordedModel, type RecordedSession, readRecordedSession } from "./session/recorded-session.ts";
 export { type ResumedSession, type ResumeOptions, resumeSession } from "./session/resume.ts";
 export { SessionError } from "./session/session-error.ts";
 export { findSession, removeSession, type SessionPlace } from "./session/session-files.ts";
@@ -52,7 +54,7 @@ export { type SessionSummary, sessionSummaries } from "./session/session-summary
 export type { FileOutcome } from "./session/take-back.ts";
 export { TurnCount } from "./session/turn-count.ts";
 export type { UndoEntry, UndoOptions, UndoResult } from "./session/undo.ts";
-export { undo, undoEntries } from "./session/undo-door.ts";
+export { undo, undoEntries, undoInCopy } from "./session/undo-door.ts";
 export type { FolderTrust } from "./settings/folder-trust.ts";
 export type { GrantStore, StoredGrant } from "./settings/grants.ts";
 export {

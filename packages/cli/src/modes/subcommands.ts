@@ -31,6 +31,17 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     ownOptions: { all: { type: "boolean" } },
     load: async () => (await import("./sessions.ts")).runSessions,
   },
+  replay: {
+    usage: [
+      [
+        "replay <id> [--tools]",
+        "a session again, without its model; --tools: really, in a copy of the folder",
+      ],
+      ["replay <id> --fork N [-m NAME]", "goes on from turn N in a session of its own"],
+    ],
+    ownOptions: { tools: { type: "boolean" }, fork: { type: "string" } },
+    load: async () => (await import("./replay.ts")).runReplay,
+  },
   undo: {
     usage: [
       ["undo [N] [--session ID]", "takes back the last change of a file, the last N, or those of a session"],

@@ -14,10 +14,11 @@ import { isWithin } from "../workspace/paths.ts";
 import { removeFile } from "../workspace/remove-file.ts";
 import { type NewContent, type OnChange, replaceFile, writeAll } from "../workspace/replace-file.ts";
 import { WorkspaceError } from "../workspace/workspace.ts";
-import { type Content, contentOf, type FileChange, hashOfOpen, undoFolder } from "./undo-journal.ts";
+import { type Content, contentOf, type FileChange, hashOfOpen } from "./undo-journal.ts";
 
 export interface UndoPlace {
-  readonly home: string;
+  /** Where the old bytes are kept. */
+  readonly folder: string;
   readonly root: string;
   readonly onChange: OnChange;
 }
@@ -90,7 +91,7 @@ function isSame(one: Content | null, other: Content | null): boolean {
 }
 
 function keptPath({ place }: Step, { kept }: Content): string {
-  const path = kept === undefined ? null : join(undoFolder(place.home, place.root), kept);
+  const path = kept === undefined ? null : join(place.folder, kept);
   if (path !== null && lstatSync(path, { throwIfNoEntry: false })?.isFile()) return path;
   throw leftAlone("its old content is not kept any more");
 }

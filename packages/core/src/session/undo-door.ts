@@ -1,3 +1,4 @@
+import type { FileOutcome } from "./take-back.ts";
 import type { UndoEntry, UndoOptions, UndoResult } from "./undo.ts";
 
 /**
@@ -7,6 +8,14 @@ import type { UndoEntry, UndoOptions, UndoResult } from "./undo.ts";
  */
 export async function undo(options: UndoOptions): Promise<UndoResult> {
   return (await import("./undo.ts")).takeBackLast(options);
+}
+
+/** Takes back in a copy of the project's folder what a session did; resolves to what could not be. */
+export async function undoInCopy(
+  copy: string,
+  session: Required<Pick<UndoOptions, "home" | "root" | "session">>,
+): Promise<FileOutcome[]> {
+  return (await import("./undo.ts")).takeBackIn(copy, session);
 }
 
 /** What can be taken back, the last first. */

@@ -1,6 +1,6 @@
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
-import { newChangeId, UndoJournal } from "./undo-journal.ts";
+import { newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
 import { type Operation, readOperations } from "./undo-operations.ts";
 
 export interface UndoOptions {
@@ -48,7 +48,7 @@ export async function takeBackLast(options: UndoOptions): Promise<UndoResult> {
   const chosen = chosenFrom(readOperations(home, root), options);
   const id = newChangeId();
   const journal = new UndoJournal(home, root, `undo-${id}`);
-  const place: UndoPlace = { home, root, onChange: journal.onChange };
+  const place: UndoPlace = { folder: undoFolder(home, root), root, onChange: journal.onChange };
   const files: FileOutcome[] = [];
   const refused = new Set<string>();
   const of: string[] = [];
@@ -63,6 +63,23 @@ export async function takeBackLast(options: UndoOptions): Promise<UndoResult> {
   }
   if (of.length > 0) journal.append({ type: "undo", id, at: new Date().toISOString(), of });
   return { isRedo: (chosen[0]?.depth ?? 0) % 2 === 1, files };
+}
+
+/** Takes back in a copy of the project's folder what a session did, as far as it can be; says what could not. */
+export async function takeBackIn(
+  copy: string,
+  { home, root, session }: Pick<UndoOptions, "home" | "root" | "session">,
+): Promise<FileOutcome[]> {
+  const chosen = chosenFrom(readOperations(home, root), { home, root, session: session ?? "" });
+  const place = { folder: undoFolder(home, root), root: copy, onChange: () => ({ note: null, forget() {} }) };
+  const outcomes: FileOutcome[] = [];
+  for (const change of chosen.flatMap(({ changes }) => changes)) {
+    const inside = relative(root, change.file);
+    if (inside.startsWith("..")) continue;
+    const isBehind = outcomes.some(({ file, what }) => file === inside && what === "refused");
+    outcomes.push(await takeBack({ ...change, file: join(copy, inside) }, place, isBehind));
+  }
+  return outcomes.filter(({ what }) => what === "refused");
 }
 
 /** The last first. */

@@ -1,5 +1,5 @@
 // A session of 30 calls in a process of its own, gone on with where an earlier one was killed: root, home.
-// Prints what is known of each step as JSON.
+// Prints a line when it begins, and at the end what is known of each step as JSON.
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { createSession, resumeSession } from "./core.mjs";
@@ -84,8 +84,6 @@ const model = {
   },
 };
 
-/** @param {string} text */
-const wasTold = (text) => process.stdout.write(`${text}\n`);
 const resume = existsSync(join(home, "sessions"))
   ? await resumeSession({ home, root }).catch((/** @type {Error & { code?: string }} */ error) => {
       if (error.code === "not_found") return undefined;
@@ -102,9 +100,10 @@ const session = createSession({
   ...(resume ? { resume } : {}),
 });
 let last;
+process.stdout.write("begun\n");
 if (resume) for await (const event of session.goOn()) last = event;
 if (Object.keys(stepsIn(session.history)).length < STEPS) {
   for await (const event of session.run("go")) last = event;
 }
 await session.close();
-wasTold(JSON.stringify({ status: last?.status, known: stepsIn(session.history) }));
+process.stdout.write(JSON.stringify({ status: last?.status, known: stepsIn(session.history) }));

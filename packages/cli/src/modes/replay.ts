@@ -1,0 +1,256 @@
+import { constants } from "node:fs";
+import { cp, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type AgentEvent,
+  type AnsweredCall,
+  BaseTool,
+  burinHome,
+  createSession,
+  createToolbox,
+  findSession,
+  forkSession,
+  isAnswered,
+  RecordedModel,
+  type RecordedSession,
+  readRecordedSession,
+  type SessionPlace,
+  type Tool,
+  type ToolKind,
+  type ToolResult,
+  undoInCopy,
+} from "@burin/core";
+import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { visible } from "../terminal/output.ts";
+import { type CommonOptions, openSettings } from "./options.ts";
+import type { Io, SubcommandRequest } from "./subcommand.ts";
+
+/** Where the replay went another way than the session. */
+interface Divergence {
+  readonly turn: number;
+  readonly callId: string;
+  readonly name: string;
+  readonly recorded: string;
+  readonly now: string;
+}
+
+interface Report {
+  readonly id: string;
+  calls: number;
+  /** Answered from the record although --tools was given. */
+  fromRecord: number;
+  readonly divergences: Divergence[];
+}
+
+/** Runs a session again without its model, or makes a new one of its beginning. */
+export async function runReplay(request: SubcommandRequest, io: Io): Promise<ExitCode> {
+  const { words, options, own } = request;
+  const [id, ...prompt] = words;
+  if (id === undefined) throw new UsageError("name a session: burin replay <id>; see burin sessions list.");
+  const home = burinHome(process.env);
+  const root = await realpath(options.root);
+  const place = await findSession(home, root, id);
+  if (typeof own.fork === "string")
+    return fork({ place, home, root, turn: own.fork }, prompt.join(" "), { options, io });
+  if (prompt.length > 0) throw new UsageError(`burin replay takes one session; "${prompt[0]}" is too much.`);
+  const recorded = readRecordedSession(place.path);
+  const report: Report = { id: place.id, calls: 0, fromRecord: 0, divergences: [] };
+  if (own.tools === true) await replayInCopy({ recorded, place, home }, report, { options, io });
+  else await play(recorded, report, { io, answer: async (_name, _args, recordedAnswer) => recordedAnswer });
+  return told(report, options, io);
+}
+
+interface ForkRequest {
+  readonly place: SessionPlace;
+  readonly home: string;
+  readonly root: string;
+  readonly turn: string;
+}
+
+interface Surroundings {
+  readonly options: CommonOptions;
+  readonly io: Io;
+}
+
+async function fork(request: ForkRequest, prompt: string, { options, io }: Surroundings): Promise<ExitCode> {
+  if (!/^\d{1,6}$/.test(request.turn)) {
+    throw new UsageError(`--fork takes the number of a turn (burin sessions show), not "${request.turn}".`);
+  }
+  const id = await forkSession({ ...request, turn: Number(request.turn) });
+  if (prompt === "" && options.model === undefined) {
+    io.output.out(`${id}\n`);
+    io.output.note(`burin: go on with it: burin -r ${id}`);
+    return EXIT.done;
+  }
+  const { runPrint } = await import("./print.ts");
+  const session = { kind: "take-up" as const, id, isFork: false };
+  return runPrint([prompt === "" ? null : prompt], { ...options, session }, io);
+}
+
+interface Replayed {
+  readonly recorded: RecordedSession;
+  readonly place: SessionPlace;
+  readonly home: string;
+}
+
+/** The folder is copied and set back to what the session found, as far as undo can. */
+async function replayInCopy(
+  { recorded, place, home }: Replayed,
+  report: Report,
+  { options, io }: Surroundings,
+): Promise<void> {
+  const { root } = recorded;
+  const { settings } = await openSettings(options);
+  const copy = await realpath(await mkdtemp(join(tmpdir(), "burin-replay-")));
+  try {
+    await cp(root, copy, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
+    for (const { file, reason } of await undoInCopy(copy, { home, root, session: place.id })) {
+      io.output.note(`burin: ${visible(`${file} is not as the session found it: ${reason}`)}`);
+    }
+    const toolbox = createToolbox({ root: copy, settings, approvalMode: "yolo" });
+    const answer: Answer = async (name, args, recordedAnswer) => {
+      const tool = toolbox.registry.getTool(name);
+      if (!isRun(tool, recordedAnswer)) {
+        report.fromRecord += 1;
+        return recordedAnswer;
+      }
+      const answered = await toolbox.run(name, moved(args, root, copy) as object as Record<string, unknown>, {
+        signal: io.signal,
+      });
+      return moved(answered, copy, root) as AnsweredCall;
+    };
+    await play(recorded, report, { io, answer }).finally(() => toolbox.close());
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+/** What never ran is not run now, and nothing that reaches beyond the folder. */
+function isRun(tool: Tool | undefined, { status, ...call }: AnsweredCall): boolean {
+  if (tool === undefined || tool.kind === "fetch" || tool.kind === "plan" || tool.name === "save_memory")
+    return false;
+  if (status === "success") return true;
+  const error = "error" in call ? call.error.type : "";
+  return status !== "cancelled" && !NEVER_RAN.has(error);
+}
+
+const NEVER_RAN = new Set([
+  "denied",
+  "needs_approval",
+  "not_run",
+  "may_have_run",
+  "interrupted",
+  "not_recorded",
+]);
+
+/** The same value with one path in the place of another in all of its texts. */
+function moved(value: unknown, from: string, to: string): unknown {
+  return JSON.parse(
+    JSON.stringify(value).replaceAll(JSON.stringify(from).slice(1, -1), JSON.stringify(to).slice(1, -1)),
+  );
+}
+
+type Answer = (
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  recorded: AnsweredCall,
+) => Promise<AnsweredCall>;
+
+/** The real agent and the real flow; only the model's words, and what the tools answer, are given. */
+async function play(
+  recorded: RecordedSession,
+  report: Report,
+  { io, answer }: { readonly io: Io; readonly answer: Answer },
+): Promise<void> {
+  const model = new RecordedModel((call) => ({ ...call, args: { callId: call.id, args: call.args } }));
+  const names = new Set([...recorded.answers.values()].map(({ call }) => call.name));
+  const cwd = await mkdtemp(join(tmpdir(), "burin-replay-"));
+  try {
+    const session = createSession({
+      cwd,
+      model,
+      tools: [...names].map((name) => new ReplayedTool(name, recorded, answer)),
+      settings: { model: { contextWindow: 1e9 }, tools: { exclude: [...names], editCorrection: false } },
+      approvalMode: "yolo",
+      environment: { ...process.env, BURIN_HOME: cwd },
+      maxTurns: 1e6,
+    });
+    for (const prompt of recorded.prompts) {
+      model.take(prompt);
+      for await (const event of session.run(prompt.text, io.signal)) compare(event, recorded, report);
+    }
+    await session.close();
+  } finally {
+    await rm(cwd, { recursive: true, force: true });
+  }
+}
+
+/** Stands for a tool of the session under its name. */
+class ReplayedTool extends BaseTool<{ callId: string; args: Record<string, unknown> }> {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description = "";
+  readonly kind: ToolKind = "execute";
+  readonly parameterSchema = { type: "object" };
+  readonly #recorded: RecordedSession;
+  readonly #answer: Answer;
+
+  constructor(name: string, recorded: RecordedSession, answer: Answer) {
+    super();
+    this.name = name;
+    this.displayName = name;
+    this.#recorded = recorded;
+    this.#answer = answer;
+  }
+
+  getDescription(): string {
+    return this.name;
+  }
+
+  async execute({ callId, args }: { callId: string; args: Record<string, unknown> }): Promise<ToolResult> {
+    const recorded = this.#recorded.answers.get(callId)?.call;
+    if (recorded === undefined) throw new Error("The record has no answer to this call.");
+    const { llmContent, returnDisplay, ...rest } = await this.#answer(this.name, args, recorded);
+    return { llmContent, returnDisplay, ...("error" in rest ? { error: rest.error } : {}) };
+  }
+}
+
+function compare(event: AgentEvent, recorded: RecordedSession, report: Report): void {
+  if (event.type !== "tool_call" || !isAnswered(event.call)) return;
+  report.calls += 1;
+  const { callId, name } = event.call;
+  const known = recorded.answers.get(callId);
+  if (known === undefined) return;
+  const [before, now] = [known.call, event.call].map(textOf);
+  if (before === now || before === undefined || now === undefined) return;
+  report.divergences.push({ turn: known.turn, callId, name, recorded: before, now });
+}
+
+/** What a clock says differs each time. */
+function textOf({ status, llmContent }: AnsweredCall): string {
+  const text = typeof llmContent === "string" ? llmContent : JSON.stringify(llmContent);
+  return `${status}: ${text.replace(/^Time: .*$/gm, "Time: -")}`;
+}
+
+function told(report: Report, { outputFormat }: CommonOptions, { output }: Io): ExitCode {
+  const { id, calls, fromRecord, divergences } = report;
+  if (outputFormat !== "text") output.out(`${JSON.stringify(report)}\n`);
+  else {
+    for (const { turn, name, callId, recorded, now } of divergences) {
+      const [was, is] = differing(recorded, now);
+      output.out(`${visible(`turn ${turn}  ${name} (${callId})\n  recorded  ${was}\n  now       ${is}`)}\n`);
+    }
+    const kept = fromRecord > 0 ? `, ${fromRecord} of them answered from the record` : "";
+    output.out(`session ${id}: ${calls} calls${kept}, ${divergences.length} with another answer\n`);
+  }
+  return divergences.length > 0 ? EXIT.failed : EXIT.done;
+}
+
+/** The first lines that are not the same. */
+function differing(one: string, other: string): [string, string] {
+  const [lines, others] = [one.split("\n"), other.split("\n")];
+  const at = lines.findIndex((line, index) => line !== others[index]);
+  const place = at === -1 ? lines.length : at;
+  return [lines[place] ?? "(no further line)", others[place] ?? "(no further line)"];
+}

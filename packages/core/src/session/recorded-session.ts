@@ -1,0 +1,90 @@
+import type { AgentEvent } from "../agent/agent-event.ts";
+import type { FunctionCall } from "../messages/function-call.ts";
+import type { ChatModel, ModelEvent } from "../models/chat-model.ts";
+import { type AnsweredCall, isAnswered } from "../scheduler/tool-call.ts";
+import { PastSession } from "./past-session.ts";
+import { TurnCount } from "./turn-count.ts";
+
+/** One reply of the model, as it was recorded. */
+interface RecordedReply {
+  readonly turn: number;
+  readonly events: ModelEvent[];
+}
+
+/** A prompt with all that the model said until the next one. */
+interface RecordedPrompt {
+  readonly text: string;
+  readonly replies: RecordedReply[];
+}
+
+export interface RecordedSession {
+  readonly root: string;
+  readonly prompts: readonly RecordedPrompt[];
+  /** Every call's answer by its id, with the turn that it belongs to. */
+  readonly answers: ReadonlyMap<string, { readonly turn: number; readonly call: AnsweredCall }>;
+}
+
+/** What a log has of a session, parted into what the person, the model and the tools said. */
+export function readRecordedSession(path: string): RecordedSession {
+  const prompts: RecordedPrompt[] = [];
+  const answers = new Map<string, { turn: number; call: AnsweredCall }>();
+  const count = new TurnCount();
+  let root = "";
+  let isDone = true;
+  const enter = (event: AgentEvent) => {
+    const { turn, isFirst } = count.follow(event);
+    if (event.type === "session") root = event.root;
+    if (event.type === "done") isDone = true;
+    if (event.type === "text" && event.role === "user" && isDone) {
+      prompts.push({ text: event.text, replies: [] });
+      isDone = false;
+    }
+    if (isFirst) prompts.at(-1)?.replies.push({ turn, events: [] });
+    const said = saidBy(event);
+    if (said !== null) prompts.at(-1)?.replies.at(-1)?.events.push(said);
+    if (event.type === "tool_call" && isAnswered(event.call)) {
+      answers.set(event.call.callId, { turn, call: event.call });
+    }
+  };
+  const past = new PastSession(path);
+  for (const event of past.events(() => undefined)) enter(event);
+  for (const event of past.calls.answers(() => undefined, "all")) enter(event);
+  return { root, prompts, answers };
+}
+
+function saidBy(event: AgentEvent): ModelEvent | null {
+  if (event.type === "text") return event.role === "model" ? { type: "text", text: event.text } : null;
+  if (event.type === "thought") return event;
+  if (event.type !== "tool_call" || event.call.status !== "validating") return null;
+  const { callId: id, name, args } = event.call;
+  return { type: "function_call", call: { id, name, args } };
+}
+
+/** Says again what was recorded, whatever it is told. `callAs` is what becomes of each call. */
+export class RecordedModel implements ChatModel {
+  readonly name = "recorded";
+  readonly #callAs: (call: FunctionCall) => FunctionCall;
+  #left: RecordedReply[] = [];
+
+  constructor(callAs: (call: FunctionCall) => FunctionCall) {
+    this.#callAs = callAs;
+  }
+
+  /** From the next request on, the replies to this prompt. */
+  take(prompt: RecordedPrompt): void {
+    this.#left = [...prompt.replies];
+  }
+
+  async *stream(): AsyncGenerator<ModelEvent> {
+    const reply = this.#left.shift();
+    if (reply === undefined) {
+      const error = { type: "script", message: "The record of this session has no further reply." };
+      yield { type: "end", reason: "error", error };
+      return;
+    }
+    for (const event of reply.events) {
+      yield event.type === "function_call" ? { ...event, call: this.#callAs(event.call) } : event;
+    }
+    yield { type: "end", reason: "stop" };
+  }
+}
