@@ -158,6 +158,7 @@ export class WebFetch extends BaseTool<WebFetchParams> {
     const { prompt = "", offset = 0 } = params;
     const text = page.text.slice(offset, offset + MOST_ASKED_CHARACTERS);
     const answer = text === "" ? null : await answerFromPage?.({ prompt, url: page.url, text }, signal);
+    signal.throwIfAborted();
     if (!answer) {
       const why = answerFromPage
         ? "could not be answered by the model"
