@@ -73,6 +73,13 @@ const MERGED: readonly Merged[] = [
     new: "\n\tclass A {\n\t\tb: 1\n\t}",
     result: "one();\n\n  class A {\n    b: 1\n  }\n",
   },
+  {
+    slip: "a line left out, where the file itself has dots",
+    content: "{\n  ...\n  rules: {\n    a: [1, 2]\n  }\n}\n",
+    old: "{\n  ...\n    a: [1, 2]\n  }\n}",
+    new: "{\n  ...\n  rules: {\n    a: [1, 2, 3]\n  }\n}",
+    result: "{\n  ...\n  rules: {\n    a: [1, 2, 3]\n  }\n}\n",
+  },
 ];
 
 describe("what the new text changes is written as the file writes it", () => {

@@ -27,7 +27,12 @@ export function elidedPlaces(file: Tokens, before: Tokens): Place[] {
     });
     if (rows.length > MAX_PLACES) return [];
   }
-  return rows.map((row) => placeAt(file, parts, row));
+  return rows.map((row) => placeAt(file, parts, row)).filter((place) => !holdsElision(file.text, place));
+}
+
+/** A `...` that the file itself has there stands for nothing. */
+function holdsElision(content: string, { starts, ends }: Place): boolean {
+  return hasElision(content.slice(starts[0], ends[ends.length - 1]));
 }
 
 function partsOf(before: Tokens): Part[] {

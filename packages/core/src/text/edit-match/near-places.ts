@@ -156,14 +156,14 @@ class NearSearch {
   }
 
   /**
-   * The place may be another one much like it. Either side of the gap must be telling, or else most of what the old
+   * The place may be another one much like it. Both sides of the gap must be telling, or else most of what the old
    * text says must be found nowhere else.
    */
   #isSure(above: number): boolean {
     const isUnique = ({ text }: Line) => this.#countOf.get(text) === 1;
     const sides = [this.#oldLines.slice(0, above), this.#oldLines.slice(above)];
     const unique = sides.map((side) => side.some(isUnique));
-    if (unique.includes(true) && sides.every((side, index) => side.length > 1 || unique[index])) return true;
+    if (unique.every((isTelling) => isTelling)) return true;
     const worded = this.#oldLines.filter(({ text }) => WORD.test(text));
     return worded.length > 0 && worded.filter(isUnique).length * 2 > worded.length;
   }
