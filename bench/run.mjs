@@ -11,6 +11,7 @@ const BENCHES = {
   edit: "edit/run.mjs",
   "edit-speed": "edit-speed.mjs",
   shell: "shell.mjs",
+  mcp: "mcp.mjs",
   session: "session.mjs",
   web: "web.mjs",
 };

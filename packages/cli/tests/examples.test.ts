@@ -50,3 +50,22 @@ describe("docs/discovery.md", () => {
     expect(outputs[3]).toBe("2 words, 1 lines\n");
   });
 });
+
+describe("docs/mcp.md", () => {
+  it("R24 R26 its five minutes work as written", async () => {
+    const folder = join(top, "example");
+    await cp(join(REPOSITORY, "examples/mcp-server"), folder, { recursive: true });
+    const env = { BURIN_HOME: join(top, "home"), PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
+    const outputs: string[] = [];
+    for (const words of await commandsOf("docs/mcp.md")) {
+      const { code, stdout, stderr } = await burin(words, { cwd: folder, env });
+      expect(`${code} ${stderr}`).toBe("0 ");
+      outputs.push(stdout);
+    }
+    expect(outputs).toHaveLength(5);
+    expect(outputs[0]).toContain("node server.mjs");
+    expect(outputs[2]).toBe("words  node server.mjs\n");
+    expect(outputs[3]).toContain("words__count_words");
+    expect(outputs[4]).toContain("2 words");
+  });
+});

@@ -134,6 +134,7 @@ export function createSession(options: SessionOptions): Session {
   discovery.onFailure = ({ source, message }) => {
     notes.push(`Tools from ${source}: ${message}`);
   };
+  const mcp = lazyMcp(discovery);
   let isFirst = true;
   const hear = (enter: (text: string) => void) => (text: string) => {
     spoken.inputs += 1;
@@ -148,7 +149,8 @@ export function createSession(options: SessionOptions): Session {
     if (isFirst) notes.push(...(await subagents.load()), ...known.problems);
     isFirst = false;
     const text = prompt?.startsWith("/") ? await expanded(prompt, known.commands) : prompt;
-    for await (const event of work.run(text, signal)) {
+    const said = text === null ? null : await mcp.resolved(text, signal);
+    for await (const event of work.run(said, signal)) {
       if (event.type !== "session") yield* notes.splice(0).map(noticeOf);
       yield event;
     }
@@ -167,7 +169,7 @@ export function createSession(options: SessionOptions): Session {
     call: async (name, args, signal) =>
       resultOf(await answerOf(scheduler, { name, args }, signal ? { signal } : {})),
     customCommands: async () => (await definitions()).commands,
-    mcp: lazyMcp(discovery),
+    mcp,
     ready: () => discovery.ready(),
     refreshTools: () => discovery.refresh(),
     get history() {

@@ -1,4 +1,4 @@
-import type { McpAnswer, McpQuestion } from "../discovery/mcp/client-requests.ts";
+import type { AskModel, McpAnswer, McpQuestion } from "../discovery/mcp/client-requests.ts";
 import type { Confirm } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -13,11 +13,13 @@ interface McpParts {
   readonly options: ToolboxOptions;
   readonly workspace: Workspace;
   readonly commands: Commands;
+  /** For servers that may ask the model. */
+  readonly askModel: AskModel | undefined;
 }
 
 /** One source for each MCP server that settings name. Starts none of them. */
 export async function mcpSources(
-  { settings, options, workspace, commands }: McpParts,
+  { settings, options, workspace, commands, askModel }: McpParts,
   report: (failure: DiscoveryFailure) => void,
 ): Promise<ToolSource[]> {
   const servers = Object.entries(settings.mcpServers);
@@ -43,6 +45,7 @@ export async function mcpSources(
       const needs = {
         ...common,
         ...asking,
+        ...(askModel && definition.sampling ? { askModel } : {}),
         alias,
         definition,
         report: (message: string) => report({ source, message }),

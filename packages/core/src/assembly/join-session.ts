@@ -3,6 +3,7 @@ import type { AgentEvent } from "../agent/agent-event.ts";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { editCorrector } from "../agent/edit-corrector.ts";
 import { pageAnswerer } from "../agent/page-answerer.ts";
+import { samplingOf } from "../agent/sampling.ts";
 import type { ChatModel } from "../models/chat-model.ts";
 import { configuredModel } from "../models/configured-model.ts";
 import { newSessionId } from "../session/session-id.ts";
@@ -100,6 +101,7 @@ function helpOf(settings: Settings, model: ChatModel) {
   return {
     ...(settings.tools.editCorrection ? { correctEdit: editCorrector(model) } : {}),
     answerFromPage: pageAnswerer(model),
+    askModel: samplingOf(model),
     mostAnswerCharacters: roomForAnswers(contextWindowOf(settings, model)),
   };
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { SubagentDefinition } from "../agent/subagent-definitions.ts";
 import { type ApprovalMode, CurrentMode } from "../approval/approval-mode.ts";
 import type { Rule } from "../approval/rules.ts";
+import type { AskModel } from "../discovery/mcp/client-requests.ts";
 import { type Confirm, Scheduler } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import { mergeSettings, type Settings } from "../settings/settings.ts";
@@ -33,6 +34,8 @@ interface SessionParts {
   readonly mostAnswerCharacters?: number;
   readonly subagents?: Subagents;
   readonly answerFromPage?: AnswerFromPage;
+  /** For MCP servers that may ask the model. */
+  readonly askModel?: AskModel;
   readonly recorded?: () => Promise<void>;
   /** Who changes files, for undo; without it nothing is kept for that. */
   readonly undoWriter?: string;
@@ -43,7 +46,7 @@ interface SessionParts {
 
 /** The tools and the flow around them. */
 export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}) {
-  const { recorded, undoWriter, sessionId, park, ...toolParts } = forSession;
+  const { recorded, askModel, undoWriter, sessionId, park, ...toolParts } = forSession;
   const settings = mergeSettings([options.settings ?? {}]);
   const rules = parsedRules(settings.permissions);
   const home = burinHome(options.environment ?? process.env);
@@ -74,7 +77,7 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
     if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
   }
   for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
-  const discovery = discoveryOf({ settings, options, registry, workspace, commands });
+  const discovery = discoveryOf({ settings, options, registry, workspace, commands, askModel });
   const grants = grantsOf(home, workspace.root);
   const judgeIn = (mode: { readonly mode: ApprovalMode }) =>
     lazyApproval({ current: mode, rules, grants, roots: workspace.roots, shell: commands.shell });

@@ -15,6 +15,11 @@ export function lazyMcp(discovery: ToolDiscovery): McpDoor {
     });
   };
   return {
+    resolved: async (text, signal) => {
+      // Most prompts name no server; they need not load what looks for one.
+      if (!/(?:^\/|(?:^|\s)@)[A-Za-z0-9_-]+:/.test(text)) return text;
+      return (await door()).resolved(text, signal);
+    },
     prompts: async (signal) => (await door()).prompts(signal),
     resources: async (signal) => (await door()).resources(signal),
     prompt: async (request, signal) => (await door()).prompt(request, signal),

@@ -1,3 +1,4 @@
+import type { AskModel } from "../discovery/mcp/client-requests.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ToolRegistry, ToolSource } from "../tools/tool-registry.ts";
 import type { Commands } from "../workspace/commands.ts";
@@ -12,6 +13,7 @@ interface SourceParts {
   readonly registry: ToolRegistry;
   readonly workspace: Workspace;
   readonly commands: Commands;
+  readonly askModel: AskModel | undefined;
 }
 
 /** What brings tools that are not built in. Loads nothing before it is started, and never when nothing is configured. */

@@ -131,7 +131,7 @@ function sortServers(
     else if (Object.hasOwn(person.mcpServers, alias)) sorted.refused.push(`mcpServers.${alias}`);
     else {
       if (server.trust) sorted.refused.push(`mcpServers.${alias}.trust`);
-      kept[alias] = { ...server, trust: false };
+      kept[alias] = { ...server, trust: false, sampling: false };
       sorted.effects.push(serverEffect(alias, server));
     }
   }

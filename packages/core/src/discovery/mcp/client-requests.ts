@@ -16,7 +16,7 @@ export type McpAnswer =
 type AskPerson = (question: McpQuestion, signal: AbortSignal) => Promise<McpAnswer>;
 
 /** Asks the model on behalf of a server. */
-type AskModel = (prompt: SamplingPrompt, signal: AbortSignal) => Promise<SamplingAnswer>;
+export type AskModel = (prompt: SamplingPrompt, signal: AbortSignal) => Promise<SamplingAnswer>;
 
 interface SamplingPrompt {
   readonly system?: string;

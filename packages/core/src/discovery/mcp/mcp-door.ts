@@ -3,6 +3,7 @@ import { McpError } from "./mcp-error.ts";
 import type { McpServer } from "./mcp-server.ts";
 import type { McpLogin } from "./oauth-login.ts";
 import { isRecord } from "./offered-tools.ts";
+import { withServerWords } from "./prompt-words.ts";
 import { contentBlocks, resourcePart } from "./result-parts.ts";
 
 /** A prompt that a server offers, to be used as a slash command `/server:name`. */
@@ -29,6 +30,8 @@ export interface McpPromptRequest {
 
 /** What servers offer beside tools, and what a person does with them. */
 export interface McpDoor {
+  /** A prompt of the person with each `/server:prompt` and `@server:uri` in it replaced by what it stands for. */
+  resolved(text: string, signal?: AbortSignal): Promise<string>;
   /** Of all servers that are up or can be started; a server that fails is left out. */
   prompts(signal?: AbortSignal): Promise<readonly McpPrompt[]>;
   /** The text and media of a prompt with its arguments filled in. */
@@ -62,7 +65,11 @@ export function mcpDoor(open: () => Promise<readonly McpServer[]>): McpDoor {
     const answers = await Promise.allSettled((await open()).map(read));
     return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   };
-  return {
+  const door: McpDoor = {
+    async resolved(text, signal = NEVER) {
+      const aliases = (await open()).map((server) => server.alias);
+      return withServerWords(text, { door, aliases }, signal);
+    },
     prompts: (signal = NEVER) => fromAll((server) => promptsOf(server, signal)),
     resources: (signal = NEVER) => fromAll((server) => resourcesOf(server, signal)),
     async prompt({ server, name, args }, signal = NEVER) {
@@ -88,6 +95,7 @@ export function mcpDoor(open: () => Promise<readonly McpServer[]>): McpDoor {
     },
     login: async (alias, how, signal = NEVER) => (await named(alias)).login(how, signal),
   };
+  return door;
 }
 
 const NEVER = new AbortController().signal;

@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  type ChatModel,
+  type Confirmation,
+  createSession,
+  type Decision,
+  type ModelEvent,
+  type ModelRequest,
+} from "../../src/index.ts";
+import { type McpProject, mcpProject, published } from "./project.ts";
+
+let project: McpProject;
+
+beforeEach(() => {
+  project = mcpProject();
+});
+
+afterEach(() => project.close());
+
+const everything = { e: { command: process.execPath, args: [published("everything"), "stdio"] } };
+
+/** What the model is sent for a prompt. */
+async function sent(prompt: string): Promise<string> {
+  const heard: string[] = [];
+  const model: ChatModel = {
+    name: "listening",
+    async *stream({ history }: ModelRequest): AsyncGenerator<ModelEvent> {
+      heard.push(JSON.stringify(history));
+      yield { type: "end", reason: "stop" };
+    },
+  };
+  const { root: cwd, environment } = project;
+  const session = createSession({ cwd, environment, model, settings: { mcpServers: everything } });
+  for await (const _ of session.run(prompt));
+  await session.close();
+  return heard[0] ?? "";
+}
+
+describe("prompts and resources of MCP servers", () => {
+  it("R24 are listed", async () => {
+    const { mcp } = project.open(everything);
+    expect(await mcp.prompts()).toContainEqual(
+      expect.objectContaining({
+        server: "e",
+        name: "args-prompt",
+        arguments: expect.arrayContaining([{ name: "city", isRequired: true }]),
+      }),
+    );
+    expect((await mcp.resources()).length).toBeGreaterThan(0);
+  });
+
+  it("a prompt that begins with /server:prompt stands for it, with its arguments by name or place", async () => {
+    expect(await sent('/e:args-prompt city="New York"')).toContain("New York");
+    expect(await sent("/e:args-prompt Oslo")).toContain("Oslo");
+  });
+
+  it("@server:uri brings the resource along, between marks; other words with @ and : stay", async () => {
+    const [resource] = await project.open(everything).mcp.resources();
+    const text = await sent(`what is in @e:${resource?.uri}, and who is @nobody:here?`);
+    expect(text).toMatch(/<untrusted-[0-9a-f]{12} source=/);
+    expect(text).toContain("@nobody:here?");
+  });
+
+  it.each([
+    [{ outcome: "filled", values: { name: "Ada" } } as Decision, "Ada"],
+    [{ outcome: "cancel" } as Decision, "decline"],
+    [undefined, "decline"],
+  ])("a question of a server goes to the person: %j", async (decision, words) => {
+    const asked: Confirmation[] = [];
+    const confirm = (question: Confirmation) => {
+      asked.push(question);
+      return Promise.resolve(decision ?? { outcome: "cancel" as const });
+    };
+    const options = decision ? { confirm } : {};
+    const toolbox = project.open(everything, { approvalMode: "yolo", ...options });
+    const answer = await toolbox.call("e__trigger-elicitation-request", {});
+    expect(JSON.stringify(answer.llmContent)).toContain(words);
+    if (decision) expect(asked[0]).toMatchObject({ kind: "form", server: "e" });
+  });
+
+  it.each([true, false])("a server asks the model only where settings allow it: %s", async (sampling) => {
+    const model: ChatModel = {
+      name: "answering",
+      async *stream({ tools }: ModelRequest): AsyncGenerator<ModelEvent> {
+        yield { type: "text", text: `an answer with ${tools.length} tools` };
+        yield { type: "end", reason: "stop" };
+      },
+    };
+    const { root: cwd, environment } = project;
+    const settings = { mcpServers: { e: { ...everything.e, sampling } } };
+    const session = createSession({ cwd, environment, model, settings, approvalMode: "yolo" });
+    await session.ready();
+    const { llmContent } = await session.call("e__trigger-sampling-request", { prompt: "hello" });
+    await session.close();
+    expect(JSON.stringify(llmContent).includes("an answer with 0 tools")).toBe(sampling);
+  });
+});
