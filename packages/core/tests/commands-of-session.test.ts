@@ -53,7 +53,7 @@ describe("the commands of a session, for the person", () => {
 
   it("P8 a command that is waited for can be let go on in the background, and ends with the session", async () => {
     const answer = shell({ command: "echo first; while [ ! -e go ]; do sleep 0.05; done; echo second" });
-    await vi.waitUntil(async () => (await toolbox.commands.list())[0]?.outputBytes, 5000);
+    await vi.waitUntil(async () => (await toolbox.commands.list())[0]?.outputBytes, 20_000);
     expect(await toolbox.commands.list()).toMatchObject([{ id: "run_1", state: "foreground" }]);
     expect(await toolbox.commands.toBackground("run_1")).toBe(true);
     const { llmContent, error } = await answer;
@@ -61,15 +61,15 @@ describe("the commands of a session, for the person", () => {
     expect(llmContent).toContain("The person did not want to wait; it goes on in the background as bg_1.");
     expect(llmContent).toContain("first");
     await shell({ command: "touch go" });
-    await vi.waitUntil(async () => (await toolbox.commands.list())[0]?.state === "ended", 5000);
+    await vi.waitUntil(async () => (await toolbox.commands.list())[0]?.state === "ended", 20_000);
     expect(await toolbox.commands.output("bg_1")).toBe("first\nsecond\n");
   });
 
   it("P11 one that a person ends answers like any other that ended", async () => {
     const answer = shell({ command: "sleep 300" });
-    await vi.waitUntil(async () => (await toolbox.commands.list()).length === 1, 5000);
+    await vi.waitUntil(async () => (await toolbox.commands.list()).length === 1, 20_000);
     await toolbox.commands.end("run_1");
-    expect((await answer).llmContent).toMatch(/Signal: SIGTERM|Exit code: 143/);
+    expect((await answer).llmContent).toMatch(/^(?:Signal: SIG(?:TERM|KILL)|Exit code: 1(?:43|37))/);
   });
 
   it("a session has them too", async () => {

@@ -55,10 +55,12 @@ describe("a command with a terminal", () => {
       const command = `printf 'name? '; read name; echo "hello $name"; printf 'more? '; read more; echo "bye $more"`;
       await shell({ command, terminal: true, is_background: true });
       const answer = await shell({ action: "input", background_id: "bg_1", input: "Ada\r" });
-      expect(answer.llmContent).toContain("hello Ada");
+      expect(answer.llmContent).toMatch(/^Typed\. Running for /);
+      const isSaid = async () => (await open[0]?.commands.output("bg_1"))?.includes("hello Ada\nmore? ");
+      await vi.waitUntil(isSaid, { timeout: 20_000, interval: 50 });
       expect(asked.at(-1)).toMatchObject({ kind: "info", prompt: "Ada\r", grants: [] });
       expect(await open[0]?.commands.type("bg_1", "now\r")).toBe(true);
-      await vi.waitUntil(async () => (await open[0]?.commands.list())?.[0]?.state === "ended", 5000);
+      await vi.waitUntil(async () => (await open[0]?.commands.list())?.[0]?.state === "ended", 20_000);
       expect(await open[0]?.commands.output("bg_1")).toContain("bye now");
       expect((await shell({ action: "input", background_id: "bg_1", input: "x" })).error?.type).toBe(
         "no_terminal",
