@@ -63,6 +63,15 @@ describe("P4 a model that repeats itself", () => {
     expect(done).toMatchObject({ status: "limit", turns: 11, error: { type: "loop" } });
   });
 
+  it("P44 with a call that is refused each time ends as refused, with that reason", async () => {
+    const write = { name: "write_file", args: { file_path: join(root, "n.txt"), content: "x" } };
+    const { done } = await play(
+      lines(20, () => write),
+      { approvalMode: "default" },
+    );
+    expect(done).toMatchObject({ status: "refused", turns: 6, error: { type: "needs_approval" } });
+  });
+
   it("a setting switches it off", async () => {
     const script = [...lines(12, () => edit("a.txt", "not there", "x")), { text: "Done." }];
     const { done, answers } = await play(script, { settings: { loop: { detection: false } } });

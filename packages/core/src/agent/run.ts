@@ -41,7 +41,12 @@ export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns
   if (plan) {
     return done("refused", { turns, text: textWithPlan(reply?.text ?? "", plan), error: plan.error });
   }
-  if (guard?.verdict) return ended("limit", run, { type: "loop", message: guard.verdict });
+  if (guard?.verdict) {
+    // A call that is refused over and over ends for want of an approval, which is what can be put right.
+    return run.refused
+      ? ended("refused", run, run.refused)
+      : ended("limit", run, { type: "loop", message: guard.verdict });
+  }
   if (turns < maxTurns) return null;
   const message = `Stopped after ${turns} turns, the limit; raise it with --max-turns.`;
   return ended("limit", run, { type: "max_turns", message });
