@@ -2,7 +2,9 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { type LogRecord, readRecordLine } from "./record-line.ts";
 
 const LINE_END = 0x0a;
-const CHUNK_BYTES = 1024 * 1024;
+/** Of the first part; whoever wants the beginning alone need not read more. Each next one is twice as long. */
+const FIRST_CHUNK_BYTES = 32 * 1024;
+const MOST_CHUNK_BYTES = 1024 * 1024;
 
 /** What reading a log has found out about it, beside its records. */
 export interface LogState {
@@ -28,8 +30,8 @@ export function* readLog(path: string, state: LogState = newLogState()): Generat
   const descriptor = openSync(path, "r");
   try {
     let rest: Buffer = Buffer.alloc(0);
-    for (;;) {
-      const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    for (let size = FIRST_CHUNK_BYTES; ; size = Math.min(2 * size, MOST_CHUNK_BYTES)) {
+      const chunk = Buffer.allocUnsafe(size);
       const count = readSync(descriptor, chunk, 0, chunk.length, null);
       if (count === 0) break;
       const bytes = joined(rest, chunk.subarray(0, count));

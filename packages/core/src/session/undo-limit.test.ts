@@ -1,0 +1,47 @@
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { pruneUndo } from "./undo-limit.ts";
+
+const DAY_MS = 24 * 3600 * 1000;
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "burin-limit-"));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true });
+});
+
+/** As the journal names what it keeps: the time is in the name, whatever the file's own is. */
+function keep(project: string, daysAgo: number, now: number): string {
+  const name = `${(now - daysAgo * DAY_MS).toString(36).padStart(9, "0")}00-abc123.before`;
+  mkdirSync(join(folder, project), { recursive: true });
+  writeFileSync(join(folder, project, name), "x".repeat(100));
+  utimesSync(join(folder, project, name), 1, 1);
+  return name;
+}
+
+describe("the limit of what is kept for undo", () => {
+  it("drops the oldest above it, in whatever project, and what is older than 30 days", () => {
+    const now = Date.now();
+    const [oldest, middle, last] = [keep("a", 29, now), keep("b", 2, now), keep("a", 1, now)];
+    const old = keep("b", 31, now);
+    writeFileSync(join(folder, "a", "session.jsonl"), "{}\n");
+    pruneUndo(folder, 1000, now);
+    expect([readdirSync(join(folder, "a")), readdirSync(join(folder, "b"))]).toEqual([
+      [oldest, last, "session.jsonl"].sort(),
+      [middle],
+    ]);
+    expect(old).not.toBe(middle);
+    pruneUndo(folder, 250, now);
+    expect(readdirSync(join(folder, "a"))).toEqual([last, "session.jsonl"].sort());
+  });
+
+  it("is quiet where nothing was ever kept", () => {
+    expect(() => pruneUndo(join(folder, "none"))).not.toThrow();
+  });
+});
