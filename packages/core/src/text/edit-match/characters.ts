@@ -85,7 +85,10 @@ function closing(evidence: Evidence, file: string, place: string): string {
 }
 
 function respellUnknown(evidence: Evidence, raw: string): string | undefined {
-  if (evidence.fancy && !evidence.kept && isFancy(raw)) return plainForm(raw);
+  if (evidence.fancy && !evidence.kept && isFancy(raw)) {
+    // Curly quotes for straight ones say nothing of dots and dashes.
+    return /^["']$/.test(plainForm(raw)) ? plainForm(raw) : undefined;
+  }
   return evidence.form === undefined ? raw : raw.normalize(evidence.form);
 }
 
