@@ -1,17 +1,7 @@
-import type { Client, Progress, StandardSchemaV1 } from "@modelcontextprotocol/client";
+import type { Client, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { McpError, reasonOf } from "./mcp-error.ts";
 import type { OpenClient, OpenNeeds } from "./open-client.ts";
-
-export interface CallRequest {
-  /** As the server calls it. */
-  readonly tool: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly inputSchema: object;
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: Progress) => void;
-  /** It may be done twice, should the connection break during it. */
-  readonly mayRepeat: boolean;
-}
+import type { CallRequest, ServerLine } from "./server-port.ts";
 
 const CALL_MS = 600_000;
 /** A server that speaks of progress may take longer, but not for ever. */
@@ -21,7 +11,7 @@ const PING_MS = 2000;
 const MOST_PAGES = 100;
 
 /** The connection with one server: opened when it is first needed, and again when it broke. */
-export class McpConnection {
+export class McpConnection implements ServerLine {
   readonly #needs: OpenNeeds;
   readonly #closing = new AbortController();
   #open: Promise<OpenClient> | null = null;

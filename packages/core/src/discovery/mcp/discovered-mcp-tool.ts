@@ -12,10 +12,10 @@ import {
   type ToolResult,
 } from "../../tools/tools.ts";
 import { ForeignSchema } from "../foreign-schema.ts";
-import type { McpConnection } from "./connection.ts";
 import { McpError } from "./mcp-error.ts";
 import type { OfferedTool } from "./offered-tools.ts";
 import { readCallResult } from "./result-parts.ts";
+import type { ServerLine } from "./server-port.ts";
 import { declaredName } from "./tool-names.ts";
 
 /** What a tool needs to know of its server. */
@@ -25,7 +25,7 @@ export interface McpToolServer {
   readonly isTrusted: boolean;
   /** Changes when settings name another program or address. */
   readonly hash: string;
-  readonly connection: Pick<McpConnection, "callTool">;
+  readonly connection: Pick<ServerLine, "callTool">;
   /** By the server's own names: the definition that a person last said yes to, also in an earlier session. */
   readonly approved: Map<string, string>;
   onApproved(): void;

@@ -1,10 +1,9 @@
 import type { PartUnion } from "../../messages/parts.ts";
 import { McpError } from "./mcp-error.ts";
-import type { McpServer } from "./mcp-server.ts";
-import type { McpLogin } from "./oauth-login.ts";
 import { isRecord } from "./offered-tools.ts";
 import { withServerWords } from "./prompt-words.ts";
 import { contentBlocks, resourcePart } from "./result-parts.ts";
+import type { McpLogin, ServerPort } from "./server-port.ts";
 
 /** A prompt that a server offers, to be used as a slash command `/server:name`. */
 export interface McpPrompt {
@@ -50,7 +49,7 @@ export interface McpReport {
 }
 
 /** The door to the servers that `open` gives; they are opened with the first question. */
-export function mcpDoor(open: () => Promise<readonly McpServer[]>): McpDoor {
+export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
   const named = async (alias: string) => {
     const servers = await open();
     const found = servers.find((server) => server.alias === alias);
@@ -61,7 +60,7 @@ export function mcpDoor(open: () => Promise<readonly McpServer[]>): McpDoor {
       `There is no MCP server "${alias}". There are: ${known || "none"}.`,
     );
   };
-  const fromAll = async <T>(read: (server: McpServer) => Promise<T[]>): Promise<T[]> => {
+  const fromAll = async <T>(read: (server: ServerPort) => Promise<T[]>): Promise<T[]> => {
     const answers = await Promise.allSettled((await open()).map(read));
     return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
   };
@@ -100,7 +99,7 @@ export function mcpDoor(open: () => Promise<readonly McpServer[]>): McpDoor {
 
 const NEVER = new AbortController().signal;
 
-async function promptsOf({ alias, connection }: McpServer, signal: AbortSignal): Promise<McpPrompt[]> {
+async function promptsOf({ alias, connection }: ServerPort, signal: AbortSignal): Promise<McpPrompt[]> {
   const listed = await connection.list("prompts", signal);
   return listed.filter(isRecord).map((prompt) => ({
     server: alias,
@@ -113,7 +112,7 @@ async function promptsOf({ alias, connection }: McpServer, signal: AbortSignal):
   }));
 }
 
-async function resourcesOf({ alias, connection }: McpServer, signal: AbortSignal): Promise<McpResource[]> {
+async function resourcesOf({ alias, connection }: ServerPort, signal: AbortSignal): Promise<McpResource[]> {
   const listed = await connection.list("resources", signal);
   return listed.filter(isRecord).map(({ uri, name, description }) => ({
     server: alias,

@@ -3,9 +3,9 @@ import { McpConnection } from "./connection.ts";
 import { definitionHash } from "./definition.ts";
 import { DiscoveredMCPTool, type McpToolServer } from "./discovered-mcp-tool.ts";
 import { ListCache } from "./list-cache.ts";
-import type { McpLogin } from "./oauth-login.ts";
 import { isWanted, readTools } from "./offered-tools.ts";
 import type { OpenNeeds } from "./open-client.ts";
+import type { McpLogin } from "./server-port.ts";
 import { namePrefix } from "./tool-names.ts";
 
 export interface McpServerNeeds extends Omit<OpenNeeds, "onToolsChanged"> {

@@ -6,14 +6,7 @@ import { httpFetch } from "./http-fetch.ts";
 import { McpError } from "./mcp-error.ts";
 import { OAuthClient } from "./oauth-client.ts";
 import type { OAuthNeeds } from "./oauth-fetch.ts";
-
-/** How the person takes part in a login. */
-export interface McpLogin {
-  /** Told where the person has to go with a browser. */
-  readonly onAddress: (url: URL) => void;
-  /** What the person pastes, where the browser cannot come back to this machine: the address or the code in it. */
-  readonly pasted?: Promise<string>;
-}
+import type { McpLogin } from "./server-port.ts";
 
 interface LoginNeeds extends OAuthNeeds, McpLogin {
   /** Sent with the first request, as settings name them. */
