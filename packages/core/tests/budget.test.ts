@@ -75,6 +75,16 @@ describe("a budget", () => {
     ]);
   });
 
+  it("of calls: one reply stays one reply, also when a tool has to be looked for", async () => {
+    const lost = { name: "no_such_tool", args: {} };
+    const { session } = await play([{ calls: [lost, list, list, list] }], { budget: "2 calls" });
+    expect(session.history.map(({ role, parts }) => [role, parts.length])).toEqual([
+      ["user", 1],
+      ["model", 4],
+      ["user", 4],
+    ]);
+  });
+
   it("of time: what runs then is ended, and the history stays whole", async () => {
     const sleeping = { name: "run_shell_command", args: { command: "sleep 30" } };
     const { done, session } = await play([{ calls: [sleeping] }, { text: "x" }], { budget: "1s" });

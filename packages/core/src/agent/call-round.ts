@@ -36,8 +36,15 @@ export function startCalls(
   };
   const affordable = calls.slice(0, budget?.callsLeft);
   budget?.spendCalls(affordable.length);
-  const work = scheduler.run(affordable, signal, hear);
-  refuseAll(calls.slice(affordable.length), hear);
+  const refused = calls.slice(affordable.length);
+  if (affordable.length === 0) refuseAll(refused, hear);
+  let announced = 0;
+  const work = scheduler.run(affordable, signal, (call) => {
+    hear(call);
+    announced += 1;
+    // The scheduler has told of all its calls and answered none: these are the rest of the same reply.
+    if (announced === affordable.length) refuseAll(refused, hear);
+  });
   return { events, work };
 }
 
