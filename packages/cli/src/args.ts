@@ -46,6 +46,7 @@ const OPTIONS = {
   park: { type: "boolean" },
   "json-schema": { type: "string" },
   "input-format": { type: "string" },
+  confirm: { type: "string" },
   "no-session": { type: "boolean" },
   "no-color": { type: "boolean" },
 } as const;
@@ -69,6 +70,7 @@ const OPTIONS_HELP = `Options:
       --fork                  with -c or -r: go on with a copy, and leave the session as it is
       --json-schema FILE      the final answer must be JSON that fits this schema
       --input-format FORMAT   text (default) or stream-json: prompts on stdin, one {"type":"user","text":...} a line
+      --confirm stdin         with stream-json in and out: questions are events, and are answered on stdin
       --park                  a question ends the run with exit code 3, to be answered later: burin sessions answer
       --no-session            keep no record of this session
       --no-color              no styles
@@ -170,7 +172,7 @@ function commonOptions(values: Values): CommonOptions {
     noColor: values["no-color"] ?? false,
     session: sessionChoice(values),
     park: values.park ?? false,
-    isStreamInput: oneOf("--input-format", values["input-format"] ?? "text", INPUT_FORMATS) === "stream-json",
+    ...inputOf(values),
     ...(values["json-schema"] === undefined ? {} : { jsonSchemaFile: values["json-schema"] }),
     ...(values.settings === undefined ? {} : { settingsFile: values.settings }),
     ...(values.model === undefined ? {} : { model: values.model }),
@@ -179,6 +181,20 @@ function commonOptions(values: Values): CommonOptions {
       : { maxTurns: wholeNumber("--max-turns", values["max-turns"]) }),
     ...(values.budget === undefined ? {} : { budget: budgetText(values.budget) }),
   };
+}
+
+function inputOf(values: Values): Pick<CommonOptions, "isStreamInput" | "asksOnStdin"> {
+  const format = oneOf("--input-format", values["input-format"] ?? "text", INPUT_FORMATS);
+  const isStreamInput = format === "stream-json";
+  if (values.confirm === undefined) return { isStreamInput, asksOnStdin: false };
+  oneOf("--confirm", values.confirm, ["stdin"]);
+  if (!isStreamInput || outputFormat(values) !== "stream-json") {
+    throw new UsageError(
+      "--confirm stdin asks in events and is answered in lines: it needs --input-format stream-json and --output-format stream-json.",
+    );
+  }
+  if (values.park) throw new UsageError("--confirm stdin asks at once and --park later; choose one.");
+  return { isStreamInput, asksOnStdin: true };
 }
 
 function sessionChoice(values: Values): SessionChoice {

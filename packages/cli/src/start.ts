@@ -1,7 +1,8 @@
 import { chooseModel, SessionError, SettingsError, WorkspaceError } from "@burin/core";
 import { helpText, type Request, readArgs } from "./args.ts";
-import { openSettings } from "./modes/options.ts";
+import { type CommonOptions, openSettings } from "./modes/options.ts";
 import { runPrint } from "./modes/print.ts";
+import { onePrompt, type PromptInput } from "./modes/prompt-input.ts";
 import type { Io, SubcommandRequest } from "./modes/subcommand.ts";
 import { SUBCOMMANDS } from "./modes/subcommands.ts";
 import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
@@ -44,11 +45,12 @@ async function runPrompt(
   { prompt, isPrint, options }: Extract<Request, { mode: "prompt" }>,
   io: Io,
 ): Promise<ExitCode> {
-  if (options.isStreamInput) return runPrint(await streamedPrompts(prompt), options, io);
-  const piped = await readStdin(prompt !== "");
+  if (options.isStreamInput) return runPrint(await streamInput(prompt, options, io), options, io);
+  const isTakenUp = options.session.kind === "take-up";
+  const piped = await readStdin(prompt !== "" || isTakenUp);
   const text = [prompt, piped].filter((part) => part.trim() !== "").join("\n\n");
-  if (text !== "") return runPrint([text], options, io);
-  if (options.session.kind === "take-up") return runPrint([null], options, io);
+  if (text !== "") return runPrint(onePrompt(text), options, io);
+  if (isTakenUp) return runPrint(onePrompt(null), options, io);
   if (isPrint) throw new UsageError('there is no prompt: burin -p "what does this project do?"');
   const { settings } = await openSettings(options);
   if (chooseModel(settings.model, process.env) === null)
@@ -56,13 +58,16 @@ async function runPrompt(
   throw new UsageError('there is no screen yet; give a prompt: burin -p "what does this project do?"');
 }
 
-async function streamedPrompts(first: string): Promise<AsyncIterable<string>> {
-  const { promptsOnStdin } = await import("./modes/stream-input.ts");
-  return promptsOnStdin(first);
+async function streamInput(first: string, options: CommonOptions, io: Io): Promise<PromptInput> {
+  const { StreamInput } = await import("./modes/stream-input.ts");
+  return new StreamInput(first, options, io);
 }
 
-function asksForJson(word: string, index: number, argv: readonly string[]): boolean {
-  return /^(--output-format=)?(stream-)?json$/.test(word) && argv[index - 1] !== "--input-format";
+/** The output format of a command line that may be none. */
+function formatIn(argv: readonly string[]): string | undefined {
+  const at = argv.findLastIndex((word) => /^--output-format(=|$)/.test(word));
+  if (at === -1) return argv.includes("--json") ? "json" : undefined;
+  return argv[at]?.split("=")[1] ?? argv[at + 1];
 }
 
 /** What a person can put right is said in one message; a script that asked for JSON gets a document. */
@@ -73,9 +78,11 @@ function reportFailure(error: unknown, argv: readonly string[], output: Output):
     error instanceof SettingsError ||
     error instanceof SessionError ||
     error instanceof WorkspaceError;
-  if (argv.some(asksForJson)) {
+  const format = formatIn(argv);
+  if (format === "json" || format === "stream-json") {
     const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : "internal";
-    output.out(`${JSON.stringify({ status: "error", result: "", error: { type, message } })}\n`);
+    const end = { status: "error", result: "", error: { type, message } };
+    output.out(`${JSON.stringify(format === "json" ? end : { type: "done", ...end, turns: 0 })}\n`);
   }
   output.note(`burin: ${visible(message)}`);
   return isTheirs ? EXIT.usage : EXIT.failed;

@@ -43,36 +43,6 @@ describe("headless", () => {
     });
   });
 
-  it("P44 --input-format stream-json: several prompts in one process, a document for each", async () => {
-    const run = await runner({ text: "One." }, { text: "Two." });
-    const stdin = '{"type":"user","text":"first"}\n\n{"type":"user","text":"second\\nline"}\n';
-    const { code, stdout } = await run(
-      ["-p", "--input-format", "stream-json", "--output-format", "json"],
-      stdin,
-    );
-    const documents = stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-    expect(documents).toMatchObject([{ result: "One." }, { result: "Two." }]);
-    expect(documents[0].sessionId).toBe(documents[1].sessionId);
-    expect(code).toBe(0);
-    expect(JSON.stringify(server?.requests[1]?.body)).toContain("One.");
-  });
-
-  it.each([
-    ["no JSON", "hello"],
-    ["no prompt", '{"type":"user"}'],
-  ])("P44 a line of input that is %s: exit code 2, and what was done before stays", async (_what, line) => {
-    const run = await runner({ text: "One." });
-    const { code, stdout, stderr } = await run(
-      ["-p", "--input-format", "stream-json"],
-      `{"type":"user","text":"first"}\n${line}\n`,
-    );
-    expect([code, stdout]).toEqual([2, "One.\n"]);
-    expect(stderr).toContain("line 2 of stdin");
-  });
-
   it("P44 --json-schema: the value beside the text, and a file that is none is refused", async () => {
     await writeFile(join(root, "schema.json"), '{"type":"object","required":["n"]}');
     const run = await runner({ text: '{"n":1}' });

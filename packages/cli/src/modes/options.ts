@@ -33,6 +33,8 @@ export interface CommonOptions {
   readonly park: boolean;
   /** Prompts come on stdin, one JSON object a line. */
   readonly isStreamInput: boolean;
+  /** Questions are put to the program that gives the prompts. */
+  readonly asksOnStdin: boolean;
   /** What the final answer has to fit. */
   readonly jsonSchemaFile?: string;
 }

@@ -1,5 +1,6 @@
 import {
   type AgentEvent,
+  type Confirmation,
   chooseModel,
   createSession,
   type RunStatus,
@@ -9,6 +10,7 @@ import {
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import { type CommonOptions, openSettings, sessionOptions } from "./options.ts";
+import type { Prompt, PromptInput } from "./prompt-input.ts";
 import type { Io } from "./subcommand.ts";
 
 /** Everything a script wants to know of a run, in one document. */
@@ -19,6 +21,8 @@ interface RunDocument {
   /** The value of the result, with --json-schema. */
   structured?: unknown;
   error?: { type: string; message: string };
+  /** The question that the run was parked with. */
+  confirmation?: Confirmation;
   turns: number;
   toolCalls: { name: string; status: string }[];
   usage: { inputTokens: number; outputTokens: number; cachedTokens: number };
@@ -32,13 +36,8 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
   cancelled: EXIT.interrupted,
 };
 
-type Prompts = AsyncIterable<string | null> | Iterable<string | null>;
-
-/**
- * Runs prompts without a screen, one after the other; null goes on where a session that is taken up stopped.
- * The exit code is that of the first one which was not done.
- */
-export async function runPrint(prompts: Prompts, options: CommonOptions, io: Io): Promise<ExitCode> {
+/** Runs prompts without a screen, one after the other. The exit code is that of the first one which was not done. */
+export async function runPrint(input: PromptInput, options: CommonOptions, io: Io): Promise<ExitCode> {
   const { settings, isTrusted, notices } = await openSettings(options);
   for (const message of notices) report({ type: "notice", message }, options, io.output);
   if (chooseModel(settings.model, process.env) === null) {
@@ -49,21 +48,15 @@ export async function runPrint(prompts: Prompts, options: CommonOptions, io: Io)
     ...sessionOptions(options, { settings, isTrusted }),
     record: options.session.kind !== "unrecorded",
     park: options.park,
+    ...(options.asksOnStdin && input.confirm ? { confirm: input.confirm } : {}),
     ...(options.session.kind === "take-up" ? await takenUp(options) : {}),
     ...(options.jsonSchemaFile === undefined ? {} : await boundTo(options.jsonSchemaFile)),
   });
   const documents: RunDocument[] = [];
   try {
-    for await (const prompt of prompts) {
-      const document = newDocument(session.id);
+    for await (const prompt of input.prompts(session)) {
+      const document = await runPrompt(prompt, session, { options, io });
       documents.push(document);
-      const text = prompt?.includes("@") ? await withFiles(prompt, session, { options, io }) : prompt;
-      const events = text === null ? session.goOn(io.signal) : session.run(text, io.signal);
-      for await (const event of events) {
-        fold(document, event);
-        report(event, options, io.output);
-      }
-      finish(document, options, io.output);
       if (io.signal.aborted || document.error?.type === "parked") break;
     }
   } finally {
@@ -72,14 +65,35 @@ export async function runPrint(prompts: Prompts, options: CommonOptions, io: Io)
   if (options.outputFormat === "text" && options.session.kind !== "unrecorded") {
     io.output.note(io.output.styled("dim", `session ${session.id}, go on with: burin -r ${session.id}`));
   }
-  return EXIT_OF[documents.find(({ status }) => status !== "success")?.status ?? "success"];
+  const failed = documents.find(({ status }) => status !== "success");
+  if (failed !== undefined) return EXIT_OF[failed.status];
+  if (io.signal.aborted) return EXIT.interrupted;
+  return input.hasFault ? EXIT.usage : EXIT.done;
 }
 
-async function withFiles(
-  prompt: string,
+interface Face {
+  readonly options: CommonOptions;
+  readonly io: Io;
+}
+
+async function runPrompt(
+  { text: prompt, signal: own, onBegun }: Prompt,
   session: Session,
-  { options: { root }, io }: { readonly options: CommonOptions; readonly io: Io },
-): Promise<string> {
+  { options, io }: Face,
+): Promise<RunDocument> {
+  const document = newDocument(session.id);
+  const signal = own ? AbortSignal.any([io.signal, own]) : io.signal;
+  const text = prompt?.includes("@") ? await withFiles(prompt, session, { options, io }) : prompt;
+  for await (const event of text === null ? session.goOn(signal) : session.run(text, signal)) {
+    if (event.type === "text" && event.role === "user") onBegun?.();
+    fold(document, event);
+    report(event, options, io.output);
+  }
+  finish(document, options, io.output);
+  return document;
+}
+
+async function withFiles(prompt: string, session: Session, { options: { root }, io }: Face): Promise<string> {
   const { withMentions } = await import("../commands/at-files.ts");
   return withMentions(prompt, { session, root }, io.signal);
 }

@@ -24,6 +24,7 @@ import {
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
 import { type CommonOptions, openSettings } from "./options.ts";
+import { onePrompt } from "./prompt-input.ts";
 import type { Io, SubcommandRequest } from "./subcommand.ts";
 
 /** Where the replay went another way than the session. */
@@ -85,7 +86,7 @@ async function fork(request: ForkRequest, prompt: string, { options, io }: Surro
   }
   const { runPrint } = await import("./print.ts");
   const session = { kind: "take-up" as const, id, isFork: false };
-  return runPrint([prompt === "" ? null : prompt], { ...options, session }, io);
+  return runPrint(onePrompt(prompt === "" ? null : prompt), { ...options, session }, io);
 }
 
 interface Replayed {

@@ -15,6 +15,7 @@ import {
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import type { CommonOptions } from "./options.ts";
+import { onePrompt } from "./prompt-input.ts";
 import type { Io, SubcommandRequest } from "./subcommand.ts";
 
 const LONGEST_TITLE = 60;
@@ -55,7 +56,7 @@ async function answer(words: readonly string[], options: CommonOptions, io: Io):
   if (parkedQuestion(path) === null) throw new UsageError(`the session ${id} waits for no answer.`);
   const session = { kind: "take-up" as const, id, isFork: false, answer: decisionOf(decision, rest) };
   const { runPrint } = await import("./print.ts");
-  return runPrint([null], { ...options, session, park: true }, io);
+  return runPrint(onePrompt(null), { ...options, session, park: true }, io);
 }
 
 function decisionOf(word: string, rest: readonly string[]): Decision {

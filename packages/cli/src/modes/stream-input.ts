@@ -1,31 +1,185 @@
 import { createInterface } from "node:readline";
+import type { Confirm, Confirmation, Decision, Session } from "@burin/core";
 import { UsageError } from "../terminal/exit-code.ts";
+import { visible } from "../terminal/output.ts";
+import { decisionsFor, readDecision, readInputLine } from "./input-line.ts";
+import type { CommonOptions } from "./options.ts";
+import type { Prompt, PromptInput } from "./prompt-input.ts";
+import type { Io } from "./subcommand.ts";
 
-/** The first prompt where there is one, then those on stdin, one JSON object a line, each as soon as it is there. */
-export async function* promptsOnStdin(first: string): AsyncGenerator<string> {
-  if (first !== "") yield first;
-  let number = 0;
-  for await (const line of createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-    number += 1;
-    if (line.trim() !== "") yield promptIn(line, number);
+/** A prompt that waits for its turn or, at the head of the line, has it. */
+class InHand {
+  readonly text: string;
+  readonly #stop = new AbortController();
+  #hasBegun = false;
+  #early: string[] = [];
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  prompt(session: Session): Prompt {
+    const onBegun = (): void => {
+      if (this.#hasBegun) return;
+      this.#hasBegun = true;
+      for (const words of this.#early) session.steer(words);
+    };
+    return { text: this.text, signal: this.#stop.signal, onBegun };
+  }
+
+  /** Words that come before the prompt has entered the history wait, so that they stand behind it. */
+  steer(words: string, session: Session): void {
+    if (this.#hasBegun) session.steer(words);
+    else this.#early.push(words);
+  }
+
+  interrupt(): void {
+    this.#stop.abort();
   }
 }
 
-function promptIn(line: string, number: number): string {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch (error) {
-    throw wrong(number, error instanceof Error ? error.message : String(error));
-  }
-  if (typeof value !== "object" || value === null) throw wrong(number, "it is no object");
-  const { type, text } = value as { readonly type?: unknown; readonly text?: unknown };
-  if (type !== "user" || typeof text !== "string" || text.trim() === "") {
-    throw wrong(number, "it says no prompt");
-  }
-  return text;
+interface OpenQuestion {
+  readonly id: string;
+  readonly kind: Confirmation["kind"];
+  /** null: nobody will. */
+  readonly answer: (decision: Decision | null) => void;
 }
 
-function wrong(number: number, why: string): UsageError {
-  return new UsageError(`line ${number} of stdin is not {"type":"user","text":"..."}: ${why}.`);
+/** Prompts on stdin, one JSON object a line, and what a program says while they are worked on. */
+export class StreamInput implements PromptInput {
+  readonly #options: CommonOptions;
+  readonly #io: Io;
+  readonly #line: InHand[];
+  #lineNumber = 0;
+  #hasEnded = false;
+  #wake = (): void => {};
+  #questions = 0;
+  #open: OpenQuestion | null = null;
+  /** Something was said that could not be read. */
+  hasFault = false;
+
+  constructor(first: string, options: CommonOptions, io: Io) {
+    this.#line = first.trim() === "" ? [] : [new InHand(first)];
+    this.#options = options;
+    this.#io = io;
+  }
+
+  async *prompts(session: Session): AsyncGenerator<Prompt> {
+    this.#listen(session);
+    let count = 0;
+    for (;;) {
+      const [next] = this.#line;
+      if (next === undefined && this.#hasEnded) break;
+      if (next === undefined) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        continue;
+      }
+      const prompt = next.prompt(session);
+      yield prompt;
+      this.#line.shift();
+      // What came too late for the run is said next; after an interruption it waits for a prompt.
+      const late = prompt.signal?.aborted ? [] : session.takeWaiting();
+      if (late.length > 0) this.#line.unshift(new InHand(late.join("\n\n")));
+      count += 1;
+    }
+    if (count === 0 && !this.hasFault && !this.#io.signal.aborted) {
+      throw new UsageError('there was no prompt on stdin; write {"type":"user","text":"..."}, one a line.');
+    }
+  }
+
+  /** Asks the program; when stdin has ended nobody is there to answer. */
+  readonly confirm: Confirm = (confirmation, signal) =>
+    new Promise((resolve) => {
+      if (this.#hasEnded) {
+        resolve(null);
+        return;
+      }
+      this.#questions += 1;
+      const id = `q${this.#questions}`;
+      this.#open = { id, kind: confirmation.kind, answer: resolve };
+      signal.addEventListener("abort", () => this.#close(id), { once: true });
+      this.#tell({ type: "awaiting_approval", id, confirmation });
+    });
+
+  #listen(session: Session): void {
+    const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
+    const end = (): void => {
+      this.#hasEnded = true;
+      this.#open?.answer(null);
+      this.#open = null;
+      this.#wake();
+    };
+    lines.on("line", (line) => this.#heed(line, session));
+    lines.on("close", end);
+    process.stdin.on("error", (error) => {
+      this.#complain(`stdin cannot be read: ${error.message}`);
+      end();
+    });
+    this.#io.signal.addEventListener("abort", end, { once: true });
+    if (this.#io.signal.aborted) end();
+  }
+
+  #heed(line: string, session: Session): void {
+    this.#lineNumber += 1;
+    const text = this.#lineNumber === 1 ? line.replace(/^\ufeff/, "") : line;
+    if (text.trim() === "") return;
+    const said = readInputLine(text);
+    const [current] = this.#line;
+    switch (said.type) {
+      case "fault":
+        this.#complain(said.message);
+        break;
+      case "interrupt":
+        current?.interrupt();
+        break;
+      case "answer":
+        this.#answer(said.id, said.decision);
+        break;
+      default:
+        if (said.type === "steer" && current !== undefined) current.steer(said.text, session);
+        else this.#line.push(new InHand(said.text));
+        this.#wake();
+    }
+  }
+
+  #answer(id: string, given: unknown): void {
+    const question = this.#open;
+    if (question === null || question.id !== id) {
+      // It may have been answered by an interruption in the same moment.
+      this.#tellFault(`no question ${JSON.stringify(id)} is open.`);
+      return;
+    }
+    const decision = readDecision(given, question.kind);
+    if (decision === null) {
+      this.#complain(`the decision must be one of ${decisionsFor(question.kind)}.`);
+      return;
+    }
+    this.#close(id);
+    question.answer(decision);
+  }
+
+  #close(id: string): void {
+    if (this.#open?.id === id) this.#open = null;
+  }
+
+  #complain(message: string): void {
+    this.hasFault = true;
+    this.#tellFault(message);
+  }
+
+  #tellFault(why: string): void {
+    const line = this.#lineNumber;
+    const message = `line ${line} of stdin: ${why}`;
+    const { output } = this.#io;
+    if (this.#options.outputFormat === "stream-json") this.#tell({ type: "input_error", line, message });
+    else if (this.#options.outputFormat === "json")
+      this.#tell({ status: "error", result: "", error: { type: "input", line, message } });
+    else output.note(`burin: ${visible(message)}`);
+  }
+
+  #tell(value: object): void {
+    this.#io.output.out(`${JSON.stringify(value)}\n`);
+  }
 }

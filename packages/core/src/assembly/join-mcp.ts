@@ -86,6 +86,7 @@ async function asked(confirm: Confirm, question: McpQuestion, signal: AbortSigna
         },
     signal,
   );
+  if (decision === null) return { action: "cancel" };
   if (decision.outcome === "cancel") return { action: signal.aborted ? "cancel" : "decline" };
   return decision.outcome === "filled" ? { action: "accept", values: decision.values } : { action: "accept" };
 }

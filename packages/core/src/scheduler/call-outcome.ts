@@ -20,6 +20,11 @@ export function denied(tool: Tool, reason: string): FinalState {
   return failed({ type: "denied", message: `${tool.name} was not run: ${reason}.` });
 }
 
+export function needsApproval(tool: Tool, confirmation: Confirmation, reason: string): FinalState {
+  const message = `${tool.name} was not run: it needs an approval (${reason}), and nobody is here to give it.`;
+  return { ...failed({ type: "needs_approval", message }), confirmation };
+}
+
 export function failed(error: ToolError): FinalState & { readonly status: "error" } {
   return { status: "error", llmContent: error.message, returnDisplay: error.message, error };
 }

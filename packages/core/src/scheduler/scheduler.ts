@@ -13,6 +13,7 @@ import {
   errorOf,
   type FinalState,
   failed,
+  needsApproval,
   plainQuestion,
   unknownTool,
 } from "./call-outcome.ts";
@@ -26,8 +27,8 @@ import {
 } from "./hooked-call.ts";
 import type { AnsweredCall, ToolCall, ToolCallState } from "./tool-call.ts";
 
-/** Asks the person. The one function that a face hands down. */
-export type Confirm = (confirmation: Confirmation, signal: AbortSignal) => Promise<Decision>;
+/** Asks the person; null when nobody is there to answer any more. The one function that a face hands down. */
+export type Confirm = (confirmation: Confirmation, signal: AbortSignal) => Promise<Decision | null>;
 
 export interface SchedulerNeeds {
   readonly registry: ToolRegistry;
@@ -165,17 +166,16 @@ export class Scheduler {
     const question = asked(confirmation || plainQuestion(tool, work.call), judged);
     work.report({ status: "awaiting_approval", confirmation: question, reason });
     const confirm = this.#needs.confirm;
-    if (confirm === undefined) {
-      const message = `${tool.name} was not run: it needs an approval (${reason}), and nobody is here to give it.`;
-      return { ...failed({ type: "needs_approval", message }), confirmation: question };
-    }
+    if (confirm === undefined) return needsApproval(tool, question, reason);
     const before = this.#alwaysCount;
     return this.#ask(async () => {
       work.signal.throwIfAborted();
       // The "always" of a call that ran beside this one may have answered it while it waited.
       if (this.#alwaysCount !== before && (await judge()).verdict === "allow") return {};
       const decision = await orAborted(confirm(question, work.signal), work.signal);
-      return this.#decided(work, question, decision);
+      return decision === null
+        ? needsApproval(tool, question, reason)
+        : this.#decided(work, question, decision);
     });
   }
 

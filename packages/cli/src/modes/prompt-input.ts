@@ -1,0 +1,24 @@
+import type { Confirm, Session } from "@burin/core";
+
+/** One prompt of a run without a screen. */
+export interface Prompt {
+  /** null goes on where a session that is taken up stopped. */
+  readonly text: string | null;
+  /** Aborted when this prompt alone is to be given up. */
+  readonly signal?: AbortSignal;
+  /** Called when the prompt has entered the history. */
+  onBegun?(): void;
+}
+
+/** Where the prompts of a run come from. */
+export interface PromptInput {
+  prompts(session: Session): AsyncIterable<Prompt> | Iterable<Prompt>;
+  /** Asks whoever gives the prompts. */
+  readonly confirm?: Confirm;
+  /** Something of what was given could not be read, and was left out. */
+  readonly hasFault?: boolean;
+}
+
+export function onePrompt(text: string | null): PromptInput {
+  return { prompts: () => [{ text }] };
+}
