@@ -10,7 +10,7 @@ const LIGHT: StartLoad = {
 };
 
 describe("what a start loads", () => {
-  it("is little", async () => {
+  it("P45 is little, and nothing of the network or a screen is among it", async () => {
     const load = await loadOfStart();
     expect(startLoad(load).violations).toEqual([]);
     expect(load.modules).toContain("packages/cli/src/start.ts");
