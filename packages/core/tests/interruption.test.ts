@@ -5,11 +5,13 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import {
   type AgentEvent,
+  BaseTool,
   createSession,
   type Decision,
   historyOf,
   openModel,
   type SessionOptions,
+  type ToolResult,
 } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -137,12 +139,38 @@ describe("P11 an interruption", () => {
   it("while a command runs: it ends with all it started, and the call behind it never starts", async () => {
     const late = join(root, "late.txt");
     const { calls } = await interrupt({
-      replies: [{ calls: [command(`(sleep 0.6; echo x > ${late}) & sleep 30`), write("b.txt")] }],
+      replies: [{ calls: [command(`(sleep 2; echo x > ${late}) & sleep 30`), write("b.txt")] }],
       isThere: (event) => isStatus("executing")(event),
     });
-    await pause(900);
+    await pause(2200);
     expect([existsSync(late), existsSync(join(root, "b.txt"))]).toEqual([false, false]);
     expect(calls.filter(({ status }) => status === "cancelled")).toHaveLength(2);
+  });
+
+  it("of a tool that does not heed it: the run ends all the same, says so, and hears nothing more of it", async () => {
+    let tell: (text: string) => void = () => {};
+    class Deaf extends BaseTool {
+      readonly name = "deaf";
+      readonly displayName = "Deaf";
+      readonly kind = "execute";
+      readonly description = "Never ends.";
+      readonly parameterSchema = { type: "object", properties: {} };
+      getDescription() {
+        return "deaf";
+      }
+      execute(_params: object, _signal: AbortSignal, onUpdate?: (text: string) => void): Promise<ToolResult> {
+        tell = onUpdate ?? tell;
+        return new Promise(() => {});
+      }
+    }
+    const { calls } = await interrupt({
+      replies: [{ calls: [{ name: "deaf", args: {} }] }],
+      isThere: isStatus("executing"),
+      options: { tools: [new Deaf()] },
+    });
+    tell("still here");
+    expect(calls.at(-1)).toMatchObject({ status: "cancelled" });
+    expect(JSON.stringify(calls.at(-1))).toContain("may still be at work");
   });
 
   it("while the conversation is summarized: nothing is shortened, and the next prompt is answered", async () => {

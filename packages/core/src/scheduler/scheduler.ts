@@ -25,6 +25,7 @@ import {
   withHook,
   withNotes,
 } from "./hooked-call.ts";
+import { orAborted, orLeftBehind } from "./interruption.ts";
 import type { AnsweredCall, ToolCall, ToolCallState } from "./tool-call.ts";
 
 /** Asks the person; null when nobody is there to answer any more. The one function that a face hands down. */
@@ -147,10 +148,15 @@ export class Scheduler {
     work.report({ status: "executing", ...approval });
     if (hasEffect(tool)) await this.#needs.recorded?.();
     work.signal.throwIfAborted();
-    const result = await tool.execute(args, work.signal, (display) => {
-      work.report({ status: "executing", display });
+    let isOver = false;
+    const done = tool.execute(args, work.signal, (display) => {
+      if (!isOver) work.report({ status: "executing", display });
     });
-    return answered(result);
+    try {
+      return await orLeftBehind(work.call, done.then(answered), work.signal);
+    } finally {
+      isOver = true;
+    }
   }
 
   async #approval(work: Work, tool: Tool, hooked: Hooked): Promise<FinalState | Approved> {
@@ -205,15 +211,6 @@ export class Scheduler {
     this.#question = answer;
     return answer;
   }
-}
-
-/** A question that is open when the work is interrupted is not waited for; a late answer means nothing. */
-function orAborted<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }
 
 /** The call may run. */
