@@ -1,4 +1,4 @@
-import { endAtExit } from "../workspace/run-process.ts";
+import { endAtExit } from "../workspace/at-exit.ts";
 import { EventLog } from "./event-log.ts";
 import type { PastSession } from "./past-session.ts";
 import { Redactor } from "./redactor.ts";
@@ -17,10 +17,17 @@ export interface LogPlace {
 }
 
 /** Opens the log of a session to be written to, by this process alone. */
-export function openLog({ home, root, id, environment, secretNames, past }: LogPlace): EventLog {
+export async function openLog({
+  home,
+  root,
+  id,
+  environment,
+  secretNames,
+  past,
+}: LogPlace): Promise<EventLog> {
   const redactor = new Redactor(environment, secretNames);
   const path = past?.session.path ?? sessionPath(home, root, id);
-  const lock = past?.lock ?? takeLock(path);
+  const lock = past?.lock ?? (await takeLock(path));
   const log = new EventLog({
     path,
     lastNumber: past?.session.lastNumber ?? 0,

@@ -31,7 +31,7 @@ export async function resumeSession({ home, root, id, fork }: ResumeOptions): Pr
   const place = await findSession(home, root, id);
   assertOfRoot(place, root);
   if (fork) return forked(place, { home, root });
-  return { id: place.id, session: new PastSession(place.path), lock: takeLock(place.path) };
+  return { id: place.id, session: new PastSession(place.path), lock: await takeLock(place.path) };
 }
 
 function assertOfRoot(place: SessionPlace, root: string): void {
@@ -50,7 +50,7 @@ async function forked(
   const id = newSessionId();
   const path = sessionPath(home, root, id);
   await makeSessionFolder(home, root);
-  const lock = takeLock(path);
+  const lock = await takeLock(path);
   await copyFile(place.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   return { id, session: new PastSession(path), lock, forkOf: place.id };
 }

@@ -1,7 +1,7 @@
-import { createHash } from "node:crypto";
 import { closeSync, openSync, readSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { crc32 } from "node:zlib";
 import { readRecordLine } from "./record-line.ts";
 import { SessionError } from "./session-error.ts";
 import { holderOf } from "./session-lock.ts";
@@ -23,7 +23,7 @@ export function projectName(root: string): string {
     basename(root)
       .replace(/[^A-Za-z0-9._-]+/g, "-")
       .slice(0, 40) || "root";
-  return `${readable}-${createHash("sha256").update(root).digest("hex").slice(0, 8)}`;
+  return `${readable}-${crc32(root).toString(16).padStart(8, "0")}`;
 }
 
 export function sessionPath(home: string, root: string, id: string): string {
@@ -107,7 +107,7 @@ export async function makeSessionFolder(home: string, root: string): Promise<str
 
 /** Removes the record of a session. Throws SessionError while somebody writes to it. */
 export async function removeSession(place: SessionPlace): Promise<void> {
-  const holder = holderOf(place.path);
+  const holder = await holderOf(place.path);
   if (holder !== null) {
     throw new SessionError("in_use", `The session ${place.id} is in use by ${holder}; it was not removed.`);
   }

@@ -24,35 +24,35 @@ function changeHolder(change: object): void {
 }
 
 describe("the lock of a session", () => {
-  it("P13 tells the second who has it and what to do, and lets it in afterwards", () => {
-    const lock = takeLock(log);
-    expect(() => takeLock(log)).toThrow(new RegExp(`in use by process ${process.pid}.*--fork`));
-    expect(holderOf(log)).toBe(`process ${process.pid}`);
+  it("P13 tells the second who has it and what to do, and lets it in afterwards", async () => {
+    const lock = await takeLock(log);
+    await expect(takeLock(log)).rejects.toThrow(new RegExp(`in use by process ${process.pid}.*--fork`));
+    expect(await holderOf(log)).toBe(`process ${process.pid}`);
     lock.release();
-    expect([holderOf(log), readdirSync(folder)]).toEqual([null, []]);
-    takeLock(log).release();
+    expect([await holderOf(log), readdirSync(folder)]).toEqual([null, []]);
+    (await takeLock(log)).release();
   });
 
   it.each([
     ["ended", { pid: spawnSync(process.execPath, ["-e", "0"]).pid }],
     ["gave its number to another one", { started: "1" }],
     ["ran before the system was started anew", { boot: "another" }],
-  ])("takes over from a process that %s", (_how, change) => {
-    takeLock(log);
+  ])("takes over from a process that %s", async (_how, change) => {
+    await takeLock(log);
     changeHolder(change);
-    expect(holderOf(log)).toBe(null);
-    takeLock(log).release();
+    expect(await holderOf(log)).toBe(null);
+    (await takeLock(log)).release();
     expect(existsSync(lockPath(log))).toBe(false);
   });
 
-  it("takes over a lock that says nothing", () => {
+  it("takes over a lock that says nothing", async () => {
     writeFileSync(lockPath(log), "");
-    takeLock(log).release();
+    (await takeLock(log)).release();
   });
 
-  it("does not judge processes of another machine", () => {
-    takeLock(log);
+  it("does not judge processes of another machine", async () => {
+    await takeLock(log);
     changeHolder({ host: "elsewhere", pid: 1 });
-    expect(() => takeLock(log)).toThrow("process 1 on elsewhere");
+    await expect(takeLock(log)).rejects.toThrow("process 1 on elsewhere");
   });
 });

@@ -1,9 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
-import { thisSystem } from "../workspace/process-ledger.ts";
-import { endAtExit, systemProcesses } from "../workspace/run-process.ts";
+import { endAtExit } from "../workspace/at-exit.ts";
+import { linuxProcess, thisSystem } from "../workspace/process-table.ts";
 import { codeOf } from "../workspace/system-error.ts";
 import { SessionError } from "./session-error.ts";
 
@@ -29,13 +28,13 @@ export function lockPath(logPath: string): string {
  * Keeps other processes from writing to a session until `release`. The lock of a process that is no more is
  * taken over. Throws SessionError `in_use`, with who has it.
  */
-export function takeLock(logPath: string): SessionLock {
+export async function takeLock(logPath: string): Promise<SessionLock> {
   const path = lockPath(logPath);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const own = `${path}.${randomBytes(6).toString("hex")}`;
-  writeFileSync(own, JSON.stringify(thisHolder()), { mode: 0o600, flag: "wx" });
+  const own = besideOf(path);
+  writeFileSync(own, JSON.stringify(await thisHolder()), { mode: 0o600, flag: "wx" });
   try {
-    while (!claims(own, path)) endStale(path);
+    while (!claims(own, path)) await endStale(path);
   } finally {
     unlinkSync(own);
   }
@@ -49,14 +48,25 @@ export function takeLock(logPath: string): SessionLock {
 }
 
 /** null when nobody that lives writes to the session. */
-export function holderOf(logPath: string): string | null {
+export async function holderOf(logPath: string): Promise<string | null> {
   const holder = readHolder(lockPath(logPath));
-  return holder !== null && lives(holder) ? nameOf(holder) : null;
+  return holder !== null && (await lives(holder)) ? nameOf(holder) : null;
 }
 
-function thisHolder(): Holder {
-  const started = systemProcesses.find(process.pid)?.started ?? "";
+/** When the process started, in the system's words; null when there is none any more. */
+async function startOf(pid: number): Promise<string | null> {
+  if (process.platform === "linux") return linuxProcess(pid)?.started ?? null;
+  const { systemProcesses } = await import("../workspace/run-process.ts");
+  return systemProcesses.find(pid)?.started ?? null;
+}
+
+async function thisHolder(): Promise<Holder> {
+  const started = (await startOf(process.pid)) ?? "";
   return { pid: process.pid, started, host: hostname(), ...thisSystem() };
+}
+
+function besideOf(path: string): string {
+  return `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
 }
 
 /** A second name for a whole file: nobody ever sees a lock that is half written. */
@@ -71,10 +81,10 @@ function claims(own: string, path: string): boolean {
 }
 
 /** Takes away the lock of a process that is no more. Throws while it lives. */
-function endStale(path: string): void {
+async function endStale(path: string): Promise<void> {
   const holder = readHolder(path);
-  if (holder !== null && lives(holder)) throw inUse(path, holder);
-  const aside = `${path}.${randomBytes(6).toString("hex")}`;
+  if (holder !== null && (await lives(holder))) throw inUse(path, holder);
+  const aside = besideOf(path);
   try {
     renameSync(path, aside);
   } catch (error) {
@@ -83,7 +93,7 @@ function endStale(path: string): void {
   }
   // Somebody may have been quicker, and have a lock of his own in that place by now.
   const moved = readHolder(aside);
-  if (moved !== null && lives(moved)) claims(aside, path);
+  if (moved !== null && (await lives(moved))) claims(aside, path);
   unlinkSync(aside);
 }
 
@@ -95,12 +105,12 @@ function readHolder(path: string): Holder | null {
   }
 }
 
-function lives(holder: Holder): boolean {
+async function lives(holder: Holder): Promise<boolean> {
   if (holder.host !== hostname()) return true;
   const { boot, space } = thisSystem();
   if (holder.boot !== boot) return false;
   if (holder.space !== space) return true;
-  return systemProcesses.find(holder.pid)?.started === holder.started;
+  return (await startOf(holder.pid)) === holder.started;
 }
 
 function nameOf({ pid, host }: Holder): string {

@@ -16,12 +16,12 @@ export interface SessionSummary extends SessionPlace {
 
 /** The sessions of a project, or of all projects, the last used first. */
 export async function sessionSummaries(home: string, root: string | null): Promise<SessionSummary[]> {
-  return (await listSessions(home, root)).map(summaryOf);
+  return Promise.all((await listSessions(home, root)).map(summaryOf));
 }
 
-function summaryOf(place: SessionPlace): SessionSummary {
+async function summaryOf(place: SessionPlace): Promise<SessionSummary> {
   const summary = { ...place, root: null, model: null, prompt: null, forkOf: null };
-  return { ...summary, ...beginningOf(place), holder: holderOf(place.path) };
+  return { ...summary, ...beginningOf(place), holder: await holderOf(place.path) };
 }
 
 function beginningOf({ id, path }: SessionPlace): Partial<SessionSummary> {

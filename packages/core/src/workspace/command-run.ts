@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { endAtExit } from "./at-exit.ts";
 import { CommandOutput } from "./command-output.ts";
 import { closeQuietly, type OutputPipe, type PipeReader, readPipe } from "./output-pipe.ts";
 import { lastPid, type ProcessEntry } from "./process-table.ts";
@@ -6,7 +7,6 @@ import { endTree, membersOf, type TreeMarks } from "./process-tree.ts";
 import {
   type Child,
   type ChildEnd,
-  endAtExit,
   endWindowsTree,
   killNow,
   startChild,

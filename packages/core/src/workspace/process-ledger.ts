@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { appendFileSync, mkdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync } from "node:fs";
 import { readdir, readFile, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import type { ProcessSource } from "./process-table.ts";
+import { type ProcessSource, thisSystem } from "./process-table.ts";
 import { endTree, membersOf } from "./process-tree.ts";
 
 /** Begins the name of every temporary folder that a ledger may name. */
@@ -122,20 +122,4 @@ function parsedLine(text: string): (Note | Owner)[] {
 async function removeTemporary(folder: string): Promise<void> {
   const isOurs = dirname(folder) === tmpdir() && basename(folder).startsWith(TEMPORARY_PREFIX);
   if (isOurs) await rm(folder, { recursive: true, force: true });
-}
-
-/** What a process id has to be read with: which run of the system, and which space of process ids. */
-export function thisSystem(): { readonly boot: string; readonly space: string } {
-  return {
-    boot: attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
-    space: attempt(() => readlinkSync("/proc/self/ns/pid")),
-  };
-}
-
-function attempt(read: () => string): string {
-  try {
-    return read();
-  } catch {
-    return "";
-  }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** One process as the system tells of it. */
 export interface ProcessEntry {
@@ -108,5 +108,21 @@ export function lastPid(): number | null {
     return Number.isInteger(last) ? last : null;
   } catch {
     return null;
+  }
+}
+
+/** What a process id has to be read with: which run of the system, and which space of process ids. */
+export function thisSystem(): { readonly boot: string; readonly space: string } {
+  return {
+    boot: attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
+    space: attempt(() => readlinkSync("/proc/self/ns/pid")),
+  };
+}
+
+function attempt(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
   }
 }

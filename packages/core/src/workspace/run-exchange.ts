@@ -1,15 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
+import { endAtExit } from "./at-exit.ts";
 import { endTree, RUN_VARIABLE, type TreeMarks } from "./process-tree.ts";
-import {
-  type Child,
-  endAtExit,
-  endWindowsTree,
-  killNow,
-  startChild,
-  systemProcesses,
-} from "./run-process.ts";
+import { type Child, endWindowsTree, killNow, startChild, systemProcesses } from "./run-process.ts";
 import type { SandboxPlan } from "./sandbox.ts";
 import { type ShellProgram, shellArguments } from "./shell-program.ts";
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
+import { endAtExit } from "./at-exit.ts";
 import { linuxProcess, linuxProcesses, type ProcessSource, parsePs } from "./process-table.ts";
 import { killTreeNow, type TreeMarks } from "./process-tree.ts";
 
@@ -173,23 +174,6 @@ export function succeeds(program: string, args: readonly string[]): Promise<bool
     child.once("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
   });
-}
-
-const atExit = new Set<() => void>();
-let isListening = false;
-
-/** Work for the moment when this process ends in whatever way it still notices. The answer takes it back. */
-export function endAtExit(work: () => void): () => void {
-  if (!isListening) {
-    isListening = true;
-    process.once("exit", () => {
-      for (const one of atExit) one();
-    });
-  }
-  atExit.add(work);
-  return () => {
-    atExit.delete(work);
-  };
 }
 
 /** Ends a tree at once, without asking. */

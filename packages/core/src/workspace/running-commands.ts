@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, statSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { endAtExit } from "./at-exit.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { CommandLimits } from "./command-limits.ts";
 import type {
@@ -16,7 +17,7 @@ import { OutputPipes } from "./output-pipe.ts";
 import { endLeftBehind, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
 import type { ProcessEntry } from "./process-table.ts";
 import { RUN_VARIABLE } from "./process-tree.ts";
-import { endAtExit, succeeds, systemProcesses } from "./run-process.ts";
+import { succeeds, systemProcesses } from "./run-process.ts";
 import type { SandboxedCommand, SandboxPlan, SandboxState } from "./sandbox.ts";
 import { type ShellProgram, shellArguments } from "./shell-program.ts";
 import { WorkspaceError } from "./workspace.ts";

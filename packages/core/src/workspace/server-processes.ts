@@ -1,8 +1,9 @@
 import type { Readable, Writable } from "node:stream";
+import { endAtExit } from "./at-exit.ts";
 import { childEnvironment, type EnvironmentRules } from "./child-environment.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import { endTree, RUN_VARIABLE, type TreeMarks } from "./process-tree.ts";
-import { type ChildEnd, endAtExit, killNow, startChild, systemProcesses } from "./run-process.ts";
+import { type ChildEnd, killNow, startChild, systemProcesses } from "./run-process.ts";
 import type { SandboxedCommand, SandboxPlan } from "./sandbox.ts";
 
 export interface ServerProcessesOptions extends EnvironmentRules {

@@ -1,0 +1,16 @@
+const atExit = new Set<() => void>();
+let isListening = false;
+
+/** Work for the moment when this process ends in whatever way it still notices. The answer takes it back. */
+export function endAtExit(work: () => void): () => void {
+  if (!isListening) {
+    isListening = true;
+    process.once("exit", () => {
+      for (const one of atExit) one();
+    });
+  }
+  atExit.add(work);
+  return () => {
+    atExit.delete(work);
+  };
+}
