@@ -1,5 +1,7 @@
 import type { AgentEvent } from "./agent/agent-event.ts";
+import type { TaskList } from "./agent/background-tasks.ts";
 import type { CustomCommand } from "./agent/custom-commands.ts";
+import { notice } from "./agent/plain-events.ts";
 import type { ApprovalMode, ApprovalRequest, Verdict } from "./approval/approval-policy.ts";
 import { joinSession } from "./assembly/join-session.ts";
 import { joinParts } from "./assembly/join-tools.ts";
@@ -75,7 +77,9 @@ export interface Session {
   takeWaiting(): string[];
   /** What runs, for the person. */
   readonly commands: CommandList;
-  /** Ends every command that still runs, in the background too. To be called when the session is done with. */
+  /** Subagents that work in the background. */
+  readonly tasks: TaskList;
+  /** Ends every command that still runs, and every task, in the background too. To be called when the session is done with. */
   close(): Promise<void>;
 }
 
@@ -129,7 +133,7 @@ function resultOf(answer: AnsweredCall): ToolResult {
 }
 
 export function createSession(options: SessionOptions): Session {
-  const { id, joined, subagents, definitions, agent, work, recording } = joinSession(options);
+  const { id, joined, subagents, definitions, agent, background, work, recording } = joinSession(options);
   const { registry, scheduler, discovery, commands, close, current, spoken, hooks, notes } = joined;
   discovery.onFailure = ({ source, message }) => {
     notes.push(`Tools from ${source}: ${message}`);
@@ -151,7 +155,7 @@ export function createSession(options: SessionOptions): Session {
     const text = prompt?.startsWith("/") ? await expanded(prompt, known.commands) : prompt;
     const said = text === null ? null : await mcp.resolved(text, signal);
     for await (const event of work.run(said, signal)) {
-      if (event.type !== "session") yield* notes.splice(0).map(noticeOf);
+      if (event.type !== "session") yield* notes.splice(0).map(notice);
       yield event;
     }
   }
@@ -159,10 +163,12 @@ export function createSession(options: SessionOptions): Session {
     id,
     registry,
     commands,
+    tasks: background,
     steer: hear((text) => agent.words.steer(text)),
     queue: hear((text) => agent.words.queue(text)),
     takeWaiting: () => agent.words.takeAll(),
     close: async () => {
+      await background.stopAll();
       if (!isFirst) await hooks?.at("session_end", new AbortController().signal);
       await Promise.allSettled([close(), recording?.close()]);
     },
@@ -190,8 +196,4 @@ async function expanded(prompt: string, commands: readonly CustomCommand[]): Pro
   if (commands.length === 0) return prompt;
   const { expandedCommand } = await import("./agent/custom-commands.ts");
   return expandedCommand(prompt, commands) ?? prompt;
-}
-
-function noticeOf(message: string): AgentEvent {
-  return { type: "notice", message };
 }

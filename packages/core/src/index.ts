@@ -1,4 +1,5 @@
 export type { AgentEvent, RunError, RunStatus } from "./agent/agent-event.ts";
+export type { BackgroundTask, TaskList } from "./agent/background-tasks.ts";
 export { Budget, type BudgetLimits, parseBudget } from "./agent/budget.ts";
 export type { CustomCommand } from "./agent/custom-commands.ts";
 export { historyOf } from "./agent/history.ts";

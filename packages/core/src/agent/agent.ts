@@ -6,15 +6,17 @@ import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { AnsweredCall } from "../scheduler/tool-call.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { AgentEvent } from "./agent-event.ts";
+import type { BackgroundTasks } from "./background-tasks.ts";
 import type { Budget } from "./budget.ts";
 import { startCalls } from "./call-round.ts";
 import { Compactor } from "./compaction/compactor.ts";
 import type { ContextFiles, ContextText } from "./context-files.ts";
 import { ContextSize } from "./context-size.ts";
-import type { EventQueue } from "./event-queue.ts";
+import { EventQueue } from "./event-queue.ts";
 import { History } from "./history.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { refusalIn } from "./outcome.ts";
+import { notice, said } from "./plain-events.ts";
 import { estimatedUsage, type Reply, readReply } from "./reply.ts";
 import { ended, endingAfter, failureOf, interrupted, overBudget, type Run } from "./run.ts";
 import { WaitingWords } from "./waiting-words.ts";
@@ -36,6 +38,8 @@ export interface AgentNeeds {
   readonly briefing?: (moment: "start" | "compaction", signal: AbortSignal) => Promise<readonly string[]>;
   /** Shared with whoever spends on this agent's behalf. */
   readonly budget?: Budget;
+  /** Work that goes on beside the loop; a run waits for it at its end. */
+  readonly background?: BackgroundTasks;
   /** Whether a model that repeats itself is corrected, and stopped in the end. Default true. */
   readonly detectLoops?: boolean;
   /** What happened before, of a session that is taken up again. */
@@ -59,14 +63,17 @@ export class Agent {
   readonly #warned = new Set<string>();
   /** Of the run at work. */
   #stop = new AbortController().signal;
-  /** Where the events of running calls go. */
-  #told: EventQueue<AgentEvent> | null = null;
+  /** What happens beside the loop, in calls and in the background, for the reader of the run. */
+  #told = new EventQueue<AgentEvent>();
 
   constructor(needs: AgentNeeds) {
     this.#needs = needs;
     const { model, past = [] } = needs;
     const window = needs.contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
-    for (const event of past) this.#apply(event);
+    for (const event of past) {
+      this.#apply(event);
+      needs.background?.recall(event);
+    }
     this.#compactor = new Compactor({
       model,
       size: this.#size,
@@ -89,9 +96,9 @@ export class Agent {
     this.#noted(event);
   }
 
-  /** The same for what a running call does beside the loop; the reader of the run hears it. */
+  /** The same for what happens beside the loop; the reader of the run hears it. */
   tell(event: AgentEvent): void {
-    this.#told?.push(this.#noted(event));
+    this.#told.push(this.#noted(event));
   }
 
   /**
@@ -123,6 +130,8 @@ export class Agent {
       budget?.stop();
       signal.removeEventListener("abort", stop);
       stop();
+      this.#unfinished = Promise.all([this.#unfinished, this.#needs.background?.stopAll()]);
+      this.#told = new EventQueue();
     }
   }
 
@@ -140,9 +149,20 @@ export class Agent {
 
   async *#turns(run: Run): AsyncGenerator<AgentEvent> {
     for (let ending: AgentEvent | null = null; ending === null; ) {
+      yield* this.#fromBackground();
       ending = this.#endingBefore(run) ?? (yield* this.#turn(run));
-      if (ending) yield ending;
+      if (ending === null) continue;
+      await this.#needs.background?.stopAll();
+      yield* this.#fromBackground();
+      yield ending;
     }
+  }
+
+  /** What the tasks in the background have come to. */
+  *#fromBackground(): Generator<AgentEvent> {
+    yield* this.#told.taken();
+    const reports = this.#needs.background?.takeReports() ?? [];
+    for (const text of reports) yield this.#noted({ type: "context", text });
   }
 
   /** One reply and what it asks for. Gives the event that ends the run, or null when it goes on. */
@@ -164,13 +184,20 @@ export class Agent {
     return null;
   }
 
-  /** The model wants no tool; what the person has said meanwhile goes on, and else this is the end. */
+  /** The model wants no tool; what was said or came to an end meanwhile goes on, and else this is the end. */
   async *#afterLastReply(run: Run): AsyncGenerator<AgentEvent, AgentEvent | null> {
-    const steering = this.words.takeSteering();
-    const queued = steering.length > 0 ? undefined : this.words.takeQueued();
-    for (const words of queued === undefined ? steering : [queued]) yield this.#noted(said(words));
-    if (queued !== undefined) run.turns = 0;
-    if (queued !== undefined || steering.length > 0) return null;
+    const { background } = this.#needs;
+    for (;;) {
+      const steering = this.words.takeSteering();
+      const queued = steering.length > 0 ? undefined : this.words.takeQueued();
+      for (const words of queued === undefined ? steering : [queued]) yield this.#noted(said(words));
+      if (queued !== undefined) run.turns = 0;
+      if (queued !== undefined || steering.length > 0 || background?.hasReports) return null;
+      if (!background?.isPending) break;
+      yield* this.#told.during(Promise.race([background.next(run.signal), this.words.arrival()]));
+      const interruption = this.#interruption(run);
+      if (interruption) return interruption;
+    }
     return run.refused ? ended("refused", run, run.refused) : ended("success", run);
   }
 
@@ -231,14 +258,10 @@ export class Agent {
   async *#runCalls(calls: readonly FunctionCall[], run: Run): AsyncGenerator<AgentEvent, AnsweredCall[]> {
     const { budget, scheduler } = this.#needs;
     const note = (event: AgentEvent) => this.#noted(event);
-    const { events, work } = startCalls(
-      calls,
-      { scheduler, budget, window: this.#compactor.window, note },
-      run,
-    );
-    this.#told = events;
+    const round = { scheduler, budget, window: this.#compactor.window, events: this.#told, note };
+    const work = startCalls(calls, round, run);
     this.#unfinished = work;
-    const answers = yield* events.during(work);
+    const answers = yield* this.#told.during(work);
     yield* this.#touched(answers);
     return answers;
   }
@@ -277,12 +300,4 @@ export class Agent {
 
 function stopAfter(milliseconds: number | undefined, stop: () => void): NodeJS.Timeout | undefined {
   return milliseconds === undefined ? undefined : setTimeout(stop, Math.min(milliseconds, 2 ** 31 - 1));
-}
-
-function said(text: string): AgentEvent {
-  return { type: "text", role: "user", text };
-}
-
-function notice(message: string): AgentEvent {
-  return { type: "notice", message };
 }

@@ -4,7 +4,7 @@ import type { AnsweredCall, ToolCall } from "../scheduler/tool-call.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { AnswerRoom } from "./answer-room.ts";
 import type { Budget } from "./budget.ts";
-import { EventQueue } from "./event-queue.ts";
+import type { EventQueue } from "./event-queue.ts";
 import type { Run } from "./run.ts";
 
 interface RoundNeeds {
@@ -12,23 +12,18 @@ interface RoundNeeds {
   readonly budget: Budget | undefined;
   /** In tokens. */
   readonly window: number;
+  /** Where each event goes. */
+  readonly events: EventQueue<AgentEvent>;
   /** Takes each event into the history when it happens. */
   readonly note: (event: AgentEvent) => AgentEvent;
 }
 
-/** The calls of one reply at work: what happens to them, and their answers. */
-export interface CallRound {
-  readonly events: EventQueue<AgentEvent>;
-  readonly work: Promise<AnsweredCall[]>;
-}
-
-/** Starts the calls. The answers leave room in the window, and tell a model that it repeats itself. */
+/** Starts the calls of one reply; resolves to their answers. The answers leave room in the window, and tell a model that it repeats itself. */
 export function startCalls(
   calls: readonly FunctionCall[],
-  { scheduler, budget, window, note }: RoundNeeds,
+  { scheduler, budget, window, events, note }: RoundNeeds,
   { signal, guard }: Run,
-): CallRound {
-  const events = new EventQueue<AgentEvent>();
+): Promise<AnsweredCall[]> {
   const room = new AnswerRoom(window, calls.length);
   const hear = (call: ToolCall): void => {
     const bounded = room.bounded(call);
@@ -45,7 +40,7 @@ export function startCalls(
     // The scheduler has told of all its calls and answered none: these are the rest of the same reply.
     if (announced === affordable.length) refuseAll(refused, hear);
   });
-  return { events, work };
+  return work;
 }
 
 /** Calls beyond the budget have their answers like any other; all are announced before one is answered. */

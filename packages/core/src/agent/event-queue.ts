@@ -8,6 +8,11 @@ export class EventQueue<T> {
     this.#wake?.();
   }
 
+  /** What has been pushed and not read yet. */
+  *taken(): Generator<T> {
+    for (let value = this.#values.shift(); value !== undefined; value = this.#values.shift()) yield value;
+  }
+
   /** Yields what is pushed until the work is over and the queue is empty; then gives the work's result. */
   async *during<R>(work: Promise<R>): AsyncGenerator<T, R> {
     let over = false;
@@ -17,7 +22,7 @@ export class EventQueue<T> {
     };
     work.then(end, end);
     for (;;) {
-      for (let value = this.#values.shift(); value !== undefined; value = this.#values.shift()) yield value;
+      yield* this.taken();
       if (over) return await work;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;

@@ -2,15 +2,25 @@
 export class WaitingWords {
   #steering: string[] = [];
   #queued: string[] = [];
+  #wake: () => void = () => {};
 
   /** Enters with the next request of the running turn. */
   steer(text: string): void {
     this.#steering.push(text);
+    this.#wake();
   }
 
   /** Enters when the model has ended its turn. */
   queue(text: string): void {
     this.#queued.push(text);
+    this.#wake();
+  }
+
+  /** Resolves with the next words; a later wait takes the place of an earlier one. */
+  arrival(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
   }
 
   takeSteering(): string[] {

@@ -39,6 +39,7 @@ interface AgentParts {
   /** More to go by, behind the system prompt. */
   readonly instructions?: string;
   readonly briefing?: NonNullable<AgentNeeds["briefing"]>;
+  readonly background?: NonNullable<AgentNeeds["background"]>;
   readonly onEvent?: (event: AgentEvent) => void;
   /** What happened before, of a session that is taken up again. */
   readonly past?: Iterable<AgentEvent>;

@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { roomForAnswers } from "../agent/answer-room.ts";
+import { BackgroundTasks } from "../agent/background-tasks.ts";
 import { editCorrector } from "../agent/edit-corrector.ts";
 import { pageAnswerer } from "../agent/page-answerer.ts";
+import { notice } from "../agent/plain-events.ts";
 import { samplingOf } from "../agent/sampling.ts";
 import type { ChatModel } from "../models/chat-model.ts";
 import { configuredModel } from "../models/configured-model.ts";
@@ -33,8 +35,13 @@ export function joinSession(options: SessionOptions) {
     reading ??= readDefinitions(folders);
     return reading;
   };
+  const background = new BackgroundTasks({
+    mostCharacters: roomForAnswers(contextWindowOf(settings, model)),
+    onEnd: (message) => agent.tell(notice(message)),
+  });
   const subagents = joinSubagents({
     folders,
+    background,
     modelNamed: (name) =>
       name === undefined ? model : modelOf({ ...settings, model: { ...settings.model, name } }, environment),
     newAgent: async (definition, model) => {
@@ -75,6 +82,7 @@ export function joinSession(options: SessionOptions) {
       return [...(skills === null ? [] : [skills]), ...said];
     },
     waiting: joined.discovery,
+    background,
     ...(recording ? { onEvent: (event) => recording.note(event) } : {}),
     ...(resumed ? { past: resumed.session.events(kindOf) } : {}),
   });
@@ -82,7 +90,7 @@ export function joinSession(options: SessionOptions) {
   const past = resumed?.session ?? null;
   const { answerSchema } = options;
   const work = new SessionRun({ agent, announcement, recording, past, kindOf, parking, answerSchema });
-  return { id, joined, subagents, definitions, agent, work, recording };
+  return { id, joined, subagents, definitions, agent, background, work, recording };
 }
 
 interface Announced {

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
+import type { BackgroundTasks } from "../agent/background-tasks.ts";
 import { BUILT_IN_SUBAGENTS, type SubagentDefinition } from "../agent/subagent-definitions.ts";
 import type { ChatModel } from "../models/chat-model.ts";
 import type { Subagents } from "../tools/task.ts";
@@ -13,6 +14,7 @@ export interface SubagentGround {
   readonly modelNamed: (name: string | undefined) => ChatModel;
   readonly newAgent: (definition: SubagentDefinition, model: ChatModel) => Promise<Agent>;
   readonly onEvent: (event: AgentEvent) => void;
+  readonly background: BackgroundTasks;
 }
 
 export interface JoinedSubagents extends Subagents {
@@ -24,7 +26,7 @@ export interface JoinedSubagents extends Subagents {
 export function joinSubagents(ground: SubagentGround): JoinedSubagents {
   const definitions = new Map(BUILT_IN_SUBAGENTS.map((definition) => [definition.name, definition]));
   let isLoaded = false;
-  return {
+  const joined: JoinedSubagents = {
     get known() {
       return [...definitions.values()];
     },
@@ -47,5 +49,7 @@ export function joinSubagents(ground: SubagentGround): JoinedSubagents {
       const agent = await ground.newAgent(definition, ground.modelNamed(definition.model));
       return runSubagent(agent, { prompt, signal }, { onStep, onEvent: ground.onEvent });
     },
+    start: (order) => ground.background.start(order, (signal, onStep) => joined.run(order, signal, onStep)),
   };
+  return joined;
 }

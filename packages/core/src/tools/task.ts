@@ -6,6 +6,7 @@ export interface TaskParams {
   readonly description: string;
   readonly prompt: string;
   readonly subagent_type: string;
+  readonly is_background?: boolean;
 }
 
 /** How a subagent ended. */
@@ -28,6 +29,8 @@ export interface Subagents {
     signal: AbortSignal,
     onStep: (steps: readonly string[]) => void,
   ): Promise<SubagentAnswer>;
+  /** Begins, and goes on beside the session, which tells the model when it is done. Gives an id. */
+  start(order: TaskParams): string;
 }
 
 const SHOWN_STEPS = 8;
@@ -44,6 +47,7 @@ export class Task extends BaseTool<TaskParams> {
       description: { type: "string", minLength: 1, description: "The task in a few words." },
       prompt: { type: "string", minLength: 1, description: "The whole task." },
       subagent_type: { type: "string", minLength: 1, description: "The name of the subagent." },
+      is_background: { type: "boolean", description: "Answer at once; you are told when it is done." },
     },
     required: ["description", "prompt", "subagent_type"],
     additionalProperties: false,
@@ -71,22 +75,12 @@ export class Task extends BaseTool<TaskParams> {
   async execute(params: TaskParams, signal: AbortSignal, onUpdate?: OnUpdate): Promise<ToolResult> {
     if (this.#subagents === undefined)
       return failed("no_model", "There is no model here to run a subagent with.");
+    if (params.is_background) return begun(params, this.#subagents.start(params));
     const title = this.getDescription(params);
-    const { status, text, reason, steps } = await this.#subagents.run(params, signal, (lines) =>
+    const answer = await this.#subagents.run(params, signal, (lines) =>
       onUpdate?.({ kind: "progress", title, lines: lines.slice(-SHOWN_STEPS) }),
     );
-    if (status === "success" && text.trim() !== "") return { llmContent: text, returnDisplay: text };
-    const why = status === "success" ? "it ended without an answer" : reason;
-    const head = `The subagent ${params.subagent_type} did not complete the task: ${why}.`;
-    const said = text.trim() === "" ? [] : [`Its last words:\n${text}`];
-    const did =
-      steps.length === 0
-        ? "It had done nothing yet."
-        : `What it did last:\n${steps.slice(-TOLD_STEPS).join("\n")}`;
-    return failed(
-      status === "cancelled" ? "cancelled" : "subagent_failed",
-      [head, ...said, did].join("\n\n"),
-    );
+    return toldAnswer(params, answer);
   }
 
   protected override checkParams({ subagent_type: name }: TaskParams): string | null {
@@ -96,6 +90,28 @@ export class Task extends BaseTool<TaskParams> {
     const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}? ` : "";
     return `There is no subagent "${name}". ${hint}They are: ${names.join(", ")}.`;
   }
+}
+
+function begun({ subagent_type }: TaskParams, id: string): ToolResult {
+  const message = `The subagent ${subagent_type} works in the background as ${id}.`;
+  const next =
+    "Its answer will be told to you when it is done: go on with what does not need it, or end your turn to wait for it.";
+  return { llmContent: `${message} ${next}`, returnDisplay: message };
+}
+
+/** What the model is told of how a task ended; an end without words is a failure that tells what was done. */
+export function toldAnswer({ subagent_type }: TaskParams, answer: SubagentAnswer): ToolResult {
+  const { status, text, reason, steps } = answer;
+  if (status === "success" && text.trim() !== "") return { llmContent: text, returnDisplay: text };
+  const why = status === "success" ? "it ended without an answer" : reason;
+  const head = `The subagent ${subagent_type} did not complete the task: ${why}.`;
+  const said = text.trim() === "" ? [] : [`Its last words:\n${text}`];
+  const did =
+    steps.length === 0
+      ? "It had done nothing yet."
+      : `What it did last:\n${steps.slice(-TOLD_STEPS).join("\n")}`;
+  const message = [head, ...said, did].join("\n\n");
+  return failed(status === "cancelled" ? "cancelled" : "subagent_failed", message);
 }
 
 function failed(type: string, message: string): ToolResult {

@@ -1,0 +1,178 @@
+import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "../text/truncate.ts";
+import { type SubagentAnswer, type TaskParams, toldAnswer } from "../tools/task.ts";
+import type { AgentEvent } from "./agent-event.ts";
+
+/** One task in the background, as a person sees it. */
+export interface BackgroundTask {
+  /** The model knows it by the same id. */
+  readonly id: string;
+  readonly description: string;
+  readonly subagent: string;
+  readonly status: "running" | SubagentAnswer["status"];
+  /** What it has done lately, a line each, the oldest first. */
+  readonly steps: readonly string[];
+}
+
+/** The background tasks of a session, for the person. */
+export interface TaskList {
+  /** Those that run and those that ended, the oldest first. */
+  list(): readonly BackgroundTask[];
+  /** Ends one, with all it has started. false when none of this id runs. */
+  stop(id: string): Promise<boolean>;
+}
+
+/** The work on a task, which ends soon after its signal. */
+export type TaskWork = (
+  signal: AbortSignal,
+  onStep: (steps: readonly string[]) => void,
+) => Promise<SubagentAnswer>;
+
+interface TaskNeeds {
+  /** Of all answers that are told of together. */
+  readonly mostCharacters: number;
+  /** Hears, in words for the person, that one has ended. */
+  readonly onEnd: (message: string) => void;
+}
+
+interface Running {
+  readonly order: TaskParams;
+  readonly work: AbortController;
+  /** Never rejects. */
+  end: Promise<void>;
+}
+
+const SHOWN_STEPS = 8;
+/** Of those that ended; a long session forgets the oldest. */
+const MOST_ENDED = 50;
+/** Marks the words that tell the model of an end; by it a record shows which tasks were never told of. */
+const REPORT = /^\[Background task (task_\d+) /;
+
+/** Subagents that work while their session goes on, and what there is to tell of them. */
+export class BackgroundTasks implements TaskList {
+  readonly #onEnd: TaskNeeds["onEnd"];
+  readonly #mostCharacters: number;
+  readonly #running = new Map<string, Running>();
+  readonly #shown = new Map<string, BackgroundTask>();
+  /** Of the past: begun, and its end is not in the record. */
+  readonly #cutOff = new Map<string, string>();
+  #reports: { readonly head: string; readonly text: string }[] = [];
+  #count = 0;
+  #wake: () => void = () => {};
+
+  constructor({ onEnd, mostCharacters }: TaskNeeds) {
+    this.#onEnd = onEnd;
+    this.#mostCharacters = mostCharacters;
+  }
+
+  /** Takes in an event of a session that is taken up again: tasks that its end cut off are told of. */
+  recall(event: AgentEvent): void {
+    if (event.type === "context") this.#cutOff.delete(REPORT.exec(event.text)?.[1] ?? "");
+    if (event.type !== "tool_call" || event.call.status !== "success" || event.call.name !== "task") return;
+    const { args, llmContent, description } = event.call;
+    const id = args.is_background === true ? /\btask_(\d+)\b/.exec(String(llmContent)) : null;
+    if (id === null) return;
+    this.#count = Math.max(this.#count, Number(id[1]));
+    this.#cutOff.set(id[0], description);
+  }
+
+  /** Begins at once; resolves to nothing, as its end is told later. Gives its id. */
+  start(order: TaskParams, work: TaskWork): string {
+    this.#count += 1;
+    const id = `task_${this.#count}`;
+    const { description, subagent_type: subagent } = order;
+    this.#shown.set(id, { id, description, subagent, status: "running", steps: [] });
+    const running: Running = { order, work: new AbortController(), end: Promise.resolve() };
+    this.#running.set(id, running);
+    running.end = this.#worked(id, running, work);
+    return id;
+  }
+
+  async #worked(id: string, { order, work: { signal } }: Running, work: TaskWork): Promise<void> {
+    const onStep = (steps: readonly string[]): void => this.#show(id, { steps: steps.slice(-SHOWN_STEPS) });
+    let answer: SubagentAnswer;
+    try {
+      answer = await work(signal, onStep);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      answer = { status: "failed", text: "", reason, steps: [] };
+    }
+    // Its last words may have come before it was stopped, and nobody wants them any more.
+    if (signal.aborted) answer = { ...answer, status: "cancelled", reason: "it was stopped" };
+    this.#running.delete(id);
+    this.#ended(id, order, answer);
+  }
+
+  #ended(id: string, order: TaskParams, answer: SubagentAnswer): void {
+    const { error, llmContent } = toldAnswer(order, answer);
+    const status = answer.status === "success" && error ? "failed" : answer.status;
+    this.#show(id, { status });
+    const how = { success: "is done", failed: "failed", cancelled: "was stopped" }[status];
+    const name = `${order.subagent_type}: ${order.description}`;
+    this.#reports.push({ head: `[Background task ${id} (${name}) ${how}.]`, text: String(llmContent) });
+    this.#onEnd(`The background task ${id} (${name}) ${how}.`);
+    this.#forgetOldest();
+    this.#wake();
+  }
+
+  #show(id: string, change: Partial<BackgroundTask>): void {
+    const shown = this.#shown.get(id);
+    if (shown) this.#shown.set(id, { ...shown, ...change });
+  }
+
+  #forgetOldest(): void {
+    const ended = [...this.#shown.keys()].filter((id) => !this.#running.has(id));
+    for (const id of ended.slice(0, Math.max(ended.length - MOST_ENDED, 0))) this.#shown.delete(id);
+  }
+
+  list(): readonly BackgroundTask[] {
+    return [...this.#shown.values()];
+  }
+
+  async stop(id: string): Promise<boolean> {
+    const running = this.#running.get(id);
+    running?.work.abort();
+    await running?.end;
+    return running !== undefined;
+  }
+
+  /** Resolves when nothing of any of them runs. */
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#running.keys()].map((id) => this.stop(id)));
+  }
+
+  /** What the model has to be told, each once. */
+  takeReports(): readonly string[] {
+    const lost = [...this.#cutOff].map(
+      ([id, what]) => `[Background task ${id} (${what}) was cut off when the session ended.]`,
+    );
+    this.#cutOff.clear();
+    const most = Math.min(this.#mostCharacters / (this.#reports.length + 1), MOST_ANSWER_CHARACTERS);
+    const reports = this.#reports.map(
+      ({ head, text }) => `${head}\n${keepHeadAndTail(text, Math.floor(most), "ask for less at a time")}`,
+    );
+    this.#reports = [];
+    return [...lost, ...reports];
+  }
+
+  /** Whether one runs, or has ended without the model being told. */
+  get isPending(): boolean {
+    return this.#running.size > 0 || this.#reports.length > 0;
+  }
+
+  get hasReports(): boolean {
+    return this.#reports.length > 0;
+  }
+
+  /** Resolves when there is something to tell, or nobody waits any more. */
+  async next(signal: AbortSignal): Promise<void> {
+    if (this.#reports.length > 0 || signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      this.#wake = end;
+      signal.addEventListener("abort", end, { once: true });
+    });
+  }
+}
