@@ -6,7 +6,7 @@ const DEMANDED = ["README.md", "AGENTS.md", "CONTRIBUTING.md", "CHANGELOG.md"];
 const SHELL = new Set(["sh", "bash", "shell", "console"]);
 
 /** Names that are the repository's own wherever a page says them, also when the file or folder is gone. */
-const TOP_FOLDERS = ["packages", "docs", "bench", "examples", "gates", ".ci"];
+const TOP_FOLDERS = ["packages", "docs", "bench", "conformance", "examples", "gates", ".ci"];
 const ROOT_FILES = [
   ...DEMANDED,
   "LICENSE",

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 import type { Route } from "./proxy.ts";
 
 export interface HttpRequest {
@@ -36,10 +36,11 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
   const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
   const length = request.body === undefined ? {} : { "content-length": bytes };
   const headers = { ...request.headers, ...length, ...route.headers };
-  const options: RequestOptions = { ...route, method, headers, signal };
+  const options: RequestOptions = { ...route, method, headers };
   const send = (): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const sending = open(request.url, options, resolve);
+      endOnAbort(sending, signal);
       sending.on("error", (error) => {
         const isStale = sending.reusedSocket && "code" in error && error.code === "ECONNRESET";
         reject(isStale ? new StaleConnection() : error);
@@ -58,6 +59,28 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
   // A connection may break before anybody reads; whoever then does is told so.
   response.on("error", () => {});
   return { status: response.statusCode ?? 0, headers: response.headers, body: response };
+}
+
+const heard = new WeakSet<object>();
+
+/**
+ * Not by Node's own option: that binds the connection itself to the signal, which may serve other requests by then,
+ * or none, and then nobody hears its error.
+ */
+function endOnAbort(sending: ClientRequest, signal: AbortSignal): void {
+  const end = () => {
+    const cause: unknown = signal.reason;
+    const error = new Error("The operation was aborted", { cause });
+    sending.destroy(Object.assign(error, { name: "AbortError", code: "ABORT_ERR" }));
+  };
+  sending.once("socket", (socket) => {
+    // A connection whose answer has come, but was not read yet, is heard by nobody else.
+    if (!heard.has(socket)) socket.on("error", () => {});
+    heard.add(socket);
+  });
+  if (signal.aborted) process.nextTick(end);
+  signal.addEventListener("abort", end, { once: true });
+  sending.once("close", () => signal.removeEventListener("abort", end));
 }
 
 /** What of the environment's proxy the request needs; nothing where the way is direct. */

@@ -9,6 +9,8 @@ import { keychainDelete, keychainGet, keychainSet } from "./keychain.ts";
 export interface Credentials {
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;
+  /** Rights that the server asked for and the last login did not give. */
+  readonly wantedScope?: string;
 }
 
 /**

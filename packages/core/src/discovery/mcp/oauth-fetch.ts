@@ -1,4 +1,9 @@
-import { auth, extractWWWAuthenticateParams, type FetchLike } from "@modelcontextprotocol/client";
+import {
+  auth,
+  computeScopeUnion,
+  extractWWWAuthenticateParams,
+  type FetchLike,
+} from "@modelcontextprotocol/client";
 import type { CredentialStore } from "./credentials.ts";
 import { McpError } from "./mcp-error.ts";
 import { OAuthClient, type OAuthSettings } from "./oauth-client.ts";
@@ -68,10 +73,15 @@ function refresher({ alias, store, settings }: OAuthNeeds): OAuthClient {
   });
 }
 
-async function refusedScope(answer: Response, { alias }: OAuthNeeds): Promise<Response> {
+/** The next login asks for what this one lacked. */
+async function refusedScope(answer: Response, { alias, store }: OAuthNeeds): Promise<Response> {
   const { error, scope } = extractWWWAuthenticateParams(answer);
   if (error !== "insufficient_scope") return answer;
   await answer.body?.cancel();
+  if (scope !== undefined) {
+    const { tokens } = await store.read();
+    await store.change({ wantedScope: computeScopeUnion(tokens?.scope, scope) ?? scope });
+  }
   const wanted = scope === undefined ? "" : ` (${scope})`;
   throw new McpError(
     "mcp_needs_login",

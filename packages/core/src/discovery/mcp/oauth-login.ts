@@ -54,20 +54,49 @@ async function isRegistered({ store }: LoginNeeds, redirectUrl: string): Promise
   return client !== undefined && "redirect_uris" in client && client.redirect_uris.includes(redirectUrl);
 }
 
-/** What the server says of who may come in; null when it lets everybody in. */
-async function challengeOf({ url, headers }: LoginNeeds, signal: AbortSignal) {
-  const body = JSON.stringify({
-    jsonrpc: "2.0",
-    id: 1,
-    method: "initialize",
-    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "burin", version: "0" } },
+/**
+ * What the server says of who may come in; null when it lets everybody in. Some let everybody greet them and only
+ * then want to know who it is.
+ */
+async function challengeOf(needs: LoginNeeds, signal: AbortSignal) {
+  const clientInfo = { name: "burin", version: "0" };
+  const greeting = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+  const answer = await asked(needs, { id: 1, method: "initialize", params: greeting }, { signal });
+  const session = answer.headers.get("mcp-session-id");
+  const refused = isRefusal(answer)
+    ? answer
+    : await asked(needs, { id: 2, method: "tools/list" }, { signal, session });
+  if (!isRefusal(refused)) return null;
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refused);
+  const { wantedScope = scope } = await needs.store.read();
+  return {
+    ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),
+    ...(wantedScope ? { scope: wantedScope } : {}),
+  };
+}
+
+function isRefusal({ status }: Response): boolean {
+  return status === 401 || status === 403;
+}
+
+async function asked(
+  { url, headers }: LoginNeeds,
+  message: object,
+  { signal, session = null }: { readonly signal: AbortSignal; readonly session?: string | null },
+): Promise<Response> {
+  const answer = await httpFetch(url, {
+    method: "POST",
+    headers: {
+      accept: "application/json, text/event-stream",
+      "content-type": "application/json",
+      ...(session === null ? {} : { "mcp-session-id": session, "mcp-protocol-version": "2025-11-25" }),
+      ...headers,
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", ...message }),
+    signal,
   });
-  const accept = { accept: "application/json, text/event-stream", "content-type": "application/json" };
-  const answer = await httpFetch(url, { method: "POST", headers: { ...accept, ...headers }, body, signal });
   await answer.body?.cancel();
-  if (answer.status !== 401 && answer.status !== 403) return null;
-  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(answer);
-  return { ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}), ...(scope ? { scope } : {}) };
+  return answer;
 }
 
 interface Answer {
