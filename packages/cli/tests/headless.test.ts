@@ -1,9 +1,12 @@
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Confirmation } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { burin } from "./burin.ts";
+import { BURIN, burin } from "./burin.ts";
 
 let root: string;
 let server: FakeModelServer | null = null;
@@ -19,42 +22,132 @@ afterEach(async () => {
 });
 
 async function runner(...replies: FakeReply[]) {
-  const started = await startFakeModelServer(replies);
-  server = started;
-  const env = { OPENAI_BASE_URL: started.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret-key" };
-  return (args: readonly string[], stdin?: string) =>
-    burin(args, { cwd: root, env, ...(stdin === undefined ? {} : { stdin }) });
+  server = await startFakeModelServer(replies);
+  return (args: readonly string[]) => burin(args, { cwd: root, env: environment() });
 }
 
-const writing = () => ({ name: "write_file", args: { file_path: join(root, "a.txt"), content: "x\n" } });
+function environment(): Record<string, string> {
+  const OPENAI_BASE_URL = server?.baseUrl ?? "";
+  const { PATH = "" } = process.env;
+  const home = { PATH, HOME: root, BURIN_HOME: join(root, ".home") };
+  return { ...home, OPENAI_BASE_URL, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret-key" };
+}
 
-describe("headless", () => {
-  it("P44 --park ends with exit code 3, and burin sessions answer goes on", async () => {
+const writing = (content = "x\n") => ({
+  name: "write_file",
+  args: { file_path: join(root, "a.txt"), content },
+});
+
+interface Parked {
+  readonly sessionId: string;
+  readonly status: string;
+  readonly error: { readonly type: string };
+  readonly confirmation: Confirmation;
+}
+
+describe("a run without a person", () => {
+  it("P44 --park ends with exit code 3 and the question, and burin sessions answer goes on", async () => {
     const run = await runner({ calls: [writing()] }, { text: "Done." });
     const { code, stdout } = await run(["-p", "write", "--park", "--output-format", "json"]);
-    const { sessionId, error } = JSON.parse(stdout) as { sessionId: string; error: { type: string } };
-    expect([code, error.type]).toEqual([3, "parked"]);
+    const { sessionId, status, error, confirmation } = JSON.parse(stdout) as Parked;
+    expect([code, status, error.type]).toEqual([3, "refused", "parked"]);
+    expect(confirmation).toMatchObject({ kind: "edit", path: join(root, "a.txt") });
+    const shown = (await run(["sessions", "show", sessionId])).stdout;
+    expect(shown).toMatch(/^parked +\S/m);
+    expect(shown).toContain(`burin sessions answer ${sessionId}`);
     expect(await run(["sessions", "answer", sessionId, "maybe"])).toMatchObject({ code: 2 });
     expect(await run(["sessions", "answer", sessionId, "yes"])).toMatchObject({ code: 0, stdout: "Done.\n" });
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("x\n");
+    expect((await run(["sessions", "show", sessionId])).stdout).not.toMatch(/^parked/m);
     expect(await run(["sessions", "answer", sessionId, "yes"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("waits for no answer"),
     });
   });
 
-  it("P44 --json-schema: the value beside the text, and a file that is none is refused", async () => {
-    await writeFile(join(root, "schema.json"), '{"type":"object","required":["n"]}');
-    const run = await runner({ text: '{"n":1}' });
-    const args = ["-p", "count", "--output-format", "json", "--json-schema"];
-    expect(JSON.parse((await run([...args, "schema.json"])).stdout)).toMatchObject({
-      status: "success",
-      result: '{"n":1}',
-      structured: { n: 1 },
-    });
-    expect(await run([...args, "none.json"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("none.json"),
-    });
+  it("P44 a parked change is asked about anew when the file has changed meanwhile, and made then", async () => {
+    await writeFile(join(root, "a.txt"), "old\n");
+    const reading = { name: "read_file", args: { absolute_path: join(root, "a.txt") } };
+    const run = await runner({ calls: [reading] }, { calls: [writing("new\n")] }, { text: "Done." });
+    const parked = await run(["-p", "write", "--park"]);
+    expect(parked.stderr).toContain("-old\n+new");
+    const id = /burin -r (\S+)/.exec(parked.stderr)?.[1] ?? "";
+    await writeFile(join(root, "a.txt"), "theirs\n");
+    const stale = await run(["sessions", "answer", id, "yes"]);
+    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("theirs\n");
+    expect(stale).toMatchObject({ code: 3, stderr: expect.stringContaining("-theirs\n+new") });
+    expect(stale.stderr).toContain("has changed since it was answered");
+    expect(await run(["sessions", "answer", id, "yes"])).toMatchObject({ code: 0, stdout: "Done.\n" });
+    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("new\n");
   });
+
+  it("P44 a parked command runs once, also when the process dies while it runs", async () => {
+    const command = "echo once >> log; sleep 60";
+    const run = await runner(
+      { calls: [{ name: "run_shell_command", args: { command } }] },
+      { text: "Seen." },
+    );
+    const { stdout } = await run(["-p", "go", "--park", "--json"]);
+    const { sessionId } = JSON.parse(stdout) as Parked;
+    const child = spawn(process.execPath, [BURIN, "sessions", "answer", sessionId, "yes"], {
+      cwd: root,
+      env: environment(),
+      stdio: "ignore",
+    });
+    await expect.poll(() => existsSync(join(root, "log")), { timeout: 20_000 }).toBe(true);
+    child.kill("SIGKILL");
+    await new Promise((resolve) => child.on("close", resolve));
+    expect(await run(["sessions", "answer", sessionId, "yes"])).toMatchObject({ code: 2 });
+    expect((await run(["-p", "-r", sessionId])).stdout).toBe("Seen.\n");
+    expect(JSON.stringify(server?.requests.at(-1)?.body)).toContain("may have run");
+    expect(await readFile(join(root, "log"), "utf8")).toBe("once\n");
+  });
+
+  it("P44 --json-schema: the value beside the JSON, and with text the JSON alone", async () => {
+    await writeFile(join(root, "schema.json"), '{"type":"object","required":["n"]}');
+    const reply = { text: 'Here it is:\n```json\n{"n":12345678901234567890}\n```' };
+    const run = await runner(
+      reply,
+      reply,
+      { text: "none" },
+      { text: "none" },
+      { text: "{}" },
+      { text: "[]" },
+    );
+    const bound = ["-p", "count", "--json-schema", "schema.json"];
+    expect(JSON.parse((await run([...bound, "--json"])).stdout)).toMatchObject({
+      status: "success",
+      result: '{"n":12345678901234567890}',
+      structured: { n: expect.any(Number) },
+    });
+    expect(await run(bound)).toMatchObject({ code: 0, stdout: '{"n":12345678901234567890}\n' });
+    const { code, stdout } = await run([...bound, "--json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: "error",
+      error: { type: "schema_mismatch", message: expect.stringContaining("must be an object") },
+    });
+    expect(server?.requests).toHaveLength(6);
+    expect(JSON.stringify(server?.requests[5]?.body)).toContain('\\"n\\" is required');
+  });
+
+  it.each([
+    ["that is not there", undefined, "schema.json"],
+    ["that is no JSON", '{\n  "type": object\n}', "line 2, column 11"],
+    ["that is no schema", "[]", "a JSON Schema is an object"],
+    ["that cannot be used", '{"properties":{"n":{"type":"int"}}}', "#/properties/n/type"],
+  ])(
+    "P44 --json-schema with a file %s: exit code 2 and the place, nothing is asked",
+    async (_what, text, words) => {
+      if (text !== undefined) await writeFile(join(root, "schema.json"), text);
+      const run = await runner();
+      const { code, stdout } = await run(["-p", "count", "--json-schema", "schema.json", "--json"]);
+      expect(code).toBe(2);
+      expect(JSON.parse(stdout)).toMatchObject({
+        status: "error",
+        error: { type: "usage", message: expect.stringContaining(words) },
+      });
+      expect(server?.requests).toEqual([]);
+    },
+  );
 });

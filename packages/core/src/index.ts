@@ -43,6 +43,7 @@ export { type RetryOptions, retrying } from "./models/retry.ts";
 export { type ScriptLine, scriptedModel } from "./models/scripted.ts";
 export type { Confirm, OnCall } from "./scheduler/scheduler.ts";
 export { type AnsweredCall, isAnswered, type ToolCall } from "./scheduler/tool-call.ts";
+export { parseAnswerSchema } from "./session/answer-schema.ts";
 export { type ForkOptions, forkSession } from "./session/fork.ts";
 export { parkedQuestion } from "./session/past-session.ts";
 export { readLog } from "./session/read-log.ts";

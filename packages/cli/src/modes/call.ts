@@ -4,13 +4,13 @@ import {
   createToolbox,
   type Part,
   type PartListUnion,
-  questionView,
 } from "@burin/core";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
 import { noteFailures } from "./note-failures.ts";
 import { openSettings } from "./options.ts";
+import { questionText } from "./question-text.ts";
 import type { Io, SubcommandRequest } from "./subcommand.ts";
 
 /** Runs one tool through the whole flow, with no model. */
@@ -86,13 +86,6 @@ function printText(answer: AnsweredCall, output: Output): void {
     return;
   }
   output.note(`burin: ${visible(text)}`);
-}
-
-function questionText(confirmation: Confirmation): string {
-  const { title, target, lines, parts } = questionView(confirmation);
-  const where = target.every((one) => title.includes(one)) ? [] : [`On: ${target.join(", ")}`];
-  const runs = parts.length === 0 ? [] : ["Its parts:", ...parts.map((part) => `  ${part}`)];
-  return [title, ...where, ...lines, ...runs].join("\n");
 }
 
 /** What the model would read, with media named instead of shown. */

@@ -89,7 +89,7 @@ async function runPrompt(
     fold(document, event);
     report(event, options, io.output);
   }
-  finish(document, options, io.output);
+  await finish(document, options, io.output);
   return document;
 }
 
@@ -130,6 +130,7 @@ function fold(document: RunDocument, event: AgentEvent): void {
     document.result = event.result;
     document.turns = event.turns;
     if (event.error) document.error = event.error;
+    if (event.confirmation) document.confirmation = event.confirmation;
     if (event.structured !== undefined) document.structured = event.structured;
   }
 }
@@ -150,12 +151,16 @@ function report(event: AgentEvent, options: CommonOptions, output: Output): void
   }
 }
 
-function finish(document: RunDocument, { outputFormat }: CommonOptions, output: Output): void {
+async function finish(document: RunDocument, { outputFormat }: CommonOptions, output: Output): Promise<void> {
   if (outputFormat === "json") {
     output.out(`${JSON.stringify(document)}\n`);
     return;
   }
   if (outputFormat === "text" && document.result !== "")
     output.content(`${document.result.replace(/\n$/, "")}\n`);
+  if (outputFormat === "text" && document.confirmation) {
+    const { questionText } = await import("./question-text.ts");
+    output.note(questionText(document.confirmation));
+  }
   if (document.error) output.note(`burin: ${visible(document.error.message)}`);
 }

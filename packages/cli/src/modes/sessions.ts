@@ -16,6 +16,7 @@ import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import type { CommonOptions } from "./options.ts";
 import { onePrompt } from "./prompt-input.ts";
+import { questionText } from "./question-text.ts";
 import type { Io, SubcommandRequest } from "./subcommand.ts";
 
 const LONGEST_TITLE = 60;
@@ -107,7 +108,9 @@ function lineOf({ id, changed, prompt, holder, root, forkOf }: SessionSummary, i
 
 function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, output: Output): void {
   if (outputFormat === "json") {
-    output.out(`${JSON.stringify({ id, path, records: [...readLog(path)] })}\n`);
+    output.out(
+      `${JSON.stringify({ id, path, parked: parkedQuestion(path), records: [...readLog(path)] })}\n`,
+    );
     return;
   }
   const count = new TurnCount();
@@ -121,6 +124,10 @@ function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, outpu
     const text = textOf(record);
     if (text !== "") output.out(`${visible(text)}\n`);
   }
+  const question = outputFormat === "text" ? parkedQuestion(path) : null;
+  if (question === null) return;
+  const answering = `answer with: burin sessions answer ${id} yes|no|always`;
+  output.out(`${labelled("parked", `${questionText(question)}\n${answering}`)}\n`);
 }
 
 function textOf({ at, event }: LogRecord): string {

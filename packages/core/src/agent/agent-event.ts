@@ -1,5 +1,6 @@
 import type { Notice, Thought, Usage } from "../models/chat-model.ts";
 import type { ToolCall } from "../scheduler/tool-call.ts";
+import type { Confirmation } from "../tools/tools.ts";
 
 /** How a run ended. `refused`: an approval was needed and could not be had, or was refused. */
 export type RunStatus = "success" | "error" | "refused" | "limit" | "cancelled";
@@ -66,4 +67,6 @@ export type AgentEvent =
       readonly turns: number;
       /** The value of the result, where it was bound to a schema. */
       readonly structured?: unknown;
+      /** The question that the run was parked with. */
+      readonly confirmation?: Confirmation;
     };

@@ -124,7 +124,7 @@ function reference(place: Place, given: unknown): readonly SchemaFault[] {
 }
 
 /** By a JSON pointer or the name of an anchor; undefined, which forbids nothing, when it leads nowhere. */
-function schemaAt(root: JsonSchema, fragment: string): unknown {
+export function schemaAt(root: JsonSchema, fragment: string): unknown {
   if (fragment !== "" && !fragment.startsWith("/")) return anchored(root, fragment);
   let found: unknown = root;
   for (const part of fragment.split("/").slice(1)) {

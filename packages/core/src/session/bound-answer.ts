@@ -4,11 +4,15 @@ import type { JsonSchema } from "../messages/json-schema.ts";
 
 /** So often the model is told what is wrong with its answer. */
 const MOST_CORRECTIONS = 3;
+const LONGEST_FAULT = 2000;
 
 type Done = Extract<AgentEvent, { type: "done" }>;
 type Ask = (prompt: string | null) => AsyncGenerator<AgentEvent>;
 
-/** Asks until the final answer is JSON that fits the schema; the end then has its value as `structured`. */
+/**
+ * Asks until the final answer is JSON that fits the schema; the end then has the JSON alone as `result` and its
+ * value as `structured`. The schema is told behind the prompt, so that the beginning of each request stays.
+ */
 export async function* boundAnswer(
   schema: JsonSchema,
   prompt: string | null,
@@ -26,7 +30,7 @@ export async function* boundAnswer(
       return;
     }
     if (!("fault" in read)) {
-      yield { ...done, turns, structured: read.value };
+      yield { ...done, turns, result: read.json, structured: read.value };
       return;
     }
     if (corrections === MOST_CORRECTIONS) {
@@ -34,7 +38,8 @@ export async function* boundAnswer(
       yield { ...done, turns, status: "error", error: { type: "schema_mismatch", message } };
       return;
     }
-    input = `Your answer does not fit the schema: ${read.fault}. Answer again, with nothing but the JSON value.`;
+    const again = input === null ? instruction(schema) : "Answer again, with nothing but the JSON value.";
+    input = `Your answer does not fit the schema: ${read.fault}. ${again}`;
   }
 }
 
@@ -51,22 +56,25 @@ function instruction(schema: JsonSchema): string {
   return `When you are done, answer with nothing but a JSON value that fits this JSON Schema:\n${JSON.stringify(schema)}`;
 }
 
-function readAnswer(
-  text: string,
-  schema: JsonSchema,
-): { readonly value: unknown } | { readonly fault: string } {
+type ReadAnswer = { readonly json: string; readonly value: unknown } | { readonly fault: string };
+
+function readAnswer(text: string, schema: JsonSchema): ReadAnswer {
+  const json = bare(text);
   let value: unknown;
   try {
-    value = JSON.parse(bare(text));
+    value = JSON.parse(json);
   } catch (error) {
     return { fault: `it is not valid JSON (${error instanceof Error ? error.message : String(error)})` };
   }
-  const fault = schemaError(schema, value);
-  return fault === null ? { value } : { fault: fault.replaceAll("the arguments", "the answer") };
+  const fault = schemaError(schema, value)?.replaceAll("the arguments", "the answer");
+  if (fault === undefined) return { json, value };
+  return { fault: fault.length > LONGEST_FAULT ? `${fault.slice(0, LONGEST_FAULT)}...` : fault };
 }
 
 /** Many models put JSON into a code block, whatever they were asked. */
 function bare(text: string): string {
-  const blocks = [...text.matchAll(/^```(?:json)?[ \t]*\n([\s\S]*?)\n```[ \t]*$/gm)];
-  return blocks.length === 1 ? (blocks[0]?.[1] ?? text) : text;
+  const lines = text.split(/\r?\n/);
+  const fences = lines.flatMap((line, index) => (/^\s*```/.test(line) ? [index] : []));
+  const [first = 0, last] = fences;
+  return (fences.length === 2 ? lines.slice(first + 1, last).join("\n") : text).trim();
 }

@@ -38,11 +38,12 @@ export class Parking {
 
   /** What the run ends with instead of its own end; null while nothing was asked. */
   outcome(done: Extract<AgentEvent, { type: "done" }>): AgentEvent | null {
-    if (this.#question === null) return null;
+    const confirmation = this.#question;
+    if (confirmation === null) return null;
     const { sessionId } = this.#needs;
     const changed = this.#hasChanged ? "The question has changed since it was answered. " : "";
-    const message = `${changed}Waiting for an answer to: ${this.#question.title} Give it with: burin sessions answer ${sessionId} yes|no|always`;
-    return { ...done, status: "refused", error: { type: "parked", message } };
+    const message = `${changed}Waiting for an answer to: ${confirmation.title} Give it with: burin sessions answer ${sessionId} yes|no|always`;
+    return { ...done, status: "refused", error: { type: "parked", message }, confirmation };
   }
 
   readonly confirm: Confirm = async (question) => {

@@ -1,0 +1,128 @@
+import type { JsonSchema } from "./json-schema.ts";
+import { schemaAt } from "./schema-faults.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+/** What a keyword must be, as the end of a sentence; null when it is that. */
+type Demand = (given: unknown) => string | null;
+
+const MOST_NESTING = 200;
+const TYPES = ["string", "number", "integer", "boolean", "null", "array", "object"];
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function demand(says: string, isMet: (given: unknown) => boolean): Demand {
+  return (given) => (isMet(given) ? null : `must be ${says}`);
+}
+
+const number = demand("a number", (given) => typeof given === "number");
+const count = demand("a whole number from 0", (given) => Number.isInteger(given) && Number(given) >= 0);
+
+const DEMANDS: ReadonlyMap<string, Demand> = new Map([
+  ["type", demand(`one of ${TYPES.join(", ")}, or a list of them`, isType)],
+  ["enum", demand("a list", Array.isArray)],
+  ["required", demand("a list of names", isListOfStrings)],
+  ["pattern", demand("a regular expression", isExpression)],
+  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"].map(
+    (keyword) => [keyword, number] as const,
+  ),
+  ...["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"].map(
+    (keyword) => [keyword, count] as const,
+  ),
+]);
+
+const ONE_SCHEMA = ["not", "if", "then", "else", "contains", "propertyNames", "additionalProperties"];
+const SCHEMAS = new Map<string, "one" | "list" | "named">([
+  ...[...ONE_SCHEMA, "additionalItems"].map((keyword) => [keyword, "one"] as const),
+  ...["allOf", "anyOf", "oneOf", "prefixItems"].map((keyword) => [keyword, "list"] as const),
+  ...["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"].map(
+    (keyword) => [keyword, "named"] as const,
+  ),
+]);
+
+function isType(given: unknown): boolean {
+  const types = [given].flat();
+  return types.length > 0 && types.every((one) => TYPES.includes(String(one)));
+}
+
+function isListOfStrings(given: unknown): boolean {
+  return Array.isArray(given) && given.every((one) => typeof one === "string");
+}
+
+function isExpression(given: unknown): boolean {
+  if (typeof given !== "string") return false;
+  return ["u", ""].some((flags) => {
+    try {
+      return new RegExp(given, flags) !== null;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/**
+ * Why values cannot be checked by a schema, with the place as a JSON pointer; null when they can. What is
+ * lenient where others wrote the schema would here let pass what was to be refused.
+ */
+export function schemaProblem(schema: unknown): string | null {
+  if (!isFields(schema)) return "a JSON Schema is an object";
+  return problemAt(schema, { pointer: "#", root: schema });
+}
+
+interface Place {
+  readonly pointer: string;
+  readonly root: JsonSchema;
+}
+
+function problemAt(schema: unknown, place: Place): string | null {
+  if (typeof schema === "boolean") return null;
+  if (!isFields(schema)) return `${place.pointer} must be a schema: an object, true or false`;
+  if (place.pointer.split("/").length > MOST_NESTING) return "it is nested too deeply";
+  for (const [keyword, given] of Object.entries(schema)) {
+    const here = below(place, keyword);
+    const problem =
+      keyword === "$ref" ? referenceProblem(given, place.root) : (DEMANDS.get(keyword)?.(given) ?? null);
+    if (problem !== null) return `${here.pointer} ${problem}`;
+    const inner = innerProblem(keyword, given, here);
+    if (inner !== null) return inner;
+  }
+  return null;
+}
+
+function innerProblem(keyword: string, given: unknown, place: Place): string | null {
+  if (keyword === "items") {
+    return Array.isArray(given) ? firstProblem(Object.entries(given), place) : problemAt(given, place);
+  }
+  switch (SCHEMAS.get(keyword)) {
+    case "one":
+      return problemAt(given, place);
+    case "list":
+      if (!Array.isArray(given) || given.length === 0) return `${place.pointer} must be a list of schemas`;
+      return firstProblem(Object.entries(given), place);
+    case "named":
+      if (!isFields(given)) return `${place.pointer} must be an object of schemas`;
+      return firstProblem(Object.entries(given), place);
+    default:
+      return null;
+  }
+}
+
+function firstProblem(parts: readonly (readonly [string, unknown])[], place: Place): string | null {
+  for (const [key, schema] of parts) {
+    const problem = problemAt(schema, below(place, key));
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function below({ pointer, root }: Place, key: string): Place {
+  return { pointer: `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, root };
+}
+
+/** Only what stands in the schema itself can be looked up. */
+function referenceProblem(given: unknown, root: JsonSchema): string | null {
+  if (typeof given !== "string" || !given.startsWith("#"))
+    return "must lead to a place in this schema, as #/...";
+  return schemaAt(root, given.slice(1)) === undefined ? `leads nowhere: ${given}` : null;
+}

@@ -1,0 +1,14 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+
+/** The schema for a final answer, out of the text of a file. Throws with the place of what cannot be used. */
+export async function parseAnswerSchema(text: string): Promise<JsonSchema> {
+  const json = text.replace(/^\ufeff/, "");
+  const { jsonFault } = await import("../settings/json-fault.ts");
+  const { schemaProblem } = await import("../messages/schema-problem.ts");
+  const fault = await jsonFault(json);
+  if (fault !== null) throw new Error(`it is not valid JSON: ${fault}`);
+  const schema: unknown = JSON.parse(json);
+  const problem = schemaProblem(schema);
+  if (problem !== null) throw new Error(`no answer can be checked by it: ${problem}`);
+  return schema as JsonSchema;
+}
