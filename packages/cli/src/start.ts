@@ -1,7 +1,7 @@
 import { chooseModel, SessionError, SettingsError, WorkspaceError } from "@burin/core";
 import { helpText, type Request, readArgs } from "./args.ts";
 import { type CommonOptions, openSettings } from "./modes/options.ts";
-import { runPrint } from "./modes/print.ts";
+import { newDocument, runPrint } from "./modes/print.ts";
 import { onePrompt, type PromptInput } from "./modes/prompt-input.ts";
 import type { Io, SubcommandRequest } from "./modes/subcommand.ts";
 import { SUBCOMMANDS } from "./modes/subcommands.ts";
@@ -13,6 +13,8 @@ import { interruptSignal } from "./terminal/signals.ts";
 /** Runs one command line to its end and leaves with its exit code. */
 export async function start(argv: readonly string[]): Promise<void> {
   const output = terminalOutput(argv.includes("--no-color"));
+  // What is thrown where nobody waits for it is a failure like any other, and a script hears of it.
+  process.once("uncaughtException", (error) => leave(reportFailure(error, argv, output)));
   let code: ExitCode;
   try {
     code = await run(readArgs(argv), output);
@@ -79,10 +81,13 @@ function reportFailure(error: unknown, argv: readonly string[], output: Output):
     error instanceof SessionError ||
     error instanceof WorkspaceError;
   const format = formatIn(argv);
-  if (format === "json" || format === "stream-json") {
-    const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : "internal";
-    const end = { status: "error", result: "", error: { type, message } };
-    output.out(`${JSON.stringify(format === "json" ? end : { type: "done", ...end, turns: 0 })}\n`);
+  const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : "internal";
+  const end = { status: "error", result: "", turns: 0, error: { type, message } };
+  if (format === "stream-json") output.out(`${JSON.stringify({ type: "done", ...end })}\n`);
+  // A document that is out already is the one that was asked for.
+  if (format === "json" && !output.hasResult) {
+    const isPrompt = !Object.hasOwn(SUBCOMMANDS, argv[0] ?? "");
+    output.out(`${JSON.stringify(isPrompt ? { ...newDocument(null), ...end } : end)}\n`);
   }
   output.note(`burin: ${visible(message)}`);
   return isTheirs ? EXIT.usage : EXIT.failed;

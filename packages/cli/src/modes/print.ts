@@ -15,7 +15,8 @@ import type { Io } from "./subcommand.ts";
 
 /** Everything a script wants to know of a run, in one document. */
 interface RunDocument {
-  sessionId: string;
+  /** null when it came to no session. */
+  sessionId: string | null;
   status: RunStatus;
   result: string;
   /** The value of the result, with --json-schema. */
@@ -98,7 +99,8 @@ async function withFiles(prompt: string, session: Session, { options: { root }, 
   return withMentions(prompt, { session, root }, io.signal);
 }
 
-function newDocument(sessionId: string): RunDocument {
+/** The document of a run in which nothing has happened yet. */
+export function newDocument(sessionId: string | null): RunDocument {
   const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
   return { sessionId, status: "error", result: "", turns: 0, toolCalls: [], usage };
 }

@@ -13,18 +13,24 @@ export interface Output {
   /** Text from outside: byte for byte into a file or pipe, without power over a terminal. */
   content(text: string): void;
   note(text: string): void;
+  /** Whether a result was written, in part or whole. */
+  readonly hasResult: boolean;
   /** The text in that style where the terminal shows styles and nobody switched them off. */
   styled(style: Style, text: string): string;
 }
 
 export function terminalOutput(isPlain: boolean): Output {
+  let hasResult = false;
+  const write = (text: string): void => {
+    hasResult = true;
+    stdout().write(text);
+  };
   const shows = () => !isPlain && process.stderr.isTTY === true && !process.env.NO_COLOR;
   return {
-    out: (text) => {
-      stdout().write(text);
-    },
-    content: (text) => {
-      stdout().write(process.stdout.isTTY ? visible(text) : text);
+    out: write,
+    content: (text) => write(process.stdout.isTTY ? visible(text) : text),
+    get hasResult() {
+      return hasResult;
     },
     note: (text) => {
       stderr().write(`${text}\n`);

@@ -1,0 +1,202 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BURIN, burin, type Ended } from "./burin.ts";
+
+let root: string;
+let server: FakeModelServer;
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "burin-no-terminal-")));
+  await writeFile(join(root, "a.txt"), "alpha\n");
+  await writeFile(join(root, "broken.json"), "{ model: }");
+});
+
+afterEach(async () => {
+  await server.close();
+  await rm(root, { recursive: true });
+});
+
+async function modelEnv(...replies: FakeReply[]): Promise<Record<string, string>> {
+  server = await startFakeModelServer(replies);
+  return { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret" };
+}
+
+interface Outcome {
+  readonly replies: () => readonly FakeReply[];
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly code: number;
+  readonly status: string;
+  readonly type: string;
+  readonly says: RegExp;
+}
+
+const reading = () => ({ name: "read_file", args: { absolute_path: join(root, "a.txt") } });
+const writing = () => ({ name: "write_file", args: { file_path: join(root, "b.txt"), content: "b\n" } });
+
+const OUTCOMES: Readonly<Record<string, Outcome>> = {
+  "the service refuses": {
+    replies: () => [{ error: { type: "unauthorized", message: "no such key", status: 401 } }],
+    code: 1,
+    status: "error",
+    type: "unauthorized",
+    says: /no such key/,
+  },
+  "a call needs an approval": {
+    replies: () => [{ calls: [writing()] }, { text: "I could not." }],
+    code: 3,
+    status: "refused",
+    type: "needs_approval",
+    says: /needs an approval .* nobody is here to give it/,
+  },
+  "a rule denies a call": {
+    replies: () => [{ calls: [reading()] }, { text: "I could not." }],
+    args: ["--deny", "read_file"],
+    code: 3,
+    status: "refused",
+    type: "denied",
+    says: /the rule deny read_file forbids it/,
+  },
+  "plan mode denies a call": {
+    replies: () => [{ calls: [writing()] }, { text: "I could not." }],
+    args: ["--approval-mode", "plan"],
+    code: 3,
+    status: "refused",
+    type: "denied",
+    says: /plan mode allows no effect/,
+  },
+  "the turns are used up": {
+    replies: () => [{ calls: [reading()] }],
+    args: ["--max-turns", "1"],
+    code: 4,
+    status: "limit",
+    type: "max_turns",
+    says: /1 turns, the limit/,
+  },
+  "the budget is used up": {
+    replies: () => [{ calls: [reading()] }],
+    args: ["--budget", "1 call"],
+    code: 4,
+    status: "limit",
+    type: "budget",
+    says: /budget of 1 call is used up/,
+  },
+  "the settings are broken": {
+    replies: () => [],
+    args: ["--settings", "broken.json"],
+    code: 2,
+    status: "error",
+    type: "settings",
+    says: /broken\.json:1:/,
+  },
+  "an option is wrong": {
+    replies: () => [],
+    args: ["--max-turns", "none"],
+    code: 2,
+    status: "error",
+    type: "usage",
+    says: /--max-turns must be a whole number/,
+  },
+  "no model is named": {
+    replies: () => [],
+    env: { OPENAI_MODEL: "", OPENAI_API_KEY: "", OPENAI_BASE_URL: "" },
+    code: 2,
+    status: "error",
+    type: "usage",
+    says: /no model is configured/,
+  },
+};
+
+async function runOf({ replies, args = [], env = {} }: Outcome, format: string): Promise<Ended> {
+  const service = await modelEnv(...replies());
+  return burin(["-p", "go", "--output-format", format, ...args], {
+    cwd: root,
+    env: { ...service, ...env },
+    openStdin: true,
+  });
+}
+
+describe.each(Object.entries(OUTCOMES))("without a terminal, when %s", (_what, outcome) => {
+  const { code, status, type, says } = outcome;
+  const end = { status, error: { type, message: expect.stringMatching(says) } };
+
+  it(`P44 json: exit code ${code} and one document with the error`, async () => {
+    const ended = await runOf(outcome, "json");
+    expect(ended.code).toBe(code);
+    expect(JSON.parse(ended.stdout)).toMatchObject({ ...end, toolCalls: expect.any(Array), usage: {} });
+    expect(ended.stdout + ended.stderr).not.toMatch(/by (the )?user|\n\s+at /);
+  });
+
+  it(`P44 stream-json: exit code ${code} and an event a line, the last one with the error`, async () => {
+    const ended = await runOf(outcome, "stream-json");
+    expect(ended.code).toBe(code);
+    const events = ended.stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(events.at(-1)).toMatchObject({ type: "done", turns: expect.any(Number), ...end });
+    expect(events.filter((event) => event.type === "done")).toHaveLength(1);
+  });
+
+  it(`P44 text: exit code ${code} and the reason on stderr alone`, async () => {
+    const ended = await runOf(outcome, "text");
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).toMatch(says);
+    expect(ended.stdout).not.toMatch(says);
+  });
+});
+
+describe("without a terminal", () => {
+  it("P44 what is thrown where nobody waits for it is told in the document", async () => {
+    const env = await modelEnv({ raw: () => {} });
+    const throwing = join(root, "throwing.cjs");
+    await writeFile(throwing, 'setTimeout(() => { throw new Error("from nowhere"); }, 500);');
+    const { code, stdout, stderr } = await burin(["-p", "go", "--json"], {
+      cwd: root,
+      env: { ...env, NODE_OPTIONS: `--require=${throwing}` },
+    });
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: "error",
+      error: { type: "internal", message: "from nowhere" },
+    });
+    expect(stderr).toBe("burin: from nowhere\n");
+  });
+
+  /** What bash gives as stdin; a silent pipe has a writer that never speaks. */
+  const STDINS = {
+    "a silent pipe": "mkfifo fifo; exec 3<>fifo; exec <&3",
+    "a closed descriptor": "exec <&-",
+    "an empty pipe": "exec < <(:)",
+    "/dev/null": "exec </dev/null",
+  };
+
+  it.each(Object.entries(STDINS))(
+    "P44 stdin is %s: the prompt is answered all the same",
+    async (_what, redirection) => {
+      const env = await modelEnv({ text: "ok" });
+      const script = `${redirection}; "$@" >out`;
+      const child = spawn("bash", ["-c", script, "bash", process.execPath, BURIN, "-p", "go"], {
+        cwd: root,
+        env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: join(root, ".home"), ...env },
+        stdio: "ignore",
+      });
+      expect(await new Promise((resolve) => child.on("close", resolve))).toBe(0);
+      expect(await readFile(join(root, "out"), "utf8")).toBe("ok\n");
+    },
+  );
+
+  it("P44 going on with a session, and one tool alone, wait for no stdin either", async () => {
+    const env = await modelEnv({ error: { message: "gone", status: 400 } }, { text: "Now." });
+    const options = { cwd: root, env, openStdin: true };
+    expect(await burin(["-p", "go"], options)).toMatchObject({ code: 1 });
+    expect(await burin(["-c"], options)).toMatchObject({ code: 0, stdout: "Now.\n" });
+    expect(await burin(["call", "list_directory", JSON.stringify({ path: root })], options)).toMatchObject({
+      code: 0,
+    });
+  });
+});
