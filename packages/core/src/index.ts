@@ -8,6 +8,7 @@ export { type QuestionView, questionView, type ViewLimits } from "./approval/que
 export { parseRule } from "./approval/rules.ts";
 export type { PartVerdict, Verdict } from "./approval/verdict.ts";
 export { openGrants } from "./assembly/join-grants.ts";
+export { type MachineFacts, machineFacts } from "./assembly/machine-facts.ts";
 export {
   createSession,
   createToolbox,
@@ -35,10 +36,11 @@ export type { JsonSchema } from "./messages/json-schema.ts";
 export type { Message } from "./messages/message.ts";
 export type { InlineData, Part, PartListUnion, PartUnion } from "./messages/parts.ts";
 export type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "./models/chat-model.ts";
-export { chooseModel } from "./models/choose-model.ts";
+export { chooseModel, keyVariable } from "./models/choose-model.ts";
 export { findLocalServers, type LocalServer } from "./models/local-servers.ts";
 export { type ModelChoice, openModel } from "./models/open-model.ts";
 export { openAiCompatible } from "./models/openai-compatible.ts";
+export { type Reached, reachModel } from "./models/reach-model.ts";
 export { type RetryOptions, retrying } from "./models/retry.ts";
 export { type ScriptLine, scriptedModel } from "./models/scripted.ts";
 export type { Confirm, OnCall } from "./scheduler/scheduler.ts";

@@ -78,6 +78,11 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     ownWords: (first) => (first === "add" ? 3 : Number.POSITIVE_INFINITY),
     load: async () => (await import("./mcp.ts")).runMcp,
   },
+  doctor: {
+    usage: [["doctor [--online] [--json]", "what works here and what does not; --online also asks services"]],
+    ownOptions: { online: { type: "boolean" } },
+    load: async () => (await import("./doctor.ts")).runDoctor,
+  },
   demo: {
     usage: [["demo", "the whole flow in ten seconds, no model needed"]],
     load: async () => (await import("./demo.ts")).runDemo,

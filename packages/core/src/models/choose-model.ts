@@ -42,6 +42,11 @@ export function chooseModel(settings: ModelSettings, environment: NodeJS.Process
   return choice && timeoutSeconds !== undefined ? { ...choice, silenceMs: timeoutSeconds * 1000 } : choice;
 }
 
+/** The variable that holds the key of the chosen service. */
+export function keyVariable({ provider }: ModelChoice, { apiKeyEnv }: NamedModel): string {
+  return apiKeyEnv ?? SERVICES[provider].key;
+}
+
 function namedChoice(named: NamedModel, environment: NodeJS.ProcessEnv): ModelChoice | null {
   const prefixed = prefixedName(named, environment);
   if (prefixed) return choiceOf(prefixed.provider, prefixed, environment);

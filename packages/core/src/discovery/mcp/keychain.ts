@@ -20,6 +20,11 @@ function loaded(): Entries | null {
   return entries;
 }
 
+/** Whether its package is there; that the system's keychain opens is not tried. */
+export function hasKeychain(): boolean {
+  return loaded() !== null;
+}
+
 /** The secret kept under that name; null when there is none or the system's keychain does not work here. */
 export async function keychainGet(name: string): Promise<string | null> {
   const Entry = loaded();

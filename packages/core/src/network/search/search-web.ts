@@ -58,6 +58,17 @@ export async function searchWeb(
   }
 }
 
+/** What the service lacks before it can be asked, in words that say what to do; null when nothing. Asks nobody. */
+export function searchFault(settings: WebSearchSettings, environment: Environment): string | null {
+  try {
+    accessTo(SERVICES[settings.provider], settings, environment);
+    return null;
+  } catch (error) {
+    if (error instanceof WebError) return error.message;
+    throw error;
+  }
+}
+
 function accessTo(
   { baseUrl, keyVariable, needsEngineId }: SearchService,
   { provider, url = baseUrl, apiKeyEnv = keyVariable, engineId = "" }: WebSearchSettings,

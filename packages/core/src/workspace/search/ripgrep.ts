@@ -37,7 +37,7 @@ function placesIn({ files, fillFolders }: Batch): string[] {
 let found: string | null | undefined;
 
 /** Its package is optional: where it was not installed the next engine serves. */
-function ripgrepProgram(): string | null {
+export function ripgrepProgram(): string | null {
   if (found === undefined) {
     const file = process.platform === "win32" ? "rg.exe" : "rg";
     try {

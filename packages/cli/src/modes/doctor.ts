@@ -1,0 +1,167 @@
+import {
+  burinHome,
+  createToolbox,
+  folderTrust,
+  type MachineFacts,
+  machineFacts,
+  type Settings,
+  WebSearch,
+} from "@burin/core";
+import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
+import { visible } from "../terminal/output.ts";
+import { examineHome } from "./examine-home.ts";
+import { examineLocalServers, examineModel, withoutLogin } from "./examine-model.ts";
+import { type Finding, findings } from "./finding.ts";
+import { type CommonOptions, type Opened, openSettings } from "./options.ts";
+import { type Io, nothingAfter, type SubcommandRequest } from "./subcommand.ts";
+
+const LEAST_NODE = [20, 19] as const;
+const PROXY_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
+
+/** Looks at what Burin needs here, one line each. Starts nothing that the folder brings. */
+export async function runDoctor(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
+  nothingAfter("doctor", request);
+  const { options, own } = request;
+  const all = [nodeFinding(), examineHome(burinHome(process.env))];
+  const { opened, finding } = await settingsFinding(options);
+  all.push(finding);
+  if (opened !== null) {
+    all.push(...(await settled({ options, opened, isOnline: own.online === true }, signal)));
+  }
+  all.push(await examineLocalServers(signal));
+  if (signal.aborted) return EXIT.interrupted;
+  const isWell = all.every(({ state }) => state !== "fail");
+  if (options.outputFormat !== "text") {
+    output.out(`${JSON.stringify({ ok: isWell, findings: all }, null, 2)}\n`);
+  } else {
+    const lines = all.map(
+      ({ name, state, message }) =>
+        `${state.padEnd(5)} ${name.padEnd(14)} ${message.replace(/\s*\n\s*/g, " ")}`,
+    );
+    output.out(`${lines.map(visible).join("\n")}\n`);
+  }
+  return isWell ? EXIT.done : EXIT.failed;
+}
+
+function nodeFinding(): Finding {
+  const { ok, fail } = findings("Node");
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const isEnough = major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1]);
+  if (isEnough) return ok(`${process.version} on ${process.platform}-${process.arch}.`);
+  return fail(`${process.version} is too old: Burin needs ${LEAST_NODE.join(".")} or newer.`);
+}
+
+async function settingsFinding(options: CommonOptions): Promise<{ opened: Opened | null; finding: Finding }> {
+  const { ok, warn, fail } = findings("settings");
+  try {
+    const opened = await openSettings(options);
+    const { notices } = opened;
+    return {
+      opened,
+      finding: notices.length > 0 ? warn(notices.join(" ")) : ok("Every settings file can be read."),
+    };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { opened: null, finding: fail(`${message} What depends on settings was not looked at.`) };
+  }
+}
+
+interface Ground {
+  readonly options: CommonOptions;
+  readonly opened: Opened;
+  readonly isOnline: boolean;
+}
+
+/** All that depends on settings. */
+async function settled({ options, opened, isOnline }: Ground, signal: AbortSignal): Promise<Finding[]> {
+  const { settings } = opened;
+  const { root } = options;
+  const facts = await machineFacts({ root, settings, environment: process.env });
+  return [
+    ...machineFindings(facts),
+    await examineModel(settings, isOnline, signal),
+    proxyFinding(facts),
+    searchFinding(settings, facts),
+    ...(await mcpFindings({ root, settings, isOnline }, signal)),
+    await trustFinding(root),
+  ];
+}
+
+function machineFindings({ shell, ripgrep, sandbox, hasTerminals, hasKeychain }: MachineFacts): Finding[] {
+  const sandboxed = findings("sandbox");
+  const keys = findings("keychain");
+  const searching = findings("ripgrep");
+  const terminals = findings("terminals");
+  return [
+    findings("shell").ok(`${shell.title}, ${shell.path}`),
+    ripgrep === null
+      ? searching.warn("Not installed (its package is optional): files are searched more slowly.")
+      : searching.ok(ripgrep),
+    sandbox.works
+      ? sandboxed.ok("Commands can be confined.")
+      : sandboxed.warn(`Commands are not confined: ${sandbox.reason}.`),
+    hasTerminals
+      ? terminals.ok("Programs that need a terminal can have one.")
+      : terminals.warn("@lydell/node-pty is not installed (it is optional): no program gets a terminal."),
+    hasKeychain
+      ? keys.ok("Logins to MCP servers go to the system's keychain where it opens.")
+      : keys.warn("@napi-rs/keyring is not installed (it is optional): logins are kept in a private file."),
+  ];
+}
+
+function proxyFinding({ proxyFault }: MachineFacts): Finding {
+  const { ok, fail } = findings("proxy");
+  const set = PROXY_VARIABLES.flatMap((name) => {
+    const value = process.env[name.toLowerCase()] || process.env[name];
+    return value ? [`${name}=${withoutLogin(value)}`] : [];
+  });
+  if (proxyFault !== null) return fail(`${proxyFault}: ${set.join(", ")}.`);
+  return ok(set.length === 0 ? "None is named in the environment." : set.join(", "));
+}
+
+function searchFinding({ web: { search } }: Settings, { searchFault }: MachineFacts): Finding {
+  const { ok, warn } = findings("web search");
+  if (search === undefined) return warn(new WebSearch().missing ?? "");
+  return searchFault === null ? ok(`${search.provider}.`) : warn(searchFault);
+}
+
+async function mcpFindings(
+  { root, settings, isOnline }: { root: string; settings: Settings; isOnline: boolean },
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const { ok, fail } = findings("MCP");
+  const aliases = Object.keys(settings.mcpServers);
+  if (aliases.length === 0) return [ok("No server is named.")];
+  if (!isOnline) return [ok(`${aliases.join(", ")}; not started, --online does.`)];
+  const toolbox = createToolbox({ root, settings });
+  try {
+    return await Promise.all(
+      aliases.map(async (alias) => {
+        try {
+          const { tools } = await toolbox.mcp.test(alias, signal);
+          return ok(`${alias}: ${tools.length} tools.`);
+        } catch (error) {
+          return fail(`${alias}: ${error instanceof Error ? error.message : String(error)}`);
+        }
+      }),
+    );
+  } finally {
+    await toolbox.close();
+  }
+}
+
+async function trustFinding(root: string): Promise<Finding> {
+  const { ok, warn, fail } = findings("trust");
+  try {
+    const found = await folderTrust({ home: burinHome(process.env), root });
+    if (found === null) return ok("The folder brings no settings of its own.");
+    if (found.fault !== undefined) return fail(found.fault);
+    if (found.state === "trusted") return ok("The folder's own settings are followed.");
+    if (found.state === "refused") return ok("The folder's own settings are not followed, as you said.");
+    const why =
+      found.state === "changed" ? "they have changed since you trusted them" : "the folder is not trusted";
+    return warn(`The folder's own settings are not followed: ${why}. See burin trust.`);
+  } catch (error) {
+    return fail(error instanceof Error ? error.message : String(error));
+  }
+}

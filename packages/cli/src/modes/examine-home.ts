@@ -1,0 +1,34 @@
+import { accessSync, constants, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Finding, findings } from "./finding.ts";
+
+const { ok, warn, fail } = findings("home");
+
+/** Whether what belongs to the person can be kept, and whether others can read it. */
+export function examineHome(home: string): Finding {
+  try {
+    const place = nearest(home);
+    if (!statSync(place).isDirectory()) return fail(`${home} cannot be used: ${place} is no folder.`);
+    accessSync(place, constants.W_OK | constants.X_OK);
+    if (place !== home) return ok(`${home} is not there yet; it is made when something is to be kept.`);
+    const open = process.platform === "win32" ? [] : readableByOthers(home);
+    if (open.length === 0) return ok(`${home} can be written, and by you alone.`);
+    return warn(`Others can read ${open.join(", ")}: chmod -R go-rwx ${home}`);
+  } catch (error) {
+    return fail(`${home} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** The folder itself, or the first above it that is there. */
+function nearest(folder: string): string {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  return found !== undefined || dirname(folder) === folder ? folder : nearest(dirname(folder));
+}
+
+/** In a folder that only its owner can enter the files are safe; a file that was shared on purpose is a link. */
+function readableByOthers(home: string): string[] {
+  const isOpen = (path: string) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;
+  if (!isOpen(home)) return [];
+  const files = readdirSync(home).filter((name) => name.endsWith(".json") && isOpen(join(home, name)));
+  return [home, ...files];
+}

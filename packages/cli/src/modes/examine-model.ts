@@ -1,0 +1,53 @@
+import { chooseModel, findLocalServers, keyVariable, reachModel, type Settings } from "@burin/core";
+import { type Finding, findings } from "./finding.ts";
+
+const { ok, warn, fail } = findings("model");
+
+/** Which model would be asked, and with `isOnline` whether its service answers. The key is never shown. */
+export async function examineModel(
+  { model: settings }: Settings,
+  isOnline: boolean,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const choice = chooseModel(settings, process.env);
+  if (choice === null) {
+    return fail(
+      "No model is configured: set OPENAI_API_KEY and OPENAI_MODEL (or OPENAI_BASE_URL, ANTHROPIC_*, GEMINI_*), or model.* in settings.json.",
+    );
+  }
+  const { name, provider, baseUrl, apiKey } = choice;
+  const address = withoutLogin(baseUrl);
+  const variable = keyVariable(choice, settings);
+  const key = apiKey === undefined ? `no key in ${variable}` : `key from ${variable}`;
+  const what = `${name} (${provider}) at ${address}, ${key}`;
+  if (!isOnline) {
+    if (apiKey !== undefined || isHere(baseUrl)) return ok(`${what}; not asked, --online does.`);
+    return warn(`${what}: most services want one.`);
+  }
+  const reached = await reachModel(choice, signal);
+  if ("fault" in reached) return fail(`${what}: it cannot be reached: ${reached.fault}.`);
+  const { status } = reached;
+  if (status === 401 || status === 403) return fail(`${what}: it refuses the key (HTTP ${status}).`);
+  if (status >= 500) return warn(`${what}: it answers HTTP ${status}.`);
+  // Not every service lists its models.
+  return ok(
+    `${what}; it answers${status < 300 ? "" : `, with HTTP ${status} to the question for its models`}.`,
+  );
+}
+
+export async function examineLocalServers(signal: AbortSignal): Promise<Finding> {
+  const servers = await findLocalServers(AbortSignal.any([signal, AbortSignal.timeout(1000)]));
+  const shown = servers.map(
+    ({ name, baseUrl, models }) => `${name} at ${baseUrl} (${models.join(", ") || "no models"})`,
+  );
+  return findings("local servers").ok(shown.join("; ") || "None listens on the usual ports.");
+}
+
+function isHere(baseUrl: string): boolean {
+  return /^https?:\/\/(?:localhost|127\.|\[::1\])/.test(baseUrl);
+}
+
+/** The address without what may be secret in it: a name, a password, a query. */
+export function withoutLogin(address: string): string {
+  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/i, "$1").replace(/[?#].*$/, "");
+}

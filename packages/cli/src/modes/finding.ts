@@ -1,0 +1,14 @@
+/** One thing that was looked at, and what came of it. */
+export interface Finding {
+  readonly name: string;
+  readonly state: "ok" | "warn" | "fail";
+  readonly message: string;
+}
+
+/** Makes the findings of one name. */
+export function findings(name: string) {
+  const as =
+    (state: Finding["state"]) =>
+    (message: string): Finding => ({ name, state, message });
+  return { ok: as("ok"), warn: as("warn"), fail: as("fail") };
+}

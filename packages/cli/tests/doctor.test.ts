@@ -1,0 +1,203 @@
+import { existsSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+
+const KEY = "sk-very-secret";
+
+let top: string;
+let root: string;
+let home: string;
+let canary: string;
+let server: Server | null = null;
+
+beforeEach(async () => {
+  top = await realpath(await mkdtemp(join(tmpdir(), "burin-cli-doctor-")));
+  [root, home, canary] = [join(top, "project"), join(top, "home"), join(top, "canary")];
+  await mkdir(root);
+  await mkdir(home, { mode: 0o700 });
+});
+
+afterEach(async () => {
+  server?.close();
+  server = null;
+  await rm(top, { recursive: true });
+});
+
+interface Finding {
+  readonly name: string;
+  readonly state: string;
+  readonly message: string;
+}
+
+async function doctor(args: readonly string[] = [], more: Readonly<Record<string, string>> = {}) {
+  const model = { OPENAI_BASE_URL: "http://127.0.0.1:9/v1", OPENAI_MODEL: "tiny", OPENAI_API_KEY: KEY };
+  const env = { BURIN_HOME: home, ...model, ...more };
+  const { code, stdout, stderr } = await burin(["doctor", "--json", ...args], { cwd: root, env });
+  expect(stdout + stderr).not.toContain(KEY);
+  const { ok, findings } = JSON.parse(stdout) as { ok: boolean; findings: Finding[] };
+  expect(code).toBe(ok ? 0 : 1);
+  return { ok, text: stdout, about: (name: string) => findings.filter((one) => one.name === name), findings };
+}
+
+/** A service that answers every question with this status. */
+async function service(status: number): Promise<{ readonly url: string; readonly asked: string[] }> {
+  const asked: string[] = [];
+  server = createServer((request, response) => {
+    asked.push(`${request.url} ${request.headers.authorization}`);
+    response.writeHead(status).end('{"data":[]}');
+  });
+  await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, asked };
+}
+
+const settings = (folder: string, value: unknown) =>
+  writeFile(join(folder, "settings.json"), typeof value === "string" ? value : JSON.stringify(value));
+const touching = () => ({ command: "/bin/sh", args: ["-c", `touch ${canary}`] });
+
+describe("burin doctor", () => {
+  it("says one thing of each part, in words, and ends well where nothing fails", async () => {
+    const { ok, findings, about } = await doctor();
+    expect(ok).toBe(true);
+    expect(findings.map(({ name }) => name)).toEqual([
+      ...[
+        "Node",
+        "home",
+        "settings",
+        "shell",
+        "ripgrep",
+        "sandbox",
+        "terminals",
+        "keychain",
+        "model",
+        "proxy",
+      ],
+      ...["web search", "MCP", "trust", "local servers"],
+    ]);
+    expect(about("model")).toMatchObject([
+      {
+        state: "ok",
+        message: "tiny (openai) at http://127.0.0.1:9/v1, key from OPENAI_API_KEY; not asked, --online does.",
+      },
+    ]);
+    expect(about("web search")).toMatchObject([
+      { state: "warn", message: expect.stringContaining("tavily") },
+    ]);
+    const { stdout } = await burin(["doctor"], { cwd: root, env: { BURIN_HOME: home } });
+    expect(stdout.trimEnd().split("\n")).toHaveLength(findings.length);
+    expect(stdout).toMatch(/^ok +Node +v\d+/);
+  });
+
+  it("fails without a model, and says what to set", async () => {
+    const { code, stdout } = await burin(["doctor"], { cwd: root, env: { BURIN_HOME: home } });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^fail +model +No model is configured: set OPENAI_API_KEY/m);
+  });
+
+  it("tells where a settings file is wrong, and looks at the rest", async () => {
+    await settings(home, '{\n  "model": { "name": 7 }\n}\n');
+    const { ok, about } = await doctor();
+    expect(ok).toBe(false);
+    expect(about("settings")).toMatchObject([
+      { state: "fail", message: expect.stringContaining("settings.json:2:") },
+    ]);
+    expect(about("local servers")).toMatchObject([{ state: "ok" }]);
+    expect(about("model")).toEqual([]);
+  });
+
+  it.runIf(process.platform !== "win32")(
+    "tells of a home that others can read, and of one that cannot be",
+    async () => {
+      await chmod(home, 0o755);
+      await writeFile(join(home, "trust.json"), "{}", { mode: 0o644 });
+      expect((await doctor()).about("home")).toMatchObject([
+        { state: "warn", message: expect.stringMatching(/trust\.json: chmod -R go-rwx/) },
+      ]);
+      await writeFile(join(top, "file"), "");
+      const { ok, about } = await doctor([], { BURIN_HOME: join(top, "file", "home") });
+      expect(ok).toBe(false);
+      expect(about("home")).toMatchObject([{ state: "fail" }]);
+      expect((await doctor([], { BURIN_HOME: join(top, "new", "home") })).about("home")).toMatchObject([
+        { state: "ok", message: expect.stringContaining("not there yet") },
+      ]);
+      expect(existsSync(join(top, "new"))).toBe(false);
+    },
+  );
+
+  it("P24 starts nothing that an untrusted folder brings, online or not", async () => {
+    await mkdir(join(root, ".burin"));
+    await settings(join(root, ".burin"), {
+      mcpServers: { bad: { ...touching(), trust: true } },
+      tools: { toolDiscoveryCommand: `touch ${canary}` },
+      hooks: [{ event: "session_start", command: `touch ${canary}` }],
+    });
+    for (const args of [[], ["--online"]]) {
+      const { about } = await doctor(args);
+      expect(about("trust")).toMatchObject([
+        { state: "warn", message: expect.stringContaining("burin trust") },
+      ]);
+      expect(about("MCP")).toMatchObject([{ state: "ok", message: "No server is named." }]);
+    }
+    expect(existsSync(canary)).toBe(false);
+  });
+
+  it("starts the person's MCP servers with --online only", async () => {
+    await settings(home, { mcpServers: { mine: touching() } });
+    expect((await doctor()).about("MCP")).toMatchObject([
+      { state: "ok", message: expect.stringContaining("mine; not started") },
+    ]);
+    expect(existsSync(canary)).toBe(false);
+    const { about, ok } = await doctor(["--online"]);
+    expect(ok).toBe(false);
+    expect(about("MCP")).toMatchObject([{ state: "fail", message: expect.stringContaining("mine") }]);
+    expect(existsSync(canary)).toBe(true);
+  });
+
+  it.each([
+    [200, "ok", "it answers."],
+    [404, "ok", "HTTP 404"],
+    [401, "fail", "refuses the key (HTTP 401)"],
+    [503, "warn", "HTTP 503"],
+  ])("asks the model's service with --online: HTTP %i is told as %2$s", async (status, state, words) => {
+    const { url, asked } = await service(status);
+    const offline = await doctor([], { OPENAI_BASE_URL: url });
+    expect(offline.about("model")).toMatchObject([{ state: "ok" }]);
+    expect(asked).toEqual([]);
+    const { about } = await doctor(["--online"], { OPENAI_BASE_URL: url });
+    expect(about("model")).toMatchObject([{ state, message: expect.stringContaining(words) }]);
+    expect(asked).toEqual([`/v1/models Bearer ${KEY}`]);
+  });
+
+  it("tells a service that nobody can reach, and a key that is missing", async () => {
+    const { about } = await doctor(["--online"]);
+    expect(about("model")).toMatchObject([
+      { state: "fail", message: expect.stringContaining("cannot be reached") },
+    ]);
+    const keyless = await doctor([], { OPENAI_BASE_URL: "https://models.example/v1", OPENAI_API_KEY: "" });
+    expect(keyless.about("model")).toMatchObject([
+      { state: "warn", message: expect.stringContaining("no key in OPENAI_API_KEY") },
+    ]);
+  });
+
+  it("tells of proxies without their passwords, and of one that is no address", async () => {
+    const good = await doctor([], { HTTPS_PROXY: `http://me:${KEY}@proxy.example:3128` });
+    expect(good.about("proxy")).toMatchObject([
+      { state: "ok", message: "HTTPS_PROXY=http://proxy.example:3128" },
+    ]);
+    const bad = await doctor([], { HTTPS_PROXY: `socks5://me:${KEY}@proxy.example:3128` });
+    expect(bad.about("proxy")).toMatchObject([{ state: "fail" }]);
+  });
+
+  it("tells what a search service lacks", async () => {
+    await settings(home, { web: { search: { provider: "tavily" } } });
+    expect((await doctor()).about("web search")).toMatchObject([
+      { state: "warn", message: expect.stringContaining("TAVILY_API_KEY") },
+    ]);
+    const { about } = await doctor([], { TAVILY_API_KEY: KEY });
+    expect(about("web search")).toMatchObject([{ state: "ok", message: "tavily." }]);
+  });
+});

@@ -1,0 +1,76 @@
+import { tmpdir } from "node:os";
+import { burinHome } from "../settings/load-settings.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { ShellProgram } from "../workspace/shell-program.ts";
+
+/** What this machine has of what Burin can use. */
+export interface MachineFacts {
+  readonly shell: Pick<ShellProgram, "title" | "path">;
+  /** Its program; null where its optional package is not installed. */
+  readonly ripgrep: string | null;
+  /** Why there is none, where there is none. */
+  readonly sandbox: { readonly works: true } | { readonly works: false; readonly reason: string };
+  /** Whether the optional packages are there. */
+  readonly hasTerminals: boolean;
+  readonly hasKeychain: boolean;
+  /** Why no address can be reached through the proxy that the environment names. */
+  readonly proxyFault: string | null;
+  /** What a search of the web lacks; null where no service is named or nothing is missing. */
+  readonly searchFault: string | null;
+}
+
+interface Place {
+  readonly root: string;
+  readonly settings: Pick<Settings, "sandbox" | "web">;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** Looks at the machine. Starts nothing but the system's own sandbox, and that around nothing. */
+export async function machineFacts({ root, settings, environment }: Place): Promise<MachineFacts> {
+  const [shells, { hasTerminal }, { ripgrepProgram }, { hasKeychain }] = await Promise.all([
+    import("../workspace/shell-program.ts"),
+    import("../workspace/has-terminal.ts"),
+    import("../workspace/search/ripgrep.ts"),
+    import("../discovery/mcp/keychain.ts"),
+  ]);
+  const { title, path } = shells.chooseShell(process.platform, (name) =>
+    shells.findProgram(name, environment.PATH),
+  );
+  return {
+    shell: { title, path },
+    ripgrep: ripgrepProgram(),
+    sandbox: await sandboxFact({ root, settings, environment }),
+    hasTerminals: hasTerminal(),
+    hasKeychain: hasKeychain(),
+    proxyFault: await proxyFault(environment),
+    searchFault: await searchFault(settings, environment),
+  };
+}
+
+async function sandboxFact({ root, settings, environment }: Place): Promise<MachineFacts["sandbox"]> {
+  const { mode } = settings.sandbox;
+  if (mode === "off") return { works: false, reason: "it is switched off in settings (sandbox.mode)" };
+  const [{ probeSandbox }, { succeeds }] = await Promise.all([
+    import("../workspace/sandbox-probe.ts"),
+    import("../workspace/run-process.ts"),
+  ]);
+  const limits = { mode, roots: [root], home: burinHome(environment), temporary: tmpdir() };
+  const state = await probeSandbox(limits, succeeds);
+  return state.sandbox === null ? { works: false, reason: state.reason } : { works: true };
+}
+
+async function proxyFault(environment: NodeJS.ProcessEnv): Promise<string | null> {
+  const { routeTo } = await import("../network/proxy.ts");
+  try {
+    for (const scheme of ["http", "https"]) routeTo(new URL(`${scheme}://example.com/`), environment);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+async function searchFault({ web }: Place["settings"], environment: NodeJS.ProcessEnv) {
+  if (web.search === undefined) return null;
+  const { searchFault } = await import("../network/search/search-web.ts");
+  return searchFault(web.search, environment);
+}
