@@ -12,7 +12,7 @@ const CORE = new URL("../packages/core/dist/index.js", import.meta.url).href;
 const SERVER = fileURLToPath(new URL("../packages/core/tests/mcp/stdio-server.mjs", import.meta.url));
 /** Only compared with: what Burin itself uses of it stands in one place. */
 const SDK = "@modelcontextprotocol/client";
-const RUNS = 15;
+const RUNS = 7;
 const CALLS = 300;
 const REPLY = `data: {"choices":[{"index":0,"delta":{"content":"hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
 

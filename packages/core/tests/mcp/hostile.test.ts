@@ -207,6 +207,15 @@ describe("what a hostile server does", () => {
     expect(textOf(await toolbox.call("evil__echo", { text: "late" }))).toContain("late");
   });
 
+  it("P28 a session does not wait for a server that sleeps, neither for its first request nor for its end", async () => {
+    const toolbox = project.open({ evil: fixture("sleep", "60000") }, yolo);
+    void toolbox.ready();
+    expect((await toolbox.call("list_directory", { path: project.root })).error).toBeUndefined();
+    await pause(500);
+    await toolbox.close();
+    expect(starts()).toBe(1);
+  }, 15_000);
+
   it("P28 the list of an earlier session declares the tools before the server is up", async () => {
     const slow = { ...fixture("sleep", "400") };
     const first = project.open({ evil: slow }, yolo);

@@ -75,7 +75,8 @@ export class McpServer implements ToolSource {
   }
 
   /** Its tools; at first those of an earlier session when there are some, while it is asked in the background. */
-  discover(_signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
+  discover(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
+    signal.addEventListener("abort", () => this.#stop(), { once: true });
     const known = this.#known;
     if (known === null) return this.#listed(this.#listing !== null);
     this.#known = null;
@@ -160,10 +161,15 @@ export class McpServer implements ToolSource {
     this.#relisting.unref();
   }
 
-  /** Ends it for good. */
-  async close(): Promise<void> {
+  /** Nobody waits for it any more. */
+  #stop(): void {
     this.#closing.abort(new Error("The session is over."));
     this.#startNow();
+  }
+
+  /** Ends it for good. */
+  async close(): Promise<void> {
+    this.#stop();
     if (this.#relisting !== null) clearTimeout(this.#relisting);
     await Promise.all([this.connection.close(), this.#cache.written()]);
   }
