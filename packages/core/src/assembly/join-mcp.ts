@@ -4,6 +4,7 @@ import { burinHome } from "../settings/load-settings.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { DiscoveryFailure, ToolSource } from "../tools/tool-registry.ts";
 import type { Commands } from "../workspace/commands.ts";
+import type { ServerProcesses } from "../workspace/server-processes.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { environmentRules } from "./join-commands.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
@@ -24,18 +25,26 @@ export async function mcpSources(
 ): Promise<ToolSource[]> {
   const servers = Object.entries(settings.mcpServers);
   if (servers.length === 0) return [];
-  const [{ McpServer }, { ServerProcesses }] = await Promise.all([
-    import("../discovery/mcp/mcp-server.ts"),
-    import("../workspace/server-processes.ts"),
-  ]);
+  const { McpServer } = await import("../discovery/mcp/mcp-server.ts");
   const environment = options.environment ?? process.env;
   const home = burinHome(environment);
-  const processes = new ServerProcesses({
-    ...environmentRules(settings),
-    home,
-    environment,
-    confined: (command) => commands.confined(command),
-  });
+  let opened: Promise<ServerProcesses> | null = null;
+  // Loaded with the first server that is started: the first request to the model comes before.
+  const open = async () => {
+    const { ServerProcesses: Processes } = await import("../workspace/server-processes.ts");
+    return new Processes({
+      ...environmentRules(settings),
+      home,
+      environment,
+      confined: (command) => commands.confined(command),
+    });
+  };
+  const processes: Pick<ServerProcesses, "start"> = {
+    start: async (request) => {
+      opened ??= open();
+      return (await opened).start(request);
+    },
+  };
   const { confirm } = options;
   const common = { home, environment, processes, roots: workspace.roots };
   const asking = confirm ? { askPerson: personAsker(confirm) } : {};

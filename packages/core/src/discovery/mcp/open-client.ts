@@ -23,7 +23,7 @@ const VERSION = typeof BURIN_VERSION === "string" ? BURIN_VERSION : "0.0.0";
 export interface OpenNeeds extends ClientSide {
   readonly definition: McpServerSettings;
   readonly environment: NodeJS.ProcessEnv;
-  readonly processes: ServerProcesses;
+  readonly processes: Pick<ServerProcesses, "start">;
   /** `~/.burin`, or where BURIN_HOME points. */
   readonly home: string;
   readonly onToolsChanged: () => void;
