@@ -90,6 +90,10 @@ export function indentationOffInOldOnly(draft, random) {
     line.trim() === "" ? line : line.startsWith(unit) ? line.slice(unit.length) : unit + line;
   const all = [...draft.said.pre, ...draft.said.old, ...draft.said.post].filter((line) => line.trim() !== "");
   const lose = all.every((line) => line.startsWith(unit)) || all.every((line) => !line.startsWith(unit));
+  // Where all context is blank and the change itself indents its lines so, the texts do not say that it does.
+  const blind = [...draft.said.pre, ...draft.said.post].every((line) => line.trim() === "");
+  const shifted = new Set(draft.said.old.map(shift).filter((line) => line.trim() !== ""));
+  if (blind && draft.meant.put.some((line) => shifted.has(line))) return undefined;
   return lose ? inOld(draft, (lines) => lines.map(shift)) : undefined;
 }
 

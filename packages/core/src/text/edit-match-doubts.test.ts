@@ -26,6 +26,24 @@ const DOUBTS: readonly Doubt[] = [
     new: "one(1);\ntwo(2);\nthree(3);",
   },
   {
+    doubt: "the new text has the indentation of the changed line right, and may have its blank lines right",
+    content: "  one(1);\n\n  two(2);\n\n  three(3);\n",
+    old: "  one(1);\n two(2); \n  three(3);",
+    new: "  one(1);\n  two(a, 2);\n  three(3);",
+  },
+  {
+    doubt: "the same of the blank lines above the first line",
+    content: "one(1);\n\n\ntwo(2);\n\nthree(3);\n",
+    old: "\n two(2);\n\n",
+    new: "\n// second\ntwo(22);\n\n",
+  },
+  {
+    doubt: "the file has curly quotes in words, and the new text has straight ones in code",
+    content: "module.exports = {\n  dark: 1, // or ‘media’ or ‘class’\n};\n",
+    old: "module.exports = {\n  dark: 1, // or 'media' or 'class'",
+    new: "/** @type {import('css').Config} */\nmodule.exports = {\n  dark: 1, // or 'media' or 'class'",
+  },
+  {
     doubt: "blanks are wrong where other signs meet now",
     content: "return '<b>' + text + '</b>';\n",
     old: "return '<b>'+text + '</b>';",

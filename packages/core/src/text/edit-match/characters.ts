@@ -14,6 +14,8 @@ interface Evidence {
   readonly placed: Map<string, Set<string>>;
   /** By the sign and what follows it. */
   readonly followed: Map<string, Set<string>>;
+  /** Each sign with the bracket or operator that it touches. */
+  readonly behind: Set<string>;
   readonly content: string;
   form: "NFC" | "NFD" | undefined;
   /** The model wrote fancy signs where the file has plain ones, and never rightly. */
@@ -34,6 +36,7 @@ export function learnSpelling(content: string, before: Tokens, samples: readonly
     plain: new Map(),
     placed: new Map(),
     followed: new Map(),
+    behind: new Set(),
     content,
     form: undefined,
     fancy: false,
@@ -45,6 +48,7 @@ export function learnSpelling(content: string, before: Tokens, samples: readonly
     note(evidence.plain, raw, file);
     note(evidence.placed, surroundings(before, index), file);
     note(evidence.followed, withNext(before, index), file);
+    evidence.behind.add(signBefore(before, index) + raw);
     if (raw === file) evidence.kept ||= isFancy(raw);
     else {
       differs = true;
@@ -71,10 +75,23 @@ function respell(evidence: Evidence, after: Tokens, index: number): string | und
   if (known.size === 1 && known.has(raw)) return raw;
   if (!isFancy(raw)) {
     if (known.has(raw)) return raw;
-    if (evidence.content.includes(raw)) return undefined;
+    if (evidence.content.includes(raw) || !isPlacedAlike(evidence, after, index)) return undefined;
   }
   const file = known.size === 1 ? known : evidence.placed.get(surroundings(after, index));
   return file?.size === 1 ? closing(evidence, [...file][0] ?? raw, surroundings(after, index)) : undefined;
+}
+
+/** A quote right after a sign, as in code, is not told by those of words in a sentence. */
+function isPlacedAlike({ behind }: Evidence, after: Tokens, index: number): boolean {
+  const sign = signBefore(after, index);
+  return sign === "" || behind.has(sign + rawToken(after, index));
+}
+
+const BRACKET_OR_OPERATOR = /[([{<=:,+?]/;
+
+function signBefore({ text, starts }: Tokens, index: number): string {
+  const previous = text[(starts[index] ?? 0) - 1] ?? "";
+  return BRACKET_OR_OPERATOR.test(previous) ? previous : "";
 }
 
 /** An opening quote as the only witness says what the closing one is. */

@@ -2,7 +2,7 @@ import { gapSlip } from "./agreement.ts";
 import type { Kept } from "./diff-tokens.ts";
 import { countLineFeeds, miscountsBlankLines, splitGap } from "./gaps.ts";
 import { holdsText, squeezed, type ThreeGaps } from "./merge-gap.ts";
-import { type Change, linePrefix, type Place } from "./place.ts";
+import { type Change, leadOf, linePrefix, type Place } from "./place.ts";
 import { gapBefore, hasElision, rawToken, type Tokens } from "./tokens.ts";
 
 const STRANGE = [/[‘’“”]/, /&(?:lt|gt|amp|quot|#39);/];
@@ -111,6 +111,7 @@ export function isNearDroppedLine(change: Change, place: Place, kept: readonly K
 export function rebreaksNearChange(change: Change, place: Place, kept: readonly Kept[]): boolean {
   const { content, before, after } = change;
   const partner = new Map(kept.map((pair) => [pair.before, pair.after]));
+  if (correctsLead(change, place, partner.get(0) === 0)) return true;
   return before.keys.some((_, index) => {
     const own = partner.get(index);
     if (index === 0 || own === undefined) return false;
@@ -126,8 +127,25 @@ export function rebreaksNearChange(change: Change, place: Place, kept: readonly 
     const [o, n, f] = [gap, next, file].map(countLineFeeds);
     const fewer = o !== undefined && f !== undefined && o > 1 && f > o;
     if (o !== n && !keepsIndents(change, [first, index], partner)) return true;
-    return (reflowed || fewer || o !== n) && !keepsLines(change, seam, { first, last });
+    const open = reflowed || fewer || o !== n || correctsIndent({ before: gap, after: next, file });
+    return open && !keepsLines(change, seam, { first, last });
   });
+}
+
+/** A line whose indentation only the new text has right: what it says of the blank lines above may be right too. */
+function correctsIndent({ before, after, file }: ThreeGaps): boolean {
+  const [o, n, f] = [before, after, file].map((gap) => splitGap(gap));
+  return o?.vertical === true && o.indent !== f?.indent && n?.indent === f?.indent;
+}
+
+/** The same for the blank lines above the first line, of which the file has more than the old text says. */
+function correctsLead(change: Change, place: Place, isFirstKept: boolean): boolean {
+  const { content, before, after } = change;
+  const { from, to } = leadOf(content, place, before);
+  const gaps = { before: gapBefore(before, 0), after: gapBefore(after, 0), file: content.slice(from, to) };
+  const isMore =
+    gaps.before.includes("\n") && /\n[^\S\n]*\n[^\S\n]*$/.test(content.slice(Math.max(0, from - 400), from));
+  return isMore && !isFirstKept && correctsIndent(gaps);
 }
 
 /** Whether the lines above and below are the same, blanks included. */
