@@ -38,6 +38,10 @@ export function personsVersionAnswer({ file, notes, isNew, changes }: PersonsEdi
   return [head, "It differs from the proposal in this:", changes, ...told(notes)].join("\n");
 }
 
+export function notText(file: string) {
+  return { type: "not_text", message: `Failed to edit, ${file} holds no text that can be edited.` };
+}
+
 function told(notes: readonly string[]): string[] {
   return notes.map((note) => `Note: ${note}.`);
 }

@@ -44,6 +44,12 @@ const DOUBTS: readonly Doubt[] = [
     new: "/** @type {import('css').Config} */\nmodule.exports = {\n  dark: 1, // or 'media' or 'class'",
   },
   {
+    doubt: "a line is longer now, and neither text has the blanks that it ended with",
+    content: "$ extra --one\n\n$ extra \nOptions: none\n",
+    old: "$ extra --one\n\n$ extra\nOptions: none",
+    new: "$ extra --one\n\n$ extra --two --three\nOptions: some",
+  },
+  {
     doubt: "blanks are wrong where other signs meet now",
     content: "return '<b>' + text + '</b>';\n",
     old: "return '<b>'+text + '</b>';",

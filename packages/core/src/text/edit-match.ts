@@ -35,6 +35,7 @@ import type { Replacement } from "./edit-match/replacement.ts";
 import { slipsAt } from "./edit-match/slips.ts";
 import {
   BACKSLASH_BLIND,
+  BREAK_BLIND,
   cut,
   cutAroundElisions,
   ENTITY_BLIND,
@@ -121,6 +122,7 @@ const TIERS: readonly (readonly Stage[])[] = [
     { name: "lost escapes", lost: "\\", cut: blindToEscapes, places: samePlaces },
     { name: "lost escapes", lost: "\\", cut: plainly, cutFile: byFold(BACKSLASH_BLIND), places: samePlaces },
     { name: "lost escapes", lost: "\\", cut: plainly, cutFile: blindToEscapes, places: samePlaces },
+    { name: "lost escapes", lost: "\\", cut: plainly, cutFile: byFold(BREAK_BLIND), places: samePlaces },
     { name: "HTML entities", lost: "&", cut: byFold(ENTITY_BLIND), places: samePlaces },
   ],
   [{ name: "elided middle", lost: "", cut: cutAroundElisions, needsWhole: true, places: elided }],

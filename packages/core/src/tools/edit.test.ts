@@ -146,13 +146,19 @@ describe("edit: what it does", () => {
 
 describe("edit: when it fails", () => {
   it.each([
-    ["R96 a relative path", () => ({ old: "a", new: "b", path: "a.txt" }), "invalid_arguments", "a.txt"],
+    ["R96 X6 a relative path", () => ({ old: "a", new: "b", path: "a.txt" }), "invalid_arguments", "a.txt"],
     ["R96 a path outside", () => ({ old: "a", new: "b", path: "/etc/hosts" }), "outside_root", "outside"],
     [
       "R96 a missing file",
       () => ({ old: "a", new: "b", path: join(root, "A.TXT2") }),
       "not_found",
       "Did you mean",
+    ],
+    [
+      "R96 a missing file with nothing like it",
+      () => ({ old: "a", new: "b", path: join(root, "quite-another.md") }),
+      "not_found",
+      "To create it, give an empty old_string.",
     ],
     [
       "R96 an existing file and empty old text",

@@ -4,7 +4,7 @@ import type { DiffOfFile } from "../text/diff.ts";
 import type { EditMatch, EditRequest, Replacement } from "../text/edit-match.ts";
 import type { FileSnapshot, FileWrite, LargePlan } from "../workspace/file-change.ts";
 import { untilLanded } from "../workspace/until-landed.ts";
-import type { Workspace, WorkspaceError } from "../workspace/workspace.ts";
+import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
 import { type Approval, BaseTool, type Confirmation, type ToolError, type ToolResult } from "./tools.ts";
 
 export interface EditParams {
@@ -131,7 +131,10 @@ export class Edit extends BaseTool<EditParams> {
   async execute(params: EditParams, signal: AbortSignal): Promise<ToolResult> {
     const planned = this.#planned.get(params) ?? (await this.#prepare(params, signal));
     this.#planned.delete(params);
-    if ("failure" in planned) return failed(planned.failure);
+    if ("failure" in planned) {
+      const { failure: error } = planned;
+      return { llmContent: error.message, returnDisplay: error.message, error };
+    }
     if ("change" in planned) return this.#executeLarge(params, planned.change, signal);
     const { plan } = planned;
     if (plan.edited !== undefined && plan.edited !== plan.content)
@@ -165,8 +168,10 @@ export class Edit extends BaseTool<EditParams> {
     if (params.old_string === "") return this.#creation(params, before);
     if (before.isLarge) return this.#prepareLarge(params, signal);
     if (!before.exists)
-      await this.#workspace.read(file, { offset: 0, limit: 1, mostLineCharacters: 1 }, signal);
-    if (before.text === null) return notText(file);
+      await this.#workspace
+        .read(file, { offset: 0, limit: 1, mostLineCharacters: 1 }, signal)
+        .catch(suggestCreation);
+    if (before.text === null) return { failure: (await changing()).notText(file) };
     const located = await this.#located(params, before, signal);
     if ("failure" in located) return located;
     return { plan: await this.#planOf(params, before, located.match) };
@@ -232,8 +237,8 @@ export class Edit extends BaseTool<EditParams> {
     const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = params;
     const asked = { file: params.file_path, oldText, newText, expected };
     const large = await this.#workspace.planLargeEdit(asked, signal);
-    if (large === null) return notText(asked.file);
-    const { largeDiff, largeFailure } = await changing();
+    const { largeDiff, largeFailure, notText } = await changing();
+    if (large === null) return { failure: notText(asked.file) };
     const failure = largeFailure({ search: large, expected, isOutdated: large.seen === "older" });
     if (failure !== null) return { failure };
     const { realPath } = large;
@@ -274,8 +279,7 @@ export class Edit extends BaseTool<EditParams> {
     const { fileDiff, personsVersionAnswer } = await changing();
     const diff = fileDiff({ fileName, before: originalContent, after: content });
     const changes = fileDiff({ fileName: params.file_path, before: plan.content, after: content }).fileDiff;
-    const { isNew, notes } = written;
-    const llmContent = personsVersionAnswer({ file: params.file_path, notes, isNew, changes });
+    const llmContent = personsVersionAnswer({ file: params.file_path, ...written, changes });
     return { llmContent, returnDisplay: diff };
   }
 }
@@ -290,11 +294,7 @@ function changeOf({ file_path: file }: EditParams, { before, content }: Plan): F
   return { file, content, isWholeKnown: false, basis: before, isBasisAgreed: true };
 }
 
-function failed(error: ToolError): ToolResult {
-  return { llmContent: error.message, returnDisplay: error.message, error };
-}
-
-function notText(file: string): { readonly failure: ToolError } {
-  const message = `Failed to edit, ${file} holds no text that can be edited.`;
-  return { failure: { type: "not_text", message } };
+function suggestCreation(error: unknown): never {
+  if (!(error instanceof WorkspaceError) || error.code !== "not_found") throw error;
+  throw new WorkspaceError("not_found", `${error.message} To create it, give an empty old_string.`);
 }

@@ -138,6 +138,12 @@ export function mergeLead(
   return file.slice(0, file.length - prefix.length) + written;
 }
 
+/** At the end of a line that changes there, blanks that neither text has may be a slip, or gone on purpose. */
+function hidesTrail({ before, after, file }: ThreeGaps): boolean {
+  const [o, n, f] = [before, after, file].map((gap) => splitGap(gap));
+  return f?.vertical === true && f.trail !== o?.trail && f.trail !== n?.trail;
+}
+
 /** Lines put after the last one, of which the blanks at its end stay its own. */
 export function mergeEnd({ before, after, file }: ThreeGaps, dress: Dress): Surround | undefined {
   const start = dressed(after, dress);
@@ -150,6 +156,7 @@ export function mergeEnd({ before, after, file }: ThreeGaps, dress: Dress): Surr
 /** Something put at the end of one line or the beginning of the next. */
 function atLineEdge({ before, file, left, right }: Insertion, dress: Dress): Surround | undefined {
   if (left.includes("\n") === right.includes("\n") || miscountsBlankLines(before, file)) return undefined;
+  if (right.includes("\n") && hidesTrail({ before, after: right, file })) return undefined;
   const gapAfter = (after: string) => mergeGap({ before, after, file }, dress);
   return left.includes("\n") ? surround(gapAfter(left), right) : surround(left, gapAfter(right));
 }

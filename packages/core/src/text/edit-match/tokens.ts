@@ -62,6 +62,9 @@ export const BACKSLASH_BLIND: Fold = { sign: "\\", pattern: /\\\\/y, key: () => 
 
 export const ENTITY_BLIND: Fold = { sign: "&", pattern: ENTITY, key: decodeEntity };
 
+/** Line ends and tabs by their escapes, behind a backslash too: `\\\\n` that was written as `\\\\` and a line end. */
+export const BREAK_BLIND: Fold = { sign: "\\", pattern: /\\[nrt]/y, key: () => "" };
+
 export const ESCAPE_BLIND: Fold = {
   sign: "\\",
   pattern: ESCAPE,
