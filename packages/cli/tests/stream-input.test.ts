@@ -228,6 +228,35 @@ describe("questions on stdin", () => {
     expect(run.seen.map(({ type }) => type)).not.toContain("awaiting_approval");
   });
 
+  it("P44 with --park the first question ends it, and what was not begun is named", async () => {
+    const run = await driver(["--park"], { calls: [writing()] });
+    run.say(user("write"), user("then this"));
+    expect(await run.end()).toBe(3);
+    const [end, left, ...more] = run.seen.slice(-2);
+    expect(end).toMatchObject({ type: "done", error: { type: "parked" }, confirmation: { kind: "edit" } });
+    expect(left).toMatchObject({ type: "notice", message: expect.stringContaining('"then this"') });
+    expect(more).toEqual([]);
+  });
+
+  it("P46 a subagent asks the same way, and says who it is", async () => {
+    const args = { description: "write", prompt: "write a.txt", subagent_type: "general" };
+    const task = { name: "task", args };
+    const run = await driver(
+      asking,
+      { calls: [task] },
+      { calls: [writing()] },
+      { text: "Written." },
+      { text: "Done." },
+    );
+    run.say(user("write"));
+    const { id, confirmation } = await run.until("awaiting_approval");
+    expect((confirmation as Confirmation).title).toContain("[general]");
+    run.say({ type: "answer", id, decision: { outcome: "once" } });
+    expect(await run.until("done")).toMatchObject({ status: "success", result: "Done." });
+    await run.end();
+    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("x\n");
+  });
+
   it.each([
     [["-p", "x", "--confirm", "stdin"], "--input-format stream-json"],
     [[...DRIVEN, "--confirm", "stdin", "--park"], "choose one"],

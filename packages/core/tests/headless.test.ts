@@ -121,6 +121,17 @@ describe("a question while nobody is there", () => {
   });
 });
 
+describe("a face that cannot ask any more", () => {
+  it("P44 answers a question with null: the call is refused because nobody is here", async () => {
+    const one = session([{ calls: [writing("a.txt")] }, { text: "I see." }], { confirm: async () => null });
+    expect(await lastOf(one, "go")).toMatchObject({
+      status: "refused",
+      error: { type: "needs_approval", message: expect.stringContaining("nobody is here to give it") },
+    });
+    expect(existsSync(join(root, "a.txt"))).toBe(false);
+  });
+});
+
 describe("an answer bound to a schema", () => {
   const answerSchema = {
     type: "object",
@@ -131,7 +142,8 @@ describe("an answer bound to a schema", () => {
 
   it("P44 has its value at the end, also out of a code block, and the schema was in the prompt", async () => {
     const one = session([{ text: 'Here:\n```json\n{"files": 3}\n```' }], { answerSchema, record: false });
-    expect(await lastOf(one, "count")).toMatchObject({ status: "success", structured: { files: 3 } });
+    const end = { status: "success", result: '{"files": 3}', structured: { files: 3 } };
+    expect(await lastOf(one, "count")).toMatchObject(end);
     expect(JSON.stringify(one.history[0])).toContain("additionalProperties");
   });
 
@@ -153,6 +165,14 @@ describe("an answer bound to a schema", () => {
       expect.stringContaining("not valid JSON"),
       expect.stringContaining('"files" must be an integer'),
     ]);
+  });
+
+  it("P44 a model that goes on with a session learns of the schema with its first correction", async () => {
+    await lastOf(session([{ error: { type: "timeout", message: "gone" } }]), "count");
+    const resume = await resumeSession({ home, root });
+    const one = session([{ text: "three" }, { text: '{"files":3}' }], { resume, answerSchema });
+    expect(await lastOf(one, null)).toMatchObject({ status: "success", structured: { files: 3 } });
+    expect(JSON.stringify(one.history)).toContain("additionalProperties");
   });
 
   it("P44 ends as an error after three corrections", async () => {

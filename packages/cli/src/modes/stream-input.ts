@@ -39,7 +39,6 @@ class InHand {
 }
 
 interface OpenQuestion {
-  readonly id: string;
   readonly kind: Confirmation["kind"];
   /** null: nobody will. */
   readonly answer: (decision: Decision | null) => void;
@@ -54,7 +53,8 @@ export class StreamInput implements PromptInput {
   #hasEnded = false;
   #wake = (): void => {};
   #questions = 0;
-  #open: OpenQuestion | null = null;
+  /** By its id; a server may ask while a call does. */
+  readonly #open = new Map<string, OpenQuestion>();
   /** Something was said that could not be read. */
   hasFault = false;
 
@@ -67,26 +67,40 @@ export class StreamInput implements PromptInput {
   async *prompts(session: Session): AsyncGenerator<Prompt> {
     this.#listen(session);
     let count = 0;
-    for (;;) {
-      const [next] = this.#line;
-      if (next === undefined && this.#hasEnded) break;
-      if (next === undefined) {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-        continue;
+    try {
+      for (let next = await this.#next(); next !== undefined; next = await this.#next()) {
+        const prompt = next.prompt(session);
+        count += 1;
+        yield prompt;
+        this.#line.shift();
+        // What came too late for the run is said next; after an interruption it waits for a prompt.
+        const late = prompt.signal?.aborted ? [] : session.takeWaiting();
+        if (late.length > 0) this.#line.unshift(new InHand(late.join("\n\n")));
       }
-      const prompt = next.prompt(session);
-      yield prompt;
-      this.#line.shift();
-      // What came too late for the run is said next; after an interruption it waits for a prompt.
-      const late = prompt.signal?.aborted ? [] : session.takeWaiting();
-      if (late.length > 0) this.#line.unshift(new InHand(late.join("\n\n")));
-      count += 1;
+    } finally {
+      // When the run was parked or interrupted as a whole, the one at the head was the last.
+      this.#tellLeft(this.#line.slice(1));
     }
     if (count === 0 && !this.hasFault && !this.#io.signal.aborted) {
       throw new UsageError('there was no prompt on stdin; write {"type":"user","text":"..."}, one a line.');
     }
+  }
+
+  /** undefined when there will be none. */
+  async #next(): Promise<InHand | undefined> {
+    while (this.#line.length === 0 && !this.#hasEnded) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    return this.#line[0];
+  }
+
+  #tellLeft(left: readonly InHand[]): void {
+    if (left.length === 0) return;
+    const message = `Not begun, because the run ended before: ${left.map(({ text }) => JSON.stringify(text)).join(", ")}`;
+    if (this.#options.outputFormat === "stream-json") this.#tell({ type: "notice", message });
+    else this.#io.output.note(`burin: ${visible(message)}`);
   }
 
   /** Asks the program; when stdin has ended nobody is there to answer. */
@@ -98,8 +112,8 @@ export class StreamInput implements PromptInput {
       }
       this.#questions += 1;
       const id = `q${this.#questions}`;
-      this.#open = { id, kind: confirmation.kind, answer: resolve };
-      signal.addEventListener("abort", () => this.#close(id), { once: true });
+      this.#open.set(id, { kind: confirmation.kind, answer: resolve });
+      signal.addEventListener("abort", () => this.#open.delete(id), { once: true });
       this.#tell({ type: "awaiting_approval", id, confirmation });
     });
 
@@ -107,8 +121,8 @@ export class StreamInput implements PromptInput {
     const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
     const end = (): void => {
       this.#hasEnded = true;
-      this.#open?.answer(null);
-      this.#open = null;
+      for (const { answer } of this.#open.values()) answer(null);
+      this.#open.clear();
       this.#wake();
     };
     lines.on("line", (line) => this.#heed(line, session));
@@ -145,8 +159,8 @@ export class StreamInput implements PromptInput {
   }
 
   #answer(id: string, given: unknown): void {
-    const question = this.#open;
-    if (question === null || question.id !== id) {
+    const question = this.#open.get(id);
+    if (question === undefined) {
       // It may have been answered by an interruption in the same moment.
       this.#tellFault(`no question ${JSON.stringify(id)} is open.`);
       return;
@@ -156,12 +170,8 @@ export class StreamInput implements PromptInput {
       this.#complain(`the decision must be one of ${decisionsFor(question.kind)}.`);
       return;
     }
-    this.#close(id);
+    this.#open.delete(id);
     question.answer(decision);
-  }
-
-  #close(id: string): void {
-    if (this.#open?.id === id) this.#open = null;
   }
 
   #complain(message: string): void {
