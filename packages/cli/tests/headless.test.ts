@@ -65,6 +65,26 @@ describe("a run without a person", () => {
     });
   });
 
+  it("P44 always answers for the folder, so that the next run is not parked; a no is told with its words", async () => {
+    const calls = [writing()];
+    const run = await runner(
+      { calls },
+      { text: "One." },
+      { calls },
+      { text: "Two." },
+      { calls },
+      { text: "I see." },
+    );
+    const parked = async (...args: string[]) =>
+      (JSON.parse((await run(["-p", "write", "--park", "--json", ...args])).stdout) as Parked).sessionId;
+    expect(await run(["sessions", "answer", await parked(), "always"])).toMatchObject({ code: 0 });
+    expect(await run(["-p", "again", "--park"])).toMatchObject({ code: 0, stdout: "Two.\n" });
+    expect(await run(["grants", "revoke", "1"])).toMatchObject({ code: 0 });
+    const refused = await run(["sessions", "answer", await parked(), "no", "not", "there"]);
+    expect(refused).toMatchObject({ code: 3, stdout: "I see.\n" });
+    expect(JSON.stringify(server?.requests.at(-1)?.body)).toContain("not there");
+  });
+
   it("P44 a parked change is asked about anew when the file has changed meanwhile, and made then", async () => {
     await writeFile(join(root, "a.txt"), "old\n");
     const reading = { name: "read_file", args: { absolute_path: join(root, "a.txt") } };
