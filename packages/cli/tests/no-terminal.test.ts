@@ -36,6 +36,7 @@ interface Outcome {
 }
 
 const reading = () => ({ name: "read_file", args: { absolute_path: join(root, "a.txt") } });
+const missing = () => ({ name: "read_file", args: { absolute_path: join(root, "none.txt") } });
 const writing = () => ({ name: "write_file", args: { file_path: join(root, "b.txt"), content: "b\n" } });
 
 const OUTCOMES: Readonly<Record<string, Outcome>> = {
@@ -84,6 +85,13 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
     status: "limit",
     type: "budget",
     says: /budget of 1 call is used up/,
+  },
+  "the model repeats a failing call (P4)": {
+    replies: () => Array.from({ length: 6 }, () => ({ calls: [missing()] })),
+    code: 4,
+    status: "limit",
+    type: "loop",
+    says: /same failing call of read_file 6 times/,
   },
   "the settings are broken": {
     replies: () => [],
