@@ -19,15 +19,15 @@ const MANY_TURNS = 2000;
 const LARGE_WINDOW = 1_000_000;
 const USUAL_WINDOW = 128_000;
 
-/** @param {{ root: string, home: string }} places @param {number} turns @param {string} file */
-async function startServer({ root }, turns, file) {
-  const server = fork(SERVER, [String(turns), join(root, file)]);
+/** With the mark of a subagent the reads are its own. @param {string} path @param {number} turns @param {string} subagent */
+export async function startServer(path, turns, subagent = "") {
+  const server = fork(SERVER, [String(turns), path, subagent]);
   const [port] = await once(server, "message");
   return { server, url: `http://127.0.0.1:${port}/v1`, port };
 }
 
 /** @param {string} kind @param {readonly string[]} args */
-async function run1(kind, args) {
+export async function run1(kind, args) {
   const { stdout } = await promisify(execFile)(process.execPath, [CLIENT, kind, ...args], {
     maxBuffer: 1 << 24,
   });
@@ -38,8 +38,9 @@ export async function run() {
   const base = mkdtempSync(join(tmpdir(), "burin-bench-agent-"));
   const places = { root: base, home: join(base, "home") };
   writeFileSync(join(base, "file.txt"), `${"A line of a file that is read.\n".repeat(64)}`);
-  const few = await startServer(places, FEW, "file.txt");
-  const more = await startServer(places, TURNS, "file.txt");
+  const file = join(base, "file.txt");
+  const few = await startServer(file, FEW);
+  const more = await startServer(file, TURNS);
   /** @param {string} kind */
   const turnMs = async (kind) => {
     const args = [base, places.home, String(LARGE_WINDOW)];
@@ -55,7 +56,7 @@ export async function run() {
   }
   few.server.disconnect();
   more.server.disconnect();
-  const many = await startServer(places, MANY_TURNS, "file.txt");
+  const many = await startServer(file, MANY_TURNS);
   const long = await run1("agent", [many.url, base, places.home, String(USUAL_WINDOW)]);
   const firstBytes = Number(await (await fetch(`http://127.0.0.1:${many.port}/first`)).text());
   many.server.disconnect();

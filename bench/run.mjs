@@ -6,6 +6,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const BENCHES = {
   start: "start.mjs",
   agent: "agent.mjs",
+  task: "task.mjs",
   files: "files.mjs",
   "huge-tree": "huge-tree.mjs",
   edit: "edit/run.mjs",

@@ -1,7 +1,14 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type AgentEvent, createSession, historyOf, openAiCompatible } from "@burin/core";
+import {
+  type AgentEvent,
+  type ChatModel,
+  createSession,
+  historyOf,
+  openAiCompatible,
+  scriptedModel,
+} from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, describe, expect, it } from "vitest";
 
@@ -76,5 +83,37 @@ describe("the web tools in a turn", () => {
     ]);
     expect(JSON.stringify(requests[1])).toContain("was made in 1430");
     expect(JSON.stringify([requests[0], requests[2]])).not.toContain("was made in 1430");
+  });
+
+  it("R42 what a question over a page costs is told, and counts for the budget of the session", async () => {
+    const place = await serve((_request, response) => response.end("The burin was made in 1430."));
+    const usage = { inputTokens: 70, outputTokens: 30, cachedTokens: 0 };
+    const scripted = scriptedModel([
+      { calls: [{ name: "web_fetch", args: { url: `http://${place}/`, prompt: "When?" } }] },
+      { text: "never said" },
+    ]);
+    const isAboutPage = (system: string) => system.startsWith("Answer the question from the web page");
+    const model: ChatModel = {
+      name: "counting",
+      async *stream(request, signal) {
+        if (!isAboutPage(request.system)) {
+          yield* scripted.stream(request, signal);
+          return;
+        }
+        yield { type: "text", text: "In 1430." };
+        yield { type: "usage", usage };
+        yield { type: "end", reason: "stop" };
+      },
+    };
+    const settings = {
+      web: { allowedHosts: [place] },
+      model: { prices: { counting: { input: 0, output: 100_000 } } },
+    };
+    const session = createSession({ cwd: ".", model, settings, approvalMode: "yolo", budget: "$3" });
+    const events: AgentEvent[] = [];
+    for await (const event of session.run("go")) events.push(event);
+    await session.close();
+    expect(events).toContainEqual({ type: "usage", usage, purpose: "page" });
+    expect(events.at(-1)).toMatchObject({ status: "limit", error: { type: "budget" } });
   });
 });

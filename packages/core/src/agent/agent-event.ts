@@ -18,6 +18,9 @@ interface ContextNote {
   readonly file?: string;
 }
 
+/** What tokens went into that no reply of the loop is made of. `page`: a question over a web page. */
+export type UsagePurpose = "compaction" | "subagent" | "edit_correction" | "page" | "mcp_sampling";
+
 /** The answers to these calls are old and large: a short note takes their place in the history. */
 interface Cleared {
   readonly type: "cleared";
@@ -53,7 +56,7 @@ export type AgentEvent =
   | Thought
   | { readonly type: "tool_call"; readonly call: ToolCall }
   /** `purpose` is set when the tokens went into something else than a reply. */
-  | { readonly type: "usage"; readonly usage: Usage; readonly purpose?: "compaction" | "subagent" }
+  | { readonly type: "usage"; readonly usage: Usage; readonly purpose?: UsagePurpose }
   | Notice
   | ContextNote
   | Cleared

@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import type { AgentEvent } from "../agent/agent-event.ts";
+import type { AgentEvent, UsagePurpose } from "../agent/agent-event.ts";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks } from "../agent/background-tasks.ts";
 import { editCorrector } from "../agent/edit-corrector.ts";
 import { pageAnswerer } from "../agent/page-answerer.ts";
 import { notice } from "../agent/plain-events.ts";
 import { samplingOf } from "../agent/sampling.ts";
+import { type Account, spendingModel } from "../agent/spending-model.ts";
 import type { ChatModel } from "../models/chat-model.ts";
 import { configuredModel } from "../models/configured-model.ts";
 import { newSessionId } from "../session/session-id.ts";
@@ -57,7 +58,7 @@ export function joinSession(options: SessionOptions) {
   const joined = joinParts(
     { ...options, root: options.cwd },
     {
-      ...helpOf(settings, model),
+      ...helpOf(settings, model, (purpose) => ({ purpose, budget, tell: (event) => agent.tell(event) })),
       subagents,
       recorded: async () => recording?.recorded(),
       ...(isRecorded ? { undoWriter: id } : {}),
@@ -105,11 +106,12 @@ function announcementOf({ name }: ChatModel, { id, root, forkOf }: Announced): A
 }
 
 /** What tools have of the model: its help, and how much of an answer its window takes. */
-function helpOf(settings: Settings, model: ChatModel) {
+function helpOf(settings: Settings, model: ChatModel, accountOf: (purpose: UsagePurpose) => Account) {
+  const paid = (purpose: UsagePurpose) => spendingModel(model, accountOf(purpose));
   return {
-    ...(settings.tools.editCorrection ? { correctEdit: editCorrector(model) } : {}),
-    answerFromPage: pageAnswerer(model),
-    askModel: samplingOf(model),
+    ...(settings.tools.editCorrection ? { correctEdit: editCorrector(paid("edit_correction")) } : {}),
+    answerFromPage: pageAnswerer(paid("page")),
+    askModel: samplingOf(paid("mcp_sampling")),
     mostAnswerCharacters: roomForAnswers(contextWindowOf(settings, model)),
   };
 }

@@ -1,0 +1,36 @@
+import type { ChatModel, ModelEvent, ModelRequest } from "../models/chat-model.ts";
+import type { AgentEvent, UsagePurpose } from "./agent-event.ts";
+import type { Budget } from "./budget.ts";
+import { ContextSize } from "./context-size.ts";
+
+/** Who pays for a request that is no turn of the loop, and what for. */
+export interface Account {
+  readonly purpose: UsagePurpose;
+  readonly budget: Budget | undefined;
+  readonly tell: (event: AgentEvent) => void;
+}
+
+/** The same model for help beside the loop: what it uses counts for the session and is told. */
+export function spendingModel(model: ChatModel, { purpose, budget, tell }: Account): ChatModel {
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    let isCounted = false;
+    let said = "";
+    for await (const event of model.stream(request, signal)) {
+      if (event.type === "text") said += event.text;
+      if (event.type === "usage") {
+        isCounted = true;
+        budget?.spend(event.usage, model.name);
+        tell({ ...event, purpose });
+      }
+      if (event.type === "end" && event.reason !== "error" && !isCounted) spendEstimated(request, said);
+      yield event;
+    }
+  }
+  /** A service that counts nothing must not make a budget endless. */
+  function spendEstimated(request: ModelRequest, said: string): void {
+    const size = new ContextSize();
+    const usage = { inputTokens: size.of(request), outputTokens: size.ofText(said), cachedTokens: 0 };
+    budget?.spend(usage, model.name);
+  }
+  return { name: model.name, stream };
+}
