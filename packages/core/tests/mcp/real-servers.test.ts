@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
+import { createServer as createHttpServer, request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -20,6 +21,8 @@ afterEach(async () => {
 
 const yolo = { approvalMode: "yolo" } as const;
 const textOf = ({ llmContent }: ToolResult) => JSON.stringify(llmContent);
+
+const WITHOUT_PROXY = { HTTP_PROXY: "", http_proxy: "", NO_PROXY: "", no_proxy: "" };
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
@@ -82,6 +85,31 @@ describe("MCP servers that others wrote", () => {
     expect(textOf(await toolbox.call("far__echo", { message: "over the wire" }))).toContain(
       "Echo: over the wire",
     );
+  });
+
+  it("P50 R24 through the proxy that the environment names, which alone knows where the server is", async () => {
+    const port = await everythingOverHttp("streamableHttp");
+    const seen: string[] = [];
+    const proxy = createHttpServer((asked, answer) => {
+      seen.push(`${asked.method} ${asked.url}`);
+      const headers = { ...asked.headers, host: `127.0.0.1:${port}` };
+      const onward = request({ port, path: "/mcp", method: asked.method, headers }, (reply) => {
+        answer.writeHead(reply.statusCode ?? 502, reply.headers);
+        reply.pipe(answer);
+      });
+      asked.pipe(onward);
+    }).listen(0, "127.0.0.1");
+    await new Promise((resolve) => proxy.once("listening", resolve));
+    started.push({ kill: () => proxy.closeAllConnections() }, { kill: () => proxy.close() });
+    const address = proxy.address();
+    const before = { ...process.env };
+    started.push({ kill: () => Object.assign(process.env, WITHOUT_PROXY, before) });
+    const HTTP_PROXY = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+    Object.assign(process.env, { HTTP_PROXY, http_proxy: HTTP_PROXY, NO_PROXY: "", no_proxy: "" });
+    const toolbox = project.open({ far: { url: "http://mcp.example.test/mcp" } }, yolo);
+    expect(await toolbox.ready()).toEqual([]);
+    expect(textOf(await toolbox.call("far__echo", { message: "by proxy" }))).toContain("Echo: by proxy");
+    expect(seen[0]).toBe("POST http://mcp.example.test/mcp");
   });
 
   it("R24 R25 two servers at once: server-filesystem and server-memory, by full and by plain names", async () => {
