@@ -177,6 +177,10 @@ describe("burin doctor", () => {
     expect(about("model")).toMatchObject([
       { state: "fail", message: expect.stringContaining("cannot be reached") },
     ]);
+    const wrong = await doctor([], { OPENAI_BASE_URL: "models.example/v1" });
+    expect(wrong.about("model")).toMatchObject([
+      { state: "fail", message: expect.stringContaining("is no address") },
+    ]);
     const keyless = await doctor([], { OPENAI_BASE_URL: "https://models.example/v1", OPENAI_API_KEY: "" });
     expect(keyless.about("model")).toMatchObject([
       { state: "warn", message: expect.stringContaining("no key in OPENAI_API_KEY") },

@@ -205,6 +205,20 @@ describe("tasks in the background", () => {
     await session.close();
   });
 
+  it("P46 a run that is out of time stops them, and says that it was the budget", async () => {
+    const { opened, open: finish } = gate();
+    const { model } = models([{ calls: [task("general")] }, { text: "waiting" }], {
+      [GENERAL]: behind(opened, scriptedModel([{ calls: [write("late.txt")] }, { text: "written" }])),
+    });
+    const session = open(model, { approvalMode: "yolo", budget: "0.4s" });
+    const events = await run(session);
+    expect(events.at(-1)).toMatchObject({ status: "limit", error: { type: "budget" } });
+    expect(session.tasks.list()).toMatchObject([{ status: "cancelled" }]);
+    finish();
+    await session.close();
+    expect(await readdir(root)).toEqual(["a.txt"]);
+  });
+
   it("P46 a reader that leaves, and a session that closes, stop them too", async () => {
     const { opened, open: finish } = gate();
     const { model } = models([{ calls: [task("general")] }, { text: "waiting" }], {

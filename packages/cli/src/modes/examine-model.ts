@@ -17,6 +17,11 @@ export async function examineModel(
   }
   const { name, provider, baseUrl, apiKey } = choice;
   const address = withoutLogin(baseUrl);
+  if (!isAddress(baseUrl)) {
+    return fail(
+      `${name} (${provider}): "${address}" is no address: write it as http://host:port/v1 or https://host/v1.`,
+    );
+  }
   const variable = keyVariable(choice, settings);
   const key = apiKey === undefined ? `no key in ${variable}` : `key from ${variable}`;
   const what = `${name} (${provider}) at ${address}, ${key}`;
@@ -41,6 +46,10 @@ export async function examineLocalServers(signal: AbortSignal): Promise<Finding>
     ({ name, baseUrl, models }) => `${name} at ${baseUrl} (${models.join(", ") || "no models"})`,
   );
   return findings("local servers").ok(shown.join("; ") || "None listens on the usual ports.");
+}
+
+function isAddress(baseUrl: string): boolean {
+  return URL.canParse(baseUrl.trim()) && /^https?:$/.test(new URL(baseUrl.trim()).protocol);
 }
 
 function isHere(baseUrl: string): boolean {
