@@ -50,6 +50,13 @@ const DOUBTS: readonly Doubt[] = [
     new: "$ extra --one\n\n$ extra --two --three\nOptions: some",
   },
   {
+    doubt: "the line that was left out is one that more places have",
+    content:
+      "one {\n  height: 3px;\n}\ntwo {\n  width: 10px;\n  height: 3px;\n  color: red;\n  border: 0;\n}\n",
+    old: "  width: 10px;\n  color: red;\n  border: 0;",
+    new: "  width: 10px;\n  color: red;\n  border: 1px;",
+  },
+  {
     doubt: "blanks are wrong where other signs meet now",
     content: "return '<b>' + text + '</b>';\n",
     old: "return '<b>'+text + '</b>';",

@@ -152,7 +152,13 @@ class NearSearch {
     if (dropped === undefined) return true;
     const [line, previous] = [this.#fileLines[dropped], this.#fileLines[dropped - 1]];
     if (this.#oldLines.length < FEWEST_LINES || line?.text === previous?.text) return false;
-    return this.#isRestored(dropped) || this.#isSure(dropped - from);
+    if (this.#isRestored(dropped)) return true;
+    return !this.#setsApart(line) && this.#isSure(dropped - from);
+  }
+
+  /** A line that more places have may be what tells this one from its like: a text without it may mean another. */
+  #setsApart(line: Line | undefined): boolean {
+    return line !== undefined && WORD.test(line.text) && this.#countOf.get(line.text) !== 1;
   }
 
   /**
