@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -111,6 +111,26 @@ describe("run_shell_command on the command line", () => {
     expect(alive(other)).toBe(0);
     const home = environment().BURIN_HOME ?? "";
     expect(readdirSync(join(home, "running"))).toEqual([]);
+    await rm(home, { recursive: true });
+  });
+
+  it("P26 SIGKILL of Burin while a hook runs: the next start ends what it has started", async () => {
+    const name = word();
+    const home = environment().BURIN_HOME ?? "";
+    await mkdir(home, { recursive: true });
+    const settings = join(home, "settings.json");
+    await writeFile(settings, JSON.stringify({ hooks: [{ event: "before_tool", command: tree(name) }] }));
+    const { child, ended } = start("true");
+    expect(await until(() => alive(name) === 3)).toBe(true);
+    child.kill("SIGKILL");
+    await ended;
+    expect(alive(name)).toBe(3);
+    await rm(settings);
+    await burin(["call", "list_directory", '{"path":"."}', "--root", root], {
+      cwd: root,
+      env: environment(),
+    });
+    expect(alive(name)).toBe(0);
     await rm(home, { recursive: true });
   });
 

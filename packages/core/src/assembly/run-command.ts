@@ -1,3 +1,4 @@
+import { burinHome } from "../settings/load-settings.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { Commands } from "../workspace/commands.ts";
 import type { ExchangeEnd } from "../workspace/run-exchange.ts";
@@ -42,6 +43,7 @@ export function commandRunner({
     const environment = options.environment ?? process.env;
     return exchange({
       command,
+      home: burinHome(environment),
       shell: commands.shell,
       cwd: root,
       env: childEnvironment(environment, environmentRules(settings)),

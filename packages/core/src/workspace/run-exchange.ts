@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { endAtExit } from "./at-exit.ts";
+import { ProcessLedger } from "./process-ledger.ts";
 import { endTree, RUN_VARIABLE, type TreeMarks } from "./process-tree.ts";
 import { type Child, endWindowsTree, killNow, startChild, systemProcesses } from "./run-process.ts";
 import type { SandboxPlan } from "./sandbox.ts";
@@ -10,6 +10,8 @@ import { type ShellProgram, shellArguments } from "./shell-program.ts";
 /** One question to a program: a line for the shell, what it reads, and how much it may take. */
 export interface ExchangeRequest {
   readonly command: string;
+  /** Where it is written down that it runs, for the next start to end it after a crash. */
+  readonly home: string;
   readonly shell: ShellProgram;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -40,7 +42,8 @@ const DRAIN_MS = 300;
 
 /** Starts it, hands it the input, and ends it with everything that it started. Never rejects. */
 export async function exchange(request: ExchangeRequest): Promise<ExchangeEnd> {
-  const runId = `exchange-${randomBytes(8).toString("hex")}`;
+  const ledger = new ProcessLedger(request.home, systemProcesses);
+  const runId = `${ledger.id}.1`;
   const argv = [request.shell.path, ...shellArguments(request.shell, request.command)] as const;
   let plan: SandboxPlan | null = null;
   try {
@@ -55,12 +58,15 @@ export async function exchange(request: ExchangeRequest): Promise<ExchangeEnd> {
       hasInput: true,
       isVerbatim: request.shell.isVerbatim,
     });
-    return await answerOf(child, request, runId);
+    const started = systemProcesses.find(child.pid)?.started ?? "";
+    ledger.note({ pid: child.pid, started });
+    return await answerOf(child, request, { runId, known: new Map([[child.pid, started]]) });
   } catch (error) {
     const startError = error instanceof Error ? error.message : String(error);
     return { stdout: Buffer.alloc(0), stderr: "", exitCode: null, signal: null, stopped: null, startError };
   } finally {
     plan?.release();
+    ledger.close();
   }
 }
 
@@ -69,8 +75,7 @@ function marked(env: Readonly<Record<string, string>>, runId: string): string {
   return inherited ? `${inherited} ${runId}` : runId;
 }
 
-async function answerOf(child: Child, request: ExchangeRequest, runId: string): Promise<ExchangeEnd> {
-  const marks = { runId, known: new Map([[child.pid, systemProcesses.find(child.pid)?.started ?? ""]]) };
+async function answerOf(child: Child, request: ExchangeRequest, marks: TreeMarks): Promise<ExchangeEnd> {
   const forget = endAtExit(() => killNow(marks));
   let stopped: ExchangeEnd["stopped"] = null;
   let halt: () => void = () => {};
