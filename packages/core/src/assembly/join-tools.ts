@@ -22,7 +22,7 @@ import { grantsOf } from "./join-grants.ts";
 import { joinHooks } from "./join-hooks.ts";
 import { memoryPlaces } from "./join-memory.ts";
 import { undoJournal } from "./join-recording.ts";
-import { searcherOf } from "./join-search.ts";
+import { webParts } from "./join-search.ts";
 import { discoveryOf } from "./open-sources.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
@@ -69,8 +69,7 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
     overwriteUnread: options.overwriteUnread ?? false,
     memory: memoryPlaces(workspace, home),
     planning: planningOf(current, spoken),
-    web: settings.web,
-    searcher: searcherOf(settings.web.search, options.environment ?? process.env),
+    ...webParts(settings, { environment: options.environment ?? process.env, discovery: () => discovery }),
   };
   const toolsIn = (place: Workspace) => builtInTools({ ...shared, workspace: place });
   for (const tool of toolsIn(workspace)) {

@@ -24,6 +24,7 @@ export function lazyMcp(discovery: ToolDiscovery): McpDoor {
     resources: async (signal) => (await door()).resources(signal),
     prompt: async (request, signal) => (await door()).prompt(request, signal),
     readResource: async (server, uri, signal) => (await door()).readResource(server, uri, signal),
+    callTool: async (order, signal) => (await door()).callTool(order, signal),
     test: async (server, signal) => (await door()).test(server, signal),
     login: async (server, how, signal) => (await door()).login(server, how, signal),
   };

@@ -121,7 +121,9 @@ export const SETTINGS_SCHEMA: JsonSchema = {
       },
       search: {
         ...section("The service that web_search asks.", {
-          provider: { enum: ["searxng", "tavily", "brave", "exa", "google"] },
+          provider: { enum: ["searxng", "tavily", "brave", "exa", "google", "mcp"] },
+          server: { type: "string", description: "For mcp: the alias of a server in mcpServers." },
+          tool: { type: "string", description: "For mcp: the server's tool that searches, by its own name." },
           url: { type: "string", description: "Where it is; searxng needs it, others have their own." },
           apiKeyEnv: { type: "string", description: "The environment variable that holds the key." },
           engineId: { type: "string", description: "google: the ID of the search engine." },

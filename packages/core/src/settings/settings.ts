@@ -84,13 +84,16 @@ interface WebSettings {
 }
 
 export interface WebSearchSettings {
-  readonly provider: "searxng" | "tavily" | "brave" | "exa" | "google";
+  readonly provider: "searxng" | "tavily" | "brave" | "exa" | "google" | "mcp";
   /** Where the service is, instead of the provider's own address; SearXNG has none of its own. */
   readonly url?: string;
   /** The variable that holds the key, instead of the provider's own. */
   readonly apiKeyEnv?: string;
   /** Google's ID of the search engine. */
   readonly engineId?: string;
+  /** Only for `mcp`: the alias of the server, and its tool by the server's own name. */
+  readonly server?: string;
+  readonly tool?: string;
 }
 
 interface FileSettings {

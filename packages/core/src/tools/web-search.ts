@@ -23,7 +23,7 @@ const MOST_RESULTS = 20;
 
 const HOW_TO_ADD =
   'No search service is configured. Name one in settings.json: "web": {"search": {"provider": "tavily"}} with its key ' +
-  'in TAVILY_API_KEY; or "brave", "exa", "google", or "searxng" with "url".';
+  'in TAVILY_API_KEY; or "brave", "exa", "google", "searxng" with "url", or "mcp" with "server" and "tool".';
 
 export class WebSearch extends BaseTool<WebSearchParams> {
   readonly name = "web_search";

@@ -37,9 +37,17 @@ export interface McpDoor {
   prompt(request: McpPromptRequest, signal?: AbortSignal): Promise<PartUnion[]>;
   resources(signal?: AbortSignal): Promise<readonly McpResource[]>;
   readResource(server: string, uri: string, signal?: AbortSignal): Promise<PartUnion[]>;
+  /** One call by the server's own name for the tool; gives what the server answers, as it answers it. */
+  callTool(order: ServerOrder, signal?: AbortSignal): Promise<unknown>;
   /** Starts the server and asks it for everything; rejects with the reason in words. */
   test(server: string, signal?: AbortSignal): Promise<McpReport>;
   login(server: string, how: McpLogin, signal?: AbortSignal): Promise<"logged_in" | "not_needed">;
+}
+
+interface ServerOrder {
+  readonly server: string;
+  readonly tool: string;
+  readonly argumentsFor: (inputSchema: unknown) => Readonly<Record<string, unknown>>;
 }
 
 export interface McpReport {
@@ -82,6 +90,28 @@ export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
       const answer = await connection.request("resources/read", { uri }, signal);
       const contents = isRecord(answer) && Array.isArray(answer.contents) ? answer.contents : [];
       return contents.map(resourcePart);
+    },
+    async callTool({ server: alias, tool: name, argumentsFor }, signal = NEVER) {
+      const server = await named(alias);
+      const tools = await server.listed(signal);
+      const tool = tools.find((one) => one.plainName === name);
+      if (tool === undefined) {
+        const known = tools.map((one) => one.plainName).join(", ");
+        throw new McpError(
+          "mcp_unavailable",
+          `The MCP server "${alias}" has no tool "${name}". It has: ${known || "none"}.`,
+        );
+      }
+      const { parameterSchema: inputSchema } = tool;
+      const args = argumentsFor(inputSchema);
+      return server.connection.callTool({
+        tool: name,
+        args,
+        inputSchema,
+        signal,
+        onProgress: () => {},
+        mayRepeat: false,
+      });
     },
     async test(alias, signal = NEVER) {
       const server = await named(alias);

@@ -31,10 +31,17 @@ export interface ServerLine {
   list(what: "prompts" | "resources", signal: AbortSignal): Promise<unknown[]>;
 }
 
+interface ListedTool {
+  readonly name: string;
+  /** As the server calls it. */
+  readonly plainName: string;
+  readonly parameterSchema: object;
+}
+
 /** A server as the door to its prompts and resources uses it. */
 export interface ServerPort {
   readonly alias: string;
-  readonly connection: Pick<ServerLine, "request" | "list">;
-  listed(signal: AbortSignal): Promise<readonly { readonly name: string }[]>;
+  readonly connection: ServerLine;
+  listed(signal: AbortSignal): Promise<readonly ListedTool[]>;
   login(how: McpLogin, signal: AbortSignal): Promise<"logged_in" | "not_needed">;
 }

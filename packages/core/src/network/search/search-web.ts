@@ -7,6 +7,7 @@ import { WebError } from "../web-error.ts";
 import { brave } from "./brave.ts";
 import { exa } from "./exa.ts";
 import { google } from "./google.ts";
+import { namedTool } from "./mcp-search.ts";
 import {
   type FoundPage,
   field,
@@ -20,7 +21,7 @@ import { tavily } from "./tavily.ts";
 
 export type { FoundPage } from "./search-service.ts";
 
-const SERVICES: Readonly<Record<WebSearchSettings["provider"], SearchService>> = {
+const SERVICES: Readonly<Record<Exclude<WebSearchSettings["provider"], "mcp">, SearchService>> = {
   searxng,
   tavily,
   brave,
@@ -45,7 +46,7 @@ export async function searchWeb(
   { settings, environment }: { readonly settings: WebSearchSettings; readonly environment: Environment },
   signal: AbortSignal,
 ): Promise<readonly FoundPage[]> {
-  const service = SERVICES[settings.provider];
+  const service = serviceOf(settings);
   const access = accessTo(service, settings, environment);
   const withoutKey = (text: string) => (access.key === "" ? text : text.replaceAll(access.key, "[the key]"));
   try {
@@ -61,12 +62,18 @@ export async function searchWeb(
 /** What the service lacks before it can be asked, in words that say what to do; null when nothing. Asks nobody. */
 export function searchFault(settings: WebSearchSettings, environment: Environment): string | null {
   try {
-    accessTo(SERVICES[settings.provider], settings, environment);
+    if (settings.provider === "mcp") namedTool(settings);
+    else accessTo(serviceOf(settings), settings, environment);
     return null;
   } catch (error) {
     if (error instanceof WebError) return error.message;
     throw error;
   }
+}
+
+function serviceOf({ provider }: WebSearchSettings): SearchService {
+  if (provider === "mcp") throw new Error("A search by an MCP server asks no service by itself.");
+  return SERVICES[provider];
 }
 
 function accessTo(
