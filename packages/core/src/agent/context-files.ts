@@ -24,9 +24,15 @@ export interface ContextText {
   readonly text: string;
 }
 
-const DEFAULT_NAMES = ["AGENTS.md"];
+const DEFAULT_NAME = "AGENTS.md";
 /** UTF-8 takes no more for a character; what would be cut anyway is not read. */
 const MOST_BYTES_PER_CHARACTER = 4;
+
+/** The names that context files have; the first is that of the file to which facts are added. */
+export function contextFileNames(named: readonly string[]): readonly [string, ...string[]] {
+  const [first = DEFAULT_NAME, ...others] = named.filter((name) => name !== "" && name === basename(name));
+  return [first, ...others];
+}
 
 /**
  * Finds the files that say how to work: the person's own, those of the root and of the folders above it up to
@@ -41,8 +47,7 @@ export class ContextFiles {
 
   constructor(places: ContextPlaces) {
     this.#places = places;
-    const names = places.fileNames.filter((name) => name !== "" && name === basename(name));
-    this.#names = names.length > 0 ? names : DEFAULT_NAMES;
+    this.#names = contextFileNames(places.fileNames);
     this.#root = places.roots[0] ?? "";
   }
 

@@ -1,13 +1,20 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { contextFileNames } from "../agent/context-files.ts";
 import type { MemoryPlaces } from "../tools/memoryTool.ts";
 import { openWorkspace } from "../workspace/node-workspace.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
-const FILE_NAME = "AGENTS.md";
+interface MemoryGround {
+  readonly workspace: Workspace;
+  readonly home: string;
+  /** As settings name them. */
+  readonly fileNames: readonly string[];
+}
 
-/** Facts are kept in the context files: the project's at its root, the person's own in their home. */
-export function memoryPlaces(workspace: Workspace, home: string): MemoryPlaces {
+/** Facts are kept where the next session is told of them: the project's at its root, the person's own in their home. */
+export function memoryPlaces({ workspace, home, fileNames }: MemoryGround): MemoryPlaces {
+  const [fileName] = contextFileNames(fileNames);
   let personal: Workspace | undefined;
   const openHome = () => {
     if (personal === undefined) {
@@ -17,7 +24,7 @@ export function memoryPlaces(workspace: Workspace, home: string): MemoryPlaces {
     return personal;
   };
   return {
-    project: { file: join(workspace.root, FILE_NAME), open: () => workspace },
-    global: { file: join(home, FILE_NAME), open: openHome },
+    project: { file: join(workspace.root, fileName), open: () => workspace },
+    global: { file: join(home, fileName), open: openHome },
   };
 }

@@ -67,7 +67,7 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
     commands,
     svgAsText: settings.tools.svgAsText,
     overwriteUnread: options.overwriteUnread ?? false,
-    memory: memoryPlaces(workspace, home),
+    memory: memoryPlaces({ workspace, home, fileNames: settings.context.fileNames }),
     planning: planningOf(current, spoken),
     ...webParts(settings, { environment: options.environment ?? process.env, discovery: () => discovery }),
   };

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { madeFile, temporaryFolder } from "../../tests/made-files.ts";
-import { createToolbox, type ToolboxOptions } from "../create-session.ts";
+import { createSession, createToolbox, type ToolboxOptions } from "../create-session.ts";
 import type { Confirmation } from "./tools.ts";
 
 let root: string;
@@ -52,6 +52,29 @@ describe("save_memory", () => {
     const result = await toolbox().call("save_memory", { fact: "use tabs." });
     expect(result).toMatchObject({ llmContent: `Already remembered in ${join(root, "AGENTS.md")}.` });
     expect(readFileSync(join(root, "AGENTS.md"), "utf8").match(/tabs/g)).toHaveLength(1);
+  });
+
+  it("P55 goes to the file that the next session is told of, where settings give it another name", async () => {
+    const settings = { context: { fileNames: ["../NOT.md", "NOTES.md", "AGENTS.md"] } };
+    await toolbox({ confirm: yes, settings }).call("save_memory", { fact: "Use tabs" });
+    expect(readFileSync(join(root, "NOTES.md"), "utf8")).toContain("- Use tabs");
+    expect(existsSync(join(root, "AGENTS.md"))).toBe(false);
+    const requests: string[] = [];
+    const session = createSession({
+      cwd: root,
+      settings,
+      environment: { BURIN_HOME: home },
+      model: {
+        name: "watched",
+        async *stream({ history }) {
+          requests.push(JSON.stringify(history));
+          yield { type: "end", reason: "stop" };
+        },
+      },
+    });
+    for await (const _event of session.run("hello"));
+    await session.close();
+    expect(requests[0]).toContain("Use tabs");
   });
 
   it("writes nothing without an approval, and nothing when it is refused", async () => {
