@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type AgentEvent,
@@ -13,20 +12,16 @@ import {
   type SessionOptions,
   scriptedModel,
 } from "@burin/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "./made-files.ts";
 
 let root: string;
 let home: string;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-background-"));
-  home = await mkdtemp(join(tmpdir(), "burin-home-"));
+  root = temporaryFolder();
+  home = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true });
-  await rm(home, { recursive: true });
 });
 
 const EXPLORE = "You explore.";

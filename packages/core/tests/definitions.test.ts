@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
   type AgentEvent,
@@ -8,19 +7,15 @@ import {
   type SessionOptions,
   scriptedModel,
 } from "@burin/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "./made-files.ts";
 
 let root: string;
 let home: string;
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-definitions-"));
-  home = await mkdtemp(join(tmpdir(), "burin-home-"));
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true });
-  await rm(home, { recursive: true });
+beforeEach(() => {
+  root = temporaryFolder();
+  home = temporaryFolder();
 });
 
 async function define(path: string, text: string): Promise<string> {

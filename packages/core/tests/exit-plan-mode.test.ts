@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type AgentEvent,
@@ -11,16 +10,13 @@ import {
   type ScriptLine,
   scriptedModel,
 } from "@burin/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "./made-files.ts";
 
 let root: string;
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-plan-"));
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true });
+beforeEach(() => {
+  root = temporaryFolder();
 });
 
 const PLAN = { name: "exit_plan_mode", args: { plan: "1. write a.txt" } };

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type AgentEvent,
@@ -12,21 +11,17 @@ import {
   type SettingsInput,
   scriptedModel,
 } from "@burin/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "./made-files.ts";
 
 let root: string;
 let home: string;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-hooks-"));
-  home = await mkdtemp(join(tmpdir(), "burin-home-"));
+  root = temporaryFolder();
+  home = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
   await writeFile(join(root, "b.txt"), "beta\n");
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true });
-  await rm(home, { recursive: true });
 });
 
 type Hook = NonNullable<SettingsInput["hooks"]>[number];

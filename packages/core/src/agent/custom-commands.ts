@@ -1,4 +1,4 @@
-import { definitionFiles } from "./definition-files.ts";
+import { type Defined, type DefinitionFile, definedIn, definitionFiles } from "./definition-files.ts";
 
 /** A prompt that a person has written down, to be given by its name: `/name words`. */
 export interface CustomCommand {
@@ -7,29 +7,18 @@ export interface CustomCommand {
   readonly prompt: string;
 }
 
-export interface CustomCommands {
-  readonly found: readonly CustomCommand[];
-  readonly problems: readonly string[];
-}
-
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
-/** The commands in these folders; a later one of the same name wins. */
-export async function customCommandsIn(folders: readonly string[]): Promise<CustomCommands> {
-  const found = new Map<string, CustomCommand>();
-  const problems: string[] = [];
-  for (const folder of folders) {
-    const { files, problems: unread } = await definitionFiles(folder);
-    problems.push(...unread);
-    for (const { name, path, fields, body } of files) {
-      const description = typeof fields.description === "string" ? fields.description : "";
-      if (!NAME.test(name))
-        problems.push(`${path} cannot be a command: its name must be letters, digits, "_" or "-".`);
-      else if (body === "") problems.push(`${path} cannot be a command: it holds no prompt.`);
-      else found.set(name, { name, description, prompt: body });
-    }
-  }
-  return { found: [...found.values()], problems };
+/** The commands in these folders. */
+export function customCommandsIn(folders: readonly string[]): Promise<Defined<CustomCommand>> {
+  return definedIn(folders, definitionFiles, commandOf);
+}
+
+function commandOf({ name, fields, body }: DefinitionFile): CustomCommand {
+  if (!NAME.test(name)) throw new Error('cannot be a command: its name must be letters, digits, "_" or "-"');
+  if (body === "") throw new Error("cannot be a command: it holds no prompt");
+  const description = typeof fields.description === "string" ? fields.description : "";
+  return { name, description, prompt: body };
 }
 
 /** The prompt that `/name words` stands for; null when it names none of them. */

@@ -1,26 +1,16 @@
 import { APPROVAL_MODES, type ApprovalMode } from "../approval/approval-mode.ts";
-import { type DefinitionFile, definitionFiles } from "./definition-files.ts";
+import { type Defined, type DefinitionFile, definedIn, definitionFiles } from "./definition-files.ts";
 import type { SubagentDefinition } from "./subagent-definitions.ts";
 
-/** The definitions in these folders; a later one of the same name wins. */
-export async function subagentsIn(folders: readonly string[]): Promise<{
-  readonly found: readonly SubagentDefinition[];
-  readonly problems: readonly string[];
-}> {
-  const found: SubagentDefinition[] = [];
-  const problems: string[] = [];
-  for (const folder of folders) {
-    const { files, problems: unread } = await definitionFiles(folder);
-    problems.push(...unread);
-    for (const file of files) {
-      try {
-        found.push(subagentOf(file));
-      } catch (error) {
-        problems.push(`${file.path} defines no subagent: ${error instanceof Error ? error.message : error}.`);
-      }
+/** The subagents that files in these folders define. */
+export function subagentsIn(folders: readonly string[]): Promise<Defined<SubagentDefinition>> {
+  return definedIn(folders, definitionFiles, (file) => {
+    try {
+      return subagentOf(file);
+    } catch (error) {
+      throw new Error(`defines no subagent: ${error instanceof Error ? error.message : error}`);
     }
-  }
-  return { found, problems };
+  });
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;

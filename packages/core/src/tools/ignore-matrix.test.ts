@@ -153,15 +153,15 @@ describe("one answer of all tools", () => {
 
   it("P39 the rules of the folders above the root count up to the top of the work tree", async () => {
     const top = tree({
-      ".gitignore": "*.log\n/root/gen/\n",
-      "root/a.log": "content",
-      "root/b.ts": "content",
-      "root/gen/c.ts": "content",
+      ".gitignore": "*.log\n/inner/gen/\n",
+      "inner/a.log": "content",
+      "inner/b.ts": "content",
+      "inner/gen/c.ts": "content",
     });
     execFileSync("git", ["init", "-q"], { cwd: top });
     const files = ["a.log", "b.ts", "gen/c.ts"];
     const shown = ["b.ts"];
-    expect(await shownBy({ root: join(top, "root") }, files)).toEqual({
+    expect(await shownBy({ root: join(top, "inner") }, files)).toEqual({
       list: shown,
       glob: shown,
       grep: shown,
