@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -46,6 +55,18 @@ describe("the code that V8 has made of a start", () => {
       mkdirSync(path);
     }
     expect(await start()).toMatchObject({ code: 0, stdout });
+  });
+
+  it("is made anew where bytes of it have changed, wherever they are", async () => {
+    const { stdout } = await start();
+    const sound = keptFiles().map((path) => ({ path, bytes: readFileSync(path) }));
+    for (const share of [0.1, 0.3, 0.49, 0.8]) {
+      for (const { path, bytes } of sound) {
+        const place = Math.floor(bytes.length * share);
+        writeFileSync(path, Buffer.from(bytes).fill(0xa5, place, place + 64));
+      }
+      expect(await start()).toMatchObject({ code: 0, stdout, stderr: "" });
+    }
   });
 
   it("is not kept where there is no home yet, and never for --version", async () => {
