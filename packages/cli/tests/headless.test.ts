@@ -45,6 +45,13 @@ interface Parked {
   readonly confirmation: Confirmation;
 }
 
+/** The only session there is, as a list shows it. */
+async function listed(run: Awaited<ReturnType<typeof runner>>) {
+  const [session, ...others] = JSON.parse((await run(["sessions", "list", "--json"])).stdout) as unknown[];
+  expect(others).toEqual([]);
+  return session;
+}
+
 describe("a run without a person", () => {
   it("P44 --park ends with exit code 3 and the question, and burin sessions answer goes on", async () => {
     const run = await runner({ calls: [writing()] }, { text: "Done." });
@@ -55,10 +62,14 @@ describe("a run without a person", () => {
     const shown = (await run(["sessions", "show", sessionId])).stdout;
     expect(shown).toMatch(/^parked +\S/m);
     expect(shown).toContain(`burin sessions answer ${sessionId}`);
+    expect((await run(["sessions", "list"])).stdout).toContain("  write  (parked: Create a.txt?)");
+    expect(await listed(run)).toMatchObject({ id: sessionId, parked: confirmation });
     expect(await run(["sessions", "answer", sessionId, "maybe"])).toMatchObject({ code: 2 });
     expect(await run(["sessions", "answer", sessionId, "yes"])).toMatchObject({ code: 0, stdout: "Done.\n" });
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("x\n");
     expect((await run(["sessions", "show", sessionId])).stdout).not.toMatch(/^parked/m);
+    expect(await listed(run)).toMatchObject({ id: sessionId, parked: null });
+    expect((await run(["sessions", "list"])).stdout).not.toContain("parked");
     expect(await run(["sessions", "answer", sessionId, "yes"])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("waits for no answer"),

@@ -96,14 +96,22 @@ async function list(options: CommonOptions, isAll: boolean, output: Output): Pro
   for (const session of sessions) output.out(`${visible(lineOf(session, isAll))}\n`);
 }
 
-function lineOf({ id, changed, prompt, holder, root, forkOf }: SessionSummary, isAll: boolean): string {
+function lineOf(session: SessionSummary, isAll: boolean): string {
+  const { id, changed, prompt, holder, root, forkOf, parked } = session;
   const when = new Date(changed).toISOString().slice(0, 16).replace("T", " ");
-  const title = (prompt ?? "(nothing was asked)").replace(/\s+/g, " ");
-  const short = title.length > LONGEST_TITLE ? `${title.slice(0, LONGEST_TITLE - 1)}…` : title;
-  const notes = [forkOf && `copy of ${forkOf}`, holder && `in use by ${holder}`, isAll && root].filter(
-    Boolean,
-  );
-  return `${id}  ${when}  ${short}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
+  const notes = [
+    forkOf && `copy of ${forkOf}`,
+    holder && `in use by ${holder}`,
+    parked && `parked: ${short(parked.title)}`,
+    isAll && root,
+  ].filter(Boolean);
+  const title = short(prompt ?? "(nothing was asked)");
+  return `${id}  ${when}  ${title}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
+}
+
+function short(text: string): string {
+  const line = text.replace(/\s+/g, " ");
+  return line.length > LONGEST_TITLE ? `${line.slice(0, LONGEST_TITLE - 1)}…` : line;
 }
 
 function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, output: Output): void {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { type LogRecord, readRecordLine } from "./record-line.ts";
 
 const LINE_END = 0x0a;
@@ -47,6 +47,21 @@ export function* readLog(path: string, state: LogState = newLogState()): Generat
     const before = state.lastNumber;
     yield* recordIn(rest, state);
     state.isTorn = state.lastNumber === before;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Of the last line; null when that is no whole record, or one that is longer than is worth reading for this. */
+export function lastRecord(path: string): LogRecord | null {
+  const descriptor = openSync(path, "r");
+  try {
+    const { size } = fstatSync(descriptor);
+    const bytes = Buffer.alloc(Math.min(size, FIRST_CHUNK_BYTES));
+    const count = readSync(descriptor, bytes, 0, bytes.length, size - bytes.length);
+    const end = bytes.lastIndexOf(LINE_END, count);
+    const begin = end > 0 ? bytes.lastIndexOf(LINE_END, end - 1) : -1;
+    return readRecordLine(bytes.subarray(begin + 1, Math.max(end, 0)));
   } finally {
     closeSync(descriptor);
   }

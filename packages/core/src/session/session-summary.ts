@@ -1,4 +1,6 @@
-import { readLog } from "./read-log.ts";
+import type { Confirmation } from "../tools/tools.ts";
+import { parkedQuestion } from "./past-session.ts";
+import { lastRecord, readLog } from "./read-log.ts";
 import { listSessions, type SessionPlace } from "./session-files.ts";
 import { holderOf } from "./session-lock.ts";
 
@@ -12,6 +14,8 @@ export interface SessionSummary extends SessionPlace {
   readonly forkOf: string | null;
   /** Who writes to it at the moment. */
   readonly holder: string | null;
+  /** The question that it was left with; null also while somebody writes to it. */
+  readonly parked: Confirmation | null;
 }
 
 /** The sessions of a project, or of all projects, the last used first. */
@@ -21,7 +25,14 @@ export async function sessionSummaries(home: string, root: string | null): Promi
 
 async function summaryOf(place: SessionPlace): Promise<SessionSummary> {
   const summary = { ...place, root: null, model: null, prompt: null, forkOf: null };
-  return { ...summary, ...beginningOf(place), holder: await holderOf(place.path) };
+  const holder = await holderOf(place.path);
+  const parked = holder === null ? leftWith(place.path) : null;
+  return { ...summary, ...beginningOf(place), holder, parked };
+}
+
+/** Only what came to no end can have been left with a question, and needs to be read to its end. */
+function leftWith(path: string): Confirmation | null {
+  return lastRecord(path)?.event.type === "done" ? null : parkedQuestion(path);
 }
 
 function beginningOf({ id, path }: SessionPlace): Partial<SessionSummary> {
