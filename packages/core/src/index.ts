@@ -43,6 +43,7 @@ export { openAiCompatible } from "./models/openai-compatible.ts";
 export { type Reached, reachModel } from "./models/reach-model.ts";
 export { type RetryOptions, retrying } from "./models/retry.ts";
 export { type ScriptLine, scriptedModel } from "./models/scripted.ts";
+export { decisionsFor, readDecision } from "./scheduler/decision.ts";
 export type { Confirm, OnCall } from "./scheduler/scheduler.ts";
 export { type AnsweredCall, isAnswered, type ToolCall } from "./scheduler/tool-call.ts";
 export { parseAnswerSchema } from "./session/answer-schema.ts";

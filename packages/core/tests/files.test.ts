@@ -46,7 +46,7 @@ describe("a toolbox and files", () => {
       confirm: () => Promise.resolve({ outcome: "edited", content: "x" }),
     });
     const { error, llmContent } = await toolbox.call("read_file", { path });
-    expect(error?.type).toBe("not_editable");
+    expect(error?.type).toBe("undecided");
     expect(llmContent).not.toContain("text");
   });
 

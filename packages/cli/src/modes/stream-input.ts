@@ -1,8 +1,15 @@
 import { createInterface } from "node:readline";
-import type { Confirm, Confirmation, Decision, Session } from "@burin/core";
+import {
+  type Confirm,
+  type Confirmation,
+  type Decision,
+  decisionsFor,
+  readDecision,
+  type Session,
+} from "@burin/core";
 import { UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
-import { decisionsFor, readDecision, readInputLine } from "./input-line.ts";
+import { readInputLine } from "./input-line.ts";
 import type { CommonOptions } from "./options.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
 import type { Io } from "./subcommand.ts";

@@ -1,5 +1,6 @@
 import type { ApprovalMode, ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
 import { parseRule, type Rule, type Rules } from "../approval/rules.ts";
+import { orAborted } from "../scheduler/interruption.ts";
 import type { Confirm } from "../scheduler/scheduler.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ShellProgram } from "../workspace/shell-program.ts";
@@ -40,11 +41,11 @@ export function parsedRules({ allow, ask, deny }: Settings["permissions"]): Rule
   return { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) };
 }
 
-/** Questions come one at a time, whoever asks. */
+/** Questions come one at a time, whoever asks. One that is given up holds up no other, answered or not. */
 export function oneAtATime(confirm: Confirm): Confirm {
   let last: Promise<unknown> = Promise.resolve();
   return (question, signal) => {
-    const answer = last.then(() => confirm(question, signal));
+    const answer = last.then(() => orAborted(() => confirm(question, signal), signal));
     last = answer.catch(() => {});
     return answer;
   };

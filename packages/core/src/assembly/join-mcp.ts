@@ -1,8 +1,10 @@
 import type { AskModel, McpAnswer, McpQuestion } from "../discovery/mcp/client-requests.ts";
+import { readDecision } from "../scheduler/decision.ts";
 import type { Confirm } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { DiscoveryFailure, ToolSource } from "../tools/tool-registry.ts";
+import type { Confirmation } from "../tools/tools.ts";
 import type { Commands } from "../workspace/commands.ts";
 import type { ServerProcesses } from "../workspace/server-processes.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -64,38 +66,26 @@ export async function mcpSources(
   );
 }
 
-/** Lays the questions of servers before the person, one at a time. */
+/** Lays the questions of servers before the person. What is no clear answer is none. */
 function personAsker(confirm: Confirm) {
-  let last: Promise<unknown> = Promise.resolve();
-  return (question: McpQuestion, signal: AbortSignal): Promise<McpAnswer> => {
-    const answer = last.then(() => asked(confirm, question, signal));
-    last = answer.catch(() => {});
-    return answer;
+  return async (question: McpQuestion, signal: AbortSignal): Promise<McpAnswer> => {
+    const shown = questionOf(question);
+    const answer = await confirm(shown, signal).catch(() => null);
+    const decision = answer === null ? null : readDecision(answer, shown.kind);
+    if (decision === null || signal.aborted) return { action: "cancel" };
+    if (decision.outcome === "cancel") return { action: "decline" };
+    return decision.outcome === "filled"
+      ? { action: "accept", values: decision.values }
+      : { action: "accept" };
   };
 }
 
-async function asked(confirm: Confirm, question: McpQuestion, signal: AbortSignal): Promise<McpAnswer> {
+function questionOf(question: McpQuestion): Confirmation {
   const { server, message } = question;
-  const decision = await confirm(
-    "url" in question
-      ? {
-          kind: "info",
-          title: `The MCP server ${server} asks you to open an address.`,
-          prompt: message,
-          urls: [question.url],
-          grants: [],
-        }
-      : {
-          kind: "form",
-          title: `The MCP server ${server} has a question.`,
-          server,
-          message,
-          schema: question.schema,
-          grants: [],
-        },
-    signal,
-  );
-  if (decision === null) return { action: "cancel" };
-  if (decision.outcome === "cancel") return { action: signal.aborted ? "cancel" : "decline" };
-  return decision.outcome === "filled" ? { action: "accept", values: decision.values } : { action: "accept" };
+  if ("url" in question) {
+    const title = `The MCP server ${server} asks you to open an address.`;
+    return { kind: "info", title, prompt: message, urls: [question.url], grants: [] };
+  }
+  const title = `The MCP server ${server} has a question.`;
+  return { kind: "form", title, server, message, schema: question.schema, grants: [] };
 }

@@ -45,7 +45,8 @@ interface SessionParts {
 }
 
 /** The tools and the flow around them. */
-export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}) {
+export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) {
+  const options = given.confirm ? { ...given, confirm: oneAtATime(given.confirm) } : given;
   const { recorded, askModel, undoWriter, sessionId, park, ...toolParts } = forSession;
   const settings = mergeSettings([options.settings ?? {}]);
   const rules = parsedRules(settings.permissions);
@@ -88,7 +89,7 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
   const flow = {
     ...(hooks ? { hooks } : {}),
     onGrant: grants.add,
-    ...(options.confirm ? { confirm: oneAtATime(options.confirm) } : {}),
+    ...(options.confirm ? { confirm: options.confirm } : {}),
     ...(recorded ? { recorded } : {}),
   };
   const scheduler = new Scheduler({

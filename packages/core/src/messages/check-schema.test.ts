@@ -25,7 +25,7 @@ describe("schemaError", () => {
     [{ path: "x", names: ["a", 3] }, ['"names.1" must be a string']],
     [{ path: "x", mode: "c" }, ['"mode" must be one of "a", "b"']],
     [{ path: "x", pth: 1 }, ['"pth" is not a parameter']],
-    [{ path: null }, ['"path" must be a string', "null"]],
+    [{ path: null }, ['"path" must be a string, got null']],
   ])("R6 P15 names the key and what is expected: %j", (value, texts) => {
     const error = schemaError(schema, value);
     for (const text of texts) expect(error).toContain(text);
@@ -60,7 +60,18 @@ describe("coerceArguments", () => {
     [{ any: "10" }, { any: "10" }],
     [{ unknown: "10" }, { unknown: "10" }],
     [{ limit: 10 }, { limit: 10 }],
+    [{ limit: null, deep: null }, {}],
+    [{ path: null }, { path: null }],
+    [
+      { any: null, unknown: null },
+      { any: null, unknown: null },
+    ],
   ])("P15 turns text only into what the schema asks for: %j -> %j", (given, wanted) => {
     expect(coerceArguments(schema, given)).toEqual(wanted);
+  });
+
+  it.each([null, undefined, "text", ["a"], 5])("R6 leaves what is no object to validation: %j", (args) => {
+    expect(coerceArguments(schema, args as never)).toEqual(args);
+    expect(schemaError(schema, args)).toContain("the arguments must be an object");
   });
 });

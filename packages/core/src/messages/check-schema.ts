@@ -13,24 +13,30 @@ export function schemaError(schema: JsonSchema, value: unknown): string | null {
 }
 
 function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
-  const type = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
+  if (value === null || value === undefined) return value === null ? "null" : "nothing";
+  const text = typeof value === "number" ? String(value) : (JSON.stringify(value) ?? "");
+  const type = Array.isArray(value) ? "array" : typeof value;
   return `${type} ${text.length > 60 ? `${text.slice(0, 57)}...` : text}`;
 }
 
 /**
  * The arguments with values that models often send as text ("10", "true", "[\"a\"]") turned to what the
  * schema asks for. Only where the schema does not allow a string there, and only when the text is
- * exactly such a value; everything else stays as it was said, for validation to judge.
+ * exactly such a value; everything else stays as it was said, for validation to judge. A null says the
+ * same as leaving the key out, where the key may be missing and must not be null.
  */
 export function coerceArguments(
   schema: JsonSchema,
   args: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
+  // An embedder in JavaScript, or a model, may hand over anything.
+  if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   const coerced: Record<string, unknown> = { ...args };
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
     const value = args[name];
     if (typeof value === "string") coerced[name] = coerceText(property, value);
+    const isLeftOut = value === null && ![schema.required].flat().includes(name);
+    if (isLeftOut && schemaFaults(property, null).length > 0) delete coerced[name];
   }
   return coerced;
 }

@@ -3,6 +3,7 @@ import type { FunctionCall } from "../messages/function-call.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { Confirmation, Tool, ToolError, ToolResult } from "../tools/tools.ts";
 import { WorkspaceError } from "../workspace/workspace.ts";
+import { decisionsFor } from "./decision.ts";
 import { boundedContent } from "./function-response.ts";
 import type { ToolCallState } from "./tool-call.ts";
 
@@ -23,6 +24,12 @@ export function denied(tool: Tool, reason: string): FinalState {
 export function needsApproval(tool: Tool, confirmation: Confirmation, reason: string): FinalState {
   const message = `${tool.name} was not run: it needs an approval (${reason}), and nobody is here to give it.`;
   return { ...failed({ type: "needs_approval", message }), confirmation };
+}
+
+/** The answer was no decision; what is no clear yes is a no. */
+export function undecided(tool: Tool, { kind }: Confirmation): FinalState {
+  const message = `${tool.name} was not run: the answer to its question was none of ${decisionsFor(kind)}.`;
+  return failed({ type: "undecided", message });
 }
 
 export function failed(error: ToolError): FinalState & { readonly status: "error" } {

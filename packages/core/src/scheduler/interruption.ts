@@ -5,11 +5,14 @@ import { cancelled, type FinalState } from "./call-outcome.ts";
 const GRACE_MS = 5000;
 
 /** Rejects when the signal aborts first: a question that is open then is not waited for, a late answer means nothing. */
-export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function orAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const abort = (): void => reject(signal.reason);
     signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    Promise.resolve(work())
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", abort));
   });
 }
 

@@ -15,8 +15,10 @@ import {
   failed,
   needsApproval,
   plainQuestion,
+  undecided,
   unknownTool,
 } from "./call-outcome.ts";
+import { readDecision } from "./decision.ts";
 import {
   answerForHooks,
   type CallHooks,
@@ -175,13 +177,12 @@ export class Scheduler {
     if (confirm === undefined) return needsApproval(tool, question, reason);
     const before = this.#alwaysCount;
     return this.#ask(async () => {
-      work.signal.throwIfAborted();
       // The "always" of a call that ran beside this one may have answered it while it waited.
       if (this.#alwaysCount !== before && (await judge()).verdict === "allow") return {};
-      const decision = await orAborted(confirm(question, work.signal), work.signal);
-      return decision === null
-        ? needsApproval(tool, question, reason)
-        : this.#decided(work, question, decision);
+      const answer = await orAborted(() => confirm(question, work.signal), work.signal);
+      if (answer === null) return needsApproval(tool, question, reason);
+      const decision = readDecision(answer, question.kind);
+      return decision === null ? undecided(tool, question) : this.#decided(work, question, decision);
     });
   }
 
@@ -193,7 +194,7 @@ export class Scheduler {
       case "cancel":
         return declined(call, question, decision.reason);
       case "edited":
-        if (question.kind !== "edit" || !tool?.approvedByPerson) return failed(NOT_EDITABLE);
+        if (!tool?.approvedByPerson) return failed(NOT_EDITABLE);
         break;
       case "always":
         notice = await this.#needs.onGrant(question.grants, decision.scope);

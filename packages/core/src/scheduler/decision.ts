@@ -1,0 +1,41 @@
+import type { Confirmation, Decision, GrantScope, PlanFollower } from "../tools/tools.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const SCOPES: readonly GrantScope[] = ["session", "project", "everywhere"];
+const FOLLOWERS: readonly PlanFollower[] = ["default", "auto-edit"];
+
+const DECISIONS =
+  '{"outcome":"once"}, {"outcome":"always","scope":"session|project|everywhere"} or {"outcome":"cancel","reason":"..."}';
+const DECISIONS_OF: Partial<Record<Confirmation["kind"], string>> = {
+  edit: `, {"outcome":"edited","content":"..."}`,
+  form: `, {"outcome":"filled","values":{...}}`,
+  plan: `, {"outcome":"approved_plan","mode":"${FOLLOWERS.join("|")}"}`,
+};
+
+/**
+ * The decision that a face or a program gave to a question of this kind; null when it is none. Types do not
+ * bind whoever answers in JavaScript, and what is no clear yes must never let a call run.
+ */
+export function readDecision(value: unknown, kind: Confirmation["kind"]): Decision | null {
+  if (!isFields(value)) return null;
+  const { outcome, content, values, reason } = value;
+  const scope = SCOPES.find((one) => one === value.scope);
+  const mode = FOLLOWERS.find((one) => one === value.mode);
+  if (outcome === "once") return { outcome };
+  if (outcome === "always" && scope !== undefined) return { outcome, scope };
+  if (outcome === "cancel") return typeof reason === "string" ? { outcome, reason } : { outcome };
+  if (outcome === "edited" && kind === "edit" && typeof content === "string") return { outcome, content };
+  if (outcome === "filled" && kind === "form" && isFields(values)) return { outcome, values };
+  if (outcome === "approved_plan" && kind === "plan" && mode !== undefined) return { outcome, mode };
+  return null;
+}
+
+/** How to answer such a question. */
+export function decisionsFor(kind: Confirmation["kind"]): string {
+  return `${DECISIONS}${DECISIONS_OF[kind] ?? ""}`;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
