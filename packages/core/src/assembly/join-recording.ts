@@ -1,9 +1,11 @@
 import { Parking } from "../session/parking.ts";
+import type { PastSession } from "../session/past-session.ts";
 import { Recording } from "../session/recording.ts";
 import type { ResumedSession } from "../session/resume.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { Decision } from "../tools/tools.ts";
+import type { ReadMemory } from "../workspace/read-record.ts";
 import type { OnChange } from "../workspace/replace-file.ts";
 import { environmentRules } from "./join-commands.ts";
 
@@ -11,6 +13,11 @@ import { environmentRules } from "./join-commands.ts";
 export async function undoJournal(home: string, root: string, writer: string): Promise<OnChange> {
   const { UndoJournal } = await import("../session/undo-journal.ts");
   return new UndoJournal(home, root, writer).onChange;
+}
+
+/** What the model was shown of files, so that a session that is taken up again knows it. */
+export function readsOf(past: PastSession | null, recording: () => Recording | null): ReadMemory {
+  return { recall: () => past?.seen ?? [], note: (seen) => recording()?.noteSeen(seen) };
 }
 
 interface RecordingGround {

@@ -15,7 +15,7 @@ import { burinHome } from "../settings/load-settings.ts";
 import { mergeSettings, type Settings } from "../settings/settings.ts";
 import { agentOf, budgetOf, contextWindowOf } from "./join-agent.ts";
 import { type Definitions, readDefinitions } from "./join-definitions.ts";
-import { parkingOf, recordingOf } from "./join-recording.ts";
+import { parkingOf, readsOf, recordingOf } from "./join-recording.ts";
 import { joinSubagents } from "./join-subagents.ts";
 import { joinParts } from "./join-tools.ts";
 import type { SessionOptions } from "./session-options.ts";
@@ -25,7 +25,7 @@ export function joinSession(options: SessionOptions) {
   const settings = mergeSettings([options.settings ?? {}]);
   const environment = options.environment ?? process.env;
   const model = options.model ?? modelOf(settings, environment);
-  const { resume: resumed } = options;
+  const { resume: resumed, answerSchema } = options;
   const id = resumed?.id ?? newSessionId();
   const isRecorded = options.record || resumed !== undefined;
   const budget = budgetOf(options.budget, model.name, settings);
@@ -53,6 +53,7 @@ export function joinSession(options: SessionOptions) {
       if (event.type === "usage") agent.tell({ ...event, purpose: "subagent" });
     },
   });
+  const past = resumed?.session ?? null;
   const ground = { id, environment, settings, resumed };
   const parking = options.park ? parkingOf(ground, options.answer, () => recording) : null;
   const joined = joinParts(
@@ -63,6 +64,7 @@ export function joinSession(options: SessionOptions) {
       recorded: async () => recording?.recorded(),
       ...(isRecorded ? { undoWriter: id } : {}),
       sessionId: id,
+      reads: readsOf(past, () => recording),
       ...(parking ? { park: parking.confirm } : {}),
     },
   );
@@ -88,8 +90,6 @@ export function joinSession(options: SessionOptions) {
     ...(resumed ? { past: resumed.session.events(kindOf) } : {}),
   });
   const announcement = announcementOf(model, { id, root, forkOf: resumed?.forkOf });
-  const past = resumed?.session ?? null;
-  const { answerSchema } = options;
   const work = new SessionRun({ agent, announcement, recording, past, kindOf, parking, answerSchema });
   return { id, joined, subagents, definitions, agent, background, work, recording };
 }

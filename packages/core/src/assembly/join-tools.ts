@@ -14,7 +14,8 @@ import type { Subagents } from "../tools/task.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 import type { AnswerFromPage } from "../tools/web-fetch.ts";
 import { commandList } from "../workspace/command-list.ts";
-import { openWorkspace } from "../workspace/node-workspace.ts";
+import { openWorkspace, type WorkspaceSettings } from "../workspace/node-workspace.ts";
+import type { ReadMemory } from "../workspace/read-record.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { lazyApproval, oneAtATime, parsedRules } from "./join-approval.ts";
 import { commandsOf } from "./join-commands.ts";
@@ -40,6 +41,8 @@ interface SessionParts {
   /** Who changes files, for undo; without it nothing is kept for that. */
   readonly undoWriter?: string;
   readonly sessionId?: string;
+  /** What the session's own agent is shown of files; subagents have their own. */
+  readonly reads?: ReadMemory;
   /** Asked instead of a person; subagents have nobody to ask then. */
   readonly park?: Confirm;
 }
@@ -47,7 +50,7 @@ interface SessionParts {
 /** The tools and the flow around them. */
 export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) {
   const options = given.confirm ? { ...given, confirm: oneAtATime(given.confirm) } : given;
-  const { recorded, askModel, undoWriter, sessionId, park, ...toolParts } = forSession;
+  const { recorded, askModel, undoWriter, sessionId, reads, park, ...toolParts } = forSession;
   const settings = mergeSettings([options.settings ?? {}]);
   const rules = parsedRules(settings.permissions);
   const home = burinHome(options.environment ?? process.env);
@@ -57,8 +60,9 @@ export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) 
     readable: [join(home, "output"), join(home, "skills")],
     ...(undoWriter ? { openJournal: () => undoJournal(home, workspace.root, undoWriter) } : {}),
   };
-  const open = () => openWorkspace(options.root, options.includeDirectories, access);
-  const workspace: Workspace = open();
+  const open = (more: Pick<WorkspaceSettings, "reads"> = {}) =>
+    openWorkspace(options.root, options.includeDirectories, { ...access, ...more });
+  const workspace: Workspace = open(reads ? { reads } : {});
   const current = new CurrentMode(options.approvalMode ?? "default");
   const commands = commandsOf(options, settings, { workspace, current });
   const registry = new ToolRegistry((name) => isDeclared(name, settings.tools));

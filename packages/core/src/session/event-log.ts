@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { isAnswered } from "../scheduler/tool-call.ts";
+import type { SeenFile } from "../workspace/read-record.ts";
 import { recordLine } from "./record-line.ts";
 
 const sync = promisify(fdatasync);
@@ -18,14 +19,15 @@ export interface EventLogOptions {
   readonly lastNumber: number;
   /** The file ends in the middle of a line, which is left as it is. */
   readonly isMidLine: boolean;
-  /** The JSON of an event without the secrets in it. */
-  readonly jsonOf: (event: AgentEvent) => string;
+  /** The JSON of a value without the secrets in it. */
+  readonly jsonOf: (value: unknown) => string;
   readonly onClose?: () => void;
 }
 
 interface Noted {
   readonly event: AgentEvent;
   readonly at: number;
+  readonly seen: readonly SeenFile[] | undefined;
 }
 
 /**
@@ -49,12 +51,13 @@ export class EventLog {
     this.#unwritten = options.isMidLine ? Buffer.from("\n") : Buffer.alloc(0);
   }
 
-  note(event: AgentEvent, at = Date.now()): void {
+  /** `seen` is what the model has come to know of files with it. */
+  note(event: AgentEvent, at = Date.now(), seen?: readonly SeenFile[]): void {
     if (!this.#isWorthALine(event)) return;
     const last = this.#noted.at(-1);
     const joined = last && joinedText(last.event, event);
-    if (last && joined) this.#noted[this.#noted.length - 1] = { event: joined, at: last.at };
-    else this.#noted.push({ event, at });
+    if (last && joined) this.#noted[this.#noted.length - 1] = { ...last, event: joined };
+    else this.#noted.push({ event, at, seen });
     this.#timer ??= setTimeout(() => this.#writeSome(), PAUSE_MS).unref();
   }
 
@@ -112,9 +115,11 @@ export class EventLog {
   }
 
   #write(count: number): number {
-    const lines = this.#noted.splice(0, count).map(({ event, at }) => {
+    const { jsonOf } = this.#options;
+    const lines = this.#noted.splice(0, count).map(({ event, at, seen }) => {
       this.#number += 1;
-      return recordLine(this.#number, new Date(at).toISOString(), this.#options.jsonOf(event));
+      const json = { event: jsonOf(event), seen: seen && jsonOf(seen) };
+      return recordLine(this.#number, new Date(at).toISOString(), json);
     });
     if (lines.length > 0) this.#unwritten = Buffer.concat([this.#unwritten, ...lines]);
     this.#descriptor ??= this.#open();

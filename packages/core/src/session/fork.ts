@@ -19,12 +19,13 @@ export async function forkSession({ home, root, place, turn: last }: ForkOptions
   const lines: Buffer[] = [];
   const count = new TurnCount();
   let reached = 0;
-  for (const { at, event } of readLog(place.path)) {
+  for (const { at, event, seen } of readLog(place.path)) {
     const { turn } = count.follow(event);
     const isNextPrompt = last > 0 && turn === last && event.type === "text" && event.role === "user";
     if (turn > last || isNextPrompt) break;
     reached = turn;
-    lines.push(recordLine(lines.length + 1, at, JSON.stringify(event)));
+    const json = { event: JSON.stringify(event), seen: seen && JSON.stringify(seen) };
+    lines.push(recordLine(lines.length + 1, at, json));
   }
   if (reached < last || lines.length === 0) {
     throw new SessionError(

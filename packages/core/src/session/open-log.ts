@@ -32,7 +32,7 @@ export async function openLog({
     path,
     lastNumber: past?.session.lastNumber ?? 0,
     isMidLine: past?.session.isMidLine ?? false,
-    jsonOf: (event) => redactor.json(event),
+    jsonOf: (value) => redactor.json(value),
     onClose: () => {
       forget();
       lock.release();

@@ -1,5 +1,6 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
 import type { Confirmation } from "../tools/tools.ts";
+import type { SeenFile } from "../workspace/read-record.ts";
 import { newLogState, readLog } from "./read-log.ts";
 import { type KindOf, UnsettledCalls } from "./unsettled-calls.ts";
 
@@ -10,6 +11,9 @@ export class PastSession {
   readonly path: string;
   readonly #state = newLogState();
   readonly #calls = new UnsettledCalls();
+  readonly #seen: SeenFile[] = [];
+  /** What calls have shown or written whose answers are not in the log yet. */
+  #unanswered: SeenFile[] = [];
 
   constructor(path: string) {
     this.path = path;
@@ -27,6 +31,11 @@ export class PastSession {
   /** The calls at its end that have no answer. */
   get calls(): UnsettledCalls {
     return this.#calls;
+  }
+
+  /** What the model knows of files by the answers in the log, in the order in which it came to know it. */
+  get seen(): readonly SeenFile[] {
+    return this.#seen;
   }
 
   /** What the person should know of the state that the log is in. */
@@ -49,15 +58,24 @@ export class PastSession {
    */
   *events(kindOf: KindOf): Generator<AgentEvent> {
     let hasBegun = false;
-    for (const { event } of readLog(this.path, this.#state)) {
+    for (const { event, seen } of readLog(this.path, this.#state)) {
       if (this.#calls.isBehind(event)) yield* this.#calls.answers(kindOf, "all");
       if (!hasBegun && isPartOfHistory(event)) {
         hasBegun = true;
         if (!isOfUser(event)) yield { type: "text", role: "user", text: LOST_BEGINNING };
       }
       this.#calls.follow(event);
+      this.#followReads(event, seen);
       yield event;
     }
+  }
+
+  /** What a call has shown counts with its answer: one that a crash has cut off told the model nothing. */
+  #followReads(event: AgentEvent, seen: readonly SeenFile[] = []): void {
+    if (event.type === "session") this.#unanswered = [];
+    this.#unanswered.push(...seen);
+    if (this.#calls.hasBegun) return;
+    this.#seen.push(...this.#unanswered.splice(0));
   }
 }
 

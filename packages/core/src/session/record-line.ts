@@ -1,5 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { AgentEvent } from "../agent/agent-event.ts";
+import type { SeenFile } from "../workspace/read-record.ts";
 
 /** One thing that happened, as a log holds it. */
 export interface LogRecord {
@@ -8,6 +9,14 @@ export interface LogRecord {
   /** When it happened, ISO 8601. */
   readonly at: string;
   readonly event: AgentEvent;
+  /** What the model has come to know of files since the record before. */
+  readonly seen?: readonly SeenFile[];
+}
+
+/** The same in JSON. */
+interface RecordJson {
+  readonly event: string;
+  readonly seen?: string | undefined;
 }
 
 const LINE_END = 0x0a;
@@ -19,8 +28,9 @@ const START_BYTES = 48;
  * A line of a log: plain JSON, whose first two keys are the length in bytes and the CRC-32 of all that
  * follows them, up to the end of the line.
  */
-export function recordLine(n: number, at: string, eventJson: string): Buffer {
-  const rest = Buffer.from(`"n":${n},"at":"${at}","event":${eventJson}}`);
+export function recordLine(n: number, at: string, { event, seen }: RecordJson): Buffer {
+  const known = seen === undefined ? "" : `,"seen":${seen}`;
+  const rest = Buffer.from(`"n":${n},"at":"${at}","event":${event}${known}}`);
   const sum = crc32(rest).toString(16).padStart(8, "0");
   return Buffer.concat([Buffer.from(`{"len":${rest.length},"sum":"${sum}",`), rest, Buffer.of(LINE_END)]);
 }

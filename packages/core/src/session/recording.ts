@@ -1,4 +1,6 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
+import { isAnswered } from "../scheduler/tool-call.ts";
+import type { SeenFile } from "../workspace/read-record.ts";
 import { WorkspaceError } from "../workspace/workspace.ts";
 import type { EventLog } from "./event-log.ts";
 
@@ -12,7 +14,8 @@ const PAUSE_MS = 30;
 export class Recording {
   readonly #openLog: () => Promise<EventLog>;
   readonly #onUnused: () => void;
-  #early: { readonly event: AgentEvent; readonly at: number }[] = [];
+  #early: Parameters<EventLog["note"]>[] = [];
+  #seen: SeenFile[] = [];
   readonly #known = new WeakSet<AgentEvent>();
   #opening: Promise<EventLog> | null = null;
   #log: EventLog | null = null;
@@ -28,12 +31,18 @@ export class Recording {
   note(event: AgentEvent): void {
     if (this.#isSealed || this.#known.has(event)) return;
     this.#known.add(event);
+    const seen = isStep(event) && this.#seen.length > 0 ? this.#seen.splice(0) : undefined;
     if (this.#log !== null) {
-      this.#log.note(event);
+      this.#log.note(event, Date.now(), seen);
       return;
     }
-    this.#early.push({ event, at: Date.now() });
+    this.#early.push([event, Date.now(), seen]);
     this.#timer ??= setTimeout(() => this.#open().catch(() => {}), PAUSE_MS);
+  }
+
+  /** It is written with the answer that shows it to the model: one that a crash takes away has shown nothing. */
+  noteSeen(seen: SeenFile): void {
+    this.#seen.push(seen);
   }
 
   /** Resolves when all that was noted is on the disk; throws `not_recorded` when that cannot be. */
@@ -69,7 +78,7 @@ export class Recording {
     this.#opening ??= this.#openLog().then(
       (log) => {
         this.#log = log;
-        for (const { event, at } of this.#early) log.note(event, at);
+        for (const early of this.#early) log.note(...early);
         this.#early = [];
         return log;
       },
@@ -80,6 +89,12 @@ export class Recording {
     );
     return this.#opening;
   }
+}
+
+/** With these the model has been told what was read or written before. */
+function isStep(event: AgentEvent): boolean {
+  if (event.type === "tool_call") return isAnswered(event.call);
+  return event.type === "session" || (event.type === "text" && event.role === "user");
 }
 
 function notRecorded(error: unknown): WorkspaceError {

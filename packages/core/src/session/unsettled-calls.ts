@@ -22,8 +22,9 @@ export class UnsettledCalls {
   /** One of the calls of the last reply has come further than its announcement. */
   #isUnderWay = false;
 
-  get size(): number {
-    return this.#open.size;
+  /** One of them has begun: what it does may be half done. */
+  get hasBegun(): boolean {
+    return [...this.#open.values()].some(({ hasBegun }) => hasBegun);
   }
 
   /** Those that surely did nothing yet and can be run, in the order in which they were asked for. */

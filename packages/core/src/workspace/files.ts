@@ -17,7 +17,7 @@ import { largeContent } from "./large-content.ts";
 import { planLargeEdit } from "./large-file.ts";
 import { openWithin } from "./paths.ts";
 import { readContent } from "./read-content.ts";
-import { hashOf, ReadRecord } from "./read-record.ts";
+import { hashOf, type ReadMemory, ReadRecord } from "./read-record.ts";
 import { changed, heldContent, type OnChange, type Replacement, replaceFile } from "./replace-file.ts";
 import { closeLater, realTarget } from "./target-folder.ts";
 import { WorkspaceError } from "./workspace.ts";
@@ -28,6 +28,12 @@ const MOST_CHANGED_BYTES = 256 * 1024 * 1024;
 /** Above this size nothing holds a file for an edit; it is searched and changed part by part. */
 const MOST_HELD_BYTES = 10 * 1024 * 1024;
 
+/** Who hears of what happens to files. */
+export interface FileNotes {
+  readonly onChange?: OnChange | undefined;
+  readonly reads?: ReadMemory | undefined;
+}
+
 /** Of all workspaces of this process: two of them may share a root. */
 const LOCKS = new Map<string, Promise<unknown>>();
 
@@ -35,13 +41,14 @@ const LOCKS = new Map<string, Promise<unknown>>();
 export class Files {
   readonly #access: Access;
   readonly #onChange: OnChange | undefined;
-  readonly #record = new ReadRecord();
+  readonly #record: ReadRecord;
   /** What a snapshot was made from; gone with it. */
   readonly #held = new WeakMap<FileSnapshot, HeldFile>();
 
-  constructor(access: Access, onChange?: OnChange) {
+  constructor(access: Access, { onChange, reads }: FileNotes) {
     this.#access = access;
     this.#onChange = onChange;
+    this.#record = new ReadRecord(reads);
   }
 
   async read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
@@ -50,8 +57,8 @@ export class Files {
       this.#assertAllowed(file, realPath);
       const size = sizeOfFile(handle, file);
       const { content, shown, whole } = await readContent({ handle, path: file, size, range, signal });
-      if (whole !== null) this.#record.noteWhole(realPath, hashOf(whole));
-      else if (shown !== null) this.#record.note(realPath, shown);
+      if (whole !== null) this.#record.note({ file: realPath, whole: hashOf(whole) });
+      else if (shown !== null) this.#record.note({ file: realPath, lines: shown });
       return content;
     } finally {
       await handle.close();
@@ -99,7 +106,7 @@ export class Files {
         sizeOfFile(handle, file);
         const content = largeContent(plan, { descriptor: handle.fd, signal, edited });
         const notes = await this.#replace({ file, real, ...content });
-        this.#record.forget(real);
+        this.#record.note({ file: real });
         return { isNew: false, wasBasis: true, notes };
       } finally {
         await handle.close();
@@ -141,8 +148,8 @@ export class Files {
     if (isSame && !(await this.#current(file)).bytes?.equals(after)) throw changed(file);
     const replacement = { file, real, stats, content: heldContent(before, after, signal) };
     const notes = isSame ? [] : await this.#replace(replacement);
-    if (change.isWholeKnown || seen === "all") this.#record.noteWhole(real, hashOf(after));
-    else this.#record.forget(real);
+    const isKnown = change.isWholeKnown || seen === "all";
+    this.#record.note(isKnown ? { file: real, whole: hashOf(after) } : { file: real });
     return { isNew: before === null, wasBasis, notes };
   }
 

@@ -9,12 +9,11 @@ import type {
   LargePlan,
 } from "./file-change.ts";
 import type { FileContent, LineRange } from "./file-content.ts";
-import { Files } from "./files.ts";
+import { type FileNotes, Files } from "./files.ts";
 import { findFiles } from "./find-files.ts";
 import type { FindRequest, FoundFiles } from "./find-request.ts";
 import { listFolder } from "./list-folder.ts";
 import { openWithin, resolveWithin } from "./paths.ts";
-import type { OnChange } from "./replace-file.ts";
 import { searchFiles } from "./search/search-files.ts";
 import type { SearchRequest, SearchResult } from "./search/search-request.ts";
 import { type Listing, type ListOptions, WorkspaceError } from "./workspace.ts";
@@ -25,10 +24,10 @@ export class Machine {
   readonly #access: Access;
   readonly #files: Files;
 
-  constructor(roots: readonly string[], settings: AccessSettings, onChange?: OnChange) {
+  constructor(roots: readonly string[], settings: AccessSettings, notes: FileNotes) {
     this.#roots = roots;
     this.#access = new Access(roots, settings);
-    this.#files = new Files(this.#access, onChange);
+    this.#files = new Files(this.#access, notes);
   }
 
   resolve(path: string): Promise<string> {

@@ -12,6 +12,7 @@ import type {
 import type { FileContent, LineRange } from "./file-content.ts";
 import type { FindRequest, FoundFiles } from "./find-request.ts";
 import type { Machine } from "./machine.ts";
+import type { ReadMemory } from "./read-record.ts";
 import type { OnChange } from "./replace-file.ts";
 import type { SearchRequest, SearchResult } from "./search/search-request.ts";
 import { asWorkspaceError } from "./system-error.ts";
@@ -22,6 +23,8 @@ const NO_ACCESS_SETTINGS: AccessSettings = { ignoreFileNames: [], ignore: [], de
 export interface WorkspaceSettings extends AccessSettings {
   /** Resolves to what is told of each change of a file; it is asked for with the first call of a tool. */
   readonly openJournal?: () => Promise<OnChange>;
+  /** What the model was shown in an earlier process, and is shown now. */
+  readonly reads?: ReadMemory;
 }
 
 /** The workspace of real folders, the first being the root. They must exist; their links are resolved once. */
@@ -110,8 +113,8 @@ class NodeWorkspace implements Workspace {
   }
 
   async #opened(): Promise<Machine> {
-    const { openJournal } = this.#settings;
+    const { openJournal, reads } = this.#settings;
     const [{ Machine }, onChange] = await Promise.all([import("./machine.ts"), openJournal?.()]);
-    return new Machine(this.roots, this.#settings, onChange);
+    return new Machine(this.roots, this.#settings, { onChange, reads });
   }
 }

@@ -42,7 +42,7 @@ describe("what was shown of a file", () => {
             const [first, last] = [Math.min(one, other), Math.max(one, other)];
             return [Math.min(first, all.length - 1) + 1, Math.min(last, all.length - 1) + 1] as const;
           });
-          for (const [first, last] of told) record.note(FILE, shown(all, first, last));
+          for (const [first, last] of told) record.note({ file: FILE, lines: shown(all, first, last) });
           const now = all.map((text, index) => (index === change ? `X${text}` : text));
           const isTouched = told.some(
             ([first, last]) => change !== null && first - 1 <= change && change < last,
@@ -62,7 +62,7 @@ describe("what was shown of a file", () => {
 
   it("P2 is nothing of the one that holds more or fewer lines than it had", () => {
     const record = new ReadRecord();
-    record.note(FILE, shown(["a\n", "b\n"], 1, 1));
+    record.note({ file: FILE, lines: shown(["a\n", "b\n"], 1, 1) });
     for (const text of ["a\n", "a\nb\nc", "a\nb\nc\n"]) {
       expect([record.seen(FILE, present(text)), seenInParts(record, text, 2)]).toEqual(["older", "older"]);
     }
@@ -70,14 +70,14 @@ describe("what was shown of a file", () => {
 
   it("P25 is all of what the model wrote, until it is something else", () => {
     const record = new ReadRecord();
-    record.noteWhole(FILE, hashOf(Buffer.from("written\n")));
+    record.note({ file: FILE, whole: hashOf(Buffer.from("written\n")) });
     expect(record.seen(FILE, present("written\n"))).toBe("all");
     expect(seenInParts(record, "written\n", 3)).toBe("all");
     expect([record.seen(FILE, present("other\n")), seenInParts(record, "other\n", 3)]).toEqual([
       "older",
       "older",
     ]);
-    record.forget(FILE);
+    record.note({ file: FILE });
     expect([record.seen(FILE, present("other\n")), seenInParts(record, "other\n", 3)]).toEqual([
       "nothing",
       "nothing",

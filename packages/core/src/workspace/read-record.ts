@@ -11,6 +11,22 @@ export interface ShownLines {
   readonly hash: string;
 }
 
+/** What the model has come to know of one file, as plain data. With neither of the two it knows nothing of it any more. */
+export interface SeenFile {
+  /** By its real path. */
+  readonly file: string;
+  /** The hash of all that it held. */
+  readonly whole?: string;
+  readonly lines?: ShownLines;
+}
+
+/** Outlives the workspace that fills it. */
+export interface ReadMemory {
+  /** What was noted before, in that order. */
+  recall(): Iterable<SeenFile>;
+  note(seen: SeenFile): void;
+}
+
 /** Most ranges kept for one file; older ones are forgotten, which only makes a new read necessary. */
 const MOST_RANGES = 200;
 
@@ -19,23 +35,29 @@ export class ReadRecord {
   /** The hash of files that were shown whole, or that the model wrote. */
   readonly #whole = new Map<string, string>();
   readonly #parts = new Map<string, readonly ShownLines[]>();
+  readonly #memory: ReadMemory | undefined;
 
-  note(realPath: string, shown: ShownLines): void {
-    const before = this.#parts.get(realPath) ?? [];
-    const others = before.filter(
-      (range) => range.firstLine !== shown.firstLine || range.lastLine !== shown.lastLine,
-    );
-    this.#parts.set(realPath, [...others, shown].slice(-MOST_RANGES));
+  constructor(memory?: ReadMemory) {
+    for (const seen of memory?.recall() ?? []) this.#enter(seen);
+    this.#memory = memory;
   }
 
-  noteWhole(realPath: string, hash: string): void {
-    this.#whole.set(realPath, hash);
-    this.#parts.delete(realPath);
+  note(seen: SeenFile): void {
+    this.#enter(seen);
+    this.#memory?.note(seen);
   }
 
-  forget(realPath: string): void {
-    this.#whole.delete(realPath);
-    this.#parts.delete(realPath);
+  #enter({ file, whole, lines }: SeenFile): void {
+    if (lines !== undefined) {
+      const others = (this.#parts.get(file) ?? []).filter(
+        ({ firstLine, lastLine }) => firstLine !== lines.firstLine || lastLine !== lines.lastLine,
+      );
+      this.#parts.set(file, [...others, lines].slice(-MOST_RANGES));
+      return;
+    }
+    this.#parts.delete(file);
+    if (whole === undefined) this.#whole.delete(file);
+    else this.#whole.set(file, whole);
   }
 
   /** How much was shown of what the file holds now. The hash is asked for only when it is needed. */
