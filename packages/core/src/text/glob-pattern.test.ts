@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { globMatcher } from "./glob-pattern.ts";
+import { globCovers, globMatcher } from "./glob-pattern.ts";
 import { PatternError } from "./patterns/pattern.ts";
 
 const MATCHES: readonly [string, string][] = [
@@ -36,6 +36,8 @@ const MATCHES: readonly [string, string][] = [
   ["mcp__*", "mcp__x"],
   ["日本*.txt", "日本語.txt"],
   ["!*.ts", "a.js"],
+  ["src/", "src/a/b"],
+  ["src/", "src"],
 ];
 
 const REFUSES: readonly [string, string][] = [
@@ -48,6 +50,8 @@ const REFUSES: readonly [string, string][] = [
   ["[!/]x", "/x"],
   ["*.TS", "a.ts"],
   ["a/**", "b/a"],
+  ["src/", "x/src/a"],
+  ["src/", "srcs/a"],
   ["file{1..3}.txt", "file4.txt"],
   ["!*.ts", "a.ts"],
 ];
@@ -76,5 +80,17 @@ describe("globs", () => {
     expect(() => globMatcher(bomb, { caseSensitive: true })).toThrow(PatternError);
     expect(() => globMatcher("{1..9999999}", { caseSensitive: true })).toThrow(PatternError);
     expect(() => globMatcher("!(a)", { caseSensitive: true })).toThrow("exclude");
+  });
+
+  it.each([
+    ["dist", "dist/a/b.js", true],
+    ["dist", "x/dist/b.js", true],
+    ["a/dist/", "a/dist/b.js", true],
+    ["*.js", "src/a.js", true],
+    ["dist", "src/dist.js", false],
+    ["!*.js", "src/a.js", false],
+    ["!*.js", "src/a.ts", true],
+  ])("R81 leaving out %s takes along %s: %j", (pattern, path, isCovered) => {
+    expect(globCovers(pattern, { caseSensitive: true })(path)).toBe(isCovered);
   });
 });

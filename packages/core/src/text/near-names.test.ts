@@ -17,6 +17,8 @@ describe("nearNames", () => {
 
   it("gives nothing when nothing is close", () => {
     expect(nearNames("deploy_to_moon", tools)).toEqual([]);
+    expect(nearNames("bash", ["task"])).toEqual([]);
+    expect(nearNames("~", ["日本", "a"])).toEqual([]);
   });
 
   it("P41 finds names that differ only by blanks or by how letters are composed", () => {

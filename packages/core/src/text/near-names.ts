@@ -14,9 +14,15 @@ export function nearNames(asked: string, known: Iterable<string>, most = 3): str
   const scored: { name: string; score: number }[] = [];
   for (const name of known) {
     const candidate = folded(name);
+    if (candidate === wanted) {
+      scored.push({ name, score: 0 });
+      continue;
+    }
     const part = wanted.length > 2 && (candidate.includes(wanted) || wanted.includes(candidate));
     const score = part && candidate.length > 2 ? 0.5 : distance(wanted, candidate);
-    const allowed = Math.max(2, Math.floor(Math.max(wanted.length, candidate.length) / 3));
+    const length = Math.max(wanted.length, candidate.length);
+    // Two slips in four letters are another word.
+    const allowed = length < 5 ? Math.floor(length / 3) : Math.max(2, Math.floor(length / 3));
     if (score <= allowed) scored.push({ name, score });
   }
   scored.sort((a, b) => a.score - b.score || (a.name < b.name ? -1 : 1));

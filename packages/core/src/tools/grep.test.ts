@@ -91,7 +91,14 @@ describe("search_file_content", () => {
       "src/x/c.tsx",
     ]);
     expect(await files({ include: "src/**", exclude: "*.test.tsx" })).toEqual(["src/b.ts", "src/x/c.tsx"]);
-    expect(await files({ exclude: "src/**" })).toEqual(["a.js"]);
+    for (const exclude of ["src/**", "src", "src/", "./src", join(root, "src")]) {
+      expect(await files({ exclude })).toEqual(["a.js"]);
+    }
+    expect(await files({ include: join(root, "src/*.ts") })).toEqual(["src/b.ts"]);
+    expect(await files({ include: "src/x/" })).toEqual(["src/x/c.test.tsx", "src/x/c.tsx"]);
+    for (const include of ["/elsewhere/*.ts", "../*.ts"]) {
+      expect(await grep(root, { pattern: "hit", include })).toContain(`The pattern "${include}"`);
+    }
   });
 
   it("R88 context lines are marked with a hyphen, gaps with dots", async () => {

@@ -62,6 +62,7 @@ describe("list_directory", () => {
     const root = tree({ "a.log": "", "b.ts": "", "logs/x": "", ".git/HEAD": "" });
     const { llmContent } = await list(root, { path: root, ignore: ["*.log", ".git", "logs"] });
     expect(llmContent).toBe(`Directory listing for ${root}:\nb.ts`);
+    expect((await list(root, { path: root, ignore: ["logs/"] })).llmContent).not.toContain("logs");
   });
 
   it("R53 P39 leaves out what git ignores unless told otherwise, and counts it for the person", async () => {

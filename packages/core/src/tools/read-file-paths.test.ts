@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { madeFile, temporaryFolder } from "../../tests/made-files.ts";
@@ -30,7 +31,24 @@ describe("paths", () => {
       expect(tool.validateToolParams({ [name]: join(root, "a") })).toBe(null);
     }
     expect(tool.validateToolParams({})).toContain('"absolute_path"');
+    expect(tool.validateToolParams({ target_file: "a" } as object)).toContain("It takes: absolute_path");
     expect(tool.validateToolParams({ path: "" })).not.toBe(null);
+  });
+
+  it.each([
+    ["~/a.ts", join(homedir(), "a.ts")],
+    ["~", homedir()],
+    ["file:///proj/%C3%A9 a.ts", "/proj/é a.ts"],
+    ["`/proj/a.ts`", "/proj/a.ts"],
+    [' "/proj/a.ts"\n', "/proj/a.ts"],
+  ])("X6 the error understands %j", (path, meant) => {
+    const tool = new ReadFile(openWorkspace(root));
+    expect(tool.validateToolParams({ path })).toContain(`probably means "${meant}"`);
+  });
+
+  it("X6 the error takes what is no URL for a name", () => {
+    const tool = new ReadFile(openWorkspace(root));
+    expect(tool.validateToolParams({ path: "file://host/%zz" })).toContain(`means "${root}/`);
   });
 
   it("X8 R58 want a limit with an offset, and the error names the fix", () => {

@@ -1,7 +1,8 @@
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute } from "node:path";
 import type { JsonSchema } from "../messages/json-schema.ts";
 import { MOST_ANSWER_CHARACTERS } from "../text/truncate.ts";
 import type { MediaContent, TextLines } from "../workspace/file-content.ts";
+import { meantPath } from "../workspace/meant-path.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { BaseTool, type ToolResult } from "./tools.ts";
 
@@ -90,7 +91,8 @@ export class ReadFile extends BaseTool<ReadFileParams> {
 
   protected override checkParams(params: ReadFileParams): string | null {
     const unknown = Object.keys(params).find((key) => !PARAMETERS.has(key));
-    if (unknown !== undefined) return `"${unknown}" is not a parameter of read_file.`;
+    if (unknown !== undefined)
+      return `"${unknown}" is not a parameter of read_file. It takes: ${[...PARAMETERS].join(", ")}.`;
     const given = [params.absolute_path, params.path, params.file_path].filter((path) => path !== undefined);
     const path = given[0];
     if (path === undefined || path === "") return 'Give the absolute path of the file as "absolute_path".';
@@ -99,7 +101,7 @@ export class ReadFile extends BaseTool<ReadFileParams> {
       return `"absolute_path", "path" and "file_path" mean the same and must be equal; give one of them.`;
     }
     if (!isAbsolute(path)) {
-      return `The path must be absolute. "${path}" probably means "${resolve(this.#workspace.root, path)}".`;
+      return `The path must be absolute. "${path}" probably means "${meantPath(path, this.#workspace.root)}".`;
     }
     if (params.offset !== undefined && params.limit === undefined) {
       return `"offset" needs "limit": give both, e.g. "offset": ${params.offset}, "limit": ${DEFAULT_LINES}.`;

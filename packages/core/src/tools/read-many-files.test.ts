@@ -58,6 +58,10 @@ describe("read_many_files", () => {
     expect(
       (await read(root, { paths: ["src/**/*.ts"], include: ["*.md"], exclude: ["*.test.ts"] })).files,
     ).toEqual(["README.md", "src/a.ts", "src/deep/b.ts"]);
+    for (const exclude of ["deep", "src/deep/", join(root, "src/deep")]) {
+      const { files } = await read(root, { paths: ["src"], exclude: [exclude] });
+      expect(files).toEqual(["src/a.test.ts", "src/a.ts"]);
+    }
     expect((await read(root, { paths: ["src/*.ts", "src/a.ts"] })).files).toEqual([
       "src/a.test.ts",
       "src/a.ts",

@@ -2,7 +2,7 @@ import { extname } from "node:path";
 import type { JsonSchema } from "../messages/json-schema.ts";
 import type { Part } from "../messages/parts.ts";
 import { sortByCodePoints } from "../text/code-point-order.ts";
-import { globMatcher } from "../text/glob-pattern.ts";
+import { globCovers } from "../text/glob-pattern.ts";
 import { parseGlob } from "../text/patterns/glob-dialect.ts";
 import { PatternError } from "../text/patterns/pattern.ts";
 import type { TextLines } from "../workspace/file-content.ts";
@@ -128,7 +128,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
       ...(params.exclude ?? []),
       ...(params.useDefaultExcludes === false ? [] : DEFAULT_EXCLUDES),
     ];
-    const matchers = excludes.map((glob) => globMatcher(glob, { caseSensitive: false }));
+    const isLeftOut = excludes.map((glob) => globCovers(this.#fromRoot(glob), { caseSensitive: false }));
     const chosen = new Map<string, boolean>();
     for (const entry of [...params.paths, ...(params.include ?? [])]) {
       try {
@@ -138,8 +138,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
           const found = await this.#found(entry, kind, { params, answer, signal });
           const wantsMedia = (path: string) => entry.toLowerCase().includes(extname(path).toLowerCase());
           for (const path of found) {
-            if (matchers.some((matches) => matches(this.#workspace.relative(path)) || matches(path)))
-              continue;
+            if (isLeftOut.some((covers) => covers(this.#workspace.relative(path)))) continue;
             chosen.set(path, chosen.get(path) === true || (kind === "glob" && wantsMedia(path)));
           }
         }
@@ -149,6 +148,11 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
       }
     }
     return chosen;
+  }
+
+  #fromRoot(glob: string): string {
+    const above = `${this.#workspace.root}/`;
+    return glob.startsWith(above) ? glob.slice(above.length) : glob;
   }
 
   async #kindOf(entry: string, signal: AbortSignal): Promise<"file" | "folder" | "glob"> {

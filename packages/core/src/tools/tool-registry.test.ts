@@ -4,7 +4,7 @@ import { BaseTool, type ToolResult } from "./tools.ts";
 
 class Named extends BaseTool {
   readonly name: string;
-  readonly displayName = "Named";
+  readonly displayName: string = "Named";
   readonly description = "A tool with a name.";
   readonly kind = "read";
   readonly parameterSchema = {
@@ -64,6 +64,14 @@ describe("ToolRegistry", () => {
     const declarations = registry.getFunctionDeclarations();
     expect(declarations.map((one) => one.name)).toEqual(["Beta", "alpha", "zeta"]);
     expect(Object.keys(declarations[0] ?? {})).toEqual(["name", "description", "parameters"]);
+  });
+
+  it("R16 finds a tool that is asked for by what people see", () => {
+    const registry = new ToolRegistry();
+    registry.registerTool(Object.assign(new Named("list_directory"), { displayName: "ReadFolder" }));
+    registry.registerTool(Object.assign(new Named("read_file"), { displayName: "ReadFile" }));
+    expect(registry.nearNames("ReadFolder")[0]).toBe("list_directory");
+    expect(registry.nearNames("readfile")).toEqual(["read_file"]);
   });
 
   it("R2 refuses a name that is taken and one that a provider would reject", () => {

@@ -86,9 +86,12 @@ export class ToolRegistry {
       .map(declarationOf);
   }
 
-  /** The registered names most like one that is unknown. */
+  /** The registered names most like one that is unknown, which may also be like the name that people see. */
   nearNames(name: string): string[] {
-    return nearNames(name, this.#tools.keys());
+    const called = new Map<string, string>();
+    for (const tool of this.getAllTools()) called.set(tool.displayName, tool.name);
+    for (const known of this.#tools.keys()) called.set(known, known);
+    return [...new Set(nearNames(name, called.keys()).map((near) => called.get(near) ?? near))];
   }
 
   addSource(source: ToolSource): void {

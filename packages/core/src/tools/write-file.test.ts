@@ -53,6 +53,7 @@ describe("write_file", () => {
     expect(tool.validateToolParams({ file_path: "a/b.txt", content: "" })).toContain(
       `"${join(root, "a/b.txt")}"`,
     );
+    expect(tool.validateToolParams({ file_path: "file:///a.txt", content: "" })).toContain('"/a.txt"');
     expect(tool.validateToolParams({ file_path: join(root, "a"), content: "" })).toBe(null);
     const wrong = tool.validateToolParams as (params: unknown) => string | null;
     for (const params of [
@@ -63,6 +64,12 @@ describe("write_file", () => {
     ]) {
       expect(wrong.call(tool, params)).not.toBe(null);
     }
+  });
+
+  it("R70 a path that ends as a folder makes no file", async () => {
+    const answer = await session().write(`${join(root, "new")}/`, "x");
+    expect(errorType(answer)).toBe("is_a_directory");
+    expect(readdirSync(root)).toEqual([]);
   });
 
   it("R70 asks with a diff, and makes nothing before the answer", async () => {

@@ -1,6 +1,7 @@
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute } from "node:path";
 import type { JsonSchema } from "../messages/json-schema.ts";
 import type { FileSnapshot } from "../workspace/file-change.ts";
+import { meantPath } from "../workspace/meant-path.ts";
 import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
 import { type Approval, BaseTool, type Confirmation, type FileDiff, type ToolResult } from "./tools.ts";
 
@@ -103,7 +104,7 @@ export class WriteFile extends BaseTool<WriteFileParams> {
 
   protected override checkParams({ file_path: path }: WriteFileParams): string | null {
     if (isAbsolute(path)) return null;
-    return `"file_path" must be absolute. "${path}" probably means "${resolve(this.#workspace.root, path)}".`;
+    return `"file_path" must be absolute. "${path}" probably means "${meantPath(path, this.#workspace.root)}".`;
   }
 
   /** Throws what would make the call fail, so that nobody is asked in vain. */
@@ -114,6 +115,9 @@ export class WriteFile extends BaseTool<WriteFileParams> {
         "changed_on_disk",
         `${file} has changed on disk since it was read, so it was not overwritten. Read it again with read_file, take over what changed, and repeat the call.`,
       );
+    }
+    if (!before.exists && /[/\\]$/.test(file)) {
+      throw new WorkspaceError("is_a_directory", `${file} names a folder; give the path of a file.`);
     }
     const { fileDiff, newOmission } = await changing();
     const placeholder = newOmission(before.text ?? "", content);

@@ -1,13 +1,12 @@
 import { lstatSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { compareCodePoints } from "../text/code-point-order.ts";
 import { Automaton } from "../text/patterns/automaton.ts";
 import { parseGlob } from "../text/patterns/glob-dialect.ts";
 import type { Access } from "./access.ts";
 import type { FindRequest, FoundFiles } from "./find-request.ts";
-import { isWithin } from "./paths.ts";
+import { isWithin, patternWithin } from "./paths.ts";
 import { Slices, Walk } from "./walk.ts";
-import { WorkspaceError } from "./workspace.ts";
 
 interface Match {
   readonly path: string;
@@ -139,26 +138,6 @@ class Newest {
 function newestFirst(a: Match, b: Match): number {
   if (a.time !== b.time) return a.time < b.time ? 1 : -1;
   return compareCodePoints(a.path, b.path);
-}
-
-/** The pattern as counted from the folder. An absolute one must lie in it. */
-function patternWithin(pattern: string, folder: string): string {
-  const prefix = folder.endsWith("/") ? folder : `${folder}/`;
-  if (pattern.startsWith(prefix)) return pattern.slice(prefix.length);
-  if (isAbsolute(pattern)) {
-    throw new WorkspaceError(
-      "outside_root",
-      `The pattern "${pattern}" is not inside ${folder}; give "path" too.`,
-    );
-  }
-  const plain = pattern.replace(/^(?:\.\/)+/, "");
-  if (plain.split("/").includes("..")) {
-    throw new WorkspaceError(
-      "outside_root",
-      `The pattern "${pattern}" leaves its folder; give "path" instead of "..".`,
-    );
-  }
-  return plain;
 }
 
 /** A glob for paths under a folder. Brackets and braces that are part of real names there mean themselves. */

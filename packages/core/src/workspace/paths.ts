@@ -16,10 +16,31 @@ export function isWithinAny(path: string, roots: readonly string[]): boolean {
 
 export function outside(path: string, roots: readonly string[]): WorkspaceError {
   const allowed = roots.length === 1 ? `the root ${roots[0]}` : `the roots ${roots.join(", ")}`;
+  const inside = roots.length === 1 ? "inside it" : "inside one of them";
   return new WorkspaceError(
     "outside_root",
-    `${path} is outside ${allowed}; only paths inside it can be used.`,
+    `${path} is outside ${allowed}; only paths ${inside} can be used.`,
   );
+}
+
+/** The pattern as counted from the folder. An absolute one must lie in it. */
+export function patternWithin(pattern: string, folder: string): string {
+  const prefix = folder.endsWith("/") ? folder : `${folder}/`;
+  if (pattern.startsWith(prefix)) return pattern.slice(prefix.length);
+  if (isAbsolute(pattern)) {
+    throw new WorkspaceError(
+      "outside_root",
+      `The pattern "${pattern}" is not inside ${folder}; give "path" too.`,
+    );
+  }
+  const plain = pattern.replace(/^(?:\.\/)+/, "");
+  if (plain.split("/").includes("..")) {
+    throw new WorkspaceError(
+      "outside_root",
+      `The pattern "${pattern}" leaves its folder; give "path" instead of "..".`,
+    );
+  }
+  return plain;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { basename, sep } from "node:path";
-import { globMatcher } from "../../text/glob-pattern.ts";
+import { globCovers, globMatcher } from "../../text/glob-pattern.ts";
 import { OutOfTime } from "../../text/patterns/automaton.ts";
 import { type Pattern, PatternError } from "../../text/patterns/pattern.ts";
 import { parseSearchPattern } from "../../text/patterns/search-dialect.ts";
 import type { Access } from "../access.ts";
-import { isWithin } from "../paths.ts";
+import { isWithin, patternWithin } from "../paths.ts";
 import { Slices, Walk } from "../walk.ts";
 import { WorkspaceError } from "../workspace.ts";
 import type { Engine, EngineMaker } from "./engine.ts";
@@ -156,8 +156,9 @@ async function firstEngine(
 
 /** The files that are to be searched, one at each call, in the order of their paths. */
 function wantedFiles({ access, target, request, walk }: FolderSearch): () => string | null {
-  const include = request.include.map((glob) => globMatcher(glob, { caseSensitive: true }));
-  const exclude = request.exclude.map((glob) => globMatcher(glob, { caseSensitive: true }));
+  const within = (glob: string) => patternWithin(glob, target.place);
+  const include = request.include.map((glob) => globMatcher(within(glob), { caseSensitive: true }));
+  const exclude = request.exclude.map((glob) => globCovers(within(glob), { caseSensitive: true }));
   const isWanted = (path: string) =>
     (include.length === 0 || include.some((matches) => matches(path))) &&
     !exclude.some((matches) => matches(path)) &&

@@ -1,0 +1,19 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The absolute path that was probably meant by one that is not absolute: quotes, `~` and `file:` are understood. */
+export function meantPath(given: string, root: string): string {
+  const path = given.trim().replace(/^(["'`])(.*)\1$/, "$2");
+  if (/^file:\/\//i.test(path)) return pathOfUrl(path) ?? resolve(root, path);
+  if (/^~(?:[/\\]|$)/.test(path)) return join(homedir(), path.slice(1));
+  return resolve(root, path);
+}
+
+function pathOfUrl(url: string): string | null {
+  try {
+    return fileURLToPath(url);
+  } catch {
+    return null;
+  }
+}
