@@ -49,6 +49,14 @@ async function run(
 }
 
 describe("run_shell_command", () => {
+  it("R41 P21 a command that begins with a hyphen is no option of the shell", async () => {
+    for (const command of ["-i", "--version", "-c 'echo ran'"]) {
+      const { text } = await run({ command });
+      expect(text).toContain("Exit code: 127");
+      expect(text).toContain("command not found");
+    }
+  });
+
   it("R41 gives output and errors in their order, with exit code, directory and time", async () => {
     const { text, error } = await run({ command: "echo one; echo two >&2; echo three; exit 3" });
     expect(text).toContain("Output:\none\ntwo\nthree\n");

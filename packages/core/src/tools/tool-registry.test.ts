@@ -55,7 +55,7 @@ describe("ToolRegistry", () => {
     const registry = new ToolRegistry();
     registry.registerTool(new Named("read_file"));
     expect(registry.getTool("readfile")).toBeUndefined();
-    expect(registry.nearNames("readfile")).toEqual(["read_file"]);
+    expect(registry.nearNames("readfile")[0]).toBe("read_file");
   });
 
   it("R17 declares name, description and parameters, by name, whatever the order of registration", () => {
@@ -71,7 +71,7 @@ describe("ToolRegistry", () => {
     registry.registerTool(Object.assign(new Named("list_directory"), { displayName: "ReadFolder" }));
     registry.registerTool(Object.assign(new Named("read_file"), { displayName: "ReadFile" }));
     expect(registry.nearNames("ReadFolder")[0]).toBe("list_directory");
-    expect(registry.nearNames("readfile")).toEqual(["read_file"]);
+    expect(registry.nearNames("readfile")[0]).toBe("read_file");
   });
 
   it("R2 refuses a name that is taken and one that a provider would reject", () => {

@@ -34,7 +34,7 @@ describe("shellArguments", () => {
   const command = `echo "a b" 'c' \\ $x %PATH% 漢字\nnext`;
 
   it("P20 bash and sh get the command as one argument", () => {
-    expect(shellArguments(chooseShell("linux", having("bash")), command)).toEqual(["-c", command]);
+    expect(shellArguments(chooseShell("linux", having("bash")), command)).toEqual(["-c", "--", command]);
   });
 
   it("P20 PowerShell gets it so that no quoting can change it", () => {

@@ -23,7 +23,8 @@ export function chooseShell(platform: NodeJS.Platform, find: FindProgram): Shell
 
 function unixShell(find: FindProgram): ShellProgram {
   const bash = find("bash");
-  const plain = { args: ["-c"], isVerbatim: false };
+  // A command may begin with a hyphen and is no option for that.
+  const plain = { args: ["-c", "--"], isVerbatim: false };
   if (bash !== null) return { kind: "bash", title: "bash", path: bash, ...plain };
   return { kind: "sh", title: "sh (POSIX, not bash)", path: find("sh") ?? "/bin/sh", ...plain };
 }
