@@ -13,7 +13,7 @@ export class CurrentMode {
   #beforePlan: ApprovalMode = "default";
 
   constructor(mode: ApprovalMode) {
-    this.#mode = mode;
+    this.#mode = known(mode);
   }
 
   get mode(): ApprovalMode {
@@ -21,8 +21,9 @@ export class CurrentMode {
   }
 
   enter(mode: ApprovalMode): void {
-    if (mode === "plan" && this.#mode !== "plan") this.#beforePlan = this.#mode;
-    this.#mode = mode;
+    const next = known(mode);
+    if (next === "plan" && this.#mode !== "plan") this.#beforePlan = this.#mode;
+    this.#mode = next;
   }
 
   /** Out of plan mode, into the given mode or the one that held before; gives the mode that holds now. */
@@ -30,4 +31,12 @@ export class CurrentMode {
     if (this.#mode === "plan") this.#mode = next;
     return this.#mode;
   }
+}
+
+/** A misspelt "plan" must not mean that effects are possible. */
+function known(mode: ApprovalMode): ApprovalMode {
+  if (APPROVAL_MODES.includes(mode)) return mode;
+  throw new TypeError(
+    `The approval mode must be one of ${APPROVAL_MODES.join(", ")}; it is ${String(mode)}.`,
+  );
 }

@@ -21,6 +21,9 @@ export interface ApprovalRequest {
   readonly place?: CommandPlace;
 }
 
+/** A kind that is none of these, or that a tool does not say, may have an effect. */
+const HARMLESS: ReadonlySet<unknown> = new Set<ToolKind>(["read", "fetch", "plan"]);
+
 /**
  * Whether a call runs, is asked about or is refused. Deny beats ask beats allow; what no rule names is
  * decided by the mode and by whether the tool itself wants to ask. A command line is judged part by part.
@@ -32,8 +35,7 @@ export function judge(request: ApprovalRequest, mode: ApprovalMode, rules: Rules
   }
   const denied = firstCovering(rules.deny, request, "some");
   if (denied) return decided("deny", denied, `the rule deny ${denied.text} forbids it`);
-  const hasEffect = request.kind === "edit" || request.kind === "execute";
-  if (mode === "plan" && hasEffect) {
+  if (mode === "plan" && !HARMLESS.has(request.kind)) {
     return { verdict: "deny", reason: "plan mode allows no effect; leave it with exit_plan_mode first" };
   }
   const asked = firstCovering(rules.ask, request, "some");

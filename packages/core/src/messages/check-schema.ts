@@ -42,7 +42,8 @@ export function coerceArguments(
 }
 
 function coerceText(schema: JsonSchema, text: string): unknown {
-  const types = schema.type === undefined ? [] : [schema.type].flat();
+  // A schema that somebody else wrote may be anything.
+  const types = schema?.type === undefined ? [] : [schema.type].flat();
   if (types.length === 0 || types.includes("string")) return text;
   const value = jsonValue(text.trim());
   const isWhole = Number.isSafeInteger(value);

@@ -163,7 +163,7 @@ export class Scheduler {
 
   async #approval(work: Work, tool: Tool, hooked: Hooked): Promise<FinalState | Approved> {
     const { args } = work.call;
-    const confirmation = await tool.shouldConfirmExecute(args, work.signal);
+    const confirmation: Confirmation | false = (await tool.shouldConfirmExecute(args, work.signal)) || false;
     const subjects = tool.ruleSubjects?.(args) ?? [];
     const request = { tool: tool.name, kind: tool.kind, confirmation, subjects };
     const judge = async () => withHook(await this.#needs.judge(request), hooked);
@@ -245,7 +245,7 @@ function groupsOf(work: readonly Work[]): Work[][] {
 /** null when the arguments are fine. */
 function faultOf({ call: { args, argsError } }: Work, tool: Tool): FinalState | null {
   const fault = argsError ?? tool.validateToolParams(args);
-  return fault === null ? null : failed({ type: "invalid_arguments", message: fault });
+  return fault ? failed({ type: "invalid_arguments", message: fault }) : null;
 }
 
 function targetOf({ call: { args } }: Work, tool: Tool): HookedCall {
@@ -253,5 +253,5 @@ function targetOf({ call: { args } }: Work, tool: Tool): HookedCall {
 }
 
 function hasEffect(tool: Tool | undefined): boolean {
-  return tool?.kind === "edit" || tool?.kind === "execute" || tool?.kind === "fetch";
+  return tool !== undefined && tool.kind !== "read" && tool.kind !== "plan";
 }

@@ -46,8 +46,11 @@ export class ToolRegistry {
 
   /** A name that is taken or that a provider would reject is refused: a tool never silently shadows another. */
   registerTool(tool: Tool, source: string = BUILT_IN): void {
-    if (!TOOL_NAME.test(tool.name)) {
-      throw new Error(`Tool name "${tool.name}" must be 1 to 64 letters, digits, "_" or "-".`);
+    if (typeof tool?.name !== "string" || !TOOL_NAME.test(tool.name)) {
+      throw new Error(`Tool name "${tool?.name}" must be 1 to 64 letters, digits, "_" or "-".`);
+    }
+    if (typeof tool.parameterSchema !== "object" || tool.parameterSchema === null) {
+      throw new Error(`The tool "${tool.name}" needs a parameterSchema, e.g. { type: "object" }.`);
     }
     if (this.#tools.has(tool.name)) {
       throw new Error(`A tool named "${tool.name}" is already registered; unregister it first.`);

@@ -39,6 +39,9 @@ export function openWorkspace(
 }
 
 function realDirectory(path: string): string {
+  if (typeof path !== "string" || path === "") {
+    throw new WorkspaceError("invalid_path", "The folder to work in must be given as a path.");
+  }
   let real: string;
   try {
     real = realpathSync(path);
