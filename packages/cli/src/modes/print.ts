@@ -49,6 +49,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     ...sessionOptions(options, { settings, isTrusted }),
     record: options.session.kind !== "unrecorded",
     park: options.park,
+    awaitsServers: true,
     ...(options.asksOnStdin && input.confirm ? { confirm: input.confirm } : {}),
     ...(options.session.kind === "take-up" ? await takenUp(options) : {}),
     ...(options.jsonSchemaFile === undefined ? {} : await boundTo(options.jsonSchemaFile)),

@@ -11,18 +11,25 @@ import type { Workspace } from "../workspace/workspace.ts";
 import { environmentRules } from "./join-commands.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
+/** What a session has for MCP servers. */
+export interface ForServers {
+  /** For those that may ask the model. */
+  readonly askModel?: AskModel;
+  /** The first prompt waits for those of which nothing is known. */
+  readonly areAwaited?: boolean;
+}
+
 interface McpParts {
   readonly settings: Settings;
   readonly options: ToolboxOptions;
   readonly workspace: Workspace;
   readonly commands: Commands;
-  /** For servers that may ask the model. */
-  readonly askModel: AskModel | undefined;
+  readonly forServers: ForServers;
 }
 
 /** One source for each MCP server that settings name. Starts none of them. */
 export async function mcpSources(
-  { settings, options, workspace, commands, askModel }: McpParts,
+  { settings, options, workspace, commands, forServers }: McpParts,
   report: (failure: DiscoveryFailure) => void,
 ): Promise<ToolSource[]> {
   const servers = Object.entries(settings.mcpServers);
@@ -48,22 +55,22 @@ export async function mcpSources(
     },
   };
   const { confirm } = options;
+  const { askModel, areAwaited: isAwaited = false } = forServers;
   const common = { home, environment, processes, roots: workspace.roots };
   const asking = confirm ? { askPerson: personAsker(confirm) } : {};
-  return Promise.all(
-    servers.map(([alias, definition]) => {
-      const source = `mcp:${alias}`;
-      const needs = {
-        ...common,
-        ...asking,
-        ...(askModel && definition.sampling ? { askModel } : {}),
-        alias,
-        definition,
-        report: (message: string) => report({ source, message }),
-      };
-      return new McpServer(needs).recall();
-    }),
-  );
+  return servers.map(([alias, definition]) => {
+    const source = `mcp:${alias}`;
+    const needs = {
+      ...common,
+      ...asking,
+      ...(askModel && definition.sampling ? { askModel } : {}),
+      alias,
+      definition,
+      isAwaited,
+      report: (message: string) => report({ source, message }),
+    };
+    return new McpServer(needs).recall();
+  });
 }
 
 /** Lays the questions of servers before the person. What is no clear answer is none. */

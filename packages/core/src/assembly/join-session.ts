@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { AgentNeeds } from "../agent/agent.ts";
 import type { AgentEvent, UsagePurpose } from "../agent/agent-event.ts";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks } from "../agent/background-tasks.ts";
@@ -15,6 +16,7 @@ import { burinHome } from "../settings/load-settings.ts";
 import { mergeSettings, type Settings } from "../settings/settings.ts";
 import { agentOf, budgetOf, contextWindowOf } from "./join-agent.ts";
 import { type Definitions, readDefinitions } from "./join-definitions.ts";
+import type { JoinedHooks } from "./join-hooks.ts";
 import { parkingOf, readsOf, recordingOf } from "./join-recording.ts";
 import { joinSubagents } from "./join-subagents.ts";
 import { joinParts } from "./join-tools.ts";
@@ -56,10 +58,13 @@ export function joinSession(options: SessionOptions) {
   const past = resumed?.session ?? null;
   const ground = { id, environment, settings, resumed };
   const parking = options.park ? parkingOf(ground, options.answer, () => recording) : null;
+  const tell = (event: AgentEvent) => agent.tell(event);
+  const { askModel, ...help } = helpOf(settings, model, (purpose) => ({ purpose, budget, tell }));
   const joined = joinParts(
     { ...options, root: options.cwd },
     {
-      ...helpOf(settings, model, (purpose) => ({ purpose, budget, tell: (event) => agent.tell(event) })),
+      ...help,
+      forServers: { askModel, areAwaited: options.awaitsServers ?? false },
       subagents,
       recorded: async () => recording?.recorded(),
       ...(isRecorded ? { undoWriter: id } : {}),
@@ -77,13 +82,7 @@ export function joinSession(options: SessionOptions) {
     registry,
     scheduler,
     workspace,
-    briefing: async (moment, signal) => {
-      const { skills } = await definitions();
-      const said = hooks
-        ? await hooks.at(moment === "start" ? "session_start" : "before_compaction", signal)
-        : [];
-      return [...(skills === null ? [] : [skills]), ...said];
-    },
+    briefing: briefingOf(definitions, hooks),
     waiting: joined.discovery,
     background,
     ...(recording ? { onEvent: (event) => recording.note(event) } : {}),
@@ -92,6 +91,20 @@ export function joinSession(options: SessionOptions) {
   const announcement = announcementOf(model, { id, root, forkOf: resumed?.forkOf });
   const work = new SessionRun({ agent, announcement, recording, past, kindOf, parking, answerSchema });
   return { id, joined, subagents, definitions, agent, background, work, recording };
+}
+
+/** What the model is told of skills, and what hooks say. */
+function briefingOf(
+  definitions: () => Promise<Definitions>,
+  hooks: JoinedHooks | null,
+): NonNullable<AgentNeeds["briefing"]> {
+  return async (moment, signal) => {
+    const { skills } = await definitions();
+    const said = hooks
+      ? await hooks.at(moment === "start" ? "session_start" : "before_compaction", signal)
+      : [];
+    return [...(skills === null ? [] : [skills]), ...said];
+  };
 }
 
 interface Announced {

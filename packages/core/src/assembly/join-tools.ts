@@ -2,7 +2,6 @@ import { join } from "node:path";
 import type { SubagentDefinition } from "../agent/subagent-definitions.ts";
 import { type ApprovalMode, CurrentMode } from "../approval/approval-mode.ts";
 import type { Rule } from "../approval/rules.ts";
-import type { AskModel } from "../discovery/mcp/client-requests.ts";
 import { type Confirm, Scheduler } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import { mergeSettings, type Settings } from "../settings/settings.ts";
@@ -21,6 +20,7 @@ import { lazyApproval, oneAtATime, parsedRules } from "./join-approval.ts";
 import { commandsOf } from "./join-commands.ts";
 import { grantsOf } from "./join-grants.ts";
 import { joinHooks } from "./join-hooks.ts";
+import type { ForServers } from "./join-mcp.ts";
 import { memoryPlaces } from "./join-memory.ts";
 import { undoJournal } from "./join-recording.ts";
 import { webParts } from "./join-search.ts";
@@ -35,8 +35,7 @@ interface SessionParts {
   readonly mostAnswerCharacters?: number;
   readonly subagents?: Subagents;
   readonly answerFromPage?: AnswerFromPage;
-  /** For MCP servers that may ask the model. */
-  readonly askModel?: AskModel;
+  readonly forServers?: ForServers;
   readonly recorded?: () => Promise<void>;
   /** Who changes files, for undo; without it nothing is kept for that. */
   readonly undoWriter?: string;
@@ -50,7 +49,7 @@ interface SessionParts {
 /** The tools and the flow around them. */
 export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) {
   const options = given.confirm ? { ...given, confirm: oneAtATime(given.confirm) } : given;
-  const { recorded, askModel, undoWriter, sessionId, reads, park, ...toolParts } = forSession;
+  const { recorded, forServers = {}, undoWriter, sessionId, reads, park, ...toolParts } = forSession;
   const settings = mergeSettings([options.settings ?? {}]);
   const rules = parsedRules(settings.permissions);
   const home = burinHome(options.environment ?? process.env);
@@ -81,7 +80,7 @@ export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) 
     if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
   }
   for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
-  const discovery = discoveryOf({ settings, options, registry, workspace, commands, askModel });
+  const discovery = discoveryOf({ settings, options, registry, workspace, commands, forServers });
   const grants = grantsOf(home, workspace.root);
   const judgeIn = (mode: { readonly mode: ApprovalMode }) =>
     lazyApproval({ current: mode, rules, grants, roots: workspace.roots, shell: commands.shell });

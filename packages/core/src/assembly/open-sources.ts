@@ -1,8 +1,8 @@
-import type { AskModel } from "../discovery/mcp/client-requests.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { ToolRegistry, ToolSource } from "../tools/tool-registry.ts";
 import type { Commands } from "../workspace/commands.ts";
 import type { Workspace } from "../workspace/workspace.ts";
+import type { ForServers } from "./join-mcp.ts";
 import { commandRunner } from "./run-command.ts";
 import { type OpenSources, ToolDiscovery } from "./tool-discovery.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
@@ -13,7 +13,7 @@ interface SourceParts {
   readonly registry: ToolRegistry;
   readonly workspace: Workspace;
   readonly commands: Commands;
-  readonly askModel: AskModel | undefined;
+  readonly forServers: ForServers;
 }
 
 /** What brings tools that are not built in. Loads nothing before it is started, and never when nothing is configured. */

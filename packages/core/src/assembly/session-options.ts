@@ -16,6 +16,11 @@ export interface SessionOptions extends Omit<ToolboxOptions, "root">, AgentOptio
   readonly answer?: Decision;
   /** The final answer must be JSON that fits this schema; the event `done` has its value as `structured`. */
   readonly answerSchema?: JsonSchema;
+  /**
+   * The first prompt waits, up to 5 seconds, for MCP servers that were never up before: for runs that nobody
+   * watches. Without it their tools come when they are up.
+   */
+  readonly awaitsServers?: boolean;
   /** A session to take up again, from `resumeSession`; it is recorded on. */
   readonly resume?: ResumedSession;
 }

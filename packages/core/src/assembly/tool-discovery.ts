@@ -21,6 +21,8 @@ export class ToolDiscovery {
   #started: Promise<void> | null = null;
   /** Of each source, until it has answered. */
   #running = new Map<ToolSource, Promise<void>>();
+  /** When each was asked last. */
+  readonly #asked = new Map<ToolSource, number>();
   #onFailure: (failure: DiscoveryFailure) => void = () => {};
 
   constructor(registry: ToolRegistry, open: OpenSources | null) {
@@ -61,6 +63,7 @@ export class ToolDiscovery {
       if (!this.#work.signal.aborted) for (const failure of failures) this.#fail(failure);
     });
     this.#running.set(source, work);
+    this.#asked.set(source, Date.now());
   }
 
   #fail(failure: DiscoveryFailure): void {
@@ -84,14 +87,20 @@ export class ToolDiscovery {
     return this.ready();
   }
 
-  /** Before a prompt: asks again those that changed, and waits as long as each source is worth a wait. */
+  /** Before a prompt: asks again those that changed, and waits until each has had the time that it is worth. */
   async beforePrompt(signal: AbortSignal): Promise<void> {
     await this.start();
     for (const source of this.#sources) {
       if (!this.#running.has(source) && (await source.isStale?.())) this.#discover(source);
     }
-    const waits = [...this.#running].map(([{ patience = 0 }, work]) => within(work, patience, signal));
-    await Promise.all(waits);
+    await Promise.all([...this.#running].map(([source, work]) => this.#waitFor(source, work, signal)));
+  }
+
+  async #waitFor(source: ToolSource, work: Promise<void>, signal: AbortSignal): Promise<void> {
+    const { patience = 0 } = source;
+    if (patience === 0) return;
+    await within(work, (this.#asked.get(source) ?? 0) + patience - Date.now(), signal);
+    if (this.#running.get(source) === work && !signal.aborted) source.onLate?.();
   }
 
   /** Resolves as soon as the registry has one of the names, all sources have answered, or it took too long. */

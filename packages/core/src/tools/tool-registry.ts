@@ -15,6 +15,8 @@ export interface ToolSource {
   isStale?(): Promise<boolean>;
   /** How long the first request to the model waits for it, in milliseconds; without it, not at all. */
   readonly patience?: number;
+  /** Called when the request goes without it. */
+  onLate?(): void;
   /** Resolves when what it gave from memory is what there is now; whoever calls it does not want to wait long. */
   settle?(): Promise<void>;
   /** Ends everything that the source has started. */

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isRecord } from "./offered-tools.ts";
 
@@ -9,6 +10,8 @@ export interface KnownServer {
   readonly tools: readonly unknown[] | null;
   /** By the server's names: the definition that a person last said yes to. */
   readonly approved: Readonly<Record<string, string>>;
+  /** It was waited for once and did not come in time; it has not come since. */
+  readonly wasLate?: boolean;
 }
 
 const NOTHING: KnownServer = { tools: null, approved: {} };
@@ -27,13 +30,15 @@ export class ListCache {
     this.#path = join(home, "cache", "mcp", `${hash}.json`);
   }
 
-  async read(): Promise<KnownServer> {
+  /** At once: twenty files through the pool of threads would hold the first request up for much longer. */
+  read(): KnownServer {
     try {
-      const value: unknown = JSON.parse(await readFile(this.#path, "utf8"));
+      const value: unknown = JSON.parse(readFileSync(this.#path, "utf8"));
       if (!isRecord(value)) return NOTHING;
       const approved = isRecord(value.approved) ? Object.entries(value.approved) : [];
       const texts = approved.filter((entry): entry is [string, string] => typeof entry[1] === "string");
-      return { tools: Array.isArray(value.tools) ? value.tools : null, approved: Object.fromEntries(texts) };
+      const tools = Array.isArray(value.tools) ? value.tools : null;
+      return { tools, approved: Object.fromEntries(texts), wasLate: value.wasLate === true };
     } catch {
       return NOTHING;
     }

@@ -11,12 +11,16 @@ import { namePrefix } from "./tool-names.ts";
 export interface McpServerNeeds extends Omit<OpenNeeds, "onToolsChanged"> {
   /** Hears what cannot be used of what the server offers, and why a start in the background failed. */
   readonly report: (message: string) => void;
+  /** The first request waits for it as long as nothing is known of it. */
+  readonly isAwaited?: boolean;
 }
 
 /** The first request to the model needs the processor more than servers that nobody has called yet. */
 const START_DELAY_MS = 250;
 /** How long a list is waited for that only has to be read from disk. */
 const READ_MS = 1000;
+/** How long a server is waited for that was never up, once. */
+const NEW_MS = 5000;
 /** A server that says so again and again is asked again only so often. */
 const RELIST_MS = 1000;
 
@@ -32,6 +36,7 @@ export class McpServer implements ToolSource {
   readonly #closing = new AbortController();
   #onTools: (tools: readonly DiscoveredMCPTool[]) => void = () => {};
   #raw: readonly unknown[] | null = null;
+  #wasLate = false;
   /** The list of an earlier session, until it has been handed out. */
   #known: readonly DiscoveredMCPTool[] | null = null;
   #listing: Promise<readonly DiscoveredMCPTool[]> | null = null;
@@ -58,16 +63,32 @@ export class McpServer implements ToolSource {
   }
 
   /** Reads what earlier sessions know of it. To be called once, before everything else. */
-  async recall(): Promise<this> {
-    const { tools, approved } = await this.#cache.read();
+  recall(): this {
+    const { tools, approved, wasLate } = this.#cache.read();
     for (const [name, definition] of Object.entries(approved)) this.#side.approved.set(name, definition);
     this.#raw = tools;
+    this.#wasLate = wasLate ?? false;
     this.#known = tools === null ? null : this.#toolsOf(tools);
     return this;
   }
 
   get patience(): number {
-    return this.#known === null ? 0 : READ_MS;
+    if (this.#known !== null) return READ_MS;
+    return this.#isAwaited ? Math.min(NEW_MS, this.#needs.definition.startTimeout ?? NEW_MS) : 0;
+  }
+
+  get #isAwaited(): boolean {
+    return this.#needs.isAwaited === true && this.#raw === null && !this.#wasLate;
+  }
+
+  onLate(): void {
+    this.#wasLate = true;
+    void this.#save();
+    const { alias, report } = this.#needs;
+    report(
+      `it was not up in time, so the first request goes without its tools; it will not be waited for again. ` +
+        `burin mcp test ${alias} starts it and remembers them.`,
+    );
   }
 
   watch(onTools: (tools: readonly DiscoveredMCPTool[]) => void): void {
@@ -78,7 +99,7 @@ export class McpServer implements ToolSource {
   discover(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
     signal.addEventListener("abort", () => this.#stop(), { once: true });
     const known = this.#known;
-    if (known === null) return this.#listed(this.#listing !== null);
+    if (known === null) return this.#listed(this.#isAwaited || this.#listing !== null);
     this.#known = null;
     void this.#refresh(false);
     return Promise.resolve(known);
@@ -139,7 +160,8 @@ export class McpServer implements ToolSource {
   }
 
   #save(): Promise<void> {
-    return this.#cache.write({ tools: this.#raw, approved: Object.fromEntries(this.#side.approved) });
+    const approved = Object.fromEntries(this.#side.approved);
+    return this.#cache.write({ tools: this.#raw, approved, wasLate: this.#wasLate && this.#raw === null });
   }
 
   #toolsOf(raw: readonly unknown[]): DiscoveredMCPTool[] {

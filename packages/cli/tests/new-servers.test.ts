@@ -1,0 +1,75 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+
+const SERVER = fileURLToPath(new URL("../../core/tests/mcp/stdio-server.mjs", import.meta.url));
+let root: string;
+let model: FakeModelServer;
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "burin-new-servers-")));
+  model = await startFakeModelServer([{ text: "One." }, { text: "Two." }]);
+});
+
+afterEach(async () => {
+  await model.close();
+  await rm(root, { recursive: true, force: true });
+});
+
+/** Writes the settings of the person, or of the project, by hand. */
+async function writeServer(server: object, folder = ".home"): Promise<void> {
+  await mkdir(join(root, folder), { recursive: true });
+  const mcpServers = { mine: { command: process.execPath, ...server } };
+  await writeFile(join(root, folder, "settings.json"), JSON.stringify({ mcpServers }));
+}
+
+const ask = (...more: string[]) =>
+  burin(["-p", "hi", ...more], {
+    cwd: root,
+    env: { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "key" },
+  });
+
+/** The names that a request declared. */
+function declared(request: number): string[] {
+  const tools = model.requests[request]?.body.tools as { function: { name: string } }[];
+  return tools.map((tool) => tool.function.name);
+}
+
+describe("burin -p with an MCP server that was written into the settings by hand", () => {
+  it("R24 P28 declares its tools in the very first request, and says nothing of it", async () => {
+    await writeServer({ args: [SERVER, "plain"] });
+    expect(await ask()).toMatchObject({ code: 0, stdout: "One.\n" });
+    expect(declared(0)).toContain("mine__echo");
+    expect(declared(0)).not.toContain("tool_search");
+  });
+
+  it("R24 P28 waits for one that is slow no longer than its startTimeout, and says so", async () => {
+    await writeServer({ args: [SERVER, "sleep", "60000"], startTimeout: 700 });
+    const first = await ask();
+    expect(first).toMatchObject({ code: 0, stdout: "One.\n" });
+    expect(first.stderr).toContain("mcp:mine: it was not up in time");
+    expect(declared(0)).not.toContain("mine__echo");
+  });
+
+  it("R24 P28 after 5 seconds asks without it, and the next time at once, with the search for its tools", async () => {
+    await writeServer({ args: [SERVER, "sleep", "60000"] });
+    const first = await ask();
+    expect(first.stderr).toMatch(/mcp:mine: it was not up in time.*burin mcp test mine/);
+    const second = await ask();
+    expect([first.code, second.code]).toEqual([0, 0]);
+    expect(second.stderr).not.toContain("not up in time");
+    expect(declared(1)).toContain("tool_search");
+  }, 30_000);
+
+  it("P24 starts none that a folder names which nobody has trusted", async () => {
+    await writeServer({ args: [SERVER, "plain"] }, ".burin");
+    expect(await ask()).toMatchObject({ code: 0 });
+    expect(declared(0)).not.toContain("mine__echo");
+    expect(existsSync(join(root, "starts"))).toBe(false);
+  });
+});
