@@ -64,9 +64,13 @@ export class Access {
     return isInside && rules.visibility(path, false) === "own" ? ignored(path) : null;
   }
 
+  get hasDenials(): boolean {
+    return this.#denials.length > 0;
+  }
+
   /** The pattern of the deny rule that covers the path or a folder that it is in. */
   deniedBy(path: string): string | null {
-    if (this.#denials.length === 0) return null;
+    if (!this.hasDenials) return null;
     for (const root of this.roots) {
       if (!isWithin(path, root)) continue;
       const segments = relative(root, path).split(sep);

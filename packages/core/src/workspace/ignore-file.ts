@@ -25,6 +25,8 @@ export class IgnoreFile {
   readonly #names = new Map<string, number[]>();
   readonly #endings = new Map<string, number[]>();
   readonly #paths = new Map<string, number[]>();
+  /** What the paths lie in; everywhere else nothing needs to be put together to be looked up. */
+  readonly #pathFolders = new Set<string>();
   readonly #slow: SlowRule[] = [];
 
   constructor(text: string) {
@@ -36,8 +38,8 @@ export class IgnoreFile {
     return this.#rules.length === 0;
   }
 
-  /** `path` counts from the file's folder, with `/`. null when no rule names it. */
-  verdict(path: string, name: string, isFolder: boolean): "ignored" | "kept" | null {
+  /** `folder` counts from the file's folder, with a `/` at its end. null when no rule names what lies in it. */
+  verdict(folder: string, name: string, isFolder: boolean): "ignored" | "kept" | null {
     let best = -1;
     const look = (numbers: readonly number[] | undefined) => {
       for (const number of numbers ?? []) {
@@ -49,11 +51,11 @@ export class IgnoreFile {
       const dot = name.lastIndexOf(".");
       if (dot !== -1) look(this.#endings.get(name.slice(dot)));
     }
-    if (this.#paths.size > 0) look(this.#paths.get(path));
+    if (this.#pathFolders.has(folder)) look(this.#paths.get(folder + name));
     for (const rule of this.#slow) {
       if (rule.number < best) break;
       if (!isFolder && this.#rules[rule.number]?.foldersOnly) continue;
-      if (matches(rule, rule.onPath ? path : name)) {
+      if (matches(rule, rule.onPath ? folder + name : name)) {
         best = rule.number;
         break;
       }
@@ -74,8 +76,10 @@ export class IgnoreFile {
     this.#rules.push({ keeps, foldersOnly });
     const onPath = glob.includes("/");
     if (glob.startsWith("/")) glob = glob.slice(1);
-    if (!SPECIAL.test(glob)) push(onPath ? this.#paths : this.#names, glob, number);
-    else if (!onPath && /^\*\.[^*?[\\.]+$/.test(glob)) push(this.#endings, glob.slice(1), number);
+    if (!SPECIAL.test(glob)) {
+      push(onPath ? this.#paths : this.#names, glob, number);
+      if (onPath) this.#pathFolders.add(glob.slice(0, glob.lastIndexOf("/") + 1));
+    } else if (!onPath && /^\*\.[^*?[\\.]+$/.test(glob)) push(this.#endings, glob.slice(1), number);
     else this.#slow.push({ number, onPath, glob });
   }
 }

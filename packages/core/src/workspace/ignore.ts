@@ -184,7 +184,7 @@ function layerOf(text: string): Layer {
 
 function verdictOf(layers: readonly Layer[], name: string, isFolder: boolean): "ignored" | "kept" | null {
   for (const { file, prefix } of layers) {
-    const verdict = file.verdict(prefix + name, name, isFolder);
+    const verdict = file.verdict(prefix, name, isFolder);
     if (verdict !== null) return verdict;
   }
   return null;

@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { sep } from "node:path";
 import { sortByCodePoints } from "../text/code-point-order.ts";
 import type { FolderRules } from "./ignore.ts";
 
@@ -22,13 +22,24 @@ export interface WalkedFile {
 /** These hold what a package manager or git made, never what somebody looks for. */
 const ALWAYS_SKIPPED = new Set(["node_modules", ".git"]);
 /** Views of the running system: endless, or blocking when read. */
-const SYSTEM_VIEWS = new Set(["/proc", "/sys", "/dev"]);
+const SYSTEM_VIEWS = new Set(["/proc/", "/sys/", "/dev/"]);
+
+/** Files of one folder that nothing comes between in the order of all paths. */
+export interface Stretch {
+  /** From the start, with a `/` at its end; empty for the start itself. */
+  readonly folder: string;
+  readonly names: readonly string[];
+  /** No file of the folder was left out, in this stretch or another. */
+  readonly isWhole: boolean;
+}
 
 interface Frame {
+  /** Of what is shown; those of folders end in a slash. */
   readonly names: readonly string[];
   readonly links: ReadonlySet<string>;
   readonly path: string;
   readonly rules: FolderRules;
+  readonly isWhole: boolean;
   next: number;
 }
 
@@ -55,8 +66,25 @@ export class Walk {
       frame.next += 1;
       if (name === undefined) this.#frames.pop();
       else if (name.endsWith("/")) this.#enter(frame, name);
-      else if (this.#isShown(frame.rules, name, false)) {
-        return { path: frame.path + name, isLink: frame.links.has(name) };
+      else return { path: frame.path + name, isLink: frame.links.has(name) };
+    }
+    return null;
+  }
+
+  /** The same for many files at once, without the links. */
+  nextStretch(): Stretch | null {
+    for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
+      const { names, links, path, isWhole, next } = frame;
+      let end = next;
+      while (end < names.length && !names[end]?.endsWith("/")) end += 1;
+      frame.next = end === next ? next + 1 : end;
+      const name = names[next];
+      if (name === undefined) this.#frames.pop();
+      else if (end === next) this.#enter(frame, name);
+      else {
+        const files = names.slice(next, end);
+        const kept = links.size === 0 ? files : files.filter((file) => !links.has(file));
+        if (kept.length > 0) return { folder: path, names: kept, isWhole };
       }
     }
     return null;
@@ -72,16 +100,15 @@ export class Walk {
   }
 
   #isShown(rules: FolderRules, name: string, isFolder: boolean): boolean {
-    if (!isFolder && name === ".git") return false;
     const visibility = rules.visibilityOf(name, isFolder);
     return visibility === "shown" || (visibility === "git" && !this.#request.respectGitIgnore);
   }
 
   /** `name` is null for the start, whose rules are given. */
   #frame(path: string, above: FolderRules, name: string | null): Frame | null {
-    const folder = join(this.#request.folder, path);
-    if (process.platform === "linux" && name !== null && SYSTEM_VIEWS.has(folder.replace(/\/$/, "")))
-      return null;
+    const { folder: start } = this.#request;
+    const folder = start.endsWith(sep) ? start + path : `${start}/${path}`;
+    if (process.platform === "linux" && name !== null && SYSTEM_VIEWS.has(folder)) return null;
     let entries: Dirent[];
     try {
       entries = readdirSync(folder, { withFileTypes: true });
@@ -89,19 +116,22 @@ export class Walk {
       this.unreadable += 1;
       return null;
     }
-    const names: string[] = [];
-    const links = new Set<string>();
-    for (const entry of entries) {
-      if (entry.isDirectory()) names.push(`${entry.name}/`);
-      else if (entry.isFile()) names.push(entry.name);
-      else if (entry.isSymbolicLink()) {
-        names.push(entry.name);
-        links.add(entry.name);
-      }
-    }
     const holds = (file: string) => entries.some((entry) => entry.name === file);
     const rules = name === null ? above : above.child(name, holds);
-    return { names: sortByCodePoints(names), links, path, rules, next: 0 };
+    const names: string[] = [];
+    const links = new Set<string>();
+    let isWhole = true;
+    for (const entry of entries) {
+      const isLink = entry.isSymbolicLink();
+      if (entry.isDirectory()) names.push(`${entry.name}/`);
+      else if (!isLink && !entry.isFile()) continue;
+      else if (entry.name === ".git" || !this.#isShown(rules, entry.name, false)) isWhole &&= isLink;
+      else {
+        names.push(entry.name);
+        if (isLink) links.add(entry.name);
+      }
+    }
+    return { names: sortByCodePoints(names), links, path, rules, isWhole, next: 0 };
   }
 }
 

@@ -1,12 +1,11 @@
 import type { Pattern } from "../../text/patterns/pattern.ts";
+import type { Stretch } from "../walk.ts";
 
 export interface Batch {
   /** The searched folder; the engine runs in it. */
   readonly folder: string;
-  /** From the folder, with `/`, in the order of their paths. */
-  readonly files: readonly string[];
-  /** The files are nearly all that their folders hold. */
-  readonly fillFolders: boolean;
+  /** In the order of their paths. */
+  readonly stretches: readonly Stretch[];
   readonly signal: AbortSignal;
 }
 

@@ -135,14 +135,20 @@ describe("search engines", () => {
   it("R83 each program is there, takes the pattern, and proposes no more than it must", async () => {
     const pattern = parseSearchPattern("wide[.]bar|foo\\.bar", { caseSensitive: true, fixed: false });
     const { signal } = new AbortController();
-    const files = ["-dash.txt", "a.txt", "c/empty.txt", "c/gbk.txt", "c/one-line", "d e/odd 'name'.txt"];
+    const inC = ["empty.txt", "gbk.txt", "latin.txt", "one-line"];
+    const files = ["-dash.txt", "a.txt", ...inC.map((name) => `c/${name}`), "d e/odd 'name'.txt"];
+    const stretches = (isWhole: boolean) => [
+      { folder: "", names: files.slice(0, 2), isWhole },
+      { folder: "c/", names: inC, isWhole },
+      { folder: "d e/", names: ["odd 'name'.txt"], isWhole },
+    ];
     for (const make of [ripgrep, gitGrep, systemGrep]) {
       const engine = await make(pattern, root);
-      for (const fillFolders of [true, false]) {
-        const names = await engine?.propose({ folder: root, files, fillFolders, signal });
+      for (const isWhole of [true, false]) {
+        const names = await engine?.propose({ folder: root, stretches: stretches(isWhole), signal });
         expect([engine?.name, files.filter((file) => names?.has(file))]).toEqual([
           engine?.name,
-          ["-dash.txt", "a.txt", "c/one-line", "d e/odd 'name'.txt"],
+          ["-dash.txt", "a.txt", "c/latin.txt", "c/one-line", "d e/odd 'name'.txt"],
         ]);
       }
     }

@@ -9,7 +9,7 @@ const SEARCH = ["grep", "--no-index", "--no-textconv", "--no-color", "-l", "-z",
 
 /**
  * Looks at the files as they are on disk, tracked or not. It is slow with long lists of paths, so it
- * searches the whole folder once and each batch takes its part of the answer.
+ * searches the whole folder once, and that is the answer for each batch.
  */
 export const gitGrep: EngineMaker = async (pattern, folder) => {
   const written = enginePattern(pattern, "extended");
@@ -19,11 +19,10 @@ export const gitGrep: EngineMaker = async (pattern, folder) => {
     name: "git",
     readsUtf16: false,
     takesFolders: true,
-    propose: async (batch) => {
+    propose: (batch) => {
       const paths = ["--", ".", ":(exclude,glob)**/node_modules/**", ":(exclude,glob)**/.git/**"];
       all ??= namesFrom("git", [...NOTHING_RUNS, ...SEARCH, "-e", written, ...paths], batch);
-      const names = await all;
-      return names === null ? null : new Set(batch.files.filter((file) => names.has(file)));
+      return all;
     },
   };
 };

@@ -12,7 +12,7 @@ export const systemGrep: EngineMaker = async (pattern) => {
     propose: (batch) =>
       namesFrom(
         "grep",
-        ["-l", "-a", "-s", "--null", "-E", "-e", written, "--", ...asArguments(batch.files)],
+        ["-l", "-a", "-s", "--null", "-E", "-e", written, "--", ...asArguments(batch.stretches)],
         batch,
       ),
   };

@@ -1,15 +1,13 @@
-import type { Slices } from "../walk.ts";
+import type { Slices, Stretch } from "../walk.ts";
 import type { Engine } from "./engine.ts";
 import type { FileSearcher } from "./file-searcher.ts";
-import { FEWEST_FOR_A_FOLDER } from "./run-engine.ts";
+import { isFolderEnough } from "./run-engine.ts";
+import type { WantedFiles } from "./wanted-files.ts";
 
 export interface Proposing {
   readonly engine: Engine;
-  /** The next file that is to be searched; null at the end. */
-  readonly next: () => string | null;
+  readonly files: WantedFiles;
   readonly folder: string;
-  /** No file was left out for its name. */
-  readonly fillFolders: boolean;
   readonly slices: Slices;
   readonly searcher: FileSearcher;
   readonly signal: AbortSignal;
@@ -27,8 +25,6 @@ const POINTER_BYTES = 9;
  */
 const FIRST_BATCH_FILES = 1000;
 const BATCH_GROWTH = 3;
-/** Looking at the clock costs more than taking a file. */
-const FILES_PER_LOOK = 64;
 
 /**
  * The files that an engine finds worth a look, in order. The engine works on one batch while the next is
@@ -40,7 +36,7 @@ export async function* proposedFiles(proposing: Proposing): AsyncGenerator<strin
   const end = () => ending.abort();
   signal.addEventListener("abort", end, { once: true });
   const timer = setTimeout(end, stopAt - performance.now());
-  const source = new BatchSource(proposing.next, proposing.fillFolders && proposing.engine.takesFolders);
+  const source = new BatchSource(proposing.files, proposing.engine.takesFolders);
   let running: Running | null = null;
   try {
     for (;;) {
@@ -65,17 +61,18 @@ export async function* proposedFiles(proposing: Proposing): AsyncGenerator<strin
 /** Gathers files until an engine is free to take them. */
 class BatchSource {
   isAtEnd = false;
-  readonly #next: () => string | null;
-  readonly #fillFolders: boolean;
-  #files: string[] = [];
+  readonly #files: WantedFiles;
+  readonly #takesFolders: boolean;
+  #stretches: Stretch[] = [];
+  #count = 0;
   #bytes = 0;
-  #folder = "";
-  #inFolder = 0;
   #fewest = FIRST_BATCH_FILES;
+  /** What of a folder did not find room. */
+  #left: Stretch | null = null;
 
-  constructor(next: () => string | null, fillFolders: boolean) {
-    this.#next = next;
-    this.#fillFolders = fillFolders;
+  constructor(files: WantedFiles, takesFolders: boolean) {
+    this.#files = files;
+    this.#takesFolders = takesFolders;
   }
 
   get isFull(): boolean {
@@ -83,29 +80,32 @@ class BatchSource {
   }
 
   get isWorthABatch(): boolean {
-    return this.isFull || this.#files.length >= (this.isAtEnd ? 1 : this.#fewest);
+    return this.isFull || this.#count >= (this.isAtEnd ? 1 : this.#fewest);
   }
 
   gather(slices: Slices): void {
     while (!this.isFull && !this.isAtEnd) {
-      const file = this.#next();
-      if (file === null) {
-        this.isAtEnd = true;
-        return;
-      }
-      this.#files.push(file);
-      if (this.#isNamed(file)) this.#bytes += Buffer.byteLength(file) + POINTER_BYTES;
-      if (this.#files.length % FILES_PER_LOOK === 0 && slices.isOver) return;
+      const stretch = this.#left ?? this.#files.nextStretch();
+      this.#left = null;
+      if (stretch === null) this.isAtEnd = true;
+      else this.#add(stretch);
+      if (slices.isOver) return;
     }
   }
 
-  /** Of a folder with many files no more than its own name is given to the program, where that can be done. */
-  #isNamed(file: string): boolean {
-    if (!this.#fillFolders) return true;
-    const folder = file.slice(0, file.lastIndexOf("/") + 1);
-    this.#inFolder = folder === this.#folder ? this.#inFolder + 1 : 1;
-    this.#folder = folder;
-    return this.#inFolder < FEWEST_FOR_A_FOLDER;
+  #add(stretch: Stretch): void {
+    const { folder, names } = stretch;
+    let taken = names.length;
+    if (this.#takesFolders && isFolderEnough(stretch)) this.#bytes += argumentBytes(`./${folder}`);
+    else {
+      for (taken = 0; taken < names.length && !this.isFull; taken += 1) {
+        this.#bytes += argumentBytes(folder + names[taken]);
+      }
+    }
+    const isAll = taken === names.length;
+    if (!isAll) this.#left = { ...stretch, names: names.slice(taken) };
+    this.#stretches.push(isAll ? stretch : { ...stretch, names: names.slice(0, taken) });
+    this.#count += taken;
   }
 
   /** Waits only when there is nothing more to gather meanwhile. */
@@ -113,39 +113,54 @@ class BatchSource {
     if (this.isFull || this.isAtEnd) await running.names;
   }
 
-  take(): string[] {
-    const files = this.#files;
+  take(): Stretch[] {
+    const stretches = this.#stretches;
     this.#fewest *= BATCH_GROWTH;
-    this.#files = [];
+    this.#stretches = [];
+    this.#count = 0;
     this.#bytes = 0;
-    return files;
+    return stretches;
   }
+}
+
+function argumentBytes(argument: string): number {
+  return Buffer.byteLength(argument) + POINTER_BYTES;
 }
 
 /** One batch at work. */
 class Running {
   isDone = false;
   readonly names: Promise<ReadonlySet<string> | null>;
-  readonly #files: readonly string[];
+  readonly #stretches: readonly Stretch[];
   readonly #proposing: Proposing;
 
-  constructor(files: readonly string[], proposing: Proposing, signal: AbortSignal) {
-    this.#files = files;
+  constructor(stretches: readonly Stretch[], proposing: Proposing, signal: AbortSignal) {
+    this.#stretches = stretches;
     this.#proposing = proposing;
-    const { engine, folder, fillFolders } = proposing;
-    this.names = engine.propose({ folder, files, fillFolders, signal }).finally(() => {
+    const { engine, folder } = proposing;
+    this.names = engine.propose({ folder, stretches, signal }).finally(() => {
       this.isDone = true;
     });
   }
 
   /** When the engine could not do it, every file is. */
   async *worthALook(): AsyncGenerator<string> {
-    const { engine, folder, searcher, slices } = this.#proposing;
-    const names = await this.names;
-    for (const file of this.#files) {
-      const isProposed = names === null || names.has(file);
-      if (isProposed || (!engine.readsUtf16 && searcher.isUtf16(`${folder}/${file}`))) yield file;
-      if (slices.isOver && !(await slices.goOn())) return;
+    const { engine, folder: start, searcher, slices } = this.#proposing;
+    const proposed = await this.names;
+    const known = engine.readsUtf16 && proposed !== null ? new Set([...proposed].map(folderOf)) : null;
+    for (const { folder, names } of this.#stretches) {
+      // Most folders hold nothing, and then none of their files is asked for.
+      if (known?.has(folder) === false) continue;
+      for (const name of names) {
+        const file = folder + name;
+        const isProposed = proposed === null || proposed.has(file);
+        if (isProposed || (!engine.readsUtf16 && searcher.isUtf16(`${start}/${file}`))) yield file;
+        if (slices.isOver && !(await slices.goOn())) return;
+      }
     }
   }
+}
+
+function folderOf(file: string): string {
+  return file.slice(0, file.lastIndexOf("/") + 1);
 }

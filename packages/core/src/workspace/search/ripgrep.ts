@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
-import type { Batch, EngineMaker } from "./engine.ts";
+import type { EngineMaker } from "./engine.ts";
 import { enginePattern } from "./engine-pattern.ts";
-import { asArguments, asFolders, namesFrom } from "./run-engine.ts";
+import { asPlaces, namesFrom } from "./run-engine.ts";
 
 const FIXED_ARGUMENTS = [
   "--no-config",
@@ -26,13 +26,13 @@ export const ripgrep: EngineMaker = async (pattern) => {
     readsUtf16: true,
     takesFolders: true,
     propose: (batch) =>
-      namesFrom(program, [...FIXED_ARGUMENTS, "--regexp", written, "--", ...placesIn(batch)], batch),
+      namesFrom(
+        program,
+        [...FIXED_ARGUMENTS, "--regexp", written, "--", ...asPlaces(batch.stretches)],
+        batch,
+      ),
   };
 };
-
-function placesIn({ files, fillFolders }: Batch): string[] {
-  return fillFolders ? asFolders(files) : asArguments(files);
-}
 
 let found: string | null | undefined;
 

@@ -1,4 +1,5 @@
 import { runProcess } from "../run-process.ts";
+import type { Stretch } from "../walk.ts";
 import type { Batch } from "./engine.ts";
 
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -45,27 +46,25 @@ export async function namesFrom(
 }
 
 /** Fewer files of one folder are named one by one. */
-export const FEWEST_FOR_A_FOLDER = 4;
+const FEWEST_FOR_A_FOLDER = 4;
 
 /**
- * The folders that hold the files, for an engine that can be told not to descend: it reads a folder quicker
- * than it takes the names from its arguments. That it looks at files nobody asked for does no harm.
+ * Whether the files can be told to an engine, one that does not descend, by the name of their folder: it
+ * reads a folder quicker than it takes the names. Files that nobody asked for are not given it to read.
  */
-export function asFolders(files: readonly string[]): string[] {
-  const folders = new Map<string, string[]>();
-  for (const file of files) {
-    const folder = file.slice(0, file.lastIndexOf("/") + 1);
-    const held = folders.get(folder);
-    if (held === undefined) folders.set(folder, [file]);
-    else held.push(file);
-  }
-  return [...folders].flatMap(([folder, held]) =>
-    held.length < FEWEST_FOR_A_FOLDER ? asArguments(held) : [`./${folder}`],
-  );
+export function isFolderEnough({ names, isWhole }: Stretch): boolean {
+  return isWhole && names.length >= FEWEST_FOR_A_FOLDER;
+}
+
+/** The folders of the files, or their names where the folder holds others. */
+export function asPlaces(stretches: readonly Stretch[]): string[] {
+  const folders = stretches.filter(isFolderEnough).map(({ folder }) => `./${folder}`);
+  return [...new Set(folders), ...asArguments(stretches.filter((stretch) => !isFolderEnough(stretch)))];
 }
 
 /** The names as arguments: one that looks like an option or like standard input is given a folder. */
-export function asArguments(files: readonly string[]): string[] {
+export function asArguments(stretches: readonly Stretch[]): string[] {
+  const files = stretches.flatMap(({ folder, names }) => names.map((name) => folder + name));
   return files.map((file) => (file.startsWith("-") ? `./${file}` : file));
 }
 

@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -110,6 +119,39 @@ describe("search engines in odd places", () => {
       expect(result.gaps.length).toBe(isPrivileged ? 0 : 1);
     },
   );
+
+  it.each(ENGINES)(
+    "R84 %s: one order, with more names than a program can be given",
+    async (_name, engines) => {
+      const long = "n".repeat(200);
+      const files = Array.from({ length: 4500 }, (_, number) => {
+        const folder = number % 3 === 0 ? "" : number % 3 === 1 ? "m/" : "m/inner/";
+        return [`${folder}${1000 + number}-${long}.txt`, number % 500 < 3 ? "needle\n" : "none\n"] as const;
+      });
+      const deep = tree(
+        Object.fromEntries([...files, ["m/left.out", "needle\n"], ["z/last.txt", "needle\n"]]),
+      );
+      execFileSync("git", ["init", "-q"], { cwd: deep });
+      const hits = files.filter(([, text]) => text === "needle\n").map(([path]) => path);
+      const { files: found } = await search(deep, { pattern: "needle", include: ["*.txt"] }, engines);
+      expect(found.map(({ path }) => path)).toEqual([...hits, "z/last.txt"].sort());
+    },
+  );
+
+  it("P18 an ignored file is not read, however large it is", async () => {
+    const names = ["a.txt", "b.txt", "c.txt", "d.txt"];
+    const folder = tree({
+      ...Object.fromEntries(names.map((name) => [name, "none\n"])),
+      ".gitignore": "*.log",
+    });
+    writeFileSync(join(folder, "huge.log"), "");
+    truncateSync(join(folder, "huge.log"), 2 ** 37);
+    const access = new Access([folder], NO_ACCESS_SETTINGS);
+    const means = { signal: new AbortController().signal, engines: [ripgrep], headStart: false };
+    const request = { ...REQUEST, ...means, pattern: "needle", timeLimitMs: 5000 };
+    const { gaps } = await searchFiles(access, { place: folder, isFolder: true }, request);
+    expect(gaps).toEqual([]);
+  });
 
   it.each(ENGINES)("R86 %s gives the lines around hits, each once", async (_name, engines) => {
     const near = tree({ "a.txt": "1\n2\nhit 3\n4\nhit 5\n6\n7\n8\n9\nhit 10" });

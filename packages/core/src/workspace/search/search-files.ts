@@ -1,10 +1,9 @@
 import { basename, sep } from "node:path";
-import { globCovers, globMatcher } from "../../text/glob-pattern.ts";
 import { OutOfTime } from "../../text/patterns/automaton.ts";
 import { type Pattern, PatternError } from "../../text/patterns/pattern.ts";
 import { parseSearchPattern } from "../../text/patterns/search-dialect.ts";
 import type { Access } from "../access.ts";
-import { isWithin, patternWithin } from "../paths.ts";
+import { isWithin } from "../paths.ts";
 import { Slices, Walk } from "../walk.ts";
 import { WorkspaceError } from "../workspace.ts";
 import type { Engine, EngineMaker } from "./engine.ts";
@@ -16,6 +15,7 @@ import { LineMatcher } from "./line-matcher.ts";
 import { proposedFiles } from "./proposed-files.ts";
 import { ripgrep } from "./ripgrep.ts";
 import type { SearchRequest, SearchResult } from "./search-request.ts";
+import { WantedFiles } from "./wanted-files.ts";
 
 /** The first that is there and takes the pattern serves; without any the files are searched here. */
 const ENGINES: readonly EngineMaker[] = [ripgrep, gitGrep, systemGrep];
@@ -64,7 +64,8 @@ export async function searchFiles(
         rules: access.namedFolder(target.place, rules),
         respectGitIgnore: request.respectGitIgnore,
       });
-      await searchFolder({ access, target, request, pattern, walk, searcher, slices, collector });
+      const files = new WantedFiles(walk, { ...request, access, place: target.place });
+      await searchFolder({ target, request, pattern, files, searcher, slices, collector });
       if (walk.unreadable > 0) collector.gaps.add(`${walk.unreadable} unreadable folder(s) were skipped.`);
     } else {
       const refusal = access.refusal(target.place, rules);
@@ -79,32 +80,29 @@ export async function searchFiles(
 }
 
 interface FolderSearch {
-  readonly access: Access;
   readonly target: SearchTarget;
   readonly request: Parameters<typeof searchFiles>[2];
   readonly pattern: Pattern;
-  readonly walk: Walk;
+  readonly files: WantedFiles;
   readonly searcher: FileSearcher;
   readonly slices: Slices;
   readonly collector: HitCollector;
 }
 
 async function searchFolder(search: FolderSearch): Promise<void> {
-  const { target, request, pattern, searcher, slices, collector } = search;
-  const next = wantedFiles(search);
+  const { target, request, pattern, files, searcher, slices, collector } = search;
   const engines = request.engines ?? ENGINES;
-  const isEnough = await searchHere(search, next, request.headStart === false ? 0 : HEAD_START_MS);
+  const isEnough = await searchHere(search, request.headStart === false ? 0 : HEAD_START_MS);
   if (isEnough) return;
   const engine = await firstEngine(engines, pattern, target.place);
   if (engine === null) {
-    await searchHere(search, next, Number.POSITIVE_INFINITY);
+    await searchHere(search, Number.POSITIVE_INFINITY);
     return;
   }
   const proposals = proposedFiles({
     engine,
-    next,
+    files,
     folder: target.place,
-    fillFolders: request.include.length === 0,
     slices,
     searcher,
     signal: request.signal,
@@ -118,15 +116,11 @@ async function searchFolder(search: FolderSearch): Promise<void> {
 }
 
 /** Searches file after file without an engine for so long. true when nothing is left to do. */
-async function searchHere(
-  search: FolderSearch,
-  next: () => string | null,
-  milliseconds: number,
-): Promise<boolean> {
-  const { target, searcher, slices, collector } = search;
+async function searchHere(search: FolderSearch, milliseconds: number): Promise<boolean> {
+  const { target, files, searcher, slices, collector } = search;
   const end = performance.now() + milliseconds;
   while (performance.now() < end) {
-    const path = next();
+    const path = files.next();
     if (path === null) return true;
     collector.take(path, await searcher.search(absolute(target, path), collector.wanted));
     if (collector.isFull) return true;
@@ -152,23 +146,6 @@ async function firstEngine(
     if (engine !== null) return engine;
   }
   return null;
-}
-
-/** The files that are to be searched, one at each call, in the order of their paths. */
-function wantedFiles({ access, target, request, walk }: FolderSearch): () => string | null {
-  const within = (glob: string) => patternWithin(glob, target.place);
-  const include = request.include.map((glob) => globMatcher(within(glob), { caseSensitive: true }));
-  const exclude = request.exclude.map((glob) => globCovers(within(glob), { caseSensitive: true }));
-  const isWanted = (path: string) =>
-    (include.length === 0 || include.some((matches) => matches(path))) &&
-    !exclude.some((matches) => matches(path)) &&
-    access.deniedBy(`${target.place}/${path}`) === null;
-  return () => {
-    for (let file = walk.next(); file !== null; file = walk.next()) {
-      if (!file.isLink && isWanted(file.path)) return file.path;
-    }
-    return null;
-  };
 }
 
 function parsed(request: SearchRequest): Pattern {
