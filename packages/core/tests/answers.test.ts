@@ -1,5 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
-import { type Confirm, createToolbox, type Decision } from "@burin/core";
+import {
+  type AgentEvent,
+  type Confirm,
+  createSession,
+  createToolbox,
+  type Decision,
+  scriptedModel,
+} from "@burin/core";
 import { beforeEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "./made-files.ts";
 
@@ -30,6 +37,15 @@ describe("the answer to a question", () => {
     expect(result.error?.type).toBe("undecided");
     expect(result.llmContent).toContain('was none of {"outcome":"once"}');
     expect(existsSync(`${root}/a.txt`)).toBe(false);
+  });
+
+  it("R31 P44 makes no run a success when it is no decision", async () => {
+    const call = { name: "write_file", args: { file_path: `${root}/a.txt`, content: "x" } };
+    const model = scriptedModel([{ calls: [call] }, { text: "done" }]);
+    const session = createSession({ cwd: root, model, confirm: async () => false as never });
+    const events: AgentEvent[] = [];
+    for await (const event of session.run("go")) events.push(event);
+    expect(events.at(-1)).toMatchObject({ type: "done", status: "refused", error: { type: "undecided" } });
   });
 
   it("R31 does not take an approved plan with a mode that no plan can have", async () => {

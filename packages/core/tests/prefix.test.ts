@@ -78,8 +78,9 @@ describe.each(["openai", "openai-responses", "anthropic", "gemini"] as const)("P
   it("the first request with all tools takes at most 12 kB, and is written as plainly as it can be", async () => {
     server = await startFakeModelServer([{ text: "hi" }]);
     const model = openModel({ provider, name: "fake", baseUrl: server.baseUrl, apiKey: "k" });
-    const environment = { ...process.env, BURIN_HOME: join(root, "home") };
-    const session = createSession({ cwd: join(root, "inner"), model, environment });
+    const environment = { ...process.env, BURIN_HOME: join(root, "home"), TAVILY_API_KEY: "key" };
+    const settings = { web: { search: { provider: "tavily" as const } } };
+    const session = createSession({ cwd: join(root, "inner"), model, settings, environment });
     for await (const event of session.run("hi")) void event;
     const [{ body, bodyBytes }] = server.requests as [RecordedRequest];
     expect(Buffer.byteLength(JSON.stringify(body))).toBe(bodyBytes);

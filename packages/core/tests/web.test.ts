@@ -116,4 +116,18 @@ describe("the web tools in a turn", () => {
     expect(events).toContainEqual({ type: "usage", usage, purpose: "page" });
     expect(events.at(-1)).toMatchObject({ status: "limit", error: { type: "budget" } });
   });
+
+  it("R43 the model is told of web_search only where a service for it is named", async () => {
+    const declared = async (web: object, environment: NodeJS.ProcessEnv) => {
+      models = await startFakeModelServer([{ text: "done" }]);
+      const model = openAiCompatible({ name: "fake", baseUrl: models.baseUrl });
+      const session = createSession({ cwd: ".", model, settings: { web }, environment });
+      for await (const _ of session.run("go"));
+      await session.close();
+      await models.close();
+      return JSON.stringify(models.requests).includes('"web_search"');
+    };
+    expect(await declared({}, {})).toBe(false);
+    expect(await declared({ search: { provider: "tavily" } }, { TAVILY_API_KEY: "key" })).toBe(true);
+  });
 });

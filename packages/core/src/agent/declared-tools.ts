@@ -30,7 +30,7 @@ export class DeclaredTools {
 
   declarations(): FunctionDeclaration[] {
     const { registry, mostCharacters, searchTool, isWaiting } = this.#needs;
-    const all = new Map(registry.getAllTools().map((tool) => [tool.name, tool]));
+    const all = new Map(registry.getUsableTools().map((tool) => [tool.name, tool]));
     for (const name of this.#order) if (!all.has(name)) this.#order.delete(name);
     let left = mostCharacters - this.#spent(all);
     let leavesOut = false;
@@ -53,7 +53,7 @@ export class DeclaredTools {
   /** Those that no request declares so far. */
   undeclared(): Tool[] {
     const { registry, searchTool } = this.#needs;
-    return registry.getAllTools().filter(({ name }) => name !== searchTool && !this.#order.has(name));
+    return registry.getUsableTools().filter(({ name }) => name !== searchTool && !this.#order.has(name));
   }
 
   /** From the next request on these are declared, over the budget too. */

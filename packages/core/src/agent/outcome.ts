@@ -14,7 +14,7 @@ export function done(status: RunStatus, { turns, text, error }: Outcome): AgentE
   return error === undefined ? event : { ...event, error: { type: error.type, message: error.message } };
 }
 
-const REFUSALS = new Set(["needs_approval", "denied", "cancelled", "plan_declined"]);
+const REFUSALS = new Set(["needs_approval", "denied", "cancelled", "plan_declined", "undecided"]);
 
 type Unapproved = Exclude<AnsweredCall, { readonly status: "success" }>;
 

@@ -60,7 +60,7 @@ export function declined(call: FunctionCall, question: Confirmation, reason: str
 export function unknownTool(call: FunctionCall, registry: ToolRegistry): FinalState {
   const { name } = call;
   const near = registry.nearNames(name);
-  const known = registry.getAllTools().map((tool) => tool.name);
+  const known = registry.getUsableTools().map((tool) => tool.name);
   const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `The tools are: ${known.join(", ")}.`;
   return failed({ type: "unknown_tool", message: `There is no tool named "${name}". ${hint}` });
 }

@@ -84,11 +84,14 @@ export class ToolRegistry {
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** All that lack nothing. */
+  getUsableTools(): Tool[] {
+    return this.getAllTools().filter(({ missing }) => missing === undefined);
+  }
+
   /** What the model is told: every tool that can be used. */
   getFunctionDeclarations(): FunctionDeclaration[] {
-    return this.getAllTools()
-      .filter(({ missing }) => missing === undefined)
-      .map(declarationOf);
+    return this.getUsableTools().map(declarationOf);
   }
 
   /** The registered names most like one that is unknown, which may also be like the name that people see. */
