@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -215,6 +215,25 @@ describe("a session that is recorded", () => {
       { output: "key=[redacted: MY_API_KEY]\nid=[redacted: token]\nplain=yes\n" },
     ]);
     await again.close();
+  });
+
+  it("P19 leaves no secret in the file of a long output, once the command and the session are over", async () => {
+    writeFileSync(join(root, "config"), "key=canary-4711-value\nid=AKIAIOSFODNN7EXAMPLE\n");
+    const command = "seq 20000; cat config; seq 20000";
+    for (const is_background of [false, true]) {
+      const args = { command, is_background };
+      const one = session([{ calls: [{ name: "run_shell_command", args }] }, { text: "Done." }]);
+      await play(one.run("go"));
+      await one.close();
+      const [name = "", ...others] = readdirSync(join(home, "output"));
+      expect(others).toEqual([]);
+      const path = join(home, "output", name);
+      const lines = readFileSync(path, "utf8").split("\n");
+      expect(lines.slice(20_000, 20_002)).toEqual(["key=[redacted: MY_API_KEY]", "id=[redacted: token]"]);
+      expect(lines).toHaveLength(40_003);
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+      await rm(path);
+    }
   });
 
   it("says what is wrong with the session that is asked for", async () => {

@@ -25,6 +25,13 @@ export function commandsOf(options: ToolboxOptions, settings: Settings, place: C
     passEnvironment: pass,
     secretEnvironment: secret,
     isReadOnly: () => current.mode === "plan",
+    cleanOutput: async (file) => {
+      const [{ cleanFile }, { Redactor }] = await Promise.all([
+        import("../session/clean-file.ts"),
+        import("../session/redactor.ts"),
+      ]);
+      await cleanFile(file, Redactor.ofBytes(environment, secret));
+    },
   });
   void commands.endLeftBehind();
   return commands;

@@ -41,6 +41,13 @@ export class Redactor {
       .sort((one, other) => other.value.length - one.value.length);
   }
 
+  /** For texts in which each character is one byte. */
+  static ofBytes(environment: NodeJS.ProcessEnv, names: readonly string[]): Redactor {
+    const entries = Object.entries(environment);
+    const bytes = entries.map(([name, value]) => [name, value && Buffer.from(value).toString("latin1")]);
+    return new Redactor(Object.fromEntries(bytes), names);
+  }
+
   text(text: string): string {
     let clean = text;
     for (const { value, mark } of this.#known) {

@@ -27,6 +27,8 @@ const MOST_FILE_BYTES = 4 * 1024 ** 3;
  * is long, the whole goes to a file that only its owner may read.
  */
 export class CommandOutput {
+  /** Called when nothing more comes, with the file that holds all of a long output. */
+  onWhole: (file: string) => void = () => {};
   readonly #path: string;
   readonly #mostFileBytes: number;
   #head = Buffer.alloc(0);
@@ -68,6 +70,7 @@ export class CommandOutput {
   /** To be called once, when nothing more comes. */
   async end(): Promise<void> {
     await this.#file?.end();
+    if (this.#file?.isMade) this.onWhole(this.#path);
   }
 
   get bytes(): number {

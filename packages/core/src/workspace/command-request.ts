@@ -17,6 +17,8 @@ export interface CommandsOptions {
   readonly secretEnvironment: readonly string[];
   /** Whether a command that starts now may change nothing, as in plan mode. */
   readonly isReadOnly?: () => boolean;
+  /** Takes secrets out of the file with a long output, when nothing more comes. */
+  readonly cleanOutput?: (file: string) => Promise<void>;
 }
 
 export interface CommandRequest {

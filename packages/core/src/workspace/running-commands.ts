@@ -48,6 +48,7 @@ export class RunningCommands {
   #session: Session | null = null;
   readonly #limits: CommandLimits;
   #cleaned: Promise<number> | null = null;
+  readonly #cleanings: Promise<void>[] = [];
 
   constructor(options: CommandsOptions, { shell, outputFolder }: CommandsGround) {
     this.#options = options;
@@ -117,10 +118,16 @@ export class RunningCommands {
     }).catch((error: unknown) => {
       throw startFailure(error, request.command);
     });
+    run.output.onWhole = (file) => this.#cleanings.push(this.#clean(file));
     this.#ledger.note({ pid: run.pid, started: run.started });
     this.#running.set(run, { id: `run_${this.#count}`, request, run });
     void run.shellEnded.then(() => this.#forgetEnded());
     return run;
+  }
+
+  /** The output of one whose file cannot be written anew stays as it is, for its owner alone. */
+  async #clean(file: string): Promise<void> {
+    await this.#options.cleanOutput?.(file).catch(() => {});
   }
 
   #environment(): Readonly<Record<string, string>> {
@@ -193,6 +200,7 @@ export class RunningCommands {
     await this.#cleaned;
     const left = (await Promise.all([...this.#running.keys()].map((run) => run.end()))).flat();
     this.#running.clear();
+    await Promise.all(this.#cleanings.splice(0));
     const session = this.#session;
     this.#session = null;
     this.#limits.forget();

@@ -1,0 +1,71 @@
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { copyFile, type FileHandle, open, rename, rm } from "node:fs/promises";
+import type { Redactor } from "./redactor.ts";
+
+const CHUNK_BYTES = 256 * 1024;
+/** No secret is longer: one may begin in one part of the file and end in the next. */
+const LONGEST_SECRET = 16 * 1024;
+
+/**
+ * Takes the secrets out of a file of whatever size, which is replaced at one stroke, and left alone where it
+ * holds none. The redactor must know secrets by their bytes, each as one character.
+ */
+export async function cleanFile(path: string, redactor: Redactor): Promise<void> {
+  const temporary = `${path}.${randomBytes(4).toString("hex")}`;
+  const source = await open(path, "r");
+  let target: FileHandle | null = null;
+  try {
+    let done = 0;
+    for await (const piece of piecesOf(source)) {
+      const clean = redactor.text(piece);
+      if (clean !== piece) target ??= await beginningOf(path, done, temporary);
+      await target?.appendFile(clean, "latin1");
+      done += piece.length;
+    }
+    if (target === null) return;
+    await target.close();
+    await rename(temporary, path);
+  } catch (error) {
+    await target?.close().catch(() => {});
+    await rm(temporary, { force: true });
+    throw error;
+  } finally {
+    await source.close();
+  }
+}
+
+/** The bytes of a file as characters, parted where no secret is parted. */
+async function* piecesOf(source: FileHandle): AsyncGenerator<string> {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let text = "";
+  for (;;) {
+    const { bytesRead } = await source.read(chunk, 0, chunk.length, null);
+    if (bytesRead === 0) break;
+    text += chunk.toString("latin1", 0, bytesRead);
+    const end = endOfPiece(text);
+    if (end > 0) yield text.slice(0, end);
+    text = text.slice(end);
+  }
+  if (text !== "") yield text;
+}
+
+/** Behind a blank, and not in the middle of a key of many lines; as late as can be known. */
+function endOfPiece(text: string): number {
+  const last = text.length - LONGEST_SECRET;
+  if (last <= 0) return 0;
+  let end = last;
+  while (end > 0 && text.charCodeAt(end - 1) > 0x20) end -= 1;
+  if (end < last - LONGEST_SECRET) return last;
+  const key = text.lastIndexOf("-----BEGIN ", end);
+  const isOpen = key > end - LONGEST_SECRET && text.indexOf("-----END ", key) > end;
+  return isOpen ? key : end;
+}
+
+/** A copy of the first bytes, to go on behind them. */
+async function beginningOf(path: string, bytes: number, copy: string): Promise<FileHandle> {
+  await copyFile(path, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  const handle = await open(copy, "a");
+  await handle.truncate(bytes);
+  return handle;
+}
