@@ -76,13 +76,14 @@ function shownLine(line: string): string {
  */
 export function changedLines(content: string, replacements: readonly Replacement[]): string {
   const blocks: string[] = [];
+  const lastOfAll = lineAt(content, content.length) - (content.endsWith("\n") ? 1 : 0);
   let shift = 0;
   let shownTo = 0;
   for (const { start, end, text } of replacements.slice(0, 20)) {
     const from = start + shift;
     shift += text.length - (end - start);
     const first = Math.max(1 + shownTo, lineAt(content, from) - CONTEXT_LINES);
-    const last = lineAt(content, from + text.length) + CONTEXT_LINES;
+    const last = Math.min(lastOfAll, lineAt(content, from + text.length) + CONTEXT_LINES);
     if (last < first) continue;
     blocks.push(numbered(content, first, Math.min(last, first + MOST_LINES - 1)));
     shownTo = last;
