@@ -106,6 +106,11 @@ export function readArgs(argv: readonly string[]): Request {
   } catch (error) {
     if (error instanceof UsageError) throw error;
     const message = error instanceof Error ? error.message : String(error);
+    if (message.endsWith("uv_cwd")) {
+      throw new UsageError(
+        "the folder that Burin was started in does not exist any more; go to another one.",
+      );
+    }
     throw new UsageError(
       `${message.replace(/\. To specify a positional argument.*$/s, "")}. See burin --help.`,
     );

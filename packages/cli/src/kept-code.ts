@@ -15,9 +15,10 @@ const FIRST_CHUNK = /^start-[\w-]+\.cjs$/;
  */
 export function keepCompiledCode(): void {
   const { existsSync } = process.getBuiltinModule("node:fs");
-  const { join } = process.getBuiltinModule("node:path");
+  const { isAbsolute, join } = process.getBuiltinModule("node:path");
   const home = process.env.BURIN_HOME || join(process.getBuiltinModule("node:os").homedir(), ".burin");
-  if (!existsSync(home)) return;
+  // Where HOME is empty that would be a folder of the project, and nothing of a project runs as Burin itself.
+  if (!isAbsolute(home) || !existsSync(home)) return;
   const folder = join(home, "cache");
   const module = process.getBuiltinModule("node:module") as typeof import("node:module") & {
     readonly enableCompileCache?: (folder: string) => unknown;

@@ -130,6 +130,14 @@ describe("a hostile project folder", () => {
     );
   });
 
+  it.each(["", "."])("P24 with HOME %j its settings are not those of the person", async (home) => {
+    await hostileFolder();
+    const { stderr } = await run(["tools"], { BURIN_HOME: "", HOME: home });
+    expect(stderr).toContain("this folder is not trusted");
+    expect(existsSync(canary)).toBe(false);
+    expect(existsSync(join(root, ".burin", "cache"))).toBe(false);
+  });
+
   it("P24 the same canary is made once the folder is trusted: the test above can fail", async () => {
     await made(".burin/settings.json", {
       tools: { toolDiscoveryCommand: `touch ${canary}`, toolCallCommand: "x" },

@@ -42,7 +42,7 @@ export function terminalOutput(isPlain: boolean): Output {
 /** Both streams may be pipes that are still being written; leaving before would lose the end. */
 export function leave(code: ExitCode): void {
   stdout().write("", (error) => {
-    if (error) leaveClosedPipe();
+    if (error) leaveLostOutput(error);
     else stderr().write("", () => process.exit(code));
   });
 }
@@ -51,7 +51,7 @@ const isListening = { stdout: false, stderr: false };
 
 /** The stream, made when something is first written: a start need not wait for it before it asks the model. */
 function stdout(): NodeJS.WriteStream {
-  if (!isListening.stdout) process.stdout.on("error", leaveClosedPipe);
+  if (!isListening.stdout) process.stdout.on("error", leaveLostOutput);
   isListening.stdout = true;
   return process.stdout;
 }
@@ -62,9 +62,9 @@ function stderr(): NodeJS.WriteStream {
   return process.stderr;
 }
 
-/** Nobody reads any more: there is nothing left to do, and no one to tell but stderr. */
-function leaveClosedPipe(): void {
-  stderr().write("burin: the output pipe was closed before everything was written.\n", () => {
-    process.exit(EXIT.failed);
-  });
+/** Nobody reads any more, or nothing more can be written: there is no one to tell but stderr. */
+function leaveLostOutput(error: NodeJS.ErrnoException): void {
+  const isClosed = error.code === "EPIPE";
+  const fault = isClosed ? "the output pipe was closed" : `the output failed (${error.message})`;
+  stderr().write(`burin: ${fault} before everything was written.\n`, () => process.exit(EXIT.failed));
 }

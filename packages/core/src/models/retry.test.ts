@@ -1,18 +1,19 @@
 import { afterEach, describe, expect, it } from "vitest";
+import type { Message } from "../messages/message.ts";
 import type { FakeReply } from "../testing/fake-model-server.ts";
 import { ASK, closeServers, serve } from "../testing/served-model.ts";
-import type { ChatModel, ModelEvent } from "./chat-model.ts";
+import type { ChatModel, ModelEvent, ModelRequest } from "./chat-model.ts";
 import { fallbackChain } from "./fallback.ts";
 import { openAiCompatible } from "./openai-compatible.ts";
 import { retrying } from "./retry.ts";
 
 afterEach(closeServers);
 
-const REQUEST = { system: "", history: [ASK], tools: [] };
+const REQUEST: ModelRequest = { system: "", history: [ASK], tools: [] };
 
-async function read(model: ChatModel, signal = new AbortController().signal): Promise<ModelEvent[]> {
+async function read(model: ChatModel, request: ModelRequest = REQUEST): Promise<ModelEvent[]> {
   const events: ModelEvent[] = [];
-  for await (const event of model.stream(REQUEST, signal)) events.push(event);
+  for await (const event of model.stream(request, new AbortController().signal)) events.push(event);
   return events;
 }
 
@@ -103,6 +104,35 @@ describe("retries", () => {
     expect(notices(await read(gone))).toHaveLength(2);
     const unknown = retrying(openAiCompatible({ name: "m", baseUrl: "http://nowhere.invalid/v1" }));
     expect(notices(await read(unknown)).length).toBeLessThan(3);
+  });
+});
+
+describe("a proper end with nothing said", () => {
+  const silent: FakeReply = { text: "" };
+
+  it("P34 is no answer to a person: the model is asked again, and at last it is a failure", async () => {
+    const events = await retried([silent, { text: "here" }]);
+    expect(notices(events)).toEqual([expect.stringContaining("without a word")]);
+    expect(events.filter(({ type }) => type === "text")).toEqual([{ type: "text", text: "here" }]);
+    expect((await retried([silent, silent, silent])).at(-1)).toMatchObject({
+      reason: "error",
+      error: { type: "empty_reply", message: expect.stringContaining("(3 attempts)") },
+    });
+  });
+
+  it("P34 is the end of a turn behind the answers of tools", async () => {
+    const { baseUrl } = await serve(silent);
+    const functionCall = { id: "c1", name: "look", args: {} };
+    const functionResponse = { id: "c1", name: "look", response: { output: "seen" } };
+    const history: Message[] = [
+      ASK,
+      { role: "model", parts: [{ functionCall }] },
+      { role: "user", parts: [{ functionResponse }] },
+    ];
+    const model = retrying(openAiCompatible({ name: "m", baseUrl }), { firstDelayMs: 1 });
+    const events = await read(model, { ...REQUEST, history });
+    expect(notices(events)).toEqual([]);
+    expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
   });
 });
 

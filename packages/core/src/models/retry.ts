@@ -10,7 +10,12 @@ export interface RetryOptions {
 
 const MOST_ATTEMPTS = 6;
 /** Where nothing answers at all, a person who mistyped the address should not wait long to hear it. */
-const MOST_CONNECTION_ATTEMPTS = 3;
+const MOST_FRUITLESS_ATTEMPTS = 3;
+const NOTHING_SAID: ModelFailure = {
+  type: "empty_reply",
+  message: "The model ended its reply without a word and without a call.",
+  isPassing: true,
+};
 const FIRST_DELAY_MS = 1000;
 const MOST_DELAY_MS = 30_000;
 /** A service that asks for a longer pause than this will not be waited for. */
@@ -38,9 +43,9 @@ async function* attempts(
     let isGiven = false;
     let failure: ModelFailure | undefined;
     for await (const event of model.stream(request, signal)) {
-      if (event.type === "text" || event.type === "function_call") isGiven = true;
-      if (event.type === "end" && event.reason === "error") failure = event.error;
-      else yield event;
+      isGiven ||= event.type === "text" || event.type === "function_call";
+      failure = failureIn(event, request, isGiven);
+      if (!failure) yield event;
       if (event.type === "end") break;
     }
     if (!failure) return;
@@ -62,8 +67,17 @@ async function* attempts(
   }
 }
 
+/** A proper end with nothing said is an answer to what tools brought, and none to what a person said. */
+function failureIn(event: ModelEvent, { history }: ModelRequest, isGiven: boolean): ModelFailure | undefined {
+  if (event.type !== "end") return undefined;
+  if (event.reason === "error") return event.error;
+  if (event.reason !== "stop" || isGiven) return undefined;
+  return history.at(-1)?.parts.some((part) => part.functionResponse) ? undefined : NOTHING_SAID;
+}
+
 function mostAttempts({ type }: ModelFailure, { mostAttempts: most = MOST_ATTEMPTS }: RetryOptions): number {
-  return type === "unreachable" ? Math.min(most, MOST_CONNECTION_ATTEMPTS) : most;
+  const few = type === "unreachable" || type === NOTHING_SAID.type;
+  return few ? Math.min(most, MOST_FRUITLESS_ATTEMPTS) : most;
 }
 
 /** Undefined when there is no further attempt. */

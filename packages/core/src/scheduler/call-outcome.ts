@@ -1,6 +1,5 @@
 import type { Verdict } from "../approval/approval-policy.ts";
 import type { FunctionCall } from "../messages/function-call.ts";
-import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { Confirmation, Tool, ToolError, ToolResult } from "../tools/tools.ts";
 import { WorkspaceError } from "../workspace/workspace.ts";
 import { decisionsFor } from "./decision.ts";
@@ -55,14 +54,6 @@ export function declined(call: FunctionCall, question: Confirmation, reason: str
   return question.kind === "plan"
     ? cancelled(call, `${by}. Plan mode stays on`, "plan_declined")
     : cancelled(call, by);
-}
-
-export function unknownTool(call: FunctionCall, registry: ToolRegistry): FinalState {
-  const { name } = call;
-  const near = registry.nearNames(name);
-  const known = registry.getUsableTools().map((tool) => tool.name);
-  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : `The tools are: ${known.join(", ")}.`;
-  return failed({ type: "unknown_tool", message: `There is no tool named "${name}". ${hint}` });
 }
 
 /** The tool's question with what approval knows of it: the parts of a command, and what "always" would store. */

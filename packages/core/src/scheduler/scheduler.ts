@@ -16,7 +16,6 @@ import {
   needsApproval,
   plainQuestion,
   undecided,
-  unknownTool,
 } from "./call-outcome.ts";
 import { readDecision } from "./decision.ts";
 import {
@@ -119,7 +118,10 @@ export class Scheduler {
   async #finalState(work: Work): Promise<FinalState> {
     try {
       if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);
-      if (work.tool === undefined) return unknownTool(work.call, this.#needs.registry);
+      if (work.tool === undefined) {
+        const { unknownTool } = await import("./unknown-tool.ts");
+        return unknownTool(work.call.name, this.#needs.registry);
+      }
       return await this.#throughTheFlow(work, work.tool);
     } catch (error) {
       if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { homedir, userInfo } from "node:os";
+import { isAbsolute, join, resolve } from "node:path";
 import type { FolderTrust, ProjectFolder } from "./folder-trust.ts";
 import { mergeSettings, type Settings, SettingsError } from "./settings.ts";
 import type { TrustStore } from "./trust.ts";
@@ -24,7 +24,13 @@ export interface LoadedSettings {
 
 /** Where Burin keeps what belongs to the person. */
 export function burinHome(environment: NodeJS.ProcessEnv): string {
-  return environment.BURIN_HOME || join(homedir(), ".burin");
+  return resolve(environment.BURIN_HOME || join(accountHome(), ".burin"));
+}
+
+/** A HOME that is empty or relative would make the project's own `.burin` the person's, with all its rights. */
+function accountHome(): string {
+  const home = homedir();
+  return isAbsolute(home) ? home : userInfo().homedir;
 }
 
 /** Reads the person's, the project's and the named settings; later ones win. Throws SettingsError. */

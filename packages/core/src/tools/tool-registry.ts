@@ -1,5 +1,4 @@
 import type { FunctionDeclaration } from "../messages/function-call.ts";
-import { nearNames } from "../text/near-names.ts";
 import { declarationOf, type Tool } from "./tools.ts";
 
 /** Where tools come from that are not built in: a command, an MCP server. */
@@ -92,14 +91,6 @@ export class ToolRegistry {
   /** What the model is told: every tool that can be used. */
   getFunctionDeclarations(): FunctionDeclaration[] {
     return this.getUsableTools().map(declarationOf);
-  }
-
-  /** The registered names most like one that is unknown, which may also be like the name that people see. */
-  nearNames(name: string): string[] {
-    const called = new Map<string, string>();
-    for (const tool of this.getAllTools()) called.set(tool.displayName, tool.name);
-    for (const known of this.#tools.keys()) called.set(known, known);
-    return [...new Set(nearNames(name, called.keys()).map((near) => called.get(near) ?? near))];
   }
 
   addSource(source: ToolSource): void {

@@ -1,0 +1,27 @@
+import { nameHere } from "../text/names-elsewhere.ts";
+import { nearNames } from "../text/near-names.ts";
+import type { ToolRegistry } from "../tools/tool-registry.ts";
+import { type FinalState, failed } from "./call-outcome.ts";
+
+/** Of hundreds that servers may bring. */
+const MOST_NAMED = 50;
+
+/** Says which tools the unknown name was probably meant for, else which there are. */
+export function unknownTool(name: string, registry: ToolRegistry): FinalState {
+  const near = nearTools(name, registry);
+  const known = registry.getUsableTools().map((tool) => tool.name);
+  const rest = known.length > MOST_NAMED ? ` and ${known.length - MOST_NAMED} more` : "";
+  const list = `The tools are: ${known.slice(0, MOST_NAMED).join(", ")}${rest}.`;
+  const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}?` : list;
+  return failed({ type: "unknown_tool", message: `There is no tool named "${name}". ${hint}` });
+}
+
+/** A name may also be like the one that people see, or be known from another agent. */
+function nearTools(name: string, registry: ToolRegistry): string[] {
+  const usable = registry.getUsableTools();
+  const elsewhere = nameHere(name);
+  if (elsewhere !== undefined && usable.some((tool) => tool.name === elsewhere)) return [elsewhere];
+  const called = new Map(usable.map((tool) => [tool.displayName, tool.name]));
+  for (const tool of usable) called.set(tool.name, tool.name);
+  return [...new Set(nearNames(name, called.keys()).map((near) => called.get(near) ?? near))];
+}
