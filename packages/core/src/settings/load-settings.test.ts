@@ -74,7 +74,7 @@ describe("loadSettings", () => {
   it.each([
     ['{ "model": "gpt" }', '"model" must be an object'],
     ['{ "permissions": { "deny": "x" } }', '"permissions.deny" must be an array'],
-    ["[]", "must be an object"],
+    ["[]", "settings must be an object"],
     ['{ "model": { "provider": "carrier pigeon" } }', '"model.provider" must be one of'],
   ])("P54 names the key that has the wrong type: %s", async (text, message) => {
     await writeFile(user(), text);
@@ -84,6 +84,22 @@ describe("loadSettings", () => {
   it("leaves keys that it does not know alone", async () => {
     await writeFile(user(), '{ "fromTheFuture": { "a": 1 }, "model": { "name": "a" } }');
     expect((await loadSettings({ home, root })).settings.model.name).toBe("a");
+  });
+
+  it("P54 tells of a key that is nearly a known one: a misspelt rule would rule nothing", async () => {
+    await writeFile(user(), '{ "permisions": {}, "permissions": { "denny": ["edit"], "ask": [] } }');
+    const { notices } = await loadSettings({ home, root });
+    expect(notices).toEqual([
+      `${user()}: "permissions.denny" is no setting and does nothing; did you mean "permissions.deny"?`,
+    ]);
+    const named = join(home, "more.json");
+    await writeFile(
+      named,
+      '{ "permisions": {}, "mcpServer": {}, "toolsOfMine": {}, "theme": "dark", "a": 1 }',
+    );
+    const more = await loadSettings({ home, root, file: named });
+    const meant = more.notices.slice(1).map((notice) => /did you mean "(.+)"/.exec(notice)?.[1]);
+    expect(meant).toEqual(["permissions", "mcpServers"]);
   });
 
   it("a named file must exist", async () => {

@@ -37,7 +37,7 @@ function accountHome(): string {
 export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettings> {
   const layers: object[] = [];
   const notices: string[] = [];
-  const person = await personLayer(places.home);
+  const person = await personLayer(places.home, notices);
   layers.push(person);
   const project = await projectIn(places, person);
   if (project !== null) {
@@ -51,7 +51,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
     const file = resolve(places.file);
     const text = textOf(file);
     if (text === null) throw new SettingsError(`The settings file ${file} does not exist.`);
-    layers.push(await parsed(file, text));
+    layers.push(await parsed(file, text, notices));
   }
   return { settings: mergeSettings(layers), notices, isTrusted: project?.state === "trusted" };
 }
@@ -79,10 +79,10 @@ export async function changeSettings(file: string, path: readonly string[], valu
   return changeSettingsFile(file, path, value);
 }
 
-async function personLayer(home: string): Promise<object> {
+async function personLayer(home: string, notices: string[] = []): Promise<object> {
   const file = join(home, "settings.json");
   const text = foundText(file);
-  return text === null ? {} : parsed(file, text);
+  return text === null ? {} : parsed(file, text, notices);
 }
 
 async function projectIn({ home, root }: SettingsPlaces, person: object): Promise<ProjectFolder | null> {
@@ -93,9 +93,11 @@ async function projectIn({ home, root }: SettingsPlaces, person: object): Promis
 }
 
 /** Most starts find no settings file; they need not load what judges it. */
-async function parsed(file: string, text: string): Promise<object> {
-  const { parseLayer } = await import("./parse-layer.ts");
-  return parseLayer(file, text);
+async function parsed(file: string, text: string, notices: string[]): Promise<object> {
+  const { misspeltKeys, parseLayer } = await import("./parse-layer.ts");
+  const layer = parseLayer(file, text);
+  notices.push(...misspeltKeys(file, layer));
+  return layer;
 }
 
 /** Of a file that nobody named: a pipe in its place would be waited for without end. */

@@ -1,5 +1,7 @@
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { schemaError } from "../messages/check-schema.ts";
+import type { JsonSchema } from "../messages/json-schema.ts";
+import { nearNames } from "../text/near-names.ts";
 import { errorWords, placeOf } from "./json-fault.ts";
 import { SettingsError } from "./settings.ts";
 import { SETTINGS_SCHEMA } from "./settings-schema.ts";
@@ -21,7 +23,35 @@ export function parseLayer(file: string, source: string): object {
   const fault = schemaError(SETTINGS_SCHEMA, value);
   if (fault === null) return value as object;
   const place = placeOf(text, faultyNode(tree, /^"(.+?)" /.exec(fault)?.[1] ?? "").offset);
-  throw new SettingsError(`${file}:${place}: ${fault}. The file was left as it is.`);
+  const what = fault.replace(/^the arguments/, "settings");
+  throw new SettingsError(`${file}:${place}: ${what}. The file was left as it is.`);
+}
+
+/** Unknown keys are left alone, but for one that is nearly a known one: a misspelt list of rules would rule nothing. */
+export function misspeltKeys(file: string, layer: object): string[] {
+  return slips(layer, SETTINGS_SCHEMA, "").map(
+    ({ key, meant }) => `${file}: "${key}" is no setting and does nothing; did you mean "${meant}"?`,
+  );
+}
+
+interface Slip {
+  readonly key: string;
+  readonly meant: string;
+}
+
+function slips(layer: object, { properties = {} }: JsonSchema, above: string): Slip[] {
+  return Object.entries(layer).flatMap(([name, value]): Slip[] => {
+    const known = properties[name];
+    if (known !== undefined) {
+      return typeof value === "object" && value !== null && known.properties !== undefined
+        ? slips(value, known, `${above}${name}.`)
+        : [];
+    }
+    const near = nearNames(name, Object.keys(properties)).find(
+      (one) => !(one in layer) && Math.abs(one.length - name.length) <= 2,
+    );
+    return near === undefined ? [] : [{ key: above + name, meant: above + near }];
+  });
 }
 
 /** Where the fault with this dotted key stands; a key that is missing is told by what should hold it. */
