@@ -103,7 +103,7 @@ function ignored(path: string): WorkspaceError {
 
 function realOrSame(path: string): string {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return path;
   }

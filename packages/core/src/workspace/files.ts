@@ -1,5 +1,4 @@
-import { constants, fstatSync, lstatSync } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
+import { closeSync, constants, fstatSync, lstatSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Access } from "./access.ts";
 import type {
@@ -19,7 +18,7 @@ import { openWithin } from "./paths.ts";
 import { readContent } from "./read-content.ts";
 import { hashOf, type ReadMemory, ReadRecord } from "./read-record.ts";
 import { changed, heldContent, type OnChange, type Replacement, replaceFile } from "./replace-file.ts";
-import { closeLater, realTarget } from "./target-folder.ts";
+import { realTarget } from "./target-folder.ts";
 import { WorkspaceError } from "./workspace.ts";
 
 /** A file is overwritten with both contents in memory; larger ones are left to other means. */
@@ -52,28 +51,28 @@ export class Files {
   }
 
   async read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
-    const { handle, realPath } = await openWithin(file, this.#access.readableRoots, constants.O_RDONLY);
+    const { descriptor, realPath } = await openWithin(file, this.#access.readableRoots, constants.O_RDONLY);
     try {
       this.#assertAllowed(file, realPath);
-      const size = sizeOfFile(handle, file);
-      const { content, shown, whole } = await readContent({ handle, path: file, size, range, signal });
+      const size = sizeOfFile(descriptor, file);
+      const { content, shown, whole } = await readContent({ descriptor, path: file, size, range, signal });
       if (whole !== null) this.#record.note({ file: realPath, whole: hashOf(whole) });
       else if (shown !== null) this.#record.note({ file: realPath, lines: shown });
       return content;
     } finally {
-      await handle.close();
+      closeSync(descriptor);
     }
   }
 
   async snapshot(file: string): Promise<FileSnapshot> {
-    const { handle, realPath } = await this.#opened(file);
-    if (handle === null) return this.#snapshotOf(new HeldFile(realPath, null, null));
+    const { descriptor, realPath } = await this.#opened(file);
+    if (descriptor === null) return this.#snapshotOf(new HeldFile(realPath, null, null));
     try {
-      const bytes = sizeOfFile(handle, file);
+      const bytes = sizeOfFile(descriptor, file);
       if (bytes > MOST_HELD_BYTES) return { exists: true, isLarge: true, text: null, seen: "nothing", bytes };
-      return this.#snapshotOf(await held(handle, realPath));
+      return this.#snapshotOf(await held(descriptor, realPath));
     } finally {
-      closeLater(handle);
+      closeSync(descriptor);
     }
   }
 
@@ -84,14 +83,14 @@ export class Files {
   }
 
   async planLargeEdit(edit: LargeEdit, signal: AbortSignal): Promise<LargePlan | null> {
-    const { handle, realPath } = await this.#opened(edit.file);
-    if (handle === null) throw changed(edit.file);
+    const { descriptor, realPath } = await this.#opened(edit.file);
+    if (descriptor === null) throw changed(edit.file);
     try {
-      sizeOfFile(handle, edit.file);
-      const work = { descriptor: handle.fd, realPath, signal, check: () => this.#record.check(realPath) };
+      sizeOfFile(descriptor, edit.file);
+      const work = { descriptor, realPath, signal, check: () => this.#record.check(realPath) };
       return await planLargeEdit(edit, work);
     } finally {
-      await handle.close();
+      closeSync(descriptor);
     }
   }
 
@@ -99,17 +98,17 @@ export class Files {
     const { file } = plan.edit;
     return this.#alone(file, async (real) => {
       signal.throwIfAborted();
-      const { handle, realPath } = await this.#opened(file);
-      if (handle === null) throw changed(file);
+      const { descriptor, realPath } = await this.#opened(file);
+      if (descriptor === null) throw changed(file);
       try {
         if (realPath !== real || realPath !== plan.realPath) throw changed(file);
-        sizeOfFile(handle, file);
-        const content = largeContent(plan, { descriptor: handle.fd, signal, edited });
+        sizeOfFile(descriptor, file);
+        const content = largeContent(plan, { descriptor, signal, edited });
         const notes = await this.#replace({ file, real, ...content });
         this.#record.note({ file: real });
         return { isNew: false, wasBasis: true, notes };
       } finally {
-        await handle.close();
+        closeSync(descriptor);
       }
     });
   }
@@ -195,48 +194,48 @@ export class Files {
   }
 
   async #current(file: string): Promise<HeldFile> {
-    const { handle, realPath } = await this.#opened(file);
-    if (handle === null) return new HeldFile(realPath, null, null);
+    const { descriptor, realPath } = await this.#opened(file);
+    if (descriptor === null) return new HeldFile(realPath, null, null);
     try {
-      const size = sizeOfFile(handle, file);
+      const size = sizeOfFile(descriptor, file);
       if (size > MOST_CHANGED_BYTES) {
         throw new WorkspaceError(
           "too_large",
           `${file} has ${size} bytes; at most ${MOST_CHANGED_BYTES} can be changed here.`,
         );
       }
-      return await held(handle, realPath);
+      return await held(descriptor, realPath);
     } finally {
-      closeLater(handle);
+      closeSync(descriptor);
     }
   }
 
-  /** Without a handle when there is no such file. What it tells may be used. */
-  async #opened(file: string): Promise<{ readonly handle: FileHandle | null; readonly realPath: string }> {
+  /** Without a descriptor when there is no such file. What it tells may be used. */
+  async #opened(file: string): Promise<{ readonly descriptor: number | null; readonly realPath: string }> {
     const { roots } = this.#access;
     const opened = await openWithin(file, roots, constants.O_RDONLY).catch((error: unknown) => {
       if (error instanceof WorkspaceError && error.code === "not_found") return null;
       throw error;
     });
-    const { handle, realPath } = opened ?? { handle: null, realPath: await realTarget(file, roots) };
+    const { descriptor, realPath } = opened ?? { descriptor: null, realPath: await realTarget(file, roots) };
     try {
       this.#assertAllowed(file, realPath);
-      return { handle, realPath };
+      return { descriptor, realPath };
     } catch (error) {
-      await handle?.close();
+      if (descriptor !== null) closeSync(descriptor);
       throw error;
     }
   }
 }
 
 /** What the system says is asked first: a write that comes in between shows later. */
-async function held({ fd }: FileHandle, realPath: string): Promise<HeldFile> {
-  const stats = fstatSync(fd, { bigint: true });
-  return new HeldFile(realPath, await readAll(fd, Number(stats.size)), stats);
+async function held(descriptor: number, realPath: string): Promise<HeldFile> {
+  const stats = fstatSync(descriptor, { bigint: true });
+  return new HeldFile(realPath, await readAll(descriptor, Number(stats.size)), stats);
 }
 
-function sizeOfFile(handle: FileHandle, file: string): number {
-  const found = fstatSync(handle.fd);
+function sizeOfFile(descriptor: number, file: string): number {
+  const found = fstatSync(descriptor);
   if (found.isDirectory()) {
     throw new WorkspaceError(
       "is_a_directory",

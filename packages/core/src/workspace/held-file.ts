@@ -111,6 +111,11 @@ export async function readSome(descriptor: number, into: Buffer, isQuick: boolea
   return (await readLater(descriptor, into, 0, into.length, null)).bytesRead;
 }
 
+/** The bytes at a place; what is read next is not moved by it. */
+export async function readAt(descriptor: number, into: Buffer, position: number): Promise<number> {
+  return (await readLater(descriptor, into, 0, into.length, position)).bytesRead;
+}
+
 /** All that an open file holds, from its beginning. */
 export async function readAll(descriptor: number, size: number): Promise<Buffer> {
   const isQuick = size <= QUICK_BYTES;

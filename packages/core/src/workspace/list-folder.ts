@@ -1,5 +1,4 @@
 import { type Dirent, readdirSync, statSync } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { sortByCodePoints } from "../text/code-point-order.ts";
 import { globMatcher } from "../text/glob-pattern.ts";
@@ -14,7 +13,7 @@ export function listFolder(opened: Opened, rules: FolderRules, options: ListOpti
   const names = { folders: [] as string[], files: [] as string[] };
   let gitIgnored = 0;
   let ownIgnored = 0;
-  for (const entry of entriesOf(opened.handle, opened.realPath)) {
+  for (const entry of entriesOf(opened)) {
     const { name } = entry;
     const isFolder = entry.isDirectory() || (entry.isSymbolicLink() && leadsToFolder(opened, name));
     if (leftOut.some((matches) => matches(name))) continue;
@@ -31,21 +30,21 @@ export function listFolder(opened: Opened, rules: FolderRules, options: ListOpti
 }
 
 /** Read through the judged descriptor where the system allows it, so that the names are that folder's. */
-function entriesOf(handle: FileHandle, realPath: string): Dirent[] {
+function entriesOf(opened: Opened): Dirent[] {
   try {
-    return readdirSync(throughDescriptor(handle, realPath), { withFileTypes: true });
+    return readdirSync(throughDescriptor(opened), { withFileTypes: true });
   } catch (error) {
-    throw asWorkspaceError(error, realPath);
+    throw asWorkspaceError(error, opened.realPath);
   }
 }
 
-function throughDescriptor(handle: FileHandle, realPath: string): string {
-  return process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : realPath;
+function throughDescriptor({ descriptor, realPath }: Opened): string {
+  return process.platform === "linux" ? `/proc/self/fd/${descriptor}` : realPath;
 }
 
-function leadsToFolder({ handle, realPath }: Opened, name: string): boolean {
+function leadsToFolder(opened: Opened, name: string): boolean {
   try {
-    return statSync(join(throughDescriptor(handle, realPath), name)).isDirectory();
+    return statSync(join(throughDescriptor(opened), name)).isDirectory();
   } catch {
     return false;
   }

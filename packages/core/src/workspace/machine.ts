@@ -1,4 +1,4 @@
-import { constants, fstatSync } from "node:fs";
+import { closeSync, constants, fstatSync } from "node:fs";
 import { Access, type AccessSettings } from "./access.ts";
 import type {
   FilePreview,
@@ -37,7 +37,7 @@ export class Machine {
   async list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing> {
     const opened = await openWithin(directory, this.#roots, constants.O_RDONLY);
     try {
-      if (!fstatSync(opened.handle.fd).isDirectory()) {
+      if (!fstatSync(opened.descriptor).isDirectory()) {
         throw new WorkspaceError(
           "not_a_directory",
           `${directory} is not a directory; read it with read_file.`,
@@ -47,7 +47,7 @@ export class Machine {
       const rules = this.#access.namedFolder(opened.realPath, this.#access.ignoreRules());
       return listFolder(opened, rules, options);
     } finally {
-      await opened.handle.close();
+      closeSync(opened.descriptor);
     }
   }
 
@@ -56,21 +56,22 @@ export class Machine {
   }
 
   async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
-    const opened = await openWithin(path, this.#roots, constants.O_RDONLY);
-    const isFolder = await opened.handle
-      .stat()
-      .then((found) => found.isDirectory())
-      .finally(() => opened.handle.close());
-    return searchFiles(this.#access, { place: opened.realPath, isFolder }, { ...request, signal });
+    const { place, isFolder } = await this.#place(path);
+    return searchFiles(this.#access, { place, isFolder }, { ...request, signal });
   }
 
   async #realFolder(directory: string): Promise<string> {
-    const { handle, realPath } = await openWithin(directory, this.#roots, constants.O_RDONLY);
+    const { place, isFolder } = await this.#place(directory);
+    if (!isFolder) throw new WorkspaceError("not_a_directory", `${directory} is not a directory.`);
+    return place;
+  }
+
+  async #place(path: string): Promise<{ readonly place: string; readonly isFolder: boolean }> {
+    const { descriptor, realPath } = await openWithin(path, this.#roots, constants.O_RDONLY);
     try {
-      if ((await handle.stat()).isDirectory()) return realPath;
-      throw new WorkspaceError("not_a_directory", `${directory} is not a directory.`);
+      return { place: realPath, isFolder: fstatSync(descriptor).isDirectory() };
     } finally {
-      await handle.close();
+      closeSync(descriptor);
     }
   }
 

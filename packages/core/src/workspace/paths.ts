@@ -1,5 +1,5 @@
-import { constants, readlinkSync } from "node:fs";
-import { type FileHandle, open, readdir, readlink, realpath, stat } from "node:fs/promises";
+import { closeSync, constants, fstatSync, openSync, readlinkSync } from "node:fs";
+import { readdir, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { nearNames } from "../text/near-names.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
@@ -87,7 +87,7 @@ async function linkTarget(path: string): Promise<string | null> {
 }
 
 export interface Opened {
-  readonly handle: FileHandle;
+  readonly descriptor: number;
   /** Absolute, spelled as it was given. */
   readonly path: string;
   /** Where the opened thing really is. Safe to name in a message; not safe to open again. */
@@ -96,32 +96,36 @@ export interface Opened {
 
 /**
  * Opens what must exist and lie inside, then judges what was opened, so that a folder swapped for a link
- * between check and use does not win. Never waits on a FIFO. The caller closes the handle.
+ * between check and use does not win. Never waits on a FIFO. The caller closes the descriptor.
+ *
+ * The way is walked on another thread, for it may lead to a disk that does not answer. Once walked it is known to
+ * the system, and opening takes less time than asking another thread for it.
  */
 export async function openWithin(path: string, roots: readonly string[], flags: number): Promise<Opened> {
   const absolute = await resolveWithin(path, roots);
-  let handle: FileHandle;
+  let descriptor: number;
   try {
-    handle = await open(absolute, flags | constants.O_NONBLOCK);
+    descriptor = openSync(absolute, flags | constants.O_NONBLOCK);
   } catch (error) {
     throw codeOf(error) === "ENOENT" ? await notFound(absolute) : asWorkspaceError(error, absolute);
   }
   try {
-    const realPath = await realPathOf(handle, absolute);
+    const realPath = await realPathOf(descriptor, absolute);
     if (!isWithinAny(realPath, roots)) throw outside(absolute, roots);
-    return { handle, path: absolute, realPath };
+    return { descriptor, path: absolute, realPath };
   } catch (error) {
-    await handle.close();
+    closeSync(descriptor);
     throw error;
   }
 }
 
 /** Linux tells the real path of an open descriptor; elsewhere the path is resolved again and must be the same file. */
-export async function realPathOf(handle: FileHandle, absolute: string): Promise<string> {
+export async function realPathOf(descriptor: number, absolute: string): Promise<string> {
   // Asked of the kernel's memory, never of a disk: not worth the way through another thread.
-  if (process.platform === "linux") return readlinkSync(`/proc/self/fd/${handle.fd}`);
+  if (process.platform === "linux") return readlinkSync(`/proc/self/fd/${descriptor}`);
   const realPath = await realpath(absolute);
-  const [opened, named] = await Promise.all([handle.stat(), stat(realPath)]);
+  const named = await stat(realPath);
+  const opened = fstatSync(descriptor);
   if (opened.dev !== named.dev || opened.ino !== named.ino) {
     throw new WorkspaceError("io_error", `${absolute} changed while it was opened; try again.`);
   }

@@ -1,7 +1,7 @@
-import type { FileHandle } from "node:fs/promises";
 import { isNotebook, notebookText } from "../text/notebook.ts";
 import { decodeBytes } from "./encodings.ts";
 import type { FileContent, LineRange, TextLines } from "./file-content.ts";
+import { readAt, readSome } from "./held-file.ts";
 import { isSvg, isWholeSvg, type MediaKind, mediaKind, SVG_MIME_TYPE } from "./media-kind.ts";
 import type { ShownLines } from "./read-record.ts";
 import { type LinesRead, readLines, type StartedFile } from "./text-file.ts";
@@ -16,7 +16,7 @@ const MOST_WHOLE_BYTES = 10 * 1024 * 1024;
 const MEDIA_NAME = /\.(?:png|jpe?g|gif|webp|bmp|pdf)$/i;
 
 export interface ContentRequest {
-  readonly handle: FileHandle;
+  readonly descriptor: number;
   /** As it was asked for; only messages use it. */
   readonly path: string;
   readonly size: number;
@@ -47,30 +47,30 @@ export async function readContent(request: ContentRequest): Promise<ContentRead>
   return (await specialText(file, format, request)) ?? (await plainText(file, format, request));
 }
 
-async function begin({ handle, size }: ContentRequest): Promise<StartedFile> {
+async function begin({ descriptor, size }: ContentRequest): Promise<StartedFile> {
   const isSmall = size > 0 && size < HEAD_BYTES;
   const buffer = Buffer.allocUnsafe(isSmall ? size + 1 : HEAD_BYTES);
   let length = 0;
   while (length < buffer.length) {
-    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, null);
-    length += bytesRead;
+    const count = await readSome(descriptor, buffer.subarray(length), isSmall);
+    length += count;
     // A small file that gave what it said it has is done; one that says it is empty may still give something.
-    if (bytesRead === 0 || (isSmall && length === size)) {
-      return { handle, head: buffer.subarray(0, length), isWhole: true };
+    if (count === 0 || (isSmall && length === size)) {
+      return { descriptor, head: buffer.subarray(0, length), isWhole: true };
     }
   }
-  return { handle, head: buffer, isWhole: false };
+  return { descriptor, head: buffer, isWhole: false };
 }
 
 /** The head and what follows it. Nothing is read of a file that says it is larger than the limit. */
-async function allOf({ handle, head, isWhole }: StartedFile, { size }: ContentRequest): Promise<Buffer> {
+async function allOf({ descriptor, head, isWhole }: StartedFile, { size }: ContentRequest): Promise<Buffer> {
   if (isWhole) return head;
   const rest = Buffer.allocUnsafe(Math.max(0, size - head.length));
   let length = 0;
   while (length < rest.length) {
-    const { bytesRead } = await handle.read(rest, length, rest.length - length, head.length + length);
-    if (bytesRead === 0) break;
-    length += bytesRead;
+    const count = await readAt(descriptor, rest.subarray(length), head.length + length);
+    if (count === 0) break;
+    length += count;
   }
   return Buffer.concat([head, rest.subarray(0, length)]);
 }
@@ -132,7 +132,7 @@ async function notebook(bytes: Buffer, request: ContentRequest): Promise<Content
   if (rendered === null) return null;
   const head = Buffer.from(rendered, "utf8");
   const format = { encoding: "utf-8", markBytes: 0 };
-  const { lines } = await readLines({ handle: request.handle, head, isWhole: true }, format, request);
+  const { lines } = await readLines({ descriptor: request.descriptor, head, isWhole: true }, format, request);
   return { content: lines, shown: null, whole: isAll(lines) ? bytes : null };
 }
 

@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, rmdirSync, unlinkSync } from
 import { dirname } from "node:path";
 import { changed, type OnChange } from "./replace-file.ts";
 import { asWorkspaceError } from "./system-error.ts";
-import { closeLater, openTargetFolder, removeMade } from "./target-folder.ts";
+import { openTargetFolder, removeMade } from "./target-folder.ts";
 
 export interface Removal {
   /** As it was asked for; only messages use it. */
@@ -36,7 +36,7 @@ export async function removeFile(removal: Removal): Promise<void> {
     throw asWorkspaceError(error, file);
   } finally {
     await removeMade(folder.made);
-    closeLater(folder.handle);
+    closeSync(folder.descriptor);
   }
   removeEmpty(dirname(real), madeFolders);
 }

@@ -19,7 +19,7 @@ import {
 import { promisify } from "node:util";
 import { isTouched, QUICK_BYTES, readSome } from "./held-file.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
-import { closeLater, closeMade, openTargetFolder, removeMade, type TargetFolder } from "./target-folder.ts";
+import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "./target-folder.ts";
 import { WorkspaceError } from "./workspace.ts";
 
 /** What a file shall hold, and how to tell that it still holds what that was made of. */
@@ -80,13 +80,13 @@ export async function replaceFile(replacement: Replacement): Promise<readonly st
   const folder = await openTargetFolder(replacement.real, replacement.roots);
   try {
     const notes = await replaceIn(folder, replacement);
-    await closeMade(folder.made);
+    closeMade(folder.made);
     return notes;
   } catch (error) {
     await removeMade(folder.made);
     throw asWorkspaceError(error, replacement.file);
   } finally {
-    closeLater(folder.handle);
+    closeSync(folder.descriptor);
   }
 }
 
@@ -113,7 +113,7 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
       renameSync(temporary, target);
     }
     // The name is in place; a system that cannot sync folders has done what it can.
-    await folder.handle.sync().catch(() => {});
+    await syncLater(folder.descriptor).catch(() => {});
     return kept?.note ? [...notes, kept.note] : notes;
   } catch (error) {
     kept?.forget();

@@ -1,5 +1,5 @@
-import { constants } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, rmdir } from "node:fs/promises";
+import { closeSync, constants, openSync } from "node:fs";
+import { lstat, mkdir, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isWithinAny, locate, outside, realPathOf } from "./paths.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
@@ -7,7 +7,7 @@ import { WorkspaceError } from "./workspace.ts";
 
 /** The folder in which a file is to be written, held open, so that a swapped name cannot lead elsewhere. */
 export interface TargetFolder {
-  readonly handle: FileHandle;
+  readonly descriptor: number;
   /** Names things in that very folder, whatever its path leads to by now. */
   path(name: string): string;
   /** The file's name, links resolved. */
@@ -17,7 +17,7 @@ export interface TargetFolder {
 }
 
 interface MadeFolder {
-  readonly parent: FileHandle;
+  readonly parent: number;
   readonly path: string;
 }
 
@@ -34,28 +34,23 @@ export async function realTarget(file: string, roots: readonly string[]): Promis
 export async function openTargetFolder(real: string, roots: readonly string[]): Promise<TargetFolder> {
   const made: MadeFolder[] = [];
   try {
-    const handle = await openFolder(dirname(real), { roots, made });
-    const here = pathsIn(handle, dirname(real));
-    return { handle, path: here, name: basename(real), made };
+    const descriptor = await openFolder(dirname(real), { roots, made });
+    const here = pathsIn(descriptor, dirname(real));
+    return { descriptor, path: here, name: basename(real), made };
   } catch (error) {
     await removeMade(made);
     throw asWorkspaceError(error, real);
   }
 }
 
-/** What was only read needs no waiting: nothing can be lost by then. */
-export function closeLater(handle: FileHandle): void {
-  handle.close().catch(() => {});
-}
-
 /** Takes back the folders that were made for a file that could not be written. */
 export async function removeMade(made: readonly MadeFolder[]): Promise<void> {
   for (const { path } of made) await rmdir(path).catch(() => {});
-  await closeMade(made);
+  closeMade(made);
 }
 
-export async function closeMade(made: readonly MadeFolder[]): Promise<void> {
-  for (const { parent } of made) await parent.close();
+export function closeMade(made: readonly MadeFolder[]): void {
+  for (const { parent } of made) closeSync(parent);
 }
 
 interface Making {
@@ -63,28 +58,28 @@ interface Making {
   readonly made: MadeFolder[];
 }
 
-async function openFolder(folder: string, making: Making): Promise<FileHandle> {
-  let handle: FileHandle;
+async function openFolder(folder: string, making: Making): Promise<number> {
+  let descriptor: number;
   try {
-    handle = await open(folder, FOLDER);
+    descriptor = openSync(folder, FOLDER);
   } catch (error) {
     if (codeOf(error) !== "ENOENT" || dirname(folder) === folder) throw error;
     return makeFolder(folder, making);
   }
-  return judged(handle, folder, making.roots);
+  return judged(descriptor, folder, making.roots);
 }
 
-async function judged(handle: FileHandle, folder: string, roots: readonly string[]): Promise<FileHandle> {
+async function judged(descriptor: number, folder: string, roots: readonly string[]): Promise<number> {
   try {
-    if (!isWithinAny(await realPathOf(handle, folder), roots)) throw outside(folder, roots);
-    return handle;
+    if (!isWithinAny(await realPathOf(descriptor, folder), roots)) throw outside(folder, roots);
+    return descriptor;
   } catch (error) {
-    await handle.close();
+    closeSync(descriptor);
     throw error;
   }
 }
 
-async function makeFolder(folder: string, making: Making): Promise<FileHandle> {
+async function makeFolder(folder: string, making: Making): Promise<number> {
   const parent = await openFolder(dirname(folder), making);
   const path = pathsIn(parent, dirname(folder))(basename(folder));
   let isMade = false;
@@ -92,19 +87,19 @@ async function makeFolder(folder: string, making: Making): Promise<FileHandle> {
     await mkdir(path);
     isMade = true;
     making.made.unshift({ parent, path });
-    return await judged(await open(path, FOLDER | constants.O_NOFOLLOW), folder, making.roots);
+    return await judged(openSync(path, FOLDER | constants.O_NOFOLLOW), folder, making.roots);
   } catch (error) {
     if (codeOf(error) === "EEXIST" && (await lstat(path)).isDirectory()) {
-      return await judged(await open(path, FOLDER | constants.O_NOFOLLOW), folder, making.roots);
+      return await judged(openSync(path, FOLDER | constants.O_NOFOLLOW), folder, making.roots);
     }
     throw error;
   } finally {
-    if (!isMade) await parent.close();
+    if (!isMade) closeSync(parent);
   }
 }
 
 /** Linux can name what is in an open folder; elsewhere its real path must do. */
-function pathsIn(handle: FileHandle, folder: string): (name: string) => string {
-  const base = process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : folder;
+function pathsIn(descriptor: number, folder: string): (name: string) => string {
+  const base = process.platform === "linux" ? `/proc/self/fd/${descriptor}` : folder;
   return (name) => join(base, name);
 }

@@ -1,6 +1,6 @@
-import type { FileHandle } from "node:fs/promises";
 import { isUnicode, partDecoder, unitBytes } from "./encodings.ts";
 import type { LineRange, TextLines } from "./file-content.ts";
+import { readSome } from "./held-file.ts";
 import { LineWindow } from "./line-window.ts";
 import { withNewlineCounter } from "./newline-counter.ts";
 import type { ShownLines } from "./read-record.ts";
@@ -8,7 +8,7 @@ import type { TextFormat } from "./text-format.ts";
 
 /** A file whose first bytes have been read already. */
 export interface StartedFile {
-  readonly handle: FileHandle;
+  readonly descriptor: number;
   readonly head: Buffer;
   /** The head is the whole file. */
   readonly isWhole: boolean;
@@ -34,25 +34,30 @@ export async function readLines(
     return { lines: window.finish().lines, shown: null };
   }
   window.add(file.head, (from) => countNewlines(file.head, from));
-  if (!file.isWhole) await addRest(file.handle, window, signal);
+  if (!file.isWhole) await addRest(file.descriptor, window, signal);
   return window.finish();
 }
 
 /** Two buffers in turn: while one is looked at, the next part of the file is read into the other. */
-function addRest(handle: FileHandle, window: LineWindow, signal: AbortSignal): Promise<void> {
+function addRest(descriptor: number, window: LineWindow, signal: AbortSignal): Promise<void> {
   return withNewlineCounter(async (counter) => {
-    const read = (which: 0 | 1) =>
-      handle.read(counter.buffers[which], 0, counter.buffers[which].length, null);
+    const read = (which: 0 | 1) => readSome(descriptor, counter.buffers[which], false);
     let which: 0 | 1 = 0;
     let pending = read(which);
-    for (;;) {
-      const { bytesRead, buffer } = await pending;
-      if (bytesRead === 0) return;
-      signal.throwIfAborted();
-      const current: 0 | 1 = which;
-      which = current === 0 ? 1 : 0;
-      pending = read(which);
-      window.add(buffer.subarray(0, bytesRead), (from) => counter.count(current, from, bytesRead));
+    try {
+      for (;;) {
+        const count = await pending;
+        if (count === 0) return;
+        signal.throwIfAborted();
+        const current: 0 | 1 = which;
+        which = current === 0 ? 1 : 0;
+        pending = read(which);
+        const bytes = counter.buffers[current].subarray(0, count);
+        window.add(bytes, (from) => counter.count(current, from, count));
+      }
+    } finally {
+      // The descriptor is closed next; a read under way would then be one of whatever gets its number.
+      await pending.catch(() => {});
     }
   });
 }
@@ -61,7 +66,7 @@ const CHUNK_BYTES = 256 * 1024;
 
 /** The wide encodings are turned to UTF-8 on the way, in which a newline is one byte. */
 async function addTranscoded(
-  { handle, head, isWhole }: StartedFile,
+  { descriptor, head, isWhole }: StartedFile,
   format: TextFormat,
   { window, signal }: { readonly window: LineWindow; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -75,9 +80,9 @@ async function addTranscoded(
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   for (;;) {
     signal.throwIfAborted();
-    const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, null);
-    add(chunk.subarray(0, bytesRead), bytesRead === 0);
-    if (bytesRead === 0) return;
+    const count = await readSome(descriptor, chunk, false);
+    add(chunk.subarray(0, count), count === 0);
+    if (count === 0) return;
   }
 }
 
