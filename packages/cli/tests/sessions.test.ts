@@ -48,6 +48,23 @@ describe("sessions on the command line", () => {
     ]);
   });
 
+  it("R45 shows each call of a subagent, and can be replayed and gone on with", async () => {
+    const task = { description: "look", prompt: "look", subagent_type: "explore" };
+    const run = await runner(
+      { calls: [{ name: "task", args: task }] },
+      { calls: [{ name: "read_file", args: { absolute_path: join(root, "none.txt") } }] },
+      { text: "There is none." },
+      { text: "One." },
+      { text: "Two." },
+    );
+    const id = idIn((await run("-p", "first")).stderr);
+    const { stdout } = await run("sessions", "show", id);
+    expect(stdout).toMatch(/^\(explore\) +read_file \{"absolute_path":".*none\.txt"\}$/m);
+    expect(stdout).toMatch(/^\(explore\) +read_file: .*none\.txt.*does not exist/m);
+    expect(await run("replay", id)).toMatchObject({ code: 0 });
+    expect((await run("-p", "-c", "second")).stdout).toBe("Two.\n");
+  });
+
   it("P13 goes on without a prompt where a run ended in the middle, and a copy leaves the session alone", async () => {
     const run = await runner(
       { error: { message: "gone", status: 400 } },

@@ -150,6 +150,8 @@ function textOf({ at, event }: LogRecord): string {
       return event.text === "" ? "" : labelled("think", event.text);
     case "tool_call":
       return callText(event.call);
+    case "subagent_call":
+      return labelled(`(${event.agent})`, subagentText(event.call));
     case "notice":
       return labelled("note", event.message);
     case "done":
@@ -159,6 +161,11 @@ function textOf({ at, event }: LogRecord): string {
     default:
       return "";
   }
+}
+
+function subagentText(call: Extract<LogRecord["event"], { type: "subagent_call" }>["call"]): string {
+  if (call.status === "executing") return `${call.name} ${JSON.stringify(call.args)}`;
+  return `${call.name}: ${call.error?.message ?? "done"}`;
 }
 
 type Call = Extract<LogRecord["event"], { type: "tool_call" }>["call"];

@@ -1,6 +1,6 @@
 import type { Notice, Thought, Usage } from "../models/chat-model.ts";
-import type { ToolCall } from "../scheduler/tool-call.ts";
-import type { Confirmation } from "../tools/tools.ts";
+import type { AnsweredCall, ToolCall } from "../scheduler/tool-call.ts";
+import type { Confirmation, ToolError } from "../tools/tools.ts";
 
 /** How a run ended. `refused`: an approval was needed and could not be had, or was refused. */
 export type RunStatus = "success" | "error" | "refused" | "limit" | "cancelled";
@@ -25,6 +25,18 @@ export type UsagePurpose = "compaction" | "subagent" | "edit_correction" | "page
 interface Cleared {
   readonly type: "cleared";
   readonly callIds: readonly string[];
+}
+
+/** A call that a subagent made, when it began and when it ended. Its answer went to the subagent alone. */
+interface SubagentCall {
+  readonly type: "subagent_call";
+  readonly agent: string;
+  /** What the subagent is to do, in a few words. */
+  readonly task: string;
+  readonly call: Pick<ToolCall, "callId" | "name" | "args" | "description"> & {
+    readonly status: "executing" | AnsweredCall["status"];
+    readonly error?: ToolError;
+  };
 }
 
 /** The text takes the place of all messages of the history but the last `kept` ones. */
@@ -55,6 +67,7 @@ export type AgentEvent =
   | { readonly type: "text"; readonly role: "user" | "model"; readonly text: string }
   | Thought
   | { readonly type: "tool_call"; readonly call: ToolCall }
+  | SubagentCall
   /** `purpose` is set when the tokens went into something else than a reply. */
   | { readonly type: "usage"; readonly usage: Usage; readonly purpose?: UsagePurpose }
   | Notice

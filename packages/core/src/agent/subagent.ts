@@ -1,4 +1,5 @@
-import type { SubagentAnswer } from "../tools/task.ts";
+import { isAnswered } from "../scheduler/tool-call.ts";
+import type { SubagentAnswer, TaskParams } from "../tools/task.ts";
 import type { Agent } from "./agent.ts";
 import type { AgentEvent, RunStatus } from "./agent-event.ts";
 
@@ -14,26 +15,20 @@ const STATUS: Readonly<Record<RunStatus, SubagentAnswer["status"]>> = {
   cancelled: "cancelled",
 };
 
-export interface SubagentWatch {
-  readonly onStep: (steps: readonly string[]) => void;
-  readonly onEvent: (event: AgentEvent) => void;
-}
-
 /** Lets an agent work on one prompt to its end, and tells what it does in words. */
 export async function runSubagent(
   agent: Agent,
   { prompt, signal }: { readonly prompt: string; readonly signal: AbortSignal },
-  watch: SubagentWatch,
+  onStep: (steps: readonly string[]) => void,
 ): Promise<SubagentAnswer> {
   const steps: string[] = [];
   let answer: SubagentAnswer = { status: "failed", text: "", reason: "it ended without a word", steps };
   for await (const event of agent.run(prompt, signal)) {
-    watch.onEvent(event);
     const step = stepOf(event);
     if (step !== null) {
       steps.push(step);
       if (steps.length > MOST_STEPS) steps.shift();
-      watch.onStep(steps);
+      onStep(steps);
     }
     if (event.type === "done") {
       const reason = (event.error?.message ?? "").replace(/\.$/, "");
@@ -41,6 +36,23 @@ export async function runSubagent(
     }
   }
   return answer;
+}
+
+/** What the session is told of a subagent's event: what it has cost, and each call when it begins and ends. */
+export function toldToSession(
+  event: AgentEvent,
+  { subagent_type: agent, description: task }: TaskParams,
+): AgentEvent | null {
+  if (event.type === "usage") return { ...event, purpose: "subagent" };
+  if (event.type !== "tool_call") return null;
+  const { callId, name, args, description, status } = event.call;
+  const call = { callId, name, args, description };
+  if (status === "executing" && event.call.display === undefined) {
+    return { type: "subagent_call", agent, task, call: { ...call, status } };
+  }
+  if (!isAnswered(event.call)) return null;
+  const failure = event.call.status === "success" ? {} : { error: event.call.error };
+  return { type: "subagent_call", agent, task, call: { ...call, status: event.call.status, ...failure } };
 }
 
 function stepOf(event: AgentEvent): string | null {

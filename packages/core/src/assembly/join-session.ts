@@ -47,13 +47,11 @@ export function joinSession(options: SessionOptions) {
     background,
     modelNamed: (name) =>
       name === undefined ? model : modelOf({ ...settings, model: { ...settings.model, name } }, environment),
-    newAgent: async (definition, model) => {
+    newAgent: async (definition, model, onEvent) => {
       const own = await joined.forSubagent(definition);
-      return agentOf(spending, { ...own, model, settings, instructions: definition.prompt });
+      return agentOf(spending, { ...own, model, settings, instructions: definition.prompt, onEvent });
     },
-    onEvent: (event) => {
-      if (event.type === "usage") agent.tell({ ...event, purpose: "subagent" });
-    },
+    tell: (event) => agent.tell(event),
   });
   const past = resumed?.session ?? null;
   const ground = { id, environment, settings, resumed };

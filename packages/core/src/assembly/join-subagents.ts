@@ -12,8 +12,14 @@ export interface SubagentGround {
   /** `~/.burin`, and the root where the project is trusted: both may hold `agents/*.md`. */
   readonly folders: readonly string[];
   readonly modelNamed: (name: string | undefined) => ChatModel;
-  readonly newAgent: (definition: SubagentDefinition, model: ChatModel) => Promise<Agent>;
-  readonly onEvent: (event: AgentEvent) => void;
+  /** `onEvent` hears each event when it happens. */
+  readonly newAgent: (
+    definition: SubagentDefinition,
+    model: ChatModel,
+    onEvent: (event: AgentEvent) => void,
+  ) => Promise<Agent>;
+  /** Hears what the session is to know of what its subagents do. */
+  readonly tell: (event: AgentEvent) => void;
   readonly background: BackgroundTasks;
 }
 
@@ -42,12 +48,16 @@ export function joinSubagents(ground: SubagentGround): JoinedSubagents {
       for (const definition of found) definitions.set(definition.name, definition);
       return problems;
     },
-    async run({ prompt, subagent_type }, signal, onStep) {
+    async run(order, signal, onStep) {
+      const { prompt, subagent_type } = order;
       const definition = definitions.get(subagent_type);
       if (definition === undefined) throw new Error(`There is no subagent "${subagent_type}".`);
-      const { runSubagent } = await import("../agent/subagent.ts");
-      const agent = await ground.newAgent(definition, ground.modelNamed(definition.model));
-      return runSubagent(agent, { prompt, signal }, { onStep, onEvent: ground.onEvent });
+      const { runSubagent, toldToSession } = await import("../agent/subagent.ts");
+      const agent = await ground.newAgent(definition, ground.modelNamed(definition.model), (event) => {
+        const told = toldToSession(event, order);
+        if (told !== null) ground.tell(told);
+      });
+      return runSubagent(agent, { prompt, signal }, onStep);
     },
     start: (order) => ground.background.start(order, (signal, onStep) => joined.run(order, signal, onStep)),
   };

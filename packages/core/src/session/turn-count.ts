@@ -1,5 +1,8 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
 
+/** They may come while a reply does. */
+const BESIDE_REPLIES = new Set<AgentEvent["type"]>(["usage", "notice", "subagent_call"]);
+
 /** Counts the model's replies in a session, from 1: by these numbers people name a place in it. */
 export class TurnCount {
   #turn = 0;
@@ -14,7 +17,7 @@ export class TurnCount {
     const isFirst = isOfReply && !this.#isInReply;
     if (isFirst) this.#turn += 1;
     if (isOfReply) this.#isInReply = true;
-    else if (event.type !== "usage" && event.type !== "notice") this.#isInReply = false;
+    else if (!BESIDE_REPLIES.has(event.type)) this.#isInReply = false;
     return { turn: this.#turn, isFirst };
   }
 }
