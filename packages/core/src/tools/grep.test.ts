@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -127,6 +128,15 @@ describe("search_file_content", () => {
     expect(result.error?.type).toBe("not_found");
     expect(String(result.llmContent)).toContain(join(root, "source"));
     expect(await grep(root, { pattern: "hit", path: ".." })).toContain("outside the root");
+  });
+
+  it("P40 a file that is not searched is said so, never no matches alone", async () => {
+    const root = tree({ "a.bin": "x\0x", "b.txt": "none" });
+    execFileSync("mkfifo", [join(root, "pipe")]);
+    const named = (path: string) => grep(root, { pattern: "x", path });
+    expect(await named("pipe")).toContain("pipe, socket or device");
+    expect(await named("a.bin")).toContain("[Incomplete: The file is binary");
+    expect(await named("b.txt")).toBe('No matches found for pattern "x" in path "b.txt".');
   });
 
   it("P38 a link to a file outside is refused, one to a folder inside works", async () => {

@@ -18,6 +18,7 @@ import { openWithin } from "./paths.ts";
 import { readContent } from "./read-content.ts";
 import { hashOf, type ReadMemory, ReadRecord } from "./read-record.ts";
 import { changed, heldContent, type OnChange, type Replacement, replaceFile } from "./replace-file.ts";
+import { notRegular } from "./system-error.ts";
 import { realTarget } from "./target-folder.ts";
 import { WorkspaceError } from "./workspace.ts";
 
@@ -243,7 +244,7 @@ function sizeOfFile(descriptor: number, file: string): number {
     );
   }
   if (found.isFile()) return found.size;
-  throw new WorkspaceError("not_a_regular_file", `${file} is a pipe, socket or device, not a regular file.`);
+  throw notRegular(file);
 }
 
 function notRead(file: string, seen: Seen): WorkspaceError {

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync } from "node:fs";
+import { closeSync, constants, fstatSync, type Stats } from "node:fs";
 import { Access, type AccessSettings } from "./access.ts";
 import type {
   FilePreview,
@@ -16,6 +16,7 @@ import { listFolder } from "./list-folder.ts";
 import { openWithin, resolveWithin } from "./paths.ts";
 import { searchFiles } from "./search/search-files.ts";
 import type { SearchRequest, SearchResult } from "./search/search-request.ts";
+import { notRegular } from "./system-error.ts";
 import { type Listing, type ListOptions, WorkspaceError } from "./workspace.ts";
 
 /** The work of a workspace on real folders. It is loaded with the first call, because a start needs none of it. */
@@ -56,20 +57,22 @@ export class Machine {
   }
 
   async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
-    const { place, isFolder } = await this.#place(path);
+    const { place, stats } = await this.#place(path);
+    const isFolder = stats.isDirectory();
+    if (!isFolder && !stats.isFile()) throw notRegular(path);
     return searchFiles(this.#access, { place, isFolder }, { ...request, signal });
   }
 
   async #realFolder(directory: string): Promise<string> {
-    const { place, isFolder } = await this.#place(directory);
-    if (!isFolder) throw new WorkspaceError("not_a_directory", `${directory} is not a directory.`);
+    const { place, stats } = await this.#place(directory);
+    if (!stats.isDirectory()) throw new WorkspaceError("not_a_directory", `${directory} is not a directory.`);
     return place;
   }
 
-  async #place(path: string): Promise<{ readonly place: string; readonly isFolder: boolean }> {
+  async #place(path: string): Promise<{ readonly place: string; readonly stats: Stats }> {
     const { descriptor, realPath } = await openWithin(path, this.#roots, constants.O_RDONLY);
     try {
-      return { place: realPath, isFolder: fstatSync(descriptor).isDirectory() };
+      return { place: realPath, stats: fstatSync(descriptor) };
     } finally {
       closeSync(descriptor);
     }

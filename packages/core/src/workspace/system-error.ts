@@ -30,10 +30,14 @@ export function asWorkspaceError(error: unknown, path: string): Error {
     case "EFBIG":
       return new WorkspaceError("too_large", `${path} would be larger than the system allows.`);
     case "ENXIO":
-      return new WorkspaceError("not_a_regular_file", `${path} is a socket or a device, not a regular file.`);
+      return notRegular(path);
     default:
       return error instanceof Error ? error : new Error(String(error));
   }
+}
+
+export function notRegular(path: string): WorkspaceError {
+  return new WorkspaceError("not_a_regular_file", `${path} is a pipe, socket or device, not a regular file.`);
 }
 
 export function codeOf(error: unknown): string | undefined {

@@ -3,7 +3,7 @@ import type { Slices } from "../walk.ts";
 import { HitLines, type Wanted } from "./hit-lines.ts";
 import type { LineMatcher } from "./line-matcher.ts";
 import type { SearchLine } from "./search-request.ts";
-import { isUtf16, textOf, textParts } from "./text-parts.ts";
+import { isSearchable, isUtf16, textOf, textParts } from "./text-parts.ts";
 
 const WHOLE_BYTES = 1024 * 1024;
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
@@ -53,12 +53,21 @@ export class FileSearcher {
 
   /** Whether the file begins as UTF-16 text, which not every engine can read. */
   isUtf16(path: string): boolean {
+    return isUtf16(this.#head(path, 4));
+  }
+
+  /** Whether the file would be searched as text. */
+  isText(path: string): boolean {
+    return isSearchable(this.#head(path, 8192));
+  }
+
+  #head(path: string, length: number): Buffer {
     const descriptor = open(path);
-    if (descriptor === null) return false;
+    if (descriptor === null) return this.#buffer.subarray(0, 0);
     try {
-      return isUtf16(this.#buffer.subarray(0, readSync(descriptor, this.#buffer, 0, 4, null)));
+      return this.#buffer.subarray(0, readSync(descriptor, this.#buffer, 0, length, null));
     } catch {
-      return false;
+      return this.#buffer.subarray(0, 0);
     } finally {
       closeSync(descriptor);
     }

@@ -70,7 +70,10 @@ export async function searchFiles(
     } else {
       const refusal = access.refusal(target.place, rules);
       if (refusal !== null) throw refusal;
-      collector.take(basename(target.place), await searcher.search(target.place, collector.wanted));
+      const found = await searcher.search(target.place, collector.wanted);
+      collector.take(basename(target.place), found);
+      if (found === null && !searcher.isText(target.place))
+        collector.gaps.add("The file is binary, and only text is searched.");
     }
   } catch (error) {
     if (!(error instanceof OutOfTime)) throw error;

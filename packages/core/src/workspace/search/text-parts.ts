@@ -24,7 +24,7 @@ export function isUtf16(head: Uint8Array): boolean {
   return first === 0xff && second === 0xfe && !(third === 0 && fourth === 0);
 }
 
-function isSearchable(head: Buffer): boolean {
+export function isSearchable(head: Buffer): boolean {
   return isUtf16(head) || !head.subarray(0, 8192).includes(0);
 }
 
