@@ -16,6 +16,8 @@ export interface CommandPlace {
   readonly leadsOutside?: (path: string, isPattern: boolean) => boolean;
   /** Where an absolute path, or each file that a pattern matches, really is. Without it only names are judged. */
   readonly realPaths?: (path: string, isPattern: boolean) => readonly string[];
+  /** The absolute paths of all files below a folder; null when they are too many to look through. */
+  readonly filesBelow?: (folder: string) => readonly string[] | null;
   /** The command is for cmd or PowerShell, whose grammar nobody here reads. */
   readonly isOtherShell?: boolean;
   /** The setting that makes git run a program in that folder, or null. Without it only the first folder is trusted. */
@@ -100,6 +102,30 @@ export class CommandReach implements Reach {
       }
     }
     return null;
+  }
+
+  /** Where a path inside the root may be, counted from there: as it is spelled, and where its links lead. */
+  placesOf(path: string): string[] {
+    const { root = "", realPaths } = this.#place ?? {};
+    return this.#current.flatMap((folder) => {
+      const spelled = path.startsWith("/") ? path : `${absolute(root, folder ?? [])}/${path}`;
+      const real = folder === null ? [] : (realPaths?.(spelled, false) ?? []);
+      const places = [this.#joined(folder, path), ...real.map((one) => below(one, root))];
+      return places.flatMap((place) => (place === null ? [] : [place.join("/")]));
+    });
+  }
+
+  /** Every file below a folder inside the root, counted from there; null when that cannot be known. */
+  pathsBelow(path: string): string[] | null {
+    const { root = "", filesBelow } = this.#place ?? {};
+    const found: string[] = [];
+    for (const folder of this.#current) {
+      const start = this.#joined(folder, path);
+      const files = start === null ? [] : (filesBelow?.(absolute(root, start)) ?? null);
+      if (files === null) return null;
+      for (const file of files) found.push(below(file, root)?.join("/") ?? file);
+    }
+    return found;
   }
 
   repositoryProgram(): string | null {

@@ -165,33 +165,6 @@ describe("modes", () => {
   });
 });
 
-describe("paths that another tool may not touch", () => {
-  const denied = (command: string, mode: ApprovalMode = "yolo") => {
-    const confirmation = { kind: "exec", title: "", command, parts: [], grants: [] } as const;
-    const request = { tool: "run_shell_command", kind: "execute", confirmation, subjects: [] } as const;
-    const deny = [parseRule("read_file(.env*)"), parseRule("edit(secrets/**)")];
-    return judge({ ...request, place: { root: "/project" } }, mode, { allow: [], ask: [], deny });
-  };
-
-  it.each([
-    "cat .env",
-    "cat ./.env.local",
-    "grep x sub/.env",
-    "cat < .env",
-    "cat .e*",
-    "sh -c 'cat .env'",
-    "cat $x",
-  ])("P19 %j asks, also in yolo", (command) =>
-    expect(denied(command)).toMatchObject({ verdict: "ask", grants: [] }),
-  );
-
-  it("P19 P22 other files are as they were", () => {
-    expect(denied("cat src/env.ts && ls").verdict).toBe("allow");
-    expect(denied("cat src/a.ts", "default").verdict).toBe("allow");
-    expect(denied("cat secrets/a", "default").verdict).toBe("ask");
-  });
-});
-
 describe("the place of a command", () => {
   it("P21 counts from the folder it starts in", () => {
     const place = { root: "/project", directory: "/project/packages/core" };

@@ -1,9 +1,7 @@
-import { globMatcher } from "../text/glob-pattern.ts";
 import type { ShellCommand } from "../text/shell-command/command-parts.ts";
 import { parseShellCommand } from "../text/shell-command/parse-shell-command.ts";
 import type { ApprovalMode } from "./approval-mode.ts";
 import { judgeParts } from "./command-part.ts";
-import { SHELL_TOOL } from "./command-pattern.ts";
 import type { CommandPlace } from "./command-place.ts";
 import {
   allowingRules,
@@ -14,7 +12,8 @@ import {
   ruleInWords,
 } from "./command-rules.ts";
 import { allCommandWords } from "./command-words.ts";
-import type { Rule, Rules } from "./rules.ts";
+import { hiddenPath } from "./hidden-paths.ts";
+import type { Rules } from "./rules.ts";
 import type { PartVerdict, Verdict } from "./verdict.ts";
 
 export interface CommandRequest {
@@ -41,7 +40,7 @@ export function judgeCommand({ command, mode, rules, place }: CommandRequest): V
     const refusal = planRefusal(line, place);
     if (refusal !== null) return refusal;
   }
-  const hidden = hiddenPath(line, rules.deny);
+  const hidden = hiddenPath(line, rules.deny, place);
   if (hidden !== null) return hidden;
   const asked = ruleThatMentions(commandRules(rules.ask), line);
   if (asked !== null) return askedByRule("ask", asked);
@@ -83,29 +82,6 @@ function ruleThatMentions(rules: readonly CommandRule[], line: ShellCommand): Me
     }
   }
   return possible;
-}
-
-/** A path that another tool may not touch is no business of a command either, as far as its words show it. */
-function hiddenPath(line: ShellCommand, deny: readonly Rule[]): Verdict | null {
-  const paths = deny.flatMap(({ text, tool, pattern }) => {
-    if (pattern === undefined || tool === SHELL_TOOL || pattern.startsWith("domain:")) return [];
-    return [{ text, matches: globMatcher(pattern.replace(/^\.\//, ""), { caseSensitive: false }) }];
-  });
-  if (paths.length === 0) return null;
-  const fed = line.commands.flatMap(({ text, redirections }) => {
-    const targets = redirections.filter(({ kind }) => kind === "read" || kind === "write");
-    return targets.map(({ target }) => ({ words: ["", target], part: text }));
-  });
-  for (const { words, part } of [...allCommandWords(line), ...fed]) {
-    for (const word of words.slice(1)) {
-      const path = word?.replace(/^--?[\w-]+=|^\.\//, "").replace(/\/+$/, "");
-      const rule = paths.find(({ matches }) => path === undefined || matches(path));
-      if (rule === undefined) continue;
-      const reason = `\`${part}\` may reach a file that the rule deny ${rule.text} keeps from other tools`;
-      return { verdict: "ask", reason, part, rule: rule.text, grants: [] };
-    }
-  }
-  return null;
 }
 
 function askedByRule(kind: "ask" | "deny", { rule, part, isCertain }: Mention): Verdict {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { leadsOutside, repositoryProgram } from "./command-surroundings.ts";
+import { leadsOutside, repositoryProgram, surroundings } from "./command-surroundings.ts";
 
 let base: string;
 let root: string;
@@ -39,6 +39,19 @@ describe("leadsOutside", () => {
     expect(leadsOutside(join(root, "src/*.txt"), true, [root])).toBe(true);
     expect(leadsOutside(join(root, "s*/b.txt"), true, [root])).toBe(true);
     expect(leadsOutside(join(root, "src/a*"), true, [root])).toBe(false);
+  });
+});
+
+describe("filesBelow", () => {
+  it("P19 lists files and links below a folder, unless they are too many", () => {
+    symlinkSync(base, join(root, "out"));
+    mkdirSync(join(root, ".git"));
+    writeFileSync(join(root, ".git/config"), "");
+    const { filesBelow } = surroundings([root]);
+    expect(filesBelow(root)?.toSorted()).toEqual([join(root, "out"), join(root, "src/a.txt")]);
+    expect(filesBelow(join(root, "nowhere"))).toEqual([]);
+    for (let index = 0; index < 10_000; index += 1) writeFileSync(join(root, "src", String(index)), "");
+    expect(surroundings([root]).filesBelow(root)).toBeNull();
   });
 });
 

@@ -1,16 +1,19 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { globMatcher } from "../text/glob-pattern.ts";
 import { isWithin } from "./paths.ts";
 
 /** More names than this are not looked through for what a pattern of the shell matches. */
 const MOST_NAMES = 2000;
+/** A tree with more files is not looked through for those that are searched. */
+const MOST_FILES = 10_000;
 
 /** What one decision asks about its place. Each thing is looked up once, so that a long line costs little. */
 export function surroundings(roots: readonly string[]) {
   return {
     leadsOutside: once((path, isPattern) => leadsOutside(path, isPattern, roots)),
     realPaths: once(realPaths),
+    filesBelow: once(filesBelow),
     repositoryProgram: once(repositoryProgram),
   };
 }
@@ -80,6 +83,30 @@ function matchedPaths(pattern: string): string[] | null {
     if (found.length > MOST_NAMES) return null;
   }
   return found;
+}
+
+/** Files and links below a folder, which themselves are not followed; git's own hold no text to be found. */
+function filesBelow(folder: string): readonly string[] | null {
+  const files: string[] = [];
+  const folders = [folder];
+  let looked = 0;
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    const entries = entriesIn(at);
+    looked += entries.length;
+    if (looked > MOST_FILES) return null;
+    for (const entry of entries) {
+      if (entry.name !== ".git") (entry.isDirectory() ? folders : files).push(join(at, entry.name));
+    }
+  }
+  return files;
+}
+
+function entriesIn(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
 }
 
 function namesIn(folder: string): string[] {
