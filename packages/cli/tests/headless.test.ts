@@ -98,8 +98,7 @@ describe("a run without a person", () => {
 
   it("P44 a parked change is asked about anew when the file has changed meanwhile, and made then", async () => {
     await writeFile(join(root, "a.txt"), "old\n");
-    const reading = { name: "read_file", args: { absolute_path: join(root, "a.txt") } };
-    const run = await runner({ calls: [reading] }, { calls: [writing("new\n")] }, { text: "Done." });
+    const run = await runner({ calls: [writing("new\n")] }, { text: "Done." });
     const parked = await run(["-p", "write", "--park"]);
     expect(parked.stderr).toContain("-old\n+new");
     const id = /burin -r (\S+)/.exec(parked.stderr)?.[1] ?? "";
@@ -110,6 +109,26 @@ describe("a run without a person", () => {
     expect(stale.stderr).toContain("has changed since it was answered");
     expect(await run(["sessions", "answer", id, "yes"])).toMatchObject({ code: 0, stdout: "Done.\n" });
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("new\n");
+  });
+
+  it("P44 P25 a parked change of a file that was read and has changed meanwhile goes back to the model", async () => {
+    await writeFile(join(root, "a.txt"), "old\n");
+    const reading = { name: "read_file", args: { absolute_path: join(root, "a.txt") } };
+    const run = await runner(
+      { calls: [reading] },
+      { calls: [writing("mine\n")] },
+      { calls: [reading] },
+      { calls: [writing("both\n")] },
+      { text: "Done." },
+    );
+    const id = /burin -r (\S+)/.exec((await run(["-p", "write", "--park"])).stderr)?.[1] ?? "";
+    await writeFile(join(root, "a.txt"), "theirs\n");
+    const again = await run(["sessions", "answer", id, "yes"]);
+    expect(again).toMatchObject({ code: 3, stderr: expect.stringContaining("-theirs\n+both") });
+    expect(again.stderr).toContain("has changed on disk since it was read");
+    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("theirs\n");
+    expect(await run(["sessions", "answer", id, "yes"])).toMatchObject({ code: 0, stdout: "Done.\n" });
+    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("both\n");
   });
 
   it("P44 a parked command runs once, also when the process dies while it runs", async () => {
