@@ -39,6 +39,16 @@ describe("the answer to a question", () => {
     expect(existsSync(`${root}/a.txt`)).toBe(false);
   });
 
+  it("R14 R31 that cannot be had is said so", async () => {
+    const confirm = async () => Promise.reject(new Error("the window is gone"));
+    const toolbox = createToolbox({ root, confirm });
+    const { error } = await toolbox.call("write_file", { file_path: `${root}/a.txt`, content: "x" });
+    expect(error).toEqual({
+      type: "undecided",
+      message: "write_file was not run: its question could not be asked: the window is gone.",
+    });
+  });
+
   it("R31 P44 makes no run a success when it is no decision", async () => {
     const call = { name: "write_file", args: { file_path: `${root}/a.txt`, content: "x" } };
     const model = scriptedModel([{ calls: [call] }, { text: "done" }]);

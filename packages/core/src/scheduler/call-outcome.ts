@@ -2,7 +2,6 @@ import type { Verdict } from "../approval/approval-policy.ts";
 import type { FunctionCall } from "../messages/function-call.ts";
 import type { Confirmation, Tool, ToolError, ToolResult } from "../tools/tools.ts";
 import { WorkspaceError } from "../workspace/workspace.ts";
-import { decisionsFor } from "./decision.ts";
 import { boundedContent } from "./function-response.ts";
 import type { ToolCallState } from "./tool-call.ts";
 
@@ -32,10 +31,9 @@ export function needsApproval(tool: Tool, confirmation: Confirmation, reason: st
   return { ...failed({ type: "needs_approval", message }), confirmation };
 }
 
-/** The answer was no decision; what is no clear yes is a no. */
-export function undecided(tool: Tool, { kind }: Confirmation): FinalState {
-  const message = `${tool.name} was not run: the answer to its question was none of ${decisionsFor(kind)}.`;
-  return failed({ type: "undecided", message });
+/** What is no clear yes is a no. */
+export function undecided(tool: Tool, reason: string): FinalState {
+  return failed({ type: "undecided", message: `${tool.name} was not run: ${reason}.` });
 }
 
 export function failed(error: ToolError): FinalState & { readonly status: "error" } {
@@ -75,6 +73,9 @@ export function plainQuestion(tool: Tool, call: FunctionCall): Confirmation {
 
 export function errorOf(error: unknown): ToolError {
   if (error instanceof WorkspaceError) return { type: error.code, message: error.message };
-  const message = error instanceof Error ? error.message : String(error);
-  return { type: "tool_failed", message: `The tool failed unexpectedly: ${message}` };
+  return { type: "tool_failed", message: `The tool failed unexpectedly: ${messageOf(error)}` };
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

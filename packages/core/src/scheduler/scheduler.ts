@@ -13,11 +13,12 @@ import {
   errorOf,
   type FinalState,
   failed,
+  messageOf,
   needsApproval,
   plainQuestion,
   undecided,
 } from "./call-outcome.ts";
-import { readDecision } from "./decision.ts";
+import { decisionsFor, readDecision } from "./decision.ts";
 import {
   answerForHooks,
   type CallHooks,
@@ -181,10 +182,17 @@ export class Scheduler {
     return this.#ask(async () => {
       // The "always" of a call that ran beside this one may have answered it while it waited.
       if (this.#alwaysCount !== before && (await judge()).verdict === "allow") return {};
-      const answer = await orAborted(() => confirm(question, work.signal), work.signal);
+      let answer: unknown;
+      try {
+        answer = await orAborted(() => confirm(question, work.signal), work.signal);
+      } catch (error) {
+        work.signal.throwIfAborted();
+        return undecided(tool, `its question could not be asked: ${messageOf(error)}`);
+      }
       if (answer === null) return needsApproval(tool, question, reason);
       const decision = readDecision(answer, question.kind);
-      return decision === null ? undecided(tool, question) : this.#decided(work, question, decision);
+      if (decision !== null) return this.#decided(work, question, decision);
+      return undecided(tool, `the answer to its question was none of ${decisionsFor(question.kind)}`);
     });
   }
 

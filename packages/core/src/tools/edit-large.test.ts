@@ -109,7 +109,9 @@ describe("edit of a file too large to be held", () => {
     expect(llmContent).toContain("only exact matches are looked for");
     expect((await edit(["thread here", "needle  here"])).llmContent).toContain("seems to be done");
     expect((await edit(["nowhere", "\ud800"])).error?.type).toBe("no_occurrence");
-    expect((await edit(["needle", "\ud800"])).error?.type).toBe("unencodable");
+    const half = (await edit(["needle", "\ud800"])).error;
+    expect(half).toMatchObject({ type: "unencodable" });
+    expect(half?.message).toContain("half of a character; write it whole. Nothing was written.");
     expect(text() === around("\tneedle  here\n")).toBe(true);
   });
 

@@ -126,6 +126,13 @@ describe("paths", () => {
     expect((await read(join(root, "link/a.txt"))).llmContent).toBe("inside");
   });
 
+  it("R48 P41 say where a link leads that leads to nothing", async () => {
+    symlinkSync("gone.txt", join(root, "link"));
+    const message = `${join(root, "link")} is a link to gone.txt, which does not exist.`;
+    await expect(read(join(root, "link"))).rejects.toThrow(message);
+    await expect(read(join(root, "link/a.txt"))).rejects.toThrow(message);
+  });
+
   it("R48 are refused at once for pipes, sockets and folders", async () => {
     execFileSync("mkfifo", [join(root, "pipe")]);
     const server = createServer().listen(join(root, "socket"));

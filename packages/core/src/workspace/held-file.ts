@@ -95,14 +95,17 @@ export function unencodable(bad: BadCharacter): WorkspaceError {
   const { file, content, character, position, encoding } = bad;
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   const line = content.slice(0, position).split("\n").length;
-  const why =
-    character === "\ufffd"
-      ? "it stands for bytes of the file that cannot be read, and they must not be lost; leave these lines as they are"
-      : `the file is in ${encoding}, which has no such character; write it without it, or turn the file into UTF-8 first`;
   return new WorkspaceError(
     "unencodable",
-    `${file}: the character "${character}" (U+${code}) in line ${line} cannot be written: ${why}. Nothing was written.`,
+    `${file}: the character "${character}" (U+${code}) in line ${line} cannot be written: ${reasonAgainst(character, encoding)}. Nothing was written.`,
   );
+}
+
+function reasonAgainst(character: string, encoding: string): string {
+  if (character === "\ufffd")
+    return "it stands for bytes of the file that cannot be read, and they must not be lost; leave these lines as they are";
+  if (/^[\ud800-\udfff]$/.test(character)) return "it is half of a character; write it whole";
+  return `the file is in ${encoding}, which has no such character; write it without it, or turn the file into UTF-8 first`;
 }
 
 /** The next bytes of an open file; a small one is not worth a way through another thread. */

@@ -72,8 +72,11 @@ async function realLocation(absolute: string): Promise<string> {
       return join(await realpath(existing), ...missing);
     } catch (error) {
       const code = codeOf(error);
-      const isLink = code === "ENOENT" && (await linkTarget(existing)) !== null;
-      if (isLink || (code !== "ENOENT" && code !== "ENOTDIR") || dirname(existing) === existing) {
+      const target = code === "ENOENT" ? await linkTarget(existing) : null;
+      if (target !== null) {
+        throw new WorkspaceError("not_found", `${existing} is a link to ${target}, which does not exist.`);
+      }
+      if ((code !== "ENOENT" && code !== "ENOTDIR") || dirname(existing) === existing) {
         throw asWorkspaceError(error, absolute);
       }
       missing.unshift(basename(existing));
