@@ -18,10 +18,37 @@ function withPlace(draft, place) {
   return { ...made, file: [...draft.head, ...place, ...draft.tail].join("\n"), answer: undefined };
 }
 
-/** @param {Source} source */
+/**
+ * The text is of another file. Where that file has the place too but for a line more, as another build of the same
+ * source may have it, the same texts come about when a model leaves that line out of an edit of this file: the edit made
+ * there is right too.
+ * @param {Source} source
+ */
 function absent({ draft, other }) {
-  const made = plainCase(draft);
-  return { ...made, file: plainCase(other).file, answer: undefined };
+  const { file } = plainCase(other);
+  return { ...plainCase(draft), file, answer: beyondOneLine(draft, file.split("\n")) };
+}
+
+/** @param {Draft} draft @param {string[]} lines the file with the edit made where it has one line more in the context */
+function beyondOneLine(draft, lines) {
+  const { pre, old, put, post } = draft.file;
+  const places = [];
+  for (let start = 0; start < lines.length; start++) {
+    const stands = (/** @type {string[]} */ part, /** @type {number} */ at) =>
+      part.every((line, index) => line === lines[start + at + index]);
+    for (const [side, first] of /** @type {const} */ ([
+      [pre, 0],
+      [post, pre.length + old.length],
+    ])) {
+      for (let gained = first + 1; gained < first + side.length; gained++) {
+        const said = [...pre, ...old, ...post];
+        if (!stands(said.slice(0, gained), 0) || !stands(said.slice(gained), gained + 1)) continue;
+        const from = start + pre.length + (side === pre ? 1 : 0);
+        places.push([...lines.slice(0, from), ...put, ...lines.slice(from + old.length)].join("\n"));
+      }
+    }
+  }
+  return places.length === 1 ? places[0] : undefined;
 }
 
 /** @param {Source} source */
