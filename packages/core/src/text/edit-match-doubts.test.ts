@@ -50,11 +50,17 @@ const DOUBTS: readonly Doubt[] = [
     new: "$ extra --one\n\n$ extra --two --three\nOptions: some",
   },
   {
-    doubt: "the line that was left out is one that more places have",
+    doubt: "the line that was left out is one that more places have, and so are those below it",
     content:
-      "one {\n  height: 3px;\n}\ntwo {\n  width: 10px;\n  height: 3px;\n  color: red;\n  border: 0;\n}\n",
+      "one {\n  height: 3px;\n  color: red;\n  border: 0;\n}\ntwo {\n  width: 10px;\n  height: 3px;\n  color: red;\n  border: 0;\n}\n",
     old: "  width: 10px;\n  color: red;\n  border: 0;",
     new: "  width: 10px;\n  color: red;\n  border: 1px;",
+  },
+  {
+    doubt: "a line was left out of one of two places that are alike but for blanks",
+    content: "a(1);\nb(2);\nc(3);  \nd(4);\n// one\na(1);\nb(2);\nc(3);\nd(4);\ne(5);\n",
+    old: "a(1);\nc(3);\nd(4);",
+    new: "a(1);\nb(2);\nc(3);\nd(44);",
   },
   {
     doubt: "blanks are wrong where other signs meet now",
@@ -157,6 +163,19 @@ const DOUBTS: readonly Doubt[] = [
     content: "const __ = y18n.__;\nfails(1);\n",
     old: "const __=y18n.__;\nfails(1);",
     new: "const __=shim.y18n.__;\nfails(1);",
+  },
+  {
+    doubt:
+      "a line with a mistyped word and wrong blanks, corrected but for the blanks, comes behind one like it",
+    content: '<a href="https://a.org/one">one</a>\n<a href="https://github.com/new">new</a>\n<b>end</b>\n',
+    old: '<a href="https://a.org/one">one</a>\n<a href=  "https://gixhub.com/new">new</a>\n<b>end</b>',
+    new: '<a href="https://a.org/one">one</a>\n<a href="https://b.org/two">two</a>\n<a href=  "https://github.com/new">new</a>\n<b>end</b>',
+  },
+  {
+    doubt: "a backslash is new on a line where the file's are doubled, and is right with one in a string",
+    content: "rest = '[\\\\w-]*' + tail;\nlast = 1;\n",
+    old: "rest = '[\\w-]*' + tail;\nlast = 1;",
+    new: "rest = '[\\w-]*' + '\\t' + tail;\nlast = 1;",
   },
 ];
 

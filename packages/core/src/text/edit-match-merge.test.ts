@@ -80,6 +80,64 @@ const MERGED: readonly Merged[] = [
     new: "{\n  ...\n  rules: {\n    a: [1, 2, 3]\n  }\n}",
     result: "{\n  ...\n  rules: {\n    a: [1, 2, 3]\n  }\n}\n",
   },
+  {
+    slip: "line numbers in an indented old text, of which only the new text shows whether a blank parts them",
+    content: "if (x) {\n  one(1);\n  two(2);\n}\n",
+    old: "2 |       one(1);\n3 |       two(2);",
+    new: "      one(1);\n      two(22);",
+    result: "if (x) {\n  one(1);\n  two(22);\n}\n",
+  },
+  {
+    slip: "other indentation, where a line is put into a comment behind the one above",
+    content: "if (x) {\n    one(1);\n    two(2);\n    three(3);\n}\n",
+    old: "one(1);\ntwo(2);\nthree(3);",
+    new: "one(1); // two(2);\n\nthree(3);",
+    result: "if (x) {\n    one(1); // two(2);\n\n    three(3);\n}\n",
+  },
+  {
+    slip: "backslashes lost in a string, where a pattern gets another one",
+    content: "list: /^( [^\\n]+)(?:\\n|$)/,\nhtml: '[\\\\s\\\\S]*',\n",
+    old: "list: /^( [^\\n]+)(?:\\n|$)/,\nhtml: '[\\s\\S]*',",
+    new: "list: /^([ \\t][^\\n]+)(?:\\n|$)/,\nhtml: '[\\s\\S]*',",
+    result: "list: /^([ \\t][^\\n]+)(?:\\n|$)/,\nhtml: '[\\\\s\\\\S]*',\n",
+  },
+  {
+    slip: "a tab instead of its escape, beside other escapes",
+    content: "open: '(?=[ \\\\t]*(?:\\\\n|$))',\nclose: 1,\n",
+    old: "open: '(?=[ \\\t]*(?:\\\\n|$))',\nclose: 1,",
+    new: "open: '(?=[ \\\t]*(?:\\\\n|$))',\nclose: 2,",
+    result: "open: '(?=[ \\\\t]*(?:\\\\n|$))',\nclose: 2,\n",
+  },
+  {
+    slip: "a line end instead of its escape, beside other escapes",
+    content: "open: '[^\\\\r\\\\n\\\\f]',\nclose: 1,\n",
+    old: "open: '[^\\\\r\\\n\\\\f]',\nclose: 1,",
+    new: "open: '[^\\\\r\\\n\\\\f]',\nclose: 2,",
+    result: "open: '[^\\\\r\\\\n\\\\f]',\nclose: 2,\n",
+  },
+  {
+    slip: "a line left out that more places have, between lines that only this place has",
+    content:
+      "one {\n  height: 3px;\n}\ntwo {\n  width: 10px;\n  height: 3px;\n  color: red;\n  border: 0;\n}\n",
+    old: "  width: 10px;\n  color: red;\n  border: 0;",
+    new: "  width: 10px;\n  color: red;\n  border: 1px;",
+    result:
+      "one {\n  height: 3px;\n}\ntwo {\n  width: 10px;\n  height: 3px;\n  color: red;\n  border: 1px;\n}\n",
+  },
+  {
+    slip: "blanks between words with joiners in them",
+    content: "h: 'یه‌ك كاتژمێر',\ny: 'یه‌ك  ساڵ',\nlast: 'ක්‍රි',\n",
+    old: "h: 'یه‌ك كاتژمێر',\ny: 'یه‌ك ساڵ',\nlast: 'ක්‍රි',",
+    new: "h: 'یه‌ك كاتژمێر',\ny: 'یه‌ك ساڵ',\nlast: 'x',",
+    result: "h: 'یه‌ك كاتژمێر',\ny: 'یه‌ك  ساڵ',\nlast: 'x',\n",
+  },
+  {
+    slip: "indentation beside a sign without a width",
+    content: "if (x) {\n    one(1); \u200b\n    two(2);\n}\n",
+    old: "one(1);\ntwo(2);",
+    new: "one(1);\ntwo(22);",
+    result: "if (x) {\n    one(1); \u200b\n    two(22);\n}\n",
+  },
 ];
 
 describe("what the new text changes is written as the file writes it", () => {

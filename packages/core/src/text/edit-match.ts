@@ -10,7 +10,7 @@
  * | elided middle       | lines it wrote as `...`                                           | elided-places.ts    |
  * | near                | one line left out, one word mistyped                              | near-places.ts      |
  *
- * Every rung also tries the text without what READINGS names. A rung only finds places; choose.ts picks among them
+ * Every rung also tries the text without the mistakes that readings.ts names. A rung only finds places; choose.ts picks among them
  * and refuses when they do not agree, merge.ts does the change there and refuses (doubts.ts) what it cannot prove.
  * A new rung is a row here and a function that finds places.
  */
@@ -22,15 +22,7 @@ import { findExactly, lineOf } from "./edit-match/exact.ts";
 import { withLineEnd } from "./edit-match/gaps.ts";
 import { nearPlaces } from "./edit-match/near-places.ts";
 import { cutsLines, isLineOff, type Place } from "./edit-match/place.ts";
-import {
-  type Reading,
-  type TextPair,
-  withoutByteOrderMark,
-  withoutDiffMarkers,
-  withoutExtraEscapes,
-  withoutHtmlEntities,
-  withoutLineNumbers,
-} from "./edit-match/readings.ts";
+import { type ReadPair, readingsOf } from "./edit-match/readings.ts";
 import type { Replacement } from "./edit-match/replacement.ts";
 import { slipsAt } from "./edit-match/slips.ts";
 import {
@@ -42,8 +34,10 @@ import {
   ESCAPE_BLIND,
   type Fold,
   hasElision,
+  LINE_END_BLIND,
   PLAIN,
   positionsOf,
+  TAB_BLIND,
   type Tokens,
 } from "./edit-match/tokens.ts";
 
@@ -75,15 +69,6 @@ export type EditMatch =
   | { readonly status: "none"; readonly alreadyApplied: boolean; readonly closest?: ClosestRegion }
   | { readonly status: "ambiguous"; readonly found: number; readonly lines: readonly number[] }
   | { readonly status: "no_change" };
-
-/** A mistake of the model in its whole text: each row gives the text without it. */
-const READINGS: readonly { readonly name: string; readonly read: Reading }[] = [
-  { name: "byte order mark", read: withoutByteOrderMark },
-  { name: "line numbers", read: withoutLineNumbers },
-  { name: "diff markers", read: withoutDiffMarkers },
-  { name: "HTML entities", read: withoutHtmlEntities },
-  { name: "extra escapes", read: withoutExtraEscapes },
-];
 
 interface Stage {
   readonly name: string;
@@ -123,6 +108,8 @@ const TIERS: readonly (readonly Stage[])[] = [
     { name: "lost escapes", lost: "\\", cut: plainly, cutFile: byFold(BACKSLASH_BLIND), places: samePlaces },
     { name: "lost escapes", lost: "\\", cut: plainly, cutFile: blindToEscapes, places: samePlaces },
     { name: "lost escapes", lost: "\\", cut: plainly, cutFile: byFold(BREAK_BLIND), places: samePlaces },
+    { name: "lost escapes", lost: "\\t", cut: plainly, cutFile: byFold(TAB_BLIND), places: samePlaces },
+    { name: "lost escapes", lost: "\\n", cut: plainly, cutFile: byFold(LINE_END_BLIND), places: samePlaces },
     { name: "HTML entities", lost: "&", cut: byFold(ENTITY_BLIND), places: samePlaces },
   ],
   [{ name: "elided middle", lost: "", cut: cutAroundElisions, needsWhole: true, places: elided }],
@@ -210,22 +197,6 @@ function leniently(request: EditRequest): EditMatch {
     return matched(content, choice.stage, choice.replacements);
   }
   return failure(request, file);
-}
-
-interface ReadPair extends TextPair {
-  readonly repairs: readonly string[];
-}
-
-/** The text as it is, and as it would be without each mistake it shows signs of, and without several. */
-function readingsOf({ oldText, newText }: TextPair): ReadPair[] {
-  let pairs: ReadPair[] = [{ oldText, newText, repairs: [] }];
-  for (const { name, read } of READINGS) {
-    const more = pairs.flatMap((pair) =>
-      read(pair).map((next) => ({ ...next, repairs: [...pair.repairs, name] })),
-    );
-    pairs = [...pairs, ...more.filter((pair) => pair.oldText !== oldText || pair.newText !== newText)];
-  }
-  return pairs;
 }
 
 function candidatesOf(stage: Stage, reading: ReadPair, file: CutFile): Candidate[] {

@@ -1,9 +1,12 @@
+import { escapeOnLine } from "./escapes-on-line.ts";
 import { gapBefore, plainForm, rawToken, type Tokens } from "./tokens.ts";
 
 /** A token of the old text and the text the file has in its place. */
 export interface TokenSample {
   readonly index: number;
   readonly file: string;
+  /** Where the new text has it, if it kept it. */
+  readonly after: number | undefined;
 }
 
 /** Turns a token of the new text into the file's way of writing; undefined when the evidence is divided. */
@@ -17,6 +20,7 @@ interface Evidence {
   /** Each sign with the bracket or operator that it touches. */
   readonly behind: Set<string>;
   readonly content: string;
+  readonly samples: readonly TokenSample[];
   form: "NFC" | "NFD" | undefined;
   /** The model wrote fancy signs where the file has plain ones, and never rightly. */
   fancy: boolean;
@@ -38,6 +42,7 @@ export function learnSpelling(content: string, before: Tokens, samples: readonly
     followed: new Map(),
     behind: new Set(),
     content,
+    samples,
     form: undefined,
     fancy: false,
     kept: false,
@@ -68,9 +73,10 @@ function respell(evidence: Evidence, after: Tokens, index: number): string | und
   const known = evidence.plain.get(raw);
   if (known === undefined) return respellUnknown(evidence, raw);
   if ([...known].some((file) => file !== raw && /^[\\&]./.test(file))) {
-    const isEscape = raw === "\\" && /^\p{L}/u.test(after.keys[index + 1] ?? "");
+    if (raw !== "\\") return undefined;
+    const isEscape = /^\p{L}/u.test(after.keys[index + 1] ?? "");
     const seen = isEscape ? evidence.followed.get(withNext(after, index)) : undefined;
-    return seen?.size === 1 ? [...seen][0] : undefined;
+    return seen?.size === 1 ? [...seen][0] : escapeOnLine(after, index, evidence.samples);
   }
   if (known.size === 1 && known.has(raw)) return raw;
   if (!isFancy(raw)) {

@@ -43,7 +43,7 @@ export function chooseReplacements(
   const seats = seatsOf(candidates);
   const chosen = seats.slice(0, expected);
   const others = seats.slice(expected);
-  const clear = others.every((other) => chosen.every((seat) => needsMore(other.slips, seat.slips)));
+  const clear = others.every((other) => chosen.every((seat) => mayPass(other.slips, seat.slips)));
   if (seats.length < expected || (!clear && expected > 1)) return ambiguous(seats, expected);
   const wanted = clear ? chosen : seats;
   if (!clear && wanted.length > 64) return ambiguous(seats, expected);
@@ -89,6 +89,11 @@ function startOf(place: Place): number {
 
 function endOf(place: Place): number {
   return place.ends[place.ends.length - 1] ?? 0;
+}
+
+/** Where a line was left out, blanks do not tell which of two places lacks it. */
+function mayPass(slips: ReadonlySet<string>, chosen: ReadonlySet<string>): boolean {
+  return needsMore(slips, chosen) && !chosen.has("dropped line");
 }
 
 function needsMore(slips: ReadonlySet<string>, than: ReadonlySet<string>): boolean {

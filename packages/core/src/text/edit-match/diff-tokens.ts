@@ -1,4 +1,4 @@
-import { rawToken, type Tokens } from "./tokens.ts";
+import { gapBefore, rawToken, type Tokens } from "./tokens.ts";
 
 /** Token `before` of the old text came over unchanged as token `after` of the new one. */
 export interface Kept {
@@ -10,19 +10,20 @@ export interface Kept {
 const MAX_CELLS = 1_000_000;
 
 /**
- * What of the old text the new text keeps. Where several answers are equally short, `fromEnd` gives another
- * one than the plain call: a change that depends on which of them is meant is no safe change.
+ * What of the old text the new text keeps: every answer that is about as short as another. A change that depends on
+ * which of them is meant is no safe change.
  */
-export function keptTokens(before: Tokens, after: Tokens, fromEnd: boolean): Kept[] {
-  const oldRaw = before.keys.map((_, index) => rawToken(before, index));
-  const newRaw = after.keys.map((_, index) => rawToken(after, index));
-  if (!fromEnd) return diff(withLines(oldRaw, before), withLines(newRaw, after));
-  const kept = diff(withLines(oldRaw, before).reverse(), withLines(newRaw, after).reverse());
-  const flipped = kept.map(({ before: i, after: j }) => ({
-    before: oldRaw.length - 1 - i,
-    after: newRaw.length - 1 - j,
+export function alignments(before: Tokens, after: Tokens): Kept[][] {
+  const a = withLines(before);
+  const b = withLines(after);
+  const fromEnd = diff(a.toReversed(), b.toReversed(), keptInStretch);
+  const flipped = fromEnd.map((kept) => ({
+    before: a.length - 1 - kept.before,
+    after: b.length - 1 - kept.after,
   }));
-  return flipped.reverse();
+  const plain = diff(a, b, keptInStretch);
+  const inLines = diff(a, b, keptInLines);
+  return [plain, flipped.reverse(), ...(inLines.length < plain.length ? [] : [inLines])];
 }
 
 interface Item {
@@ -30,12 +31,11 @@ interface Item {
   readonly line: number;
 }
 
-function withLines(raws: string[], tokens: Tokens): Item[] {
+function withLines(tokens: Tokens): Item[] {
   let line = 0;
-  return raws.map((raw, index) => {
-    const gap = tokens.text.slice(tokens.ends[index - 1] ?? 0, tokens.starts[index]);
-    if (gap.includes("\n")) line++;
-    return { raw, line };
+  return tokens.keys.map((_, index) => {
+    if (gapBefore(tokens, index).includes("\n")) line++;
+    return { raw: rawToken(tokens, index), line };
   });
 }
 
@@ -47,7 +47,7 @@ interface Stretch {
 }
 
 /** Whole lines first: a brace that happens to recur must not tie two unrelated lines together. */
-function diff(a: readonly Item[], b: readonly Item[]): Kept[] {
+function diff(a: readonly Item[], b: readonly Item[], keptIn: (stretch: Stretch) => Kept[]): Kept[] {
   const aLines = linesOf(a);
   const bLines = linesOf(b);
   const kept: Kept[] = [];
@@ -59,14 +59,14 @@ function diff(a: readonly Item[], b: readonly Item[]): Kept[] {
     const aLine = aLines[i];
     const bLine = bLines[j];
     if (aLine === undefined || bLine === undefined) continue;
-    kept.push(...keptInStretch(part([a, b], [aAt, aLine.first, bAt, bLine.first])));
+    kept.push(...keptIn(part([a, b], [aAt, aLine.first, bAt, bLine.first])));
     for (let step = 0; step < aLine.count; step++) {
       kept.push({ before: aLine.first + step, after: bLine.first + step });
     }
     aAt = aLine.first + aLine.count;
     bAt = bLine.first + bLine.count;
   }
-  kept.push(...keptInStretch(part([a, b], [aAt, a.length, bAt, b.length])));
+  kept.push(...keptIn(part([a, b], [aAt, a.length, bAt, b.length])));
   return kept;
 }
 
@@ -107,6 +107,22 @@ function keptInStretch(stretch: Stretch): Kept[] {
     before: stretch.a0 + i,
     after: stretch.b0 + j,
   }));
+}
+
+/** The same, with each line of the old text kept in one line of the new text: the one it has the most in common with. */
+function keptInLines(stretch: Stretch): Kept[] {
+  const [aLines, bLines] = [linesOf(stretch.a), linesOf(stretch.b)];
+  if (stretch.a.length * stretch.b.length > MAX_CELLS) return [];
+  const within = (i: number, j: number) => {
+    const [a, b] = [aLines[i], bLines[j]];
+    if (a === undefined || b === undefined) return [];
+    const bounds: Bounds = [a.first, a.first + a.count, b.first, b.first + b.count];
+    return keptInStretch(part([stretch.a, stretch.b], bounds));
+  };
+  const likeness = (i: number, j: number) => within(i, j).length;
+  return mostAlike(aLines.length, bLines.length, likeness).flatMap(([i, j]) =>
+    within(i, j).map((kept) => ({ before: stretch.a0 + kept.before, after: stretch.b0 + kept.after })),
+  );
 }
 
 /** Drops short runs of mere signs between two changes: they are equal by chance, not kept. */
@@ -151,19 +167,30 @@ function commonOf(a: readonly string[], b: readonly string[]): [number, number][
 }
 
 function longestCommon(a: readonly string[], b: readonly string[]): [number, number][] {
-  if (a.length === 0 || b.length === 0 || a.length * b.length > MAX_CELLS) return [];
-  const width = b.length + 1;
-  const best = new Uint32Array((a.length + 1) * width);
+  if (a.length * b.length > MAX_CELLS) return [];
+  return mostAlike(a.length, b.length, (i, j) => (a[i] === b[j] ? 1 : 0));
+}
+
+/** Pairs in the same order on both sides that have the most in common in sum. */
+function mostAlike(
+  aCount: number,
+  bCount: number,
+  likeness: (i: number, j: number) => number,
+): [number, number][] {
+  const width = bCount + 1;
+  const best = new Uint32Array((aCount + 1) * width);
   const at = (i: number, j: number) => best[i * width + j] ?? 0;
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) {
-      best[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+  for (let i = aCount - 1; i >= 0; i--) {
+    for (let j = bCount - 1; j >= 0; j--) {
+      const paired = at(i + 1, j + 1) + likeness(i, j);
+      best[i * width + j] = Math.max(paired, at(i + 1, j), at(i, j + 1));
     }
   }
   const pairs: [number, number][] = [];
   let [i, j] = [0, 0];
-  while (i < a.length && j < b.length) {
-    if (a[i] === b[j] && at(i, j) === at(i + 1, j + 1) + 1) pairs.push([i++, j++]);
+  while (i < aCount && j < bCount) {
+    const own = likeness(i, j);
+    if (own > 0 && at(i, j) === at(i + 1, j + 1) + own) pairs.push([i++, j++]);
     else if (at(i + 1, j) >= at(i, j + 1)) i++;
     else j++;
   }

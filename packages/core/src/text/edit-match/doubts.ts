@@ -3,7 +3,7 @@ import type { Kept } from "./diff-tokens.ts";
 import { countLineFeeds, miscountsBlankLines, splitGap } from "./gaps.ts";
 import { holdsText, squeezed, type ThreeGaps } from "./merge-gap.ts";
 import { type Change, leadOf, linePrefix, type Place } from "./place.ts";
-import { gapBefore, hasElision, rawToken, type Tokens } from "./tokens.ts";
+import { gapBefore, hasElision, lineAround, rawToken, type Tokens } from "./tokens.ts";
 
 const STRANGE = [/[‘’“”]/, /&(?:lt|gt|amp|quot|#39);/];
 
@@ -54,14 +54,6 @@ export function requotesEscapes(
     if (!file.startsWith("\\") || file === rawToken(before, at.before)) return false;
     return requoted(before, keptBefore, at.before) || requoted(after, keptAfter, at.after);
   });
-}
-
-/** The tokens of the line that a token is on. */
-function lineAround(tokens: Tokens, index: number): Run {
-  let [first, last] = [index, index];
-  while (first > 0 && !gapBefore(tokens, first).includes("\n")) first--;
-  while (last + 1 < tokens.keys.length && !gapBefore(tokens, last + 1).includes("\n")) last++;
-  return { first, last };
 }
 
 /**

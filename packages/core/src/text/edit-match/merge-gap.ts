@@ -20,7 +20,7 @@ export interface Dress {
 
 /** Whether more than blanks stands in a gap of the file: a line the old text left out. */
 export function holdsText(fileGap: string): boolean {
-  return fileGap.replace(/\\[nrt]/g, "").trim() !== "";
+  return fileGap.replace(/\\[nrt]|[\u200b\u2060\u00ad]/g, "").trim() !== "";
 }
 
 export function dressed(gap: string, dress: Dress): string | undefined {
@@ -105,7 +105,9 @@ export function mergeInsertion(insertion: Insertion, dress: Dress): Surround | u
     return left === file && right === file ? surround(left, right) : undefined;
   }
   if (!o.vertical || !f.vertical) return l.vertical && r.vertical ? plainly : undefined;
-  return l.vertical && r.vertical ? putLines(insertion, dress) : atLineEdge(insertion, dress);
+  if (l.vertical && r.vertical) return putLines(insertion, dress);
+  const joins = !l.vertical && !r.vertical && o.trail + o.breaks === f.trail + f.breaks;
+  return joins ? plainly : atLineEdge(insertion, dress);
 }
 
 /** Lines put between two lines: the blanks at the end of the first stay its own. */

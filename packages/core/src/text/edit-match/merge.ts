@@ -1,7 +1,6 @@
-import { type Agreement, agreementOf, gapSlip } from "./agreement.ts";
-import { learnSpelling, type Respell } from "./characters.ts";
+import { gapSlip } from "./agreement.ts";
 import { deletion } from "./deletion.ts";
-import { type Kept, keptTokens } from "./diff-tokens.ts";
+import { alignments, type Kept } from "./diff-tokens.ts";
 import {
   changesBlankLines,
   cutsStrings,
@@ -17,9 +16,8 @@ import {
   requotesEscapes,
   writesStrangely,
 } from "./doubts.ts";
+import { Evidence } from "./evidence.ts";
 import { lineEndAt, miscountsBlankLines, splitGap, withLineEnd } from "./gaps.ts";
-import { indentSamples, indentsOf } from "./indent-samples.ts";
-import { type Indentation, learnIndentation } from "./indentation.ts";
 import {
   dressed,
   holdsText,
@@ -30,7 +28,7 @@ import {
   mergeLead,
   squeezed,
 } from "./merge-gap.ts";
-import { type Change, leadOf, linePrefix, type Place, type Span, trailOf } from "./place.ts";
+import { type Change, linePrefix, type Place } from "./place.ts";
 import type { Replacement } from "./replacement.ts";
 import { gapBefore, rawToken } from "./tokens.ts";
 
@@ -42,49 +40,31 @@ export function mergeAt(change: Change, place: Place): Replacement | undefined {
   if (change.after.keys.length === 0) return deletion(change, place);
   if (writesStrangely(change) || (place.slips.has("lost escapes") && cutsStrings(change, place)))
     return undefined;
-  const plain = new Merge(change, place, false).result();
-  if (plain === undefined) return undefined;
-  const fromEnd = new Merge(change, place, true).result();
-  return fromEnd?.text === plain.text ? plain : undefined;
+  let agreed: Replacement | undefined;
+  for (const kept of alignments(change.before, change.after)) {
+    const result = new Merge(change, place, kept).result();
+    if (result === undefined || (agreed !== undefined && agreed.text !== result.text)) return undefined;
+    agreed = result;
+  }
+  return agreed;
 }
 
 class Merge {
   readonly #change: Change;
   readonly #place: Place;
-  readonly #lead: Span;
-  readonly #trail: Span;
   readonly #kept: readonly Kept[];
-  readonly #indentation: Indentation;
-  readonly #agreement: Agreement;
-  /** The new text is right in all that the old text got wrong, so it is taken as it is. */
-  readonly #asWritten: boolean;
-  readonly #respell: Respell;
+  readonly #seen: Evidence;
 
-  constructor(change: Change, place: Place, fromEnd: boolean) {
+  constructor(change: Change, place: Place, kept: readonly Kept[]) {
     this.#change = change;
     this.#place = place;
-    this.#lead = leadOf(change.content, place, change.before);
-    this.#trail = trailOf(change.content, place, change.before);
-    this.#kept = keptTokens(change.before, change.after, fromEnd);
-    this.#indentation = learnIndentation(indentSamples(change, place, this.#kept), indentsOf(change.after));
-    this.#agreement = agreementOf({
-      before: change.before,
-      after: change.after,
-      kept: this.#kept,
-      fileGap: (index) => this.#fileGap(index),
-      fileToken: (index) => this.#fileToken(index),
-    });
-    const { withFile, withOld } = this.#agreement;
-    const { style } = this.#indentation;
-    const right = withFile > 0 || style === "file";
-    this.#asWritten = right && withOld === 0 && (style === "file" || style === "same");
-    const samples = change.before.keys.map((_, index) => ({ index, file: this.#fileToken(index) }));
-    this.#respell = learnSpelling(change.content, change.before, samples);
+    this.#kept = kept;
+    this.#seen = new Evidence(change, place, kept);
   }
 
   result(): Replacement | undefined {
     const { before, after } = this.#change;
-    if (this.#isReindentedByGuess() || this.#agreement.mixed) return undefined;
+    if (this.#isReindentedByGuess() || this.#seen.agreement.mixed) return undefined;
     if (requotesEscapes(this.#change, this.#place, this.#kept)) return undefined;
     if (rebreaksNearChange(this.#change, this.#place, this.#kept)) return undefined;
     if (isNearDroppedLine(this.#change, this.#place, this.#kept)) return undefined;
@@ -94,49 +74,19 @@ class Merge {
       const between = this.#between(last, next);
       if (between === undefined) return undefined;
       written.push(between);
-      if (next.before < before.keys.length) written.push(this.#fileToken(next.before));
+      if (next.before < before.keys.length) written.push(this.#seen.fileToken(next.before));
       last = next;
     }
     const text = written.join("");
     if (doublesDroppedLine(this.#change, this.#place, text) || doublesTrail(this.#change, text))
       return undefined;
-    return { start: this.#lead.from, end: this.#trail.to, text };
+    return { start: this.#seen.lead.from, end: this.#seen.trail.to, text };
   }
 
   /** Nothing was kept to compare, and lines that were joined do not show how they were indented. */
   #isReindentedByGuess(): boolean {
     const reflowed = this.#place.slips.has("reflowed lines");
-    return reflowed && this.#kept.length === 0 && this.#indentation.style !== "same";
-  }
-
-  #fileToken(index: number): string {
-    return this.#change.content.slice(this.#place.starts[index], this.#place.ends[index]);
-  }
-
-  #fileGap(index: number): string {
-    const { content, before } = this.#change;
-    if (index === 0) return content.slice(this.#lead.from, this.#lead.to);
-    if (index === before.keys.length) return content.slice(this.#trail.from, this.#trail.to);
-    return content.slice(this.#place.ends[index - 1], this.#place.starts[index]);
-  }
-
-  /** How many line ends less are a slip: where the file begins or ends, nothing beyond would show it. */
-  #safeAtStart(): number {
-    return this.#change.content.slice(0, this.#lead.from).trim() === "" ? 0 : Number.POSITIVE_INFINITY;
-  }
-
-  #safeAtEnd(): number {
-    return this.#change.content.slice(this.#trail.to).trim() === "" ? 1 : Number.POSITIVE_INFINITY;
-  }
-
-  #dress(index: number) {
-    const at = this.#place.ends[index - 1] ?? this.#lead.from;
-    return {
-      lineEnd: lineEndAt(this.#change.content, at),
-      reindent: (indent: string) => this.#indentation.reindent(indent, index),
-      shifted: this.#indentation.style === "model",
-      open: this.#indentation.style === "file" || this.#indentation.style === "unclear",
-    };
+    return reflowed && this.#kept.length === 0 && this.#seen.indentation.style !== "same";
   }
 
   /** What comes between two kept tokens (or the ends of the place). */
@@ -144,7 +94,7 @@ class Merge {
     const taken = next.before - last.before - 1;
     const put = next.after - last.after - 1;
     const inner = last.before >= 0 && next.before < this.#change.before.keys.length;
-    if (this.#asWritten && inner && this.#isProven(last, next)) return this.#verbatim(last, next);
+    if (this.#seen.asWritten && inner && this.#isProven(last, next)) return this.#verbatim(last, next);
     if (put === 0) return taken === 0 ? this.#keptGap(next) : this.#takenOut(last, next);
     return taken === 0 ? this.#putIn(last, next) : this.#exchanged(last, next);
   }
@@ -153,39 +103,43 @@ class Merge {
   #isProven(last: Kept, next: Kept): boolean {
     const { before, after } = this.#change;
     for (let index = last.after + 1; index < next.after; index++) {
-      if (this.#respell(after, index) !== rawToken(after, index)) return false;
+      if (this.#seen.respell(after, index) !== rawToken(after, index)) return false;
     }
     return [last.before + 1, next.before].every((index) => {
-      const slip = gapSlip(gapBefore(before, index), this.#fileGap(index));
-      return slip === undefined || slip === "text" || this.#agreement.corrected.has(slip);
+      const slip = gapSlip(gapBefore(before, index), this.#seen.fileGap(index));
+      return slip === undefined || slip === "text" || this.#seen.agreement.corrected.has(slip);
     });
   }
 
   #verbatim(last: Kept, next: Kept): string | undefined {
     const { after, content } = this.#change;
     const text = after.text.slice(after.ends[last.after], after.starts[next.after]);
-    const file = this.#fileGap(next.before);
+    const file = this.#seen.fileGap(next.before);
     if (next.before === last.before + 1 && holdsText(file) && squeezed(file) === squeezed(text)) return file;
-    const trails = [last.before + 1, next.before].some((index) => dropsTrail(this.#fileGap(index), text));
-    return trails ? undefined : withLineEnd(text, lineEndAt(content, this.#lead.to));
+    const trails = [last.before + 1, next.before].some((index) =>
+      dropsTrail(this.#seen.fileGap(index), text),
+    );
+    return trails ? undefined : withLineEnd(text, lineEndAt(content, this.#seen.lead.to));
   }
 
   #keptGap(next: Kept): string | undefined {
     const { before, after, content } = this.#change;
-    const file = this.#fileGap(next.before);
+    const file = this.#seen.fileGap(next.before);
     const gaps = { before: gapBefore(before, next.before), after: gapBefore(after, next.after), file };
     if (next.before === before.keys.length)
-      return changesBlankLines(gaps, this.#safeAtEnd()) ? undefined : file;
+      return changesBlankLines(gaps, this.#seen.safeAtEnd()) ? undefined : file;
     if (gaps.before === gaps.after) return this.#isDoubtful(gaps.before, next) ? undefined : file;
-    if (next.before > 0) return mergeGap(gaps, this.#dress(next.before));
+    if (next.before > 0) return mergeGap(gaps, this.#seen.dress(next.before));
     if (gaps.before.includes("\n") || gaps.after.includes("\n")) {
-      if (changesBlankLines(gaps, this.#safeAtStart())) return undefined;
-      return mergeLead(gaps, linePrefix(content, this.#place.starts[0] ?? 0), this.#dress(0));
+      if (changesBlankLines(gaps, this.#seen.safeAtStart())) return undefined;
+      return mergeLead(gaps, linePrefix(content, this.#place.starts[0] ?? 0), this.#seen.dress(0));
     }
-    if (gaps.before !== "") return mergeGap(gaps, this.#dress(0));
+    if (gaps.before !== "") return mergeGap(gaps, this.#seen.dress(0));
     const prefix = linePrefix(content, this.#place.starts[0] ?? 0);
     if (prefix === undefined) return gaps.after;
-    return prefix === this.#indentation.reindent(gaps.after, 0) || prefix === gaps.after ? file : undefined;
+    return prefix === this.#seen.indentation.reindent(gaps.after, 0) || prefix === gaps.after
+      ? file
+      : undefined;
   }
 
   /**
@@ -193,12 +147,12 @@ class Merge {
    * or the change itself, unless the new text is seen to repeat mistakes elsewhere.
    */
   #isDoubtful(gap: string, next: Kept): boolean {
-    const file = this.#fileGap(next.before);
-    const { style } = this.#indentation;
+    const file = this.#seen.fileGap(next.before);
+    const { style } = this.#seen.indentation;
     const open = style === "unclear" || style === "file";
     if (open && gap.includes("\n") && splitGap(gap).indent !== splitGap(file).indent) return true;
     if (gap.includes("\n") || gap === file || next.before === 0 || file.includes("\n")) return false;
-    return this.#agreement.withOld === 0 && this.#agreement.onRespacedLine(next.after);
+    return this.#seen.agreement.withOld === 0 && this.#seen.agreement.onRespacedLine(next.after);
   }
 
   #takenOut(last: Kept, next: Kept): string | undefined {
@@ -206,34 +160,35 @@ class Merge {
     if (last.before < 0) return this.#firstLinesTaken(next);
     const left = last.before + 1;
     const atEnd = next.before === before.keys.length;
-    if (atEnd && inventsTrail(gapBefore(before, next.before), this.#fileGap(next.before))) return undefined;
-    const dress = this.#dress(next.before);
+    if (atEnd && inventsTrail(gapBefore(before, next.before), this.#seen.fileGap(next.before)))
+      return undefined;
+    const dress = this.#seen.dress(next.before);
     // What follows the last line end is not of this text, so that it is not indented.
     const reindent = (indent: string) => (atEnd && indent === "" ? "" : dress.reindent(indent));
     const merged = mergeDeletion(
       {
         after: gapBefore(after, next.after),
         before: { left: gapBefore(before, left), right: gapBefore(before, next.before) },
-        file: { left: this.#fileGap(left), right: this.#fileGap(next.before) },
+        file: { left: this.#seen.fileGap(left), right: this.#seen.fileGap(next.before) },
       },
       { ...dress, reindent },
     );
     const ownTrail =
-      atEnd && !this.#fileGap(next.before).includes("\n") && gapBefore(after, next.after) === "";
-    return ownTrail ? splitGap(this.#fileGap(left)).trail : merged;
+      atEnd && !this.#seen.fileGap(next.before).includes("\n") && gapBefore(after, next.after) === "";
+    return ownTrail ? splitGap(this.#seen.fileGap(left)).trail : merged;
   }
 
   /** The line that is now the first is indented as it was, not as the one before it. */
   #firstLinesTaken(next: Kept): string | undefined {
     const { before, after } = this.#change;
-    const lead = { before: gapBefore(before, 0), after: gapBefore(after, 0), file: this.#fileGap(0) };
+    const lead = { before: gapBefore(before, 0), after: gapBefore(after, 0), file: this.#seen.fileGap(0) };
     const own = splitGap(gapBefore(before, next.before));
     if (lead.before === lead.after && lead.before === "") return lead.file;
-    if (!own.vertical || changesBlankLines(lead, this.#safeAtStart())) return undefined;
+    if (!own.vertical || changesBlankLines(lead, this.#seen.safeAtStart())) return undefined;
     const { indent } = splitGap(lead.after);
     const start = lead.file.slice(0, lead.file.length - splitGap(lead.file).indent.length);
-    const written = indent === own.indent ? splitGap(this.#fileGap(next.before)).indent : undefined;
-    const plain = written ?? this.#indentation.reindent(indent, next.before);
+    const written = indent === own.indent ? splitGap(this.#seen.fileGap(next.before)).indent : undefined;
+    const plain = written ?? this.#seen.indentation.reindent(indent, next.before);
     return plain === undefined ? undefined : start + plain;
   }
 
@@ -241,10 +196,10 @@ class Merge {
     const { before, after } = this.#change;
     const tokens = this.#written(last.after + 1, next.after);
     if (tokens === undefined) return undefined;
-    const gap = { before: gapBefore(before, next.before), file: this.#fileGap(next.before) };
+    const gap = { before: gapBefore(before, next.before), file: this.#seen.fileGap(next.before) };
     const left = gapBefore(after, last.after + 1);
     const right = gapBefore(after, next.after);
-    const dress = this.#dress(next.before);
+    const dress = this.#seen.dress(next.before);
     if (next.before === 0) {
       const end = dressed(right, dress);
       const lead = { ...gap, after: left };
@@ -252,7 +207,7 @@ class Merge {
       return start === undefined || end === undefined ? undefined : start + tokens + end;
     }
     if (next.before === before.keys.length) {
-      if (changesBlankLines({ ...gap, after: right }, this.#safeAtEnd())) return undefined;
+      if (changesBlankLines({ ...gap, after: right }, this.#seen.safeAtEnd())) return undefined;
       const around = mergeEnd({ ...gap, after: left }, dress);
       return around === undefined ? undefined : around.left + tokens + around.right;
     }
@@ -265,32 +220,32 @@ class Merge {
     const tokens = this.#written(last.after + 1, next.after);
     if (tokens === undefined) return undefined;
     const left = this.#besideExchange({ before: last.before + 1, after: last.after + 1 }, tokens);
-    const moves = movesTrail(this.#change, [last, next], this.#fileGap(next.before));
+    const moves = movesTrail(this.#change, [last, next], this.#seen.fileGap(next.before));
     const right = moves ? undefined : this.#besideExchange(next, tokens);
     return left === undefined || right === undefined ? undefined : left + tokens + right;
   }
 
   #besideExchange(at: Kept, tokens: string): string | undefined {
     const { before, after } = this.#change;
-    const file = this.#fileGap(at.before);
+    const file = this.#seen.fileGap(at.before);
     const inner = at.before > 0 && at.before < before.keys.length;
     if (inner && miscountsBlankLines(gapBefore(before, at.before), file)) return undefined;
     if (joinsOtherSigns(this.#change, at, file)) return undefined;
     const elided = gapBefore(before, at.before).trim() !== "";
     if (!inner || !holdsText(file) || elided) return this.#keptGap(at);
     const repeatsIt = squeezed(tokens).includes(squeezed(file));
-    return repeatsIt ? dressed(gapBefore(after, at.after), this.#dress(at.before)) : undefined;
+    return repeatsIt ? dressed(gapBefore(after, at.after), this.#seen.dress(at.before)) : undefined;
   }
 
   /** The new text's own tokens, with the blanks between them, as they are written into the file. */
   #written(from: number, to: number): string | undefined {
     const { before, after } = this.#change;
     const near = this.#kept.findLast((kept) => kept.after < from)?.before ?? 0;
-    const dress = this.#dress(Math.min(near + 1, before.keys.length));
+    const dress = this.#seen.dress(Math.min(near + 1, before.keys.length));
     const parts: string[] = [];
     for (let index = from; index < to; index++) {
       const gap = index === from ? "" : dressed(gapBefore(after, index), dress);
-      const token = this.#respell(after, index);
+      const token = this.#seen.respell(after, index);
       if (gap === undefined || token === undefined) return undefined;
       parts.push(gap, token);
     }

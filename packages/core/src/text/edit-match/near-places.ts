@@ -153,7 +153,8 @@ class NearSearch {
     const [line, previous] = [this.#fileLines[dropped], this.#fileLines[dropped - 1]];
     if (this.#oldLines.length < FEWEST_LINES || line?.text === previous?.text) return false;
     if (this.#isRestored(dropped)) return true;
-    return !this.#setsApart(line) && this.#isSure(dropped - from);
+    const above = dropped - from;
+    return this.#setsApart(line) ? this.#isHeld(above) : this.#isSure(above);
   }
 
   /** A line that more places have may be what tells this one from its like: a text without it may mean another. */
@@ -161,17 +162,29 @@ class NearSearch {
     return line !== undefined && WORD.test(line.text) && this.#countOf.get(line.text) !== 1;
   }
 
+  /** Whether both sides of the gap have a line with words in it that is nowhere else. */
+  #isHeld(above: number): boolean {
+    return this.#sides(above).every((side) =>
+      side.some((line) => this.#isUnique(line) && WORD.test(line.text)),
+    );
+  }
+
   /**
    * The place may be another one much like it. Both sides of the gap must be telling, or else most of what the old
    * text says must be found nowhere else.
    */
   #isSure(above: number): boolean {
-    const isUnique = ({ text }: Line) => this.#countOf.get(text) === 1;
-    const sides = [this.#oldLines.slice(0, above), this.#oldLines.slice(above)];
-    const unique = sides.map((side) => side.some(isUnique));
-    if (unique.every((isTelling) => isTelling)) return true;
+    if (this.#sides(above).every((side) => side.some((line) => this.#isUnique(line)))) return true;
     const worded = this.#oldLines.filter(({ text }) => WORD.test(text));
-    return worded.length > 0 && worded.filter(isUnique).length * 2 > worded.length;
+    return worded.length > 0 && worded.filter((line) => this.#isUnique(line)).length * 2 > worded.length;
+  }
+
+  #sides(above: number): Line[][] {
+    return [this.#oldLines.slice(0, above), this.#oldLines.slice(above)];
+  }
+
+  #isUnique({ text }: Line): boolean {
+    return this.#countOf.get(text) === 1;
   }
 
   /** Whether the new text has the dropped line. */

@@ -1,13 +1,13 @@
 import { decodeEntity } from "./tokens.ts";
 
 /** What the model sent, or what it would have sent without one kind of mistake. */
-export interface TextPair {
+interface TextPair {
   readonly oldText: string;
   readonly newText: string;
 }
 
 /** Gives the pairs a text may stand for if it was written with one kind of mistake; none when it shows no sign. */
-export type Reading = (pair: TextPair) => TextPair[];
+type Reading = (pair: TextPair) => TextPair[];
 
 /**
  * The same repair for the new text, if it needs it: the form that has more in common with the repaired old text
@@ -16,9 +16,13 @@ export type Reading = (pair: TextPair) => TextPair[];
 function repairedPair(pair: TextPair, oldText: string, repair: (text: string) => string): TextPair {
   const repaired = repair(pair.newText);
   if (repaired === pair.newText) return { oldText, newText: repaired };
-  const known = new Set(linesOf(oldText));
-  const shared = (text: string) => linesOf(text).filter((line) => known.has(line)).length;
+  const shared = (newText: string) => sharedLines({ oldText, newText });
   return { oldText, newText: shared(pair.newText) > shared(repaired) ? pair.newText : repaired };
+}
+
+function sharedLines({ oldText, newText }: TextPair): number {
+  const known = new Set(linesOf(oldText));
+  return linesOf(newText).filter((line) => known.has(line)).length;
 }
 
 function linesOf(text: string): string[] {
@@ -27,8 +31,11 @@ function linesOf(text: string): string[] {
 
 const LINE_NUMBER = /^[ \t]*(?:L(?:ine )?)?(\d+)(?: *(→|│|\||:)|(\t)|([.)])(?= |$))/i;
 
-/** The new text counts as numbered only if all of it is, with the same sign: `0: "none"` may be its own. */
-export function withoutLineNumbers(pair: TextPair): TextPair[] {
+/**
+ * The new text counts as numbered only if all of it is, with the same sign: `0: "none"` may be its own. If it is not,
+ * it shows whether the blank after the sign is of the line.
+ */
+function withoutLineNumbers(pair: TextPair): TextPair[] {
   const found = linesOf(pair.oldText).map((line) => LINE_NUMBER.exec(line));
   const numbers = found.map((match) => Number(match?.[1] ?? Number.NaN));
   const rising = numbers.every((number, index) => number > (numbers[index - 1] ?? -1));
@@ -44,7 +51,7 @@ export function withoutLineNumbers(pair: TextPair): TextPair[] {
     return rest.trim() === "" || rest.startsWith(" ");
   });
   const separators = spaced ? [/^ /, /^/] : [/^/];
-  return separators.map((separator) => {
+  const pairs = separators.map((separator) => {
     const strip = (text: string) =>
       text
         .split("\n")
@@ -52,6 +59,8 @@ export function withoutLineNumbers(pair: TextPair): TextPair[] {
         .join("\n");
     return { oldText: strip(pair.oldText), newText: isNew ? strip(pair.newText) : pair.newText };
   });
+  const most = Math.max(...pairs.map(sharedLines));
+  return isNew ? pairs : pairs.filter((other) => sharedLines(other) === most);
 }
 
 /** The sign between a line and its number. */
@@ -61,7 +70,7 @@ function signOf(match: RegExpExecArray | null): string | undefined {
 
 const DIFF_LINE = /^(?:[-+ ]|\r?$)/;
 
-export function withoutDiffMarkers(pair: TextPair): TextPair[] {
+function withoutDiffMarkers(pair: TextPair): TextPair[] {
   const lines = pair.oldText.split("\n");
   const marked = lines.every((line) => DIFF_LINE.test(line)) && lines.some((line) => /^[-+]/.test(line));
   if (!marked) return [];
@@ -77,7 +86,7 @@ export function withoutDiffMarkers(pair: TextPair): TextPair[] {
   return [repairedPair(pair, strip(pair.oldText, "+"), (text) => strip(text, "-"))];
 }
 
-export function withoutByteOrderMark(pair: TextPair): TextPair[] {
+function withoutByteOrderMark(pair: TextPair): TextPair[] {
   if (!pair.oldText.startsWith("\ufeff")) return [];
   return [{ oldText: pair.oldText.slice(1), newText: pair.newText.replace(/^\ufeff/, "") }];
 }
@@ -85,7 +94,7 @@ export function withoutByteOrderMark(pair: TextPair): TextPair[] {
 const ENTITY = /&(?:lt|gt|amp|quot|apos|nbsp|#0*39|#0*34|#x27|#x22|#160);/g;
 
 /** A lone `&`, or a sign written as an entity elsewhere, shows that the text was not escaped throughout. */
-export function withoutHtmlEntities(pair: TextPair): TextPair[] {
+function withoutHtmlEntities(pair: TextPair): TextPair[] {
   const used = new Set(pair.oldText.match(ENTITY));
   if (used.size === 0) return [];
   const bareAmpersand = (text: string) => text.replace(ENTITY, "").includes("&");
@@ -121,7 +130,7 @@ const OVER_ESCAPES: readonly { readonly pattern: RegExp; readonly onOneLine: boo
   { pattern: /\\([nrt"'\\`$/])/g, onOneLine: true },
 ];
 
-export function withoutExtraEscapes(pair: TextPair): TextPair[] {
+function withoutExtraEscapes(pair: TextPair): TextPair[] {
   if (!pair.oldText.includes("\\")) return [];
   const found: TextPair[] = [];
   for (const { pattern, onOneLine } of OVER_ESCAPES) {
@@ -147,4 +156,30 @@ export function withoutExtraEscapes(pair: TextPair): TextPair[] {
 function isEscaped(text: string, pattern: RegExp, signs: ReadonlySet<string>): boolean {
   const rest = text.trim().replace(pattern, "");
   return [...signs].every((sign) => !rest.includes(BREAKS[sign] ?? sign));
+}
+
+/** A mistake of the model in its whole text: each row gives the text without it. */
+const READINGS: readonly { readonly name: string; readonly read: Reading }[] = [
+  { name: "byte order mark", read: withoutByteOrderMark },
+  { name: "line numbers", read: withoutLineNumbers },
+  { name: "diff markers", read: withoutDiffMarkers },
+  { name: "HTML entities", read: withoutHtmlEntities },
+  { name: "extra escapes", read: withoutExtraEscapes },
+];
+
+/** One way to read what the model sent, and the mistakes it had then. */
+export interface ReadPair extends TextPair {
+  readonly repairs: readonly string[];
+}
+
+/** The text as it is, and as it would be without each mistake it shows signs of, and without several. */
+export function readingsOf({ oldText, newText }: TextPair): ReadPair[] {
+  let pairs: ReadPair[] = [{ oldText, newText, repairs: [] }];
+  for (const { name, read } of READINGS) {
+    const more = pairs.flatMap((pair) =>
+      read(pair).map((next) => ({ ...next, repairs: [...pair.repairs, name] })),
+    );
+    pairs = [...pairs, ...more.filter((pair) => pair.oldText !== oldText || pair.newText !== newText)];
+  }
+  return pairs;
 }

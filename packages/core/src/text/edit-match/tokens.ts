@@ -18,7 +18,8 @@ export interface Fold {
   readonly key: (raw: string) => string;
 }
 
-const WORD_OR_SIGN = /[\p{L}\p{N}\p{M}_$]+|[^\s\u200b-\u200d\u2060\u00ad]/uy;
+/** Joiners (U+200C, U+200D) are letters of many scripts; other signs without a width are blanks. */
+const WORD_OR_SIGN = /[\p{L}\p{N}\p{M}_$\u200c\u200d]+|[^\s\u200b\u2060\u00ad]/uy;
 const ENTITY = /&(?:lt|gt|amp|quot|apos|nbsp|#0*39|#0*34|#x27|#x22|#160);/y;
 const ESCAPE = /\\[nrt\\"'`$/]/y;
 const LOOK_ALIKES: ReadonlyMap<string, string> = new Map([
@@ -64,6 +65,10 @@ export const ENTITY_BLIND: Fold = { sign: "&", pattern: ENTITY, key: decodeEntit
 
 /** Line ends and tabs by their escapes, behind a backslash too: `\\\\n` that was written as `\\\\` and a line end. */
 export const BREAK_BLIND: Fold = { sign: "\\", pattern: /\\[nrt]/y, key: () => "" };
+
+/** The same where only tabs were lost, and where only line ends were. */
+export const TAB_BLIND: Fold = { ...BREAK_BLIND, pattern: /\\t/y };
+export const LINE_END_BLIND: Fold = { ...BREAK_BLIND, pattern: /\\n/y };
 
 export const ESCAPE_BLIND: Fold = {
   sign: "\\",
@@ -149,6 +154,14 @@ export function rawToken(tokens: Tokens, index: number): string {
 /** The blanks before token `index`; `index` may be the count of tokens, for what follows the last one. */
 export function gapBefore(tokens: Tokens, index: number): string {
   return tokens.text.slice(tokens.ends[index - 1] ?? 0, tokens.starts[index] ?? tokens.text.length);
+}
+
+/** The tokens of the line that a token is on. */
+export function lineAround(tokens: Tokens, index: number): { readonly first: number; readonly last: number } {
+  let [first, last] = [index, index];
+  while (first > 0 && !gapBefore(tokens, first).includes("\n")) first--;
+  while (last + 1 < tokens.keys.length && !gapBefore(tokens, last + 1).includes("\n")) last++;
+  return { first, last };
 }
 
 /** Every position, overlapping ones too, at which `needle` stands in `hay`; stops after `limit`. Linear. */

@@ -1,0 +1,25 @@
+import { lineAround, type Tokens } from "./tokens.ts";
+
+/** What may follow a backslash in a string; in a pattern anything may. */
+const IN_STRINGS = /^[nrtbfvux0-7"'`$\\]/;
+
+/**
+ * How the file writes a backslash that only the new text has, where the old text lost some of the file's: as it writes
+ * those that were kept on the same line, if these are all alike and the new one may be what they are.
+ */
+export function escapeOnLine(
+  after: Tokens,
+  index: number,
+  samples: readonly { readonly file: string; readonly after: number | undefined }[],
+): string | undefined {
+  const { first, last } = lineAround(after, index);
+  const beside = samples.filter(
+    ({ after: own = -1 }) => own >= first && own <= last && after.keys[own] === "\\",
+  );
+  const [form, ...others] = new Set(beside.map(({ file }) => file));
+  if (form === undefined || others.length > 0) return undefined;
+  const isPlain = (at: number) => IN_STRINGS.test(after.keys[at + 1] ?? "");
+  if (form === "\\")
+    return isPlain(index) || beside.some(({ after: own = -1 }) => !isPlain(own)) ? form : undefined;
+  return isPlain(index) ? undefined : form;
+}
