@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
@@ -46,6 +46,14 @@ describe("sessions on the command line", () => {
       { role: "assistant", content: "Two." },
       { role: "user", content: "third" },
     ]);
+  });
+
+  it("P2 P13 lets the model overwrite, in a later run, a file that a prompt has brought with @", async () => {
+    const writing = { name: "write_file", args: { file_path: join(root, "a.txt"), content: "new\n" } };
+    const run = await runner({ text: "One." }, { calls: [writing] }, { text: "Two." });
+    await run("-p", "look at @a.txt");
+    expect((await run("-p", "-c", "write it", "-y")).stderr).not.toContain("not overwritten");
+    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("new\n");
   });
 
   it("R45 shows each call of a subagent, and can be replayed and gone on with", async () => {
