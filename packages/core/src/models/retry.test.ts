@@ -107,6 +107,27 @@ describe("retries", () => {
   });
 });
 
+describe("a notice of another attempt", () => {
+  it("P35 is whole sentences, and keeps its words where the key of a local server is one of them", async () => {
+    const { baseUrl } = await serve(
+      { error: { message: "the loader is busy", status: 503 } },
+      { text: "ok" },
+    );
+    const overloaded: FakeReply = {
+      raw: (_request, response) => {
+        response.end('data: {"error":{"message":"the loader is busy","type":"server_error"}}\n\n');
+      },
+    };
+    const busy = await serve(overloaded, { text: "ok" });
+    for (const url of [baseUrl, busy.baseUrl]) {
+      const model = openAiCompatible({ name: "m", baseUrl: url, apiKey: "a" });
+      const [notice] = notices(await read(retrying(model, { firstDelayMs: 1 })));
+      expect(notice).toMatch(/[.)] Attempt 2 of 6 follows/);
+      expect(notice).not.toContain("[the API key]");
+    }
+  });
+});
+
 describe("a proper end with nothing said", () => {
   const silent: FakeReply = { text: "" };
 

@@ -97,7 +97,7 @@ function noticeOf(
   { delay, most }: { readonly delay: number; readonly most: number },
 ): string {
   const what = status === undefined ? reasonOf(type, message) : `${namedStatus(status)}.`;
-  return `${what} Attempt ${attempt + 1} of ${most} follows in ${shownSeconds(delay)} s.`;
+  return `${what.replace(/\w$/, "$&.")} Attempt ${attempt + 1} of ${most} follows in ${shownSeconds(delay)} s.`;
 }
 
 function namedStatus(status: number): string {

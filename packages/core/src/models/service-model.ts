@@ -85,10 +85,14 @@ async function* streamReply(
   }
 }
 
+/** What a local server is given for a key may be a word that stands in any message. */
+const SHORTEST_KEY = 8;
+
 /** Services like to quote the key they refuse; it must not reach a screen or a log. */
-function ended(failure: ModelFailure, { apiKey }: ServiceOptions): ModelEvent {
-  const key = apiKey?.trim();
-  const message = key ? failure.message.replaceAll(key, "[the API key]") : failure.message;
+function ended(failure: ModelFailure, { apiKey = "" }: ServiceOptions): ModelEvent {
+  const key = apiKey.trim();
+  const message =
+    key.length >= SHORTEST_KEY ? failure.message.replaceAll(key, "[the API key]") : failure.message;
   return { type: "end", reason: "error", error: { ...failure, message } };
 }
 

@@ -99,6 +99,15 @@ describe("media", () => {
     await expect(read(file(`a.${extension}`, cut))).rejects.toMatchObject({ code: "unusable_media" });
   });
 
+  it("P12 shows a PNG of which only a part beside the picture is damaged", async () => {
+    const profile = pngChunk("iCCP", Buffer.from("colours"));
+    profile[12] = (profile[12] ?? 0) ^ 0xff;
+    const whole = png();
+    const bytes = Buffer.concat([whole.subarray(0, 33), profile, whole.subarray(33)]);
+    const { llmContent } = await read(file("a.png", bytes));
+    expect(llmContent).toMatchObject({ inlineData: { mimeType: "image/png" } });
+  });
+
   it("P12 refuses a PNG whose bytes were damaged, and one that is only its first bytes", async () => {
     const damaged = png();
     damaged[45] = (damaged[45] ?? 0) ^ 0xff;

@@ -56,7 +56,7 @@ function ascii(bytes: Buffer, at: number, length: number): string {
   return bytes.toString("latin1", at, at + length);
 }
 
-/** Every chunk is there, with the right check sum, from the header to the end mark. */
+/** Every chunk is there, from the header to the end mark; those that no picture can do without are whole. */
 function pngFault(bytes: Buffer): string | null {
   let at = 8;
   let hasPixels = false;
@@ -68,12 +68,17 @@ function pngFault(bytes: Buffer): string | null {
     if (isFirst && (type !== "IHDR" || length !== 13)) return "its header is missing";
     if (isFirst && (bytes.readUInt32BE(at + 8) === 0 || bytes.readUInt32BE(at + 12) === 0))
       return "it has no size";
-    if (crc32(bytes.subarray(at + 4, end)) !== bytes.readUInt32BE(end)) return `its part ${type} is damaged`;
+    if (!isReadable(type, bytes.subarray(at + 4, end + 4))) return `its part ${type} is damaged`;
     if (type === "IDAT") hasPixels = true;
     if (type === "IEND") return hasPixels ? null : "it holds no pixels";
     at = end + 4;
   }
   return "it ends too early";
+}
+
+function isReadable(type: string, chunk: Buffer): boolean {
+  const end = chunk.length - 4;
+  return !/^[A-Z]/.test(type) || crc32(chunk.subarray(0, end)) === chunk.readUInt32BE(end);
 }
 
 /** Segments lead to the picture's size and its data, and the end mark is there. */

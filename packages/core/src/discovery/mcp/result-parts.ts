@@ -1,5 +1,6 @@
 import type { PartUnion } from "../../messages/parts.ts";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "../../text/truncate.ts";
+import { isSvg, mediaKind, SVG_MIME_TYPE } from "../../workspace/media-kind.ts";
 import { isRecord } from "./offered-tools.ts";
 
 /** What a server answered to a call, in the order it gave it. */
@@ -14,6 +15,8 @@ const MOST_MEDIA_CHARACTERS = 14_000_000;
 const MOST_BLOCKS = 1000;
 /** Kinds of media that models can take. */
 const MEDIA = /^(?:image|audio|video)\/[\w.+-]+$|^application\/pdf$/;
+/** A service that is sent a broken one refuses the whole talk. */
+const CHECKED = /^(?:image\/|application\/pdf)/;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** Reads a result of `tools/call`. Nothing in it is believed to have the form that the protocol gives it. */
@@ -75,7 +78,13 @@ function media(mimeType: unknown, data: unknown, where: string): PartUnion {
   if (typeof data !== "string" || data === "") return `[${type}${where}: no content]`;
   if (!MEDIA.test(type)) return `[${type}${where}, ${bytesOf(data.length)} bytes: not shown]`;
   if (!BASE64.test(data)) return `[${type}${where}: not valid base64]`;
-  return { inlineData: { mimeType: type, data } };
+  if (!CHECKED.test(type)) return { inlineData: { mimeType: type, data } };
+  const bytes = Buffer.from(data, "base64");
+  const kind = mediaKind(bytes);
+  if (kind === null && type === SVG_MIME_TYPE && isSvg(bytes.toString())) return textFrom(bytes.toString());
+  const fault = kind === null ? "its content is none" : kind.fault(bytes);
+  if (kind === null || fault !== null) return `[${type}${where}: damaged, ${fault}]`;
+  return { inlineData: { mimeType: kind.mimeType, data } };
 }
 
 function linkText({ uri, name, title, description, mimeType }: Record<string, unknown>): string {
