@@ -13,6 +13,7 @@ import type { FunctionCall } from "./messages/function-call.ts";
 import type { Message } from "./messages/message.ts";
 import type { OnCall, Scheduler } from "./scheduler/scheduler.ts";
 import { type AnsweredCall, isAnswered } from "./scheduler/tool-call.ts";
+import { RunLine } from "./session/run-line.ts";
 import { newSessionId } from "./session/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "./tools/tool-registry.ts";
 import type { ToolResult } from "./tools/tools.ts";
@@ -59,7 +60,10 @@ export interface Session {
   approvalMode: ApprovalMode;
   /** One call of the person's own, through the same flow; the model is not told of it. Never rejects. */
   call(name: string, args: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<ToolResult>;
-  /** Works on one prompt; the events end with one `done`. A reader that stops early stops the work. */
+  /**
+   * Works on one prompt; the events end with one `done`. A reader that stops early stops the work. Prompts that
+   * come meanwhile wait for their turn; words for the work in hand are what `steer` is for.
+   */
   run(text: string, signal?: AbortSignal): AsyncGenerator<AgentEvent>;
   /** Resolves when every source of more tools has answered, with what went wrong. They start by themselves. */
   ready(): Promise<readonly DiscoveryFailure[]>;
@@ -146,7 +150,10 @@ export function createSession(options: SessionOptions): Session {
   };
   // In the background, so that whoever opens a session can draw its first screen before anything else.
   setImmediate(() => void discovery.start());
-  async function* run(prompt: string | null, signal = new AbortController().signal) {
+  const line = new RunLine();
+  const inTurn = (prompt: string | null, signal = new AbortController().signal) =>
+    line.inTurn(() => run(prompt, signal), signal);
+  async function* run(prompt: string | null, signal: AbortSignal) {
     spoken.inputs += 1;
     await discovery.beforePrompt(signal);
     const known = await definitions();
@@ -187,8 +194,11 @@ export function createSession(options: SessionOptions): Session {
     set approvalMode(mode) {
       current.enter(mode);
     },
-    run,
-    goOn: (signal) => run(null, signal),
+    run: (text, signal) => {
+      if (typeof text !== "string") throw new TypeError("The prompt must be a string.");
+      return inTurn(text, signal);
+    },
+    goOn: (signal) => inTurn(null, signal),
   };
 }
 

@@ -151,4 +151,27 @@ describe("a turn over real HTTP", () => {
     expect(answersIn(session.history)).toHaveLength(1);
     expect(server.problems).toEqual([]);
   });
+
+  it("P11 a prompt that comes while another is worked on waits for its turn", async () => {
+    const { server, session } = await sessionWith([
+      { calls: [reading("a.txt")] },
+      { text: "one" },
+      { text: "two" },
+    ]);
+    const controller = new AbortController();
+    const runs = [session.run("first"), session.run("second"), session.run("third", controller.signal)];
+    controller.abort();
+    const ends = (await Promise.all(runs.map(eventsOf))).map((events) => events.at(-1));
+    expect(ends).toMatchObject([{ result: "one" }, { result: "two" }, { status: "cancelled" }]);
+    expect(answersIn(session.history)).toHaveLength(1);
+    expect(server.problems).toEqual([]);
+    expect(() => session.run(5 as never)).toThrow("must be a string");
+  });
+
+  it("P11 a reader that reads no further than the end of a run holds up no other", async () => {
+    const { session } = await sessionWith([{ text: "one" }, { text: "two" }]);
+    const run = session.run("first");
+    for (let next = await run.next(); !next.done && next.value.type !== "done"; ) next = await run.next();
+    expect((await eventsOf(session.run("second"))).at(-1)).toMatchObject({ result: "two" });
+  });
 });
