@@ -18,7 +18,6 @@ import {
   plainQuestion,
   undecided,
 } from "./call-outcome.ts";
-import { decisionsFor, readDecision } from "./decision.ts";
 import {
   answerForHooks,
   type CallHooks,
@@ -190,6 +189,7 @@ export class Scheduler {
         return undecided(tool, `its question could not be asked: ${messageOf(error)}`);
       }
       if (answer === null) return needsApproval(tool, question, reason);
+      const { decisionsFor, readDecision } = await import("./decision.ts");
       const decision = readDecision(answer, question.kind);
       if (decision !== null) return this.#decided(work, question, decision);
       return undecided(tool, `the answer to its question was none of ${decisionsFor(question.kind)}`);
