@@ -29,12 +29,15 @@ describe("a line that stands for lines left out", () => {
     "<!-- existing content unchanged -->",
   ])("P2 is seen: %s", (line) => {
     expect(omission(line)).toBe("certain");
+    expect(newOmission("a\nb\n", `a\n${line}\nb\n`)).toBe(line.trim());
+    expect(newOmission("a\nb\n", `a\r\n${line.toUpperCase()}\r\nb`)).toBe(line.trim().toUpperCase());
   });
 
   it.each(["// ...", "# ...", "/* ... */", "<!-- ... -->", "{/* … */}", "  -- ..."])(
     "P2 is suspected: %s",
     (line) => {
       expect(omission(line)).toBe("bare");
+      expect(newOmission("a\nb\nc\nd\n", `a\n${line}\nd\n`)).toBe(line.trim());
     },
   );
 

@@ -31,29 +31,73 @@ export function omission(line: string): "certain" | "bare" | null {
   return (isComment || isBracketed) && KEPT_AT_END.test(phrase) && /\s/.test(phrase) ? "certain" : null;
 }
 
-/** What every placeholder has somewhere; most texts have no such thing and need no closer look. */
-const HINT =
-  /\.\.|…|unchanged|unmodified|untouched|omitted|brevity|\b(?:same|here|is|was|before|above)\b\W*$/im;
+/** With one of these a placeholder without dots ends. */
+const LAST_WORDS = new Set(
+  "unchanged unmodified untouched omitted same is was before here brevity".split(" "),
+);
+const LONGEST_LAST_WORD = 10;
+const LAST_LETTERS = new Set([...LAST_WORDS].map((word) => word.charCodeAt(word.length - 1)));
+
+/** The lines that have what every placeholder has. All others, nearly all of a text, need no closer look. */
+function* linesToJudge(text: string): Generator<string> {
+  let [dots, ellipsis] = [text.indexOf(".."), text.indexOf("…")];
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf("\n", start);
+    const end = newline === -1 ? text.length : newline;
+    if (dots !== -1 && dots < start) dots = text.indexOf("..", start);
+    if (ellipsis !== -1 && ellipsis < start) ellipsis = text.indexOf("…", start);
+    const hasDots = (dots !== -1 && dots < end) || (ellipsis !== -1 && ellipsis < end);
+    if (hasDots || endsInLastWord(text, start, end)) yield text.slice(start, end);
+    start = end + 1;
+  }
+}
+
+/** Whatever signs follow upon the word. */
+function endsInLastWord(text: string, start: number, end: number): boolean {
+  let to = end;
+  while (to > start && !isWordCode(text.charCodeAt(to - 1))) to -= 1;
+  if (!LAST_LETTERS.has(text.charCodeAt(to - 1) | 0x20)) return false;
+  let from = to;
+  while (from > start && to - from <= LONGEST_LAST_WORD && isWordCode(text.charCodeAt(from - 1))) from -= 1;
+  return to - from <= LONGEST_LAST_WORD && LAST_WORDS.has(text.slice(from, to).toLowerCase());
+}
+
+/** Letters and digits of ASCII, and the underscore. */
+function isWordCode(code: number): boolean {
+  if (code >= 0x61) return code <= 0x7a;
+  return code >= 0x41 ? code <= 0x5a || code === 0x5f : code >= 0x30 && code <= 0x39;
+}
 
 /**
  * The first line of the new text that stands for lines left out and that the old text did not have: writing
  * it would lose them. A comment of nothing but dots counts only when the text also got shorter.
  */
 export function newOmission(oldText: string, newText: string): string | null {
-  if (!HINT.test(newText) || oldText.trim() === "") return null;
-  const known = new Map<string, number>();
-  for (const line of oldText.split("\n")) {
-    if (omission(line) !== null) known.set(line.trim(), (known.get(line.trim()) ?? 0) + 1);
-  }
-  const isShorter = lineCount(newText) < lineCount(oldText);
-  for (const line of newText.split("\n")) {
+  if (oldText.trim() === "") return null;
+  let known: Map<string, number> | null = null;
+  let isShorter: boolean | null = null;
+  for (const line of linesToJudge(newText)) {
     const certainty = omission(line);
     if (certainty === null) continue;
-    const left = known.get(line.trim()) ?? 0;
-    if (left > 0) known.set(line.trim(), left - 1);
-    else if (certainty === "certain" || isShorter) return line.trim();
+    known ??= omissionsIn(oldText);
+    isShorter ??= lineCount(newText) < lineCount(oldText);
+    const placeholder = line.trim();
+    const left = known.get(placeholder) ?? 0;
+    if (left > 0) known.set(placeholder, left - 1);
+    else if (certainty === "certain" || isShorter) return placeholder;
   }
   return null;
+}
+
+/** How often each stands there. */
+function omissionsIn(text: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of linesToJudge(text)) {
+    if (omission(line) === null) continue;
+    const placeholder = line.trim();
+    counts.set(placeholder, (counts.get(placeholder) ?? 0) + 1);
+  }
+  return counts;
 }
 
 function lineCount(text: string): number {

@@ -8,7 +8,7 @@ import { formatOf, type TextFormat } from "./text-format.ts";
 import { WorkspaceError } from "./workspace.ts";
 
 /** Up to this size a file is read and written without a way through another thread, which would cost more. */
-export const QUICK_BYTES = 1024 * 1024;
+export const QUICK_BYTES = 2 * 1024 * 1024;
 
 const readLater = promisify(read);
 

@@ -60,7 +60,7 @@ export interface Replacement {
   readonly onChange?: OnChange | undefined;
 }
 
-const CHUNK_BYTES = 1024 * 1024;
+const CHUNK_BYTES = 4 * 1024 * 1024;
 /** So small a part stays in the processor's own memory while it is compared. */
 const QUICK_CHUNK_BYTES = 64 * 1024;
 const TO_READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
