@@ -155,7 +155,7 @@ describe("import directions", () => {
   });
 
   it.each([
-    [`${CLI}/utils/strings.ts`, '"utils" is no room of packages/cli/src: terminal, locales'],
+    [`${CLI}/utils/strings.ts`, '"utils" is no room of packages/cli/src: terminal, request'],
     [`${CORE}/helpers.ts`, '"helpers.ts" is no room of packages/core/src: messages, text'],
     [`${CORE}/text/utils/data.json`, "the folder core/text/utils is not in the plan"],
     ["packages/core/lib/read.ts", "packages/core/lib is not in the plan: code is in src/, tests in tests/"],

@@ -25,11 +25,13 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   cli: [
     "terminal",
+    "request",
     "locales",
     "state",
     "ui",
     "commands",
     "modes",
+    "subcommands.ts",
     "args.ts",
     "start.ts",
     "kept-code.ts",
@@ -46,6 +48,8 @@ const INNER_FOLDERS = new Set([
   "core/workspace/search",
   "core/approval/programs",
   "core/agent/compaction",
+  "cli/modes/doctor",
+  "cli/modes/print",
   "cli/ui/displays",
 ]);
 

@@ -7,9 +7,9 @@ import {
   OUTPUT_FORMATS,
   type OutputFormat,
   type SessionChoice,
-} from "./modes/options.ts";
-import type { SubcommandRequest } from "./modes/subcommand.ts";
-import { SUBCOMMANDS } from "./modes/subcommands.ts";
+} from "./request/options.ts";
+import type { SubcommandRequest } from "./request/subcommand.ts";
+import { SUBCOMMANDS } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
 /** What the command line asks for. */

@@ -1,10 +1,10 @@
 import { chooseModel, SessionError, SettingsError, WorkspaceError } from "@burin/core";
 import { helpText, type Request, readArgs } from "./args.ts";
-import { type CommonOptions, openSettings } from "./modes/options.ts";
-import { newDocument, runPrint } from "./modes/print.ts";
-import { onePrompt, type PromptInput } from "./modes/prompt-input.ts";
-import type { Io, SubcommandRequest } from "./modes/subcommand.ts";
-import { SUBCOMMANDS } from "./modes/subcommands.ts";
+import { newDocument, runPrint } from "./modes/print/print.ts";
+import { onePrompt, type PromptInput } from "./modes/print/prompt-input.ts";
+import { type CommonOptions, openSettings } from "./request/options.ts";
+import type { Io, SubcommandRequest } from "./request/subcommand.ts";
+import { SUBCOMMANDS } from "./subcommands.ts";
 import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
 import { leave, type Output, terminalOutput, visible } from "./terminal/output.ts";
 import { readStdin } from "./terminal/read-stdin.ts";
@@ -61,7 +61,7 @@ async function runPrompt(
 }
 
 async function streamInput(first: string, options: CommonOptions, io: Io): Promise<PromptInput> {
-  const { StreamInput } = await import("./modes/stream-input.ts");
+  const { StreamInput } = await import("./modes/print/stream-input.ts");
   return new StreamInput(first, options, io);
 }
 

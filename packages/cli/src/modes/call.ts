@@ -5,13 +5,13 @@ import {
   type Part,
   type PartListUnion,
 } from "@burin/core";
+import { openSettings } from "../request/options.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { noteFailures, noteNotices } from "../terminal/notes.ts";
 import { type Output, visible } from "../terminal/output.ts";
+import { questionText } from "../terminal/question-text.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
-import { noteFailures } from "./note-failures.ts";
-import { openSettings } from "./options.ts";
-import { questionText } from "./question-text.ts";
-import type { Io, SubcommandRequest } from "./subcommand.ts";
 
 /** Runs one tool through the whole flow, with no model. */
 export async function runCall({ words, options }: SubcommandRequest, io: Io): Promise<ExitCode> {
@@ -24,7 +24,7 @@ export async function runCall({ words, options }: SubcommandRequest, io: Io): Pr
   }
   const parsed = parseArguments(args === "-" ? await readStdin(false) : args);
   const { settings, notices } = await openSettings(options);
-  for (const notice of notices) io.output.note(`burin: ${visible(notice)}`);
+  noteNotices(notices, io.output);
   const { root, includeDirectories, approvalMode } = options;
   // Whoever types the call has chosen the file and its content; there is no earlier call that could have read it.
   const toolbox = createToolbox({

@@ -11,10 +11,10 @@ import {
   scriptedModel,
   type ToolCall,
 } from "@burin/core";
+import { type Io, nothingAfter, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import type { Output } from "../terminal/output.ts";
-import { howToConnect } from "./how-to-connect.ts";
-import { type Io, nothingAfter, type SubcommandRequest } from "./subcommand.ts";
+import { howToConnect } from "./print/how-to-connect.ts";
 
 const PROMPT = "tally counts an empty text as one word. Find out why, mend it and try it.";
 

@@ -1,8 +1,9 @@
 import { createToolbox, type Verdict } from "@burin/core";
+import { openSettings, sessionOptions } from "../request/options.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { noteNotices } from "../terminal/notes.ts";
 import { visible } from "../terminal/output.ts";
-import { openSettings, sessionOptions } from "./options.ts";
-import type { Io, SubcommandRequest } from "./subcommand.ts";
 
 /** Says whether a command line would run unasked, and why. Runs nothing. */
 export async function runExplain({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
@@ -12,7 +13,7 @@ export async function runExplain({ words, options }: SubcommandRequest, { output
     throw new UsageError(`burin explain takes one command; "${tooMuch}" is too much. Quote it: '...'`);
   }
   const { settings, isTrusted, notices } = await openSettings(options);
-  for (const notice of notices) output.note(`burin: ${visible(notice)}`);
+  noteNotices(notices, output);
   const toolbox = createToolbox({ ...sessionOptions(options, { settings, isTrusted }), root: options.root });
   const verdict = await toolbox.explain(command);
   await toolbox.close();

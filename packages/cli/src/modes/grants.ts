@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { burinHome, type GrantStore, openGrants, type StoredGrant } from "@burin/core";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
-import type { Io, SubcommandRequest } from "./subcommand.ts";
 
 /** Lists what the person has answered "always" to, and takes it back. */
 export async function runGrants({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {

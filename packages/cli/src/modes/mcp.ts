@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { burinHome, changeSettings, createToolbox, type McpDoor, type Settings } from "@burin/core";
+import { type CommonOptions, openSettings } from "../request/options.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { noteNotices } from "../terminal/notes.ts";
 import { type Output, visible } from "../terminal/output.ts";
-import { type CommonOptions, openSettings } from "./options.ts";
-import type { Io, SubcommandRequest } from "./subcommand.ts";
 
 type Own = SubcommandRequest["own"];
 type Server = Settings["mcpServers"][string];
@@ -106,7 +107,7 @@ async function remove({ words, own, options }: SubcommandRequest, { output }: Io
 async function list({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   if (words[0] !== undefined) throw new UsageError(`burin mcp list takes no "${words[0]}".`);
   const { settings, notices } = await openSettings(options);
-  for (const notice of notices) output.note(`burin: ${visible(notice)}`);
+  noteNotices(notices, output);
   const servers = Object.entries(settings.mcpServers);
   if (options.outputFormat !== "text") {
     const shown = servers.map(([alias, { type, command, args, url, trust }]) => ({
@@ -133,7 +134,7 @@ function reach({ type, command = "", args, url = "" }: Server): string {
 
 async function test({ words, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   const { settings, notices } = await openSettings(options);
-  for (const notice of notices) output.note(`burin: ${visible(notice)}`);
+  noteNotices(notices, output);
   const aliases = words.length > 0 ? words : Object.keys(settings.mcpServers);
   let code: ExitCode = EXIT.done;
   for (const alias of aliases) {

@@ -21,11 +21,11 @@ import {
   type ToolResult,
   undoInCopy,
 } from "@burin/core";
+import { type CommonOptions, openSettings } from "../request/options.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
-import { type CommonOptions, openSettings } from "./options.ts";
-import { onePrompt } from "./prompt-input.ts";
-import type { Io, SubcommandRequest } from "./subcommand.ts";
+import { onePrompt } from "./print/prompt-input.ts";
 
 /** Where the replay went another way than the session. */
 interface Divergence {
@@ -84,7 +84,7 @@ async function fork(request: ForkRequest, prompt: string, { options, io }: Surro
     io.output.note(`burin: go on with it: burin -r ${id}`);
     return EXIT.done;
   }
-  const { runPrint } = await import("./print.ts");
+  const { runPrint } = await import("./print/print.ts");
   const session = { kind: "take-up" as const, id, isFork: false };
   return runPrint(onePrompt(prompt === "" ? null : prompt), { ...options, session }, io);
 }

@@ -12,12 +12,12 @@ import {
   sessionSummaries,
   TurnCount,
 } from "@burin/core";
+import type { CommonOptions } from "../request/options.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
-import type { CommonOptions } from "./options.ts";
-import { onePrompt } from "./prompt-input.ts";
-import { questionText } from "./question-text.ts";
-import type { Io, SubcommandRequest } from "./subcommand.ts";
+import { questionText } from "../terminal/question-text.ts";
+import { onePrompt } from "./print/prompt-input.ts";
 
 const LONGEST_TITLE = 60;
 
@@ -56,7 +56,7 @@ async function answer(words: readonly string[], options: CommonOptions, io: Io):
   const { path } = await findSession(home, root, id);
   if (parkedQuestion(path) === null) throw new UsageError(`the session ${id} waits for no answer.`);
   const session = { kind: "take-up" as const, id, isFork: false, answer: decisionOf(decision, rest) };
-  const { runPrint } = await import("./print.ts");
+  const { runPrint } = await import("./print/print.ts");
   return runPrint(onePrompt(null), { ...options, session, park: true }, io);
 }
 

@@ -1,16 +1,16 @@
 import { createToolbox } from "@burin/core";
+import { openSettings } from "../request/options.ts";
+import { type Io, nothingAfter, type SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
+import { noteFailures, noteNotices } from "../terminal/notes.ts";
 import { visible } from "../terminal/output.ts";
-import { noteFailures } from "./note-failures.ts";
-import { openSettings } from "./options.ts";
-import { type Io, nothingAfter, type SubcommandRequest } from "./subcommand.ts";
 
 /** Lists what the model would be told, and of each other tool what is missing before it is. */
 export async function runTools(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   nothingAfter("tools", request);
   const { options } = request;
   const { settings, notices } = await openSettings(options);
-  for (const notice of notices) output.note(`burin: ${visible(notice)}`);
+  noteNotices(notices, output);
   const toolbox = createToolbox({ root: options.root, settings });
   const { registry } = toolbox;
   signal.addEventListener("abort", () => void toolbox.close(), { once: true });

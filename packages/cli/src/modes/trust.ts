@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { burinHome, type FolderTrust, folderTrust, openTrust, type TrustState } from "@burin/core";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
-import type { Io, SubcommandRequest } from "./subcommand.ts";
 
 /** Shows what a folder's own settings would run, and keeps the person's answer to it. Runs nothing. */
 export async function runTrust({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {

@@ -8,9 +8,9 @@ import {
   undo,
   undoEntries,
 } from "@burin/core";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
-import type { Io, SubcommandRequest } from "./subcommand.ts";
 
 /** Takes back what calls did to files, or puts it there again. */
 export async function runUndo(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {

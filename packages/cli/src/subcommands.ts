@@ -1,25 +1,25 @@
-import type { Subcommand } from "./subcommand.ts";
+import type { Subcommand } from "./request/subcommand.ts";
 
-/** Every subcommand; a new one is a file beside this one and a row here. */
+/** Every subcommand; a new one is a file in modes/ and a row here. */
 export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   call: {
     usage: [["call <tool> [json|-]", "one tool through the whole flow, no model"]],
-    load: async () => (await import("./call.ts")).runCall,
+    load: async () => (await import("./modes/call.ts")).runCall,
   },
   tools: {
     usage: [["tools [--json]", "what the model is told of"]],
-    load: async () => (await import("./tools.ts")).runTools,
+    load: async () => (await import("./modes/tools.ts")).runTools,
   },
   explain: {
     usage: [["explain '<command>'", "whether a shell command would run unasked, and why; runs nothing"]],
-    load: async () => (await import("./explain.ts")).runExplain,
+    load: async () => (await import("./modes/explain.ts")).runExplain,
   },
   grants: {
     usage: [
       ["grants", 'what "always" has allowed, in this project and elsewhere'],
       ["grants revoke <number|rule>", "takes one back"],
     ],
-    load: async () => (await import("./grants.ts")).runGrants,
+    load: async () => (await import("./modes/grants.ts")).runGrants,
   },
   sessions: {
     usage: [
@@ -29,7 +29,7 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       ["sessions rm <id>...", "removes the records of sessions"],
     ],
     ownOptions: { all: { type: "boolean" } },
-    load: async () => (await import("./sessions.ts")).runSessions,
+    load: async () => (await import("./modes/sessions.ts")).runSessions,
   },
   replay: {
     usage: [
@@ -40,7 +40,7 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       ["replay <id> --fork N [-m NAME]", "goes on from turn N in a session of its own"],
     ],
     ownOptions: { tools: { type: "boolean" }, fork: { type: "string" } },
-    load: async () => (await import("./replay.ts")).runReplay,
+    load: async () => (await import("./modes/replay.ts")).runReplay,
   },
   undo: {
     usage: [
@@ -48,7 +48,7 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       ["undo --list", "what can be taken back"],
     ],
     ownOptions: { list: { type: "boolean" }, session: { type: "string" } },
-    load: async () => (await import("./undo.ts")).runUndo,
+    load: async () => (await import("./modes/undo.ts")).runUndo,
   },
   trust: {
     usage: [
@@ -56,7 +56,7 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       ["trust yes|no|forget", "follows them, never follows them, or asks again"],
       ["trust list", "the folders that were answered for"],
     ],
-    load: async () => (await import("./trust.ts")).runTrust,
+    load: async () => (await import("./modes/trust.ts")).runTrust,
   },
   mcp: {
     usage: [
@@ -76,15 +76,15 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       trust: { type: "boolean" },
     },
     ownWords: (first) => (first === "add" ? 3 : Number.POSITIVE_INFINITY),
-    load: async () => (await import("./mcp.ts")).runMcp,
+    load: async () => (await import("./modes/mcp.ts")).runMcp,
   },
   doctor: {
     usage: [["doctor [--online] [--json]", "what works here and what does not; --online also asks services"]],
     ownOptions: { online: { type: "boolean" } },
-    load: async () => (await import("./doctor.ts")).runDoctor,
+    load: async () => (await import("./modes/doctor/doctor.ts")).runDoctor,
   },
   demo: {
     usage: [["demo", "the whole flow in ten seconds, no model needed"]],
-    load: async () => (await import("./demo.ts")).runDemo,
+    load: async () => (await import("./modes/demo.ts")).runDemo,
   },
 };

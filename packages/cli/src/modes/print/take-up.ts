@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { burinHome, resumeSession, type SessionOptions } from "@burin/core";
-import type { CommonOptions } from "./options.ts";
+import type { CommonOptions } from "../../request/options.ts";
 
 /** Holds the session that the command line says to go on with. Throws SessionError, with what to do instead. */
 export async function takeUp(options: CommonOptions): Promise<Pick<SessionOptions, "resume" | "answer">> {

@@ -7,11 +7,11 @@ import {
   type Session,
   type SessionOptions,
 } from "@burin/core";
-import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { type Output, visible } from "../terminal/output.ts";
-import { type CommonOptions, openSettings, sessionOptions } from "./options.ts";
+import { type CommonOptions, openSettings, sessionOptions } from "../../request/options.ts";
+import type { Io } from "../../request/subcommand.ts";
+import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
+import { type Output, visible } from "../../terminal/output.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
-import type { Io } from "./subcommand.ts";
 
 /** Everything a script wants to know of a run, in one document. */
 interface RunDocument {
@@ -96,7 +96,7 @@ async function runPrompt(
 }
 
 async function withFiles(prompt: string, session: Session, { options: { root }, io }: Face): Promise<string> {
-  const { withMentions } = await import("../commands/at-files.ts");
+  const { withMentions } = await import("../../commands/at-files.ts");
   return withMentions(prompt, { session, root }, io.signal);
 }
 
@@ -162,7 +162,7 @@ async function finish(document: RunDocument, { outputFormat }: CommonOptions, ou
   if (outputFormat === "text" && document.result !== "")
     output.content(`${document.result.replace(/\n$/, "")}\n`);
   if (outputFormat === "text" && document.confirmation) {
-    const { questionText } = await import("./question-text.ts");
+    const { questionText } = await import("../../terminal/question-text.ts");
     output.note(questionText(document.confirmation));
   }
   if (document.error) output.note(`burin: ${visible(document.error.message)}`);

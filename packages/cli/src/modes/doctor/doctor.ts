@@ -7,13 +7,13 @@ import {
   type Settings,
   WebSearch,
 } from "@burin/core";
-import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
-import { visible } from "../terminal/output.ts";
+import { type CommonOptions, type Opened, openSettings } from "../../request/options.ts";
+import { type Io, nothingAfter, type SubcommandRequest } from "../../request/subcommand.ts";
+import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
+import { visible } from "../../terminal/output.ts";
 import { examineHome } from "./examine-home.ts";
 import { examineLocalServers, examineModel, withoutLogin } from "./examine-model.ts";
 import { type Finding, findings } from "./finding.ts";
-import { type CommonOptions, type Opened, openSettings } from "./options.ts";
-import { type Io, nothingAfter, type SubcommandRequest } from "./subcommand.ts";
 
 const LEAST_NODE = [20, 19] as const;
 const PROXY_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];

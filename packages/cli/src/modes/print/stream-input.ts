@@ -7,12 +7,12 @@ import {
   readDecision,
   type Session,
 } from "@burin/core";
-import { UsageError } from "../terminal/exit-code.ts";
-import { visible } from "../terminal/output.ts";
+import type { CommonOptions } from "../../request/options.ts";
+import type { Io } from "../../request/subcommand.ts";
+import { UsageError } from "../../terminal/exit-code.ts";
+import { visible } from "../../terminal/output.ts";
 import { readInputLine } from "./input-line.ts";
-import type { CommonOptions } from "./options.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
-import type { Io } from "./subcommand.ts";
 
 /** A prompt that waits for its turn or, at the head of the line, has it. */
 class InHand {
