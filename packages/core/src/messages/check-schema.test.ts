@@ -52,6 +52,8 @@ describe("coerceArguments", () => {
     [{ limit: "1.5" }, { limit: "1.5" }],
     [{ limit: "ten" }, { limit: "ten" }],
     [{ deep: "true" }, { deep: true }],
+    [{ deep: "True" }, { deep: true }],
+    [{ deep: "False" }, { deep: false }],
     [{ deep: "yes" }, { deep: "yes" }],
     [{ names: '["a","b"]' }, { names: ["a", "b"] }],
     [{ names: "a" }, { names: "a" }],

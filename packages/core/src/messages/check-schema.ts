@@ -45,7 +45,9 @@ function coerceText(schema: JsonSchema, text: string): unknown {
   // A schema that somebody else wrote may be anything.
   const types = schema?.type === undefined ? [] : [schema.type].flat();
   if (types.length === 0 || types.includes("string")) return text;
-  const value = jsonValue(text.trim());
+  // Some models write True and False, as in Python.
+  const said = text.trim().replace(/^(True|False)$/, (word) => word.toLowerCase());
+  const value = jsonValue(said);
   const isWhole = Number.isSafeInteger(value);
   const type = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
   return types.includes(type) || (isWhole && types.includes("integer")) ? value : text;
