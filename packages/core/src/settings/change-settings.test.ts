@@ -42,6 +42,38 @@ describe("changeSettingsFile", () => {
     expect(after.indexOf("zeta")).toBeLessThan(after.indexOf("alpha"));
   });
 
+  it("P54 lays out what is new as the file is, and touches no other line", async () => {
+    const before = '{\n\t"zeta": 1, // keep\n\t"alpha": [1,2] // two\n}\n';
+    await writeFile(file, before);
+    await changeSettingsFile(file, ["mcpServers", "mine"], { command: "node" });
+    const after = await readFile(file, "utf8");
+    expect(after).toBe(
+      '{\n\t"zeta": 1, // keep\n\t"alpha": [1,2], // two\n\t"mcpServers": {\n\t\t"mine": {\n\t\t\t"command": "node"\n\t\t}\n\t}\n}\n',
+    );
+    await changeSettingsFile(file, ["mcpServers", "mine"], { url: "http://x/" });
+    expect(await readFile(file, "utf8")).toBe(after.replace('"command": "node"', '"url": "http://x/"'));
+  });
+
+  it.each([
+    ['{ "mcpServers": { "mine": { "command": "x" } } }', '{ "mcpServers": {} }'],
+    [
+      '{\n  "mcpServers": {\n    "a": { "command": "x" }, // of a\n    "mine": { "command": "y" }\n  }\n}',
+      '{\n  "mcpServers": {\n    "a": { "command": "x" } // of a\n  }\n}',
+    ],
+    [
+      '{ "mcpServers": {\n  "a": { "command": "x" }, // of a\n  "mine": { "command": "y" }, "b": { "command": "z" } } }',
+      '{ "mcpServers": {\n  "a": { "command": "x" }, // of a\n "b": { "command": "z" } } }',
+    ],
+    [
+      '{ "mcpServers": {\n  "mine": { "command": "y" },\n  "b": { "command": "z" },\n} }',
+      '{ "mcpServers": {\n  "b": { "command": "z" },\n} }',
+    ],
+  ])("P54 takes out of %j what was named, and nothing else", async (before, after) => {
+    await writeFile(file, before);
+    await changeSettingsFile(file, ["mcpServers", "mine"], undefined);
+    expect(await readFile(file, "utf8")).toBe(after);
+  });
+
   it("P54 leaves a broken file as it is, and refuses a value that would break it", async () => {
     await writeFile(file, '{ "model": ');
     await expect(changeSettingsFile(file, ["mcpServers", "mine"], server)).rejects.toThrow(
