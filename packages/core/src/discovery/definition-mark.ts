@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isRecord } from "../messages/untrusted-json.ts";
 
 /**
  * What an approval of a discovered tool is bound to, as the subject of a rule: everything that says what the
@@ -11,8 +12,6 @@ export function definitionMark(definition: Readonly<Record<string, unknown>>): s
 /** The same text whatever order the keys came in. */
 function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, one: unknown) =>
-    typeof one === "object" && one !== null && !Array.isArray(one)
-      ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : one,
+    isRecord(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one,
   );
 }

@@ -1,5 +1,6 @@
 import { schemaError } from "../messages/check-schema.ts";
 import type { JsonSchema } from "../messages/json-schema.ts";
+import { isRecord } from "../messages/untrusted-json.ts";
 
 /** The schema of a tool that came from outside. Whoever wrote it checks its arguments too, so what is doubtful passes. */
 export class ForeignSchema {
@@ -44,8 +45,4 @@ function partWithoutPatterns(key: string, value: unknown): unknown {
   if (VALUES.has(key)) return value;
   if (!MAPS.has(key) || !isRecord(value)) return withoutPatterns(value);
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutPatterns(one)]));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import type { FunctionDeclaration } from "../messages/function-call.ts";
 import type { JsonSchema } from "../messages/json-schema.ts";
+import { isRecord } from "../messages/untrusted-json.ts";
 
 /** What a source has declared, and what of it cannot be used, in words. */
 export interface Declarations {
@@ -15,8 +16,6 @@ const MOST_NESTING = 60;
 const LEGAL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 /** The keys under which this family of tools writes the schema of the parameters. */
 const SCHEMA_KEYS = ["parameters", "parametersJsonSchema", "parameterSchema", "inputSchema", "input_schema"];
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads an array of declarations, or of objects that hold such arrays. An entry that cannot be used is left
@@ -47,7 +46,7 @@ export function readDeclarations(value: unknown): Declarations {
 
 function entriesOf(list: readonly unknown[]): unknown[] {
   return list.flatMap((entry) => {
-    if (!isFields(entry)) return [entry];
+    if (!isRecord(entry)) return [entry];
     const held = [entry.functionDeclarations, entry.function_declarations].filter(Array.isArray);
     return held.length > 0 ? held.flat() : [entry];
   });
@@ -55,7 +54,7 @@ function entriesOf(list: readonly unknown[]): unknown[] {
 
 /** The declaration, or what is wrong with it. */
 function declarationIn(entry: unknown, position: number): FunctionDeclaration | string {
-  if (!isFields(entry)) return `entry ${position} is ${kindOf(entry)}, not an object; it was left out`;
+  if (!isRecord(entry)) return `entry ${position} is ${kindOf(entry)}, not an object; it was left out`;
   const { name, description = "" } = entry;
   if (typeof name !== "string" || name === "") return `entry ${position} has no name; it was left out`;
   const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 77)}...` : name);
@@ -74,7 +73,7 @@ function declarationIn(entry: unknown, position: number): FunctionDeclaration | 
 
 /** A schema for an object of parameters, or what is wrong with it. */
 function parametersIn(given: unknown): JsonSchema | string {
-  if (!isFields(given)) return `its parameters must be a JSON Schema object, but are ${kindOf(given)}`;
+  if (!isRecord(given)) return `its parameters must be a JSON Schema object, but are ${kindOf(given)}`;
   if (isDeeperThan(given, MOST_NESTING)) return `its parameters are nested more than ${MOST_NESTING} deep`;
   if (Buffer.byteLength(JSON.stringify(given)) > MOST_SCHEMA_BYTES) {
     return `its parameters take more than ${MOST_SCHEMA_BYTES / 1024} KiB`;
@@ -84,7 +83,7 @@ function parametersIn(given: unknown): JsonSchema | string {
     return `its parameters must be of type object, not ${JSON.stringify(schema.type)}`;
   }
   const { properties = {} } = schema as { properties?: unknown };
-  if (!isFields(properties)) return `its "properties" must be an object, but are ${kindOf(properties)}`;
+  if (!isRecord(properties)) return `its "properties" must be an object, but are ${kindOf(properties)}`;
   return { ...schema, type: "object", properties: properties as Readonly<Record<string, JsonSchema>> };
 }
 
@@ -96,7 +95,7 @@ function isDeeperThan(value: unknown, levels: number): boolean {
 /** Some services write the types of a schema in capitals. */
 function withPlainTypes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withPlainTypes);
-  if (!isFields(value)) return value;
+  if (!isRecord(value)) return value;
   const entries = Object.entries(value).map(([key, one]) =>
     key === "type" && typeof one === "string"
       ? ([key, one.toLowerCase()] as const)
@@ -113,8 +112,4 @@ function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,5 @@
+import { isRecord } from "../messages/untrusted-json.ts";
+
 /** What a hook has said about a call, or about the moment that it was told of. */
 export interface HookAnswer {
   readonly decision?: "allow" | "ask" | "deny";
@@ -63,8 +65,4 @@ function answerOf({
 
 function lastLines(text: string): string {
   return text.trim().split("\n").slice(-5).join("\n").slice(-1000);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "./json-schema.ts";
 import { SCALAR_CHECKS } from "./schema-scalars.ts";
+import { isRecord, type JsonRecord } from "./untrusted-json.ts";
 
 /** One thing that is wrong with a value. */
 export interface SchemaFault {
@@ -24,8 +25,6 @@ interface Place {
 }
 
 type Check = (place: Place, given: unknown) => readonly SchemaFault[];
-type Fields = Readonly<Record<string, unknown>>;
-
 const MOST_NESTING = 200;
 /** Steps of one check, far more than any schema that is meant takes; some double the work with every line. */
 const MOST_STEPS = 50_000;
@@ -45,7 +44,7 @@ function faultsAt(place: Place): readonly SchemaFault[] {
   const { schema, value, path } = place as { schema: unknown; value: unknown; path: readonly string[] };
   if (schema === false) return [{ path, says: "is not allowed" }];
   place.budget.left -= 1;
-  if (!isFields(schema) || place.budget.left < 0) return [];
+  if (!isRecord(schema) || place.budget.left < 0) return [];
   if (path.length > MOST_NESTING) return [{ path: path.slice(0, 3), says: "is nested too deeply" }];
   const faults: SchemaFault[] = [];
   for (const [keyword, given] of Object.entries(schema)) {
@@ -67,29 +66,25 @@ function fits(place: Place, schema: unknown): boolean {
 
 /** The faults of a part of the value. */
 function inside(place: Place, key: string, schema: unknown): readonly SchemaFault[] {
-  const value = (place.value as Fields)[key];
+  const value = (place.value as JsonRecord)[key];
   const path = [...place.path, key];
   return faultsAt({ ...place, schema: schema as JsonSchema, value, path, references: [] });
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function keysOf(value: unknown): string[] {
-  return isFields(value) ? Object.keys(value).filter((key) => value[key] !== undefined) : [];
+  return isRecord(value) ? Object.keys(value).filter((key) => value[key] !== undefined) : [];
 }
 
 function has(value: unknown, key: string): boolean {
-  return isFields(value) && Object.hasOwn(value, key) && value[key] !== undefined;
+  return isRecord(value) && Object.hasOwn(value, key) && value[key] !== undefined;
 }
 
 function listOf(given: unknown): readonly unknown[] {
   return Array.isArray(given) ? given : [];
 }
 
-function fieldsOf(given: unknown): Fields {
-  return isFields(given) ? given : {};
+function fieldsOf(given: unknown): JsonRecord {
+  return isRecord(given) ? given : {};
 }
 
 const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
@@ -129,7 +124,7 @@ export function schemaAt(root: JsonSchema, fragment: string): unknown {
   let found: unknown = root;
   for (const part of fragment.split("/").slice(1)) {
     const key = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    found = (found as Fields | null | undefined)?.[key];
+    found = (found as JsonRecord | null | undefined)?.[key];
   }
   return found;
 }
@@ -144,11 +139,11 @@ function decoded(part: string): string {
 
 function anchored(root: JsonSchema, name: string): unknown {
   const all = Object.values({ ...fieldsOf(root.definitions), ...fieldsOf(root.$defs) });
-  return all.find((one) => isFields(one) && (one.$anchor === name || one.$id === `#${name}`));
+  return all.find((one) => isRecord(one) && (one.$anchor === name || one.$id === `#${name}`));
 }
 
 function missing(place: Place, names: readonly unknown[]): readonly SchemaFault[] {
-  if (!isFields(place.value)) return [];
+  if (!isRecord(place.value)) return [];
   return names
     .filter((name) => typeof name === "string")
     .filter((name) => !has(place.value, name))
@@ -159,13 +154,13 @@ function missing(place: Place, names: readonly unknown[]): readonly SchemaFault[
     });
 }
 
-function properties(place: Place, schemas: Fields): readonly SchemaFault[] {
+function properties(place: Place, schemas: JsonRecord): readonly SchemaFault[] {
   return keysOf(place.value)
     .filter((key) => Object.hasOwn(schemas, key))
     .flatMap((key) => inside(place, key, schemas[key]));
 }
 
-function patternProperties(place: Place, schemas: Fields): readonly SchemaFault[] {
+function patternProperties(place: Place, schemas: JsonRecord): readonly SchemaFault[] {
   return Object.entries(schemas).flatMap(([pattern, schema]) =>
     keysOf(place.value)
       .filter((key) => matchesPattern(pattern, key))
@@ -198,7 +193,7 @@ function propertyNames(place: Place, given: unknown): readonly SchemaFault[] {
 }
 
 /** A key may ask for other keys (a list) or for more of the whole value (a schema). */
-function dependencies(place: Place, given: Fields): readonly SchemaFault[] {
+function dependencies(place: Place, given: JsonRecord): readonly SchemaFault[] {
   return Object.entries(given)
     .filter(([key]) => has(place.value, key))
     .flatMap(([, needed]) => (Array.isArray(needed) ? missing(place, needed) : also(place, needed)));

@@ -1,16 +1,12 @@
 import type { JsonSchema } from "./json-schema.ts";
 import { schemaAt } from "./schema-faults.ts";
+import { isRecord } from "./untrusted-json.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
 /** What a keyword must be, as the end of a sentence; null when it is that. */
 type Demand = (given: unknown) => string | null;
 
 const MOST_NESTING = 200;
 const TYPES = ["string", "number", "integer", "boolean", "null", "array", "object"];
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function demand(says: string, isMet: (given: unknown) => boolean): Demand {
   return (given) => (isMet(given) ? null : `must be ${says}`);
@@ -66,7 +62,7 @@ function isExpression(given: unknown): boolean {
  * lenient where others wrote the schema would here let pass what was to be refused.
  */
 export function schemaProblem(schema: unknown): string | null {
-  if (!isFields(schema)) return "a JSON Schema is an object";
+  if (!isRecord(schema)) return "a JSON Schema is an object";
   return problemAt(schema, { pointer: "#", root: schema });
 }
 
@@ -77,7 +73,7 @@ interface Place {
 
 function problemAt(schema: unknown, place: Place): string | null {
   if (typeof schema === "boolean") return null;
-  if (!isFields(schema)) return `${place.pointer} must be a schema: an object, true or false`;
+  if (!isRecord(schema)) return `${place.pointer} must be a schema: an object, true or false`;
   if (place.pointer.split("/").length > MOST_NESTING) return "it is nested too deeply";
   for (const [keyword, given] of Object.entries(schema)) {
     const here = below(place, keyword);
@@ -101,7 +97,7 @@ function innerProblem(keyword: string, given: unknown, place: Place): string | n
       if (!Array.isArray(given) || given.length === 0) return `${place.pointer} must be a list of schemas`;
       return firstProblem(Object.entries(given), place);
     case "named":
-      if (!isFields(given)) return `${place.pointer} must be an object of schemas`;
+      if (!isRecord(given)) return `${place.pointer} must be an object of schemas`;
       return firstProblem(Object.entries(given), place);
     default:
       return null;

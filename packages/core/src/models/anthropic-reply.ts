@@ -1,9 +1,9 @@
+import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted-json.ts";
 import type { ModelEvent, ModelFailure, Usage } from "./chat-model.ts";
 import { brokenOff, closingEvents, count, emptyReply, type ReplyReader, withheld } from "./reply-reader.ts";
 import { reportedFailure } from "./service-failure.ts";
 import { ownedSignature } from "./thought-signature.ts";
 import { ToolCallAssembly } from "./tool-call-assembly.ts";
-import { isRecord, type JsonRecord, parseJson } from "./untrusted-json.ts";
 
 const LIMIT_REASONS: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"]);
 

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord, parseJson } from "./untrusted-json.ts";
+import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted-json.ts";
 
 interface ArgumentsFate {
   readonly damaged: boolean;

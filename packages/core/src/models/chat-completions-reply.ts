@@ -1,9 +1,9 @@
+import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted-json.ts";
 import type { ModelEvent, ModelFailure, Usage } from "./chat-model.ts";
 import { brokenOff, closingEvents, count, emptyReply, type ReplyReader, withheld } from "./reply-reader.ts";
 import { reportedFailure } from "./service-failure.ts";
 import { TextCalls } from "./text-calls.ts";
 import { ToolCallAssembly } from "./tool-call-assembly.ts";
-import { isRecord, type JsonRecord, parseJson } from "./untrusted-json.ts";
 
 const LIMIT_REASONS: ReadonlySet<string> = new Set(["length", "max_tokens", "model_length"]);
 const WITHHELD_REASONS: ReadonlySet<string> = new Set(["content_filter", "safety", "sensitive"]);

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
+import { isRecord, type JsonRecord } from "../messages/untrusted-json.ts";
 import { mergedSchemas, unitedSchemas } from "./schema-merge.ts";
-import { isRecord, type JsonRecord } from "./untrusted-json.ts";
 
 /**
  * What a provider understands. `full`: JSON Schema, as long as nothing is a reference and the top is a plain

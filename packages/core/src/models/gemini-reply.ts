@@ -1,8 +1,8 @@
+import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted-json.ts";
 import type { ModelEvent, ModelFailure, Usage } from "./chat-model.ts";
 import { brokenOff, closingEvents, count, emptyReply, type ReplyReader, withheld } from "./reply-reader.ts";
 import { reportedFailure } from "./service-failure.ts";
 import { ToolCallAssembly } from "./tool-call-assembly.ts";
-import { isRecord, type JsonRecord, parseJson } from "./untrusted-json.ts";
 
 /** A reply that ended in one of these has said what it had to say. */
 const FINE_REASONS: ReadonlySet<string> = new Set([

@@ -1,10 +1,10 @@
 import type { FunctionDeclaration } from "../messages/function-call.ts";
 import type { Message } from "../messages/message.ts";
 import type { Part } from "../messages/parts.ts";
+import type { JsonRecord } from "../messages/untrusted-json.ts";
 import type { ModelRequest } from "./chat-model.ts";
 import { isShownImage, mediaNote } from "./media.ts";
 import { geminiSignatureOf } from "./thought-signature.ts";
-import type { JsonRecord } from "./untrusted-json.ts";
 import { wireJson } from "./wire-json.ts";
 
 /** The habits of a service that each is learned from a refusal. */

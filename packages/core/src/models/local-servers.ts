@@ -1,5 +1,5 @@
+import { isRecord, parseJson } from "../messages/untrusted-json.ts";
 import { httpRequest, startOfText } from "../network/http-request.ts";
-import { isRecord, parseJson } from "./untrusted-json.ts";
 
 export interface LocalServerPort {
   readonly name: string;

@@ -1,10 +1,10 @@
 import type { Message } from "../messages/message.ts";
 import type { InlineData, Part } from "../messages/parts.ts";
+import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted-json.ts";
 import { markedAnswerText } from "./answer-text.ts";
 import type { ModelRequest } from "./chat-model.ts";
 import { isShownImage, mediaNote } from "./media.ts";
 import { signatureOf } from "./thought-signature.ts";
-import { isRecord, type JsonRecord, parseJson } from "./untrusted-json.ts";
 import { wireJson } from "./wire-json.ts";
 import { wireId } from "./wire-names.ts";
 

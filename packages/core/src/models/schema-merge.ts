@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord } from "./untrusted-json.ts";
+import { isRecord, type JsonRecord } from "../messages/untrusted-json.ts";
 
 /** Both schemas at once, as `allOf` means it; where they say different things, the second is believed. */
 export function mergedSchemas(first: JsonRecord, second: JsonRecord): JsonRecord {

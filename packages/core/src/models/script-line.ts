@@ -1,5 +1,5 @@
+import { isRecord, parseJson } from "../messages/untrusted-json.ts";
 import type { Usage } from "./chat-model.ts";
-import { isRecord, parseJson } from "./untrusted-json.ts";
 
 export interface ScriptedCall {
   readonly name: string;

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isRecord, parseJson } from "../messages/untrusted-json.ts";
 import { innermost } from "../network/innermost-error.ts";
 import type { ModelFailure } from "./chat-model.ts";
 import { tooLongIn } from "./context-length.ts";
 import { shownUrl } from "./shown-url.ts";
-import { isRecord, parseJson } from "./untrusted-json.ts";
 
 /** What of a service's own words is shown; they may be a whole web page. */
 const MOST_DETAIL_CHARACTERS = 500;

@@ -1,5 +1,5 @@
+import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted-json.ts";
 import { endOfJson } from "./call-arguments.ts";
-import { isRecord, type JsonRecord, parseJson } from "./untrusted-json.ts";
 
 /** A call that a model wrote down instead of making it. */
 export interface WrittenCall {

@@ -1,6 +1,6 @@
 import type { FunctionCall } from "../messages/function-call.ts";
+import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted-json.ts";
 import { parseCallArguments } from "./call-arguments.ts";
-import { isRecord, type JsonRecord, parseJson } from "./untrusted-json.ts";
 
 /** How the reply ended, as far as that matters for its calls. */
 export interface ReplyEnd {

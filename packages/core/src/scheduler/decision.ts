@@ -1,6 +1,5 @@
+import { isRecord } from "../messages/untrusted-json.ts";
 import type { Confirmation, Decision, GrantScope, PlanFollower } from "../tools/tools.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const SCOPES: readonly GrantScope[] = ["session", "project", "everywhere"];
 const FOLLOWERS: readonly PlanFollower[] = ["default", "auto-edit"];
@@ -18,7 +17,7 @@ const DECISIONS_OF: Partial<Record<Confirmation["kind"], string>> = {
  * bind whoever answers in JavaScript, and what is no clear yes must never let a call run.
  */
 export function readDecision(value: unknown, kind: Confirmation["kind"]): Decision | null {
-  if (!isFields(value)) return null;
+  if (!isRecord(value)) return null;
   const { outcome, content, values, reason } = value;
   const scope = SCOPES.find((one) => one === value.scope);
   const mode = FOLLOWERS.find((one) => one === value.mode);
@@ -26,7 +25,7 @@ export function readDecision(value: unknown, kind: Confirmation["kind"]): Decisi
   if (outcome === "always" && scope !== undefined) return { outcome, scope };
   if (outcome === "cancel") return typeof reason === "string" ? { outcome, reason } : { outcome };
   if (outcome === "edited" && kind === "edit" && typeof content === "string") return { outcome, content };
-  if (outcome === "filled" && kind === "form" && isFields(values)) return { outcome, values };
+  if (outcome === "filled" && kind === "form" && isRecord(values)) return { outcome, values };
   if (outcome === "approved_plan" && kind === "plan" && mode !== undefined) return { outcome, mode };
   return null;
 }
@@ -34,8 +33,4 @@ export function readDecision(value: unknown, kind: Confirmation["kind"]): Decisi
 /** How to answer such a question. */
 export function decisionsFor(kind: Confirmation["kind"]): string {
   return `${DECISIONS}${DECISIONS_OF[kind] ?? ""}`;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isRecord } from "../messages/untrusted-json.ts";
 import {
   type DiscoverySettings,
   type McpServerSettings,
@@ -184,10 +185,6 @@ function mergedValue(base: unknown, over: unknown): unknown {
   const merged: Record<string, unknown> = { ...base };
   for (const [key, value] of Object.entries(over)) merged[key] = mergedValue(base[key], value);
   return merged;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function frozen<T>(value: T): T {

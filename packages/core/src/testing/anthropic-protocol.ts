@@ -1,5 +1,5 @@
+import { isRecord, type JsonRecord } from "../messages/untrusted-json.ts";
 import type { ScriptLine } from "../models/scripted.ts";
-import { isRecord, type JsonRecord } from "../models/untrusted-json.ts";
 import { CallLedger, declaredProblem, firstProblem, toolNameProblem } from "./call-ledger.ts";
 import {
   type FakeProtocol,

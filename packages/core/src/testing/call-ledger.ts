@@ -1,4 +1,4 @@
-import { isRecord } from "../models/untrusted-json.ts";
+import { isRecord } from "../messages/untrusted-json.ts";
 
 const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const CALL_ID = /^[A-Za-z0-9_-]{1,64}$/;

@@ -1,5 +1,5 @@
+import { isRecord } from "../messages/untrusted-json.ts";
 import type { ScriptedCall, ScriptLine } from "../models/scripted.ts";
-import { isRecord } from "../models/untrusted-json.ts";
 import { chatRequestProblem } from "./check-chat-request.ts";
 import { dataEvent, type FakeProtocol, pieces, type WireReply } from "./wire-reply.ts";
 

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord, parseJson } from "../models/untrusted-json.ts";
+import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted-json.ts";
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted-json.ts";
 import type { ScriptLine } from "../models/scripted.ts";
-import { isRecord, type JsonRecord, parseJson } from "../models/untrusted-json.ts";
 import { anthropicProtocol } from "./anthropic-protocol.ts";
 import { chatCompletionsProtocol } from "./chat-completions-stream.ts";
 import { geminiProtocol } from "./gemini-protocol.ts";

@@ -1,5 +1,5 @@
+import type { JsonRecord } from "../messages/untrusted-json.ts";
 import type { ScriptLine } from "../models/scripted.ts";
-import type { JsonRecord } from "../models/untrusted-json.ts";
 
 /** A reply and the ids that its calls get. */
 export interface WireReply {

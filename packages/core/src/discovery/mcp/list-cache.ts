@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isRecord } from "./offered-tools.ts";
+import { isRecord } from "../../messages/untrusted-json.ts";
 
 /** What is known of a server from earlier sessions. */
 export interface KnownServer {

@@ -1,6 +1,6 @@
 import type { PartUnion } from "../../messages/parts.ts";
+import { isRecord } from "../../messages/untrusted-json.ts";
 import { McpError } from "./mcp-error.ts";
-import { isRecord } from "./offered-tools.ts";
 import { withServerWords } from "./prompt-words.ts";
 import { contentBlocks, resourcePart } from "./result-parts.ts";
 import type { McpLogin, ServerPort } from "./server-port.ts";

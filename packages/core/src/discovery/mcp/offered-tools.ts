@@ -1,4 +1,5 @@
 import type { JsonSchema } from "../../messages/json-schema.ts";
+import { isRecord } from "../../messages/untrusted-json.ts";
 import type { McpServerSettings } from "../../settings/tool-sources.ts";
 import { globMatcher } from "../../text/glob-pattern.ts";
 import { hashOf } from "./definition.ts";
@@ -93,8 +94,4 @@ function isDeep(value: object): boolean {
 export function isWanted(name: string, { includeTools, excludeTools }: McpServerSettings): boolean {
   const matches = (pattern: string) => globMatcher(pattern, { caseSensitive: true })(name);
   return (includeTools.length === 0 || includeTools.some(matches)) && !excludeTools.some(matches);
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

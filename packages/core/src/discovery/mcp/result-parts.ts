@@ -1,7 +1,7 @@
 import type { PartUnion } from "../../messages/parts.ts";
+import { isRecord } from "../../messages/untrusted-json.ts";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "../../text/truncate.ts";
 import { isSvg, mediaKind, SVG_MIME_TYPE } from "../../workspace/media-kind.ts";
-import { isRecord } from "./offered-tools.ts";
 
 /** What a server answered to a call, in the order it gave it. */
 export interface CallContent {
