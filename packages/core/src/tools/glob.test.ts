@@ -93,6 +93,19 @@ describe("glob", () => {
     expect(await glob(root, { pattern: "*", path: "c.ts" })).toContain("not a directory");
   });
 
+  it("R71 an absolute pattern may come through a link, and the root may have special characters", async () => {
+    const top = tree({ "a [b] {c,d}*/src/x.ts": 1, "a [b] {c,d}*/[id]/y.ts": 1 });
+    const root = join(top, "a [b] {c,d}*");
+    symlinkSync(root, join(top, "link"));
+    for (const place of [root, join(top, "link")]) {
+      const first = (pattern: string) =>
+        glob(place, { pattern: join(place, pattern) }).then((text) => text.split("\n")[1]);
+      expect(await first("src/*.ts")).toBe(join(root, "src/x.ts"));
+      expect(await first("[id]/*.ts")).toBe(join(root, "[id]/y.ts"));
+      expect(await first("**/x.ts")).toBe(join(root, "src/x.ts"));
+    }
+  });
+
   it("R73 ignores letter case unless asked not to", async () => {
     const root = tree({ "A.TS": 0, "b.ts": 1, "Src/c.ts": 2 });
     expect(await found(root, { pattern: "*.ts" })).toEqual(["A.TS", "b.ts", "Src/c.ts"]);

@@ -126,6 +126,11 @@ describe("read_many_files", () => {
     expect(text).not.toContain("root:x:");
   });
 
+  it("R40 a glob may be absolute in a root with special characters", async () => {
+    const root = join(tree({ "a [b]*/src/x.ts": "text" }), "a [b]*");
+    expect((await read(root, { paths: [join(root, "src/*.ts")] })).files).toEqual(["src/x.ts"]);
+  });
+
   it("R40 needs no confirmation and says what it will read", async () => {
     const tool = new ReadManyFiles(openWorkspace(tree({})));
     expect(await tool.shouldConfirmExecute({ paths: ["a"] }, new AbortController().signal)).toBe(false);

@@ -172,7 +172,8 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
     kind: "folder" | "glob",
     { params, answer, signal }: { params: ReadManyFilesParams; answer: Answer; signal: AbortSignal },
   ): Promise<readonly string[]> {
-    const { folder, pattern } = kind === "folder" ? { folder: entry, pattern: "**" } : splitGlob(entry);
+    const { folder, pattern } =
+      kind === "folder" ? { folder: entry, pattern: "**" } : splitGlob(this.#fromRoot(entry));
     const request = {
       pattern,
       caseSensitive: false,

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readlinkSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
 import { readdir, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { nearNames } from "../text/near-names.ts";
@@ -28,6 +28,8 @@ export function patternWithin(pattern: string, folder: string): string {
   const prefix = folder.endsWith("/") ? folder : `${folder}/`;
   if (pattern.startsWith(prefix)) return pattern.slice(prefix.length);
   if (isAbsolute(pattern)) {
+    const real = withRealFolder(pattern);
+    if (real?.startsWith(prefix)) return real.slice(prefix.length);
     throw new WorkspaceError(
       "outside_root",
       `The pattern "${pattern}" is not inside ${folder}; give "path" too.`,
@@ -41,6 +43,18 @@ export function patternWithin(pattern: string, folder: string): string {
     );
   }
   return plain;
+}
+
+/** The pattern with links resolved in what stands before its first special character; null when that does not exist. */
+function withRealFolder(pattern: string): string | null {
+  const segments = pattern.split("/");
+  const special = segments.findIndex((segment) => /[*?[\]{}()!@+\\]/.test(segment));
+  const end = special === -1 ? segments.length - 1 : special;
+  try {
+    return [realpathSync(segments.slice(0, end).join("/") || "/"), ...segments.slice(end)].join("/");
+  } catch {
+    return null;
+  }
 }
 
 /**
