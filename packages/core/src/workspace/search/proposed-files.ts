@@ -37,16 +37,18 @@ export async function* proposedFiles(proposing: Proposing): AsyncGenerator<strin
   signal.addEventListener("abort", end, { once: true });
   const timer = setTimeout(end, stopAt - performance.now());
   const source = new BatchSource(proposing.files, proposing.engine.takesFolders);
-  let running: Running | null = null;
+  const running: Running[] = [];
   try {
     for (;;) {
       source.gather(slices);
-      if (running === null || running.isDone) {
-        const finished: Running | null = running;
-        running = source.isWorthABatch ? new Running(source.take(), proposing, ending.signal) : null;
-        if (finished !== null) yield* finished.worthALook();
-        if (running === null && source.isAtEnd) return;
-      } else await source.waitFor(running);
+      const finished = running[0]?.isDone ? running.shift() : undefined;
+      // The last batch waits for none: nothing else would be done meanwhile.
+      if (source.isWorthABatch && running.length < (source.isAtEnd ? 2 : 1)) {
+        running.push(new Running(source.take(), proposing, ending.signal));
+      }
+      if (finished !== undefined) yield* finished.worthALook();
+      else if (running[0] !== undefined) await source.waitFor(running[0]);
+      if (running.length === 0 && source.isAtEnd) return;
       if (!(await slices.goOn()) || ending.signal.aborted) return yield null;
     }
   } finally {
@@ -54,7 +56,7 @@ export async function* proposedFiles(proposing: Proposing): AsyncGenerator<strin
     signal.removeEventListener("abort", end);
     ending.abort();
     // No child is left when the call is answered.
-    await running?.names;
+    await Promise.all(running.map(({ names }) => names));
   }
 }
 
