@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type AgentEvent, createSession, historyOf, type Message, openAiCompatible } from "@burin/core";
@@ -20,7 +20,10 @@ afterEach(async () => {
   await rm(root, { recursive: true });
 });
 
-async function sessionWith(replies: readonly FakeReply[], options: { readonly maxTurns?: number } = {}) {
+async function sessionWith(
+  replies: readonly FakeReply[],
+  options: { readonly maxTurns?: number; readonly includeDirectories?: readonly string[] } = {},
+) {
   const started = await startFakeModelServer(replies);
   server = started;
   const model = openAiCompatible({ name: "fake", baseUrl: started.baseUrl });
@@ -101,6 +104,20 @@ describe("a turn over real HTTP", () => {
       expect(JSON.stringify(rest)).toBe(JSON.stringify(restBefore));
       expect(JSON.stringify(later.slice(0, earlier.length))).toBe(JSON.stringify(earlier));
       expect(messagesOf(body).length).toBeGreaterThan(messagesOf(before).length);
+    }
+  });
+
+  it("R49 the model is told of each folder that it may use, and of no other", async () => {
+    const other = join(root, "other");
+    await mkdir(other);
+    for (const includeDirectories of [[], [other]]) {
+      const { server: one, session } = await sessionWith([{ text: "ok" }], { includeDirectories });
+      await eventsOf(session.run("go"));
+      const system = JSON.stringify(one.requests[0]?.body);
+      expect(system).toContain(root);
+      expect(system.includes(other)).toBe(includeDirectories.length > 0);
+      expect(system.includes("outside that folder")).toBe(includeDirectories.length === 0);
+      await one.close();
     }
   });
 

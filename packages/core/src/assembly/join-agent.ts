@@ -64,7 +64,7 @@ export function agentOf(options: AgentOptions, parts: AgentParts): Agent {
   return new Agent({
     ...needs,
     declarations: declarationsOf(parts),
-    systemPrompt: [systemPrompt(workspace.root), ...(instructions ? [instructions] : [])].join("\n\n"),
+    systemPrompt: [systemPrompt(workspace.roots), ...(instructions ? [instructions] : [])].join("\n\n"),
     maxTurns: options.maxTurns ?? DEFAULT_MAX_TURNS,
     contextWindow,
     detectLoops: settings.loop.detection,
