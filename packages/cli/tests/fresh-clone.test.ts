@@ -1,0 +1,34 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const top = join(import.meta.dirname, "../../..");
+let clone: string;
+
+/** The repository's own manifests without what would have to be downloaded, and a build of one line. */
+beforeAll(() => {
+  clone = realpathSync(mkdtempSync(join(tmpdir(), "burin-clone-")));
+  for (const path of ["package.json", "packages/core/package.json", "packages/cli/package.json"]) {
+    const { devDependencies, optionalDependencies, ...manifest } = JSON.parse(
+      readFileSync(join(top, path), "utf8"),
+    );
+    mkdirSync(dirname(join(clone, path)), { recursive: true });
+    writeFileSync(join(clone, path), JSON.stringify(manifest));
+  }
+  const build = `import { mkdirSync, writeFileSync } from "node:fs";
+    mkdirSync(new URL("packages/cli/dist", import.meta.url), { recursive: true });
+    writeFileSync(new URL("packages/cli/dist/burin.cjs", import.meta.url), "#!/usr/bin/env node\\nconsole.log('it runs')");`;
+  writeFileSync(join(clone, "build.mjs"), build);
+});
+
+afterAll(() => rmSync(clone, { recursive: true, force: true }));
+
+describe("a fresh clone", () => {
+  it("has its own burin for npx after npm has installed it", () => {
+    const npm = (...args: string[]) => execFileSync("npm", args, { cwd: clone, encoding: "utf8" });
+    npm("install", "--offline", "--no-audit", "--no-fund");
+    expect(npm("exec", "--offline", "burin")).toBe("it runs\n");
+  });
+});
