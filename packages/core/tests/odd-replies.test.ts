@@ -109,6 +109,19 @@ describe("P12 media that would spoil every further request", () => {
 });
 
 describe("P15 calls in odd forms", () => {
+  it.each([1000, 20_000])(
+    "arguments of %d levels are an error of that call, and the run goes on",
+    async (levels) => {
+      const text = `{"a":`.repeat(levels) + "1".padEnd(levels + 1, "}");
+      const { request, done } = await play([
+        streamed(calling("list_directory", text), "tool_calls"),
+        { text: "Ok." },
+      ]);
+      expect(request(1)).toContain("levels deep");
+      expect(done).toMatchObject({ status: "success" });
+    },
+  );
+
   it("numbers and truths that come as text are read as what the schema asks for, and only there", async () => {
     const args = { absolute_path: join(root, "a.txt"), offset: "1", limit: "1" };
     const written = { file_path: join(root, "n.txt"), content: "10" };

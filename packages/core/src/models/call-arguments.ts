@@ -18,6 +18,11 @@ export function parseCallArguments(given: string | JsonRecord, fate: ArgumentsFa
   if (fate.damaged) {
     return failed("A part of the arguments was lost on the way. Nothing was run. Send the same call again.");
   }
+  const read = readArguments(given, fate);
+  return nestsTooDeep(read.args) ? failed(TOO_DEEP) : read;
+}
+
+function readArguments(given: string | JsonRecord, fate: ArgumentsFate): ReadArguments {
   if (typeof given !== "string") return { args: given };
   const text = given.trim();
   if (text === "") return fate.ending === "complete" ? { args: {} } : failed(cutMessage(text, fate));
@@ -29,6 +34,21 @@ export function parseCallArguments(given: string | JsonRecord, fate: ArgumentsFa
     return failed(`The arguments must be one JSON object, and ${kind} came. Nothing was run.`);
   }
   return failed(cutMessage(text, fate));
+}
+
+/** No tool takes so much, and what writes JSON would fail on some thousands. */
+const MOST_LEVELS = 500;
+const TOO_DEEP = `The arguments hold objects or lists in each other more than ${MOST_LEVELS} levels deep. Nothing was run.`;
+
+function nestsTooDeep(args: JsonRecord): boolean {
+  let level: unknown[] = [args];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MOST_LEVELS) return true;
+    level = level.flatMap((value) =>
+      typeof value === "object" && value !== null ? Object.values(value) : [],
+    );
+  }
+  return false;
 }
 
 function failed(argsError: string): ReadArguments {
