@@ -41,6 +41,24 @@ describe("burin -p", () => {
     expect(code).toBe(0);
   });
 
+  it("R37 text: what a tool shows of its result is shown, in short and without power over the terminal", async () => {
+    const content = `${Array.from({ length: 30 }, (_, n) => `line ${n}`).join("\n")}\n\u001b]0;title\u0007`;
+    const todos = [{ id: "1", content: "look", status: "in_progress" }];
+    const calls = [
+      reading(),
+      { name: "write_file", args: { file_path: join(root, "new.txt"), content } },
+      { name: "todo_write", args: { todos } },
+    ];
+    const env = await modelEnv({ calls }, { text: "done" });
+    const { stdout, stderr } = await run(["-p", "go", "-y"], env);
+    expect(stdout).toBe("done\n");
+    expect(stderr).toContain("> Read a.txt\n  Read 1 line.\n");
+    expect(stderr).toContain("  +line 0\n");
+    expect(stderr).toMatch(/\n {2}\[\d+ lines\]\n/);
+    expect(stderr).toContain("  [>] look\n");
+    expect(stderr).not.toContain("\u001b]");
+  });
+
   it("json: one document", async () => {
     const env = await modelEnv(
       { calls: [reading(), { name: "nothing", args: {} }] },

@@ -40,7 +40,7 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
 /** Runs prompts without a screen, one after the other. The exit code is that of the first one which was not done. */
 export async function runPrint(input: PromptInput, options: CommonOptions, io: Io): Promise<ExitCode> {
   const { settings, isTrusted, notices } = await openSettings(options);
-  for (const message of notices) report({ type: "notice", message }, options, io.output);
+  for (const message of notices) await report({ type: "notice", message }, options, io.output);
   if (chooseModel(settings.model, process.env) === null) {
     const { howToConnect } = await import("./how-to-connect.ts");
     throw new UsageError(await howToConnect());
@@ -89,7 +89,7 @@ async function runPrompt(
   for await (const event of text === null ? session.goOn(signal) : session.run(text, signal)) {
     if (event.type === "text" && event.role === "user") onBegun?.();
     fold(document, event);
-    report(event, options, io.output);
+    await report(event, options, io.output);
   }
   await finish(document, options, io.output);
   return document;
@@ -138,7 +138,7 @@ function fold(document: RunDocument, event: AgentEvent): void {
   }
 }
 
-function report(event: AgentEvent, options: CommonOptions, output: Output): void {
+async function report(event: AgentEvent, options: CommonOptions, output: Output): Promise<void> {
   if (options.outputFormat === "stream-json") {
     output.out(`${JSON.stringify(event)}\n`);
     return;
@@ -148,6 +148,11 @@ function report(event: AgentEvent, options: CommonOptions, output: Output): void
   const { call } = event;
   if (call.status === "executing" && call.display === undefined) {
     output.note(output.styled("dim", `> ${visible(call.description)}`));
+  }
+  if (call.status === "success" && options.outputFormat === "text") {
+    const { displayText } = await import("../../terminal/display-text.ts");
+    const text = displayText(call.returnDisplay);
+    if (text !== "") output.note(output.styled("dim", text));
   }
   if (call.status === "error" || call.status === "cancelled") {
     output.note(output.styled("dim", `! ${visible(call.error.message)}`));
