@@ -210,7 +210,10 @@ describe("task", () => {
     expect(answers).toMatchObject([
       {
         status: "error",
-        error: { type: "invalid_arguments", message: expect.stringContaining("Did you mean explore?") },
+        error: {
+          type: "invalid_arguments",
+          message: expect.stringContaining("They are: explore, plan, general"),
+        },
       },
     ]);
   });

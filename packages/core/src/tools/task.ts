@@ -1,5 +1,4 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
-import { nearNames } from "../text/near-names.ts";
 import { BaseTool, type OnUpdate, type ToolResult } from "./tools.ts";
 
 export interface TaskParams {
@@ -86,9 +85,7 @@ export class Task extends BaseTool<TaskParams> {
   protected override checkParams({ subagent_type: name }: TaskParams): string | null {
     const names = (this.#subagents?.known ?? []).map((subagent) => subagent.name);
     if (this.#subagents === undefined || names.includes(name)) return null;
-    const near = nearNames(name, names);
-    const hint = near.length > 0 ? `Did you mean ${near.join(" or ")}? ` : "";
-    return `There is no subagent "${name}". ${hint}They are: ${names.join(", ")}.`;
+    return `There is no subagent "${name}". They are: ${names.join(", ")}.`;
   }
 }
 
