@@ -85,10 +85,22 @@ const SETS = {
     ["reveal.js", "4.1.0", "4.5.0"],
     ["mongoose", "5.12.0", "6.9.0"],
   ],
+  g: [
+    ["nan", "2.14.0", "2.18.0"],
+    ["node-addon-api", "3.0.0", "7.0.0"],
+    ["canvas", "2.6.0", "2.11.2"],
+    ["sharp", "0.28.0", "0.32.0"],
+    ["react-native-webview", "11.0.0", "13.2.0"],
+    ["react-native-svg", "12.1.0", "13.9.0"],
+    ["element-ui", "2.13.0", "2.15.13"],
+    ["react-native-reanimated", "2.3.0", "2.17.0"],
+  ],
 };
 
 const TEXT = new Set(
-  ".js .mjs .cjs .ts .mts .css .scss .sass .less .md .json .py .gyp .gypi .yml .yaml .html .hbs".split(" "),
+  ".js .mjs .cjs .ts .mts .css .scss .sass .less .md .json .py .gyp .gypi .yml .yaml .html .hbs .vue .h .cc .cpp .java .kt .m .mm .swift .rb .sh .xml .gradle".split(
+    " ",
+  ),
 );
 const LARGEST = 600_000;
 const LONGEST_HUNK = 40;

@@ -127,8 +127,11 @@ export function innerBlanks(draft, random) {
     return indent + rest.replace(/ ?([=+(){},:]) ?(?=\S)/, "$1");
   };
   if (own || spots.length === 0) {
+    const old = draft.said.old.map(change);
+    // Where the change itself is about such blanks, texts without them do not say that it is.
+    const hides = old.some((line, at) => line !== draft.said.old[at] && draft.meant.put.includes(line));
     const lossy = draft.lossy || draft.meant.put.length > 0;
-    return { ...draft, lossy, said: { ...draft.said, old: draft.said.old.map(change) } };
+    return hides ? undefined : { ...draft, lossy, said: { ...draft.said, old } };
   }
   const { side, index } = random.pick(spots);
   const lines = draft.said[side].map((line, at) => (at === index ? change(line) : line));
