@@ -177,6 +177,30 @@ const DOUBTS: readonly Doubt[] = [
     old: "rest = '[\\w-]*' + tail;\nlast = 1;",
     new: "rest = '[\\w-]*' + '\\t' + tail;\nlast = 1;",
   },
+  {
+    doubt: "backslashes are lost before quotes in a string, and perhaps in the new line",
+    content: '"one": "set --by=\\"a;b\\"",\n"three": "3"\n',
+    old: '"one": "set --by="a;b"",\n"three": "3"',
+    new: '"one": "set --by="a;b"",\n"two": "set "2"",\n"three": "3"',
+  },
+  {
+    doubt: "the file has curly quotes only, and the new line is code",
+    content: "import { one } from ‘one’;\nexport { one };\n",
+    old: "import { one } from 'one';\nexport { one };",
+    new: "import { one } from 'one';\nimport { two } from 'two';\nexport { one };",
+  },
+  {
+    doubt: "the new text has a line end less where the file ends with a blank line",
+    content: "one(1);\n\n  two(2);\n\n",
+    old: "one(1);\n\n\n  two(2);\n",
+    new: "one(1);\n\n\n  two(22);\n  three(3);",
+  },
+  {
+    doubt: "the whole text is shifted, and lines that the edit moves back stand where the file has them",
+    content: "one :\n\n  // two\n    (function () {\n      three();\n    })()\n  );\n",
+    old: "    // two\n      (function () {\n        three();\n      })()\n    );\n",
+    new: "    // two\n    (function () {\n      three();\n    })();\n",
+  },
 ];
 
 describe("doubtful edits", () => {

@@ -138,6 +138,13 @@ const MERGED: readonly Merged[] = [
     new: "one(1);\ntwo(22);",
     result: "if (x) {\n    one(1); \u200b\n    two(22);\n}\n",
   },
+  {
+    slip: "backslashes lost before quotes in a string, where another line of strings is put in",
+    content: '"one": "set --by=\\"a;b\\"",\n"three": "3"\n',
+    old: '"one": "set --by="a;b"",\n"three": "3"',
+    new: '"one": "set --by="a;b"",\n"two": "2",\n"three": "3"',
+    result: '"one": "set --by=\\"a;b\\"",\n"two": "2",\n"three": "3"\n',
+  },
 ];
 
 describe("what the new text changes is written as the file writes it", () => {

@@ -1,5 +1,5 @@
-import { escapeOnLine } from "./escapes-on-line.ts";
-import { gapBefore, plainForm, rawToken, type Tokens } from "./tokens.ts";
+import { escapeOnLine, quotesString } from "./escapes-on-line.ts";
+import { gapBefore, lineTextAt, plainForm, rawToken, type Tokens } from "./tokens.ts";
 
 /** A token of the old text and the text the file has in its place. */
 export interface TokenSample {
@@ -73,18 +73,34 @@ function respell(evidence: Evidence, after: Tokens, index: number): string | und
   const known = evidence.plain.get(raw);
   if (known === undefined) return respellUnknown(evidence, raw);
   if ([...known].some((file) => file !== raw && /^[\\&]./.test(file))) {
-    if (raw !== "\\") return undefined;
-    const isEscape = /^\p{L}/u.test(after.keys[index + 1] ?? "");
-    const seen = isEscape ? evidence.followed.get(withNext(after, index)) : undefined;
-    return seen?.size === 1 ? [...seen][0] : escapeOnLine(after, index, evidence.samples);
+    return respellEscaped(evidence, after, index);
   }
   if (known.size === 1 && known.has(raw)) return raw;
   if (!isFancy(raw)) {
     if (known.has(raw)) return raw;
-    if (evidence.content.includes(raw) || !isPlacedAlike(evidence, after, index)) return undefined;
+    if (evidence.content.includes(raw) || quotesCode(after, index)) return undefined;
+    if (!isPlacedAlike(evidence, after, index)) return undefined;
   }
   const file = known.size === 1 ? known : evidence.placed.get(surroundings(after, index));
   return file?.size === 1 ? closing(evidence, [...file][0] ?? raw, surroundings(after, index)) : undefined;
+}
+
+/** Whether a token is a quote in a line that ends as one of code may, and one of prose does not. */
+function quotesCode(after: Tokens, index: number): boolean {
+  return /^["']$/.test(rawToken(after, index)) && /[;{}(=>]$/.test(lineTextAt(after, index));
+}
+
+/** A sign that the file writes with an escape or an entity at least once. */
+function respellEscaped(
+  { plain, followed, samples }: Evidence,
+  after: Tokens,
+  index: number,
+): string | undefined {
+  const raw = rawToken(after, index);
+  if (raw !== "\\") return plain.get(raw)?.has(`\\${raw}`) && quotesString(after, index) ? raw : undefined;
+  const isEscape = /^\p{L}/u.test(after.keys[index + 1] ?? "");
+  const seen = isEscape ? followed.get(withNext(after, index)) : undefined;
+  return seen?.size === 1 ? [...seen][0] : escapeOnLine(after, index, samples);
 }
 
 /** A quote right after a sign, as in code, is not told by those of words in a sentence. */

@@ -1,4 +1,4 @@
-import { lineAround, type Tokens } from "./tokens.ts";
+import { lineAround, lineTextAt, type Tokens } from "./tokens.ts";
 
 /** What may follow a backslash in a string; in a pattern anything may. */
 const IN_STRINGS = /^[nrtbfvux0-7"'`$\\]/;
@@ -23,3 +23,23 @@ export function escapeOnLine(
     return isPlain(index) || beside.some(({ after: own = -1 }) => !isPlain(own)) ? form : undefined;
   return isPlain(index) ? undefined : form;
 }
+
+/**
+ * Whether a quote is one that opens or closes a string of its line, and none that lost its backslash within one: each
+ * string of the line stands between blanks or signs, as `"a": "b",`, which `"a "b" c"` does not.
+ */
+export function quotesString(tokens: Tokens, index: number): boolean {
+  const quote = tokens.keys[index] ?? "";
+  const [first = "", ...parts] = lineTextAt(tokens, index).split(quote);
+  const outside = [first, ...parts.filter((_, at) => at % 2 === 1)];
+  const inside = parts.filter((_, at) => at % 2 === 0);
+  const last = outside.length - 1;
+  return (
+    outside.length === inside.length + 1 &&
+    inside.every((part) => part !== "") &&
+    outside.every((part, at) => (at === 0 || CLOSES.test(part)) && (at === last || OPENS.test(part)))
+  );
+}
+
+const CLOSES = /^(?:$|[\s,;:)\]}.])/;
+const OPENS = /(?:^|[\s(,:[{=])$/;

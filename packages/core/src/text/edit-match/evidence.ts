@@ -1,7 +1,7 @@
 import { type Agreement, agreementOf } from "./agreement.ts";
 import { learnSpelling, type Respell } from "./characters.ts";
 import type { Kept } from "./diff-tokens.ts";
-import { lineEndAt } from "./gaps.ts";
+import { countLineFeeds, lineEndAt } from "./gaps.ts";
 import { indentSamples, indentsOf } from "./indent-samples.ts";
 import { type Indentation, learnIndentation } from "./indentation.ts";
 import type { Dress } from "./merge-gap.ts";
@@ -65,7 +65,10 @@ export class Evidence {
   }
 
   safeAtEnd(): number {
-    return this.#change.content.slice(this.trail.to).trim() === "" ? 1 : Number.POSITIVE_INFINITY;
+    const end = this.#change.content.slice(this.trail.from);
+    if (end.slice(this.trail.to - this.trail.from).trim() !== "") return Number.POSITIVE_INFINITY;
+    // Of the blank lines at the end of a file, one less may be what was meant.
+    return countLineFeeds(end) > 1 ? -1 : 1;
   }
 
   /** How what is written before a token of the old text is dressed. */

@@ -14,6 +14,8 @@ export interface Indentation {
   readonly reindent: Reindent;
   /** How the new text is indented: no mistake seen, like the file, like the mistaken old text, or cannot be told. */
   readonly style: "same" | "file" | "model" | "unclear";
+  /** Whether it seems to be like the one in some lines and like the other in others. */
+  readonly mixed: boolean;
 }
 
 /**
@@ -26,13 +28,17 @@ export function learnIndentation(
 ): Indentation {
   const off = samples.filter((sample) => sample.before !== sample.file);
   const style = off.length === 0 ? "same" : (styleByKind(off, newIndents) ?? styleOf(off, newIndents));
-  if (style === "same" || style === "file") return { style, reindent: (indent) => indent };
-  if (style === "unclear") return { style, reindent: () => undefined };
+  if (style === "same" || style === "file") return { style, mixed: false, reindent: (indent) => indent };
+  if (style === "unclear") return { style, mixed: isMixed(off), reindent: () => undefined };
   const rule = byPair(samples) ?? (() => undefined);
   const shift = byShift(samples) ?? byWidth(samples);
   const reindent: Reindent = (indent, nearToken) =>
     rule(indent) ?? (shift === undefined ? byNeighbours(samples, indent, nearToken) : shift(indent));
-  return { style, reindent };
+  return { style, mixed: false, reindent };
+}
+
+function isMixed(off: readonly IndentSample[]): boolean {
+  return off.some(({ after, before }) => after === before) && off.some(({ after, file }) => after === file);
 }
 
 /**

@@ -64,7 +64,8 @@ class Merge {
 
   result(): Replacement | undefined {
     const { before, after } = this.#change;
-    if (this.#isReindentedByGuess() || this.#seen.agreement.mixed) return undefined;
+    if (this.#isReindentedByGuess()) return undefined;
+    if (this.#seen.agreement.mixed || this.#seen.indentation.mixed) return undefined;
     if (requotesEscapes(this.#change, this.#place, this.#kept)) return undefined;
     if (rebreaksNearChange(this.#change, this.#place, this.#kept)) return undefined;
     if (isNearDroppedLine(this.#change, this.#place, this.#kept)) return undefined;

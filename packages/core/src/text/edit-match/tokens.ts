@@ -164,6 +164,12 @@ export function lineAround(tokens: Tokens, index: number): { readonly first: num
   return { first, last };
 }
 
+/** The line that a token is on, from its first token to its last. */
+export function lineTextAt(tokens: Tokens, index: number): string {
+  const { first, last } = lineAround(tokens, index);
+  return tokens.text.slice(tokens.starts[first], tokens.ends[last]);
+}
+
 /** Every position, overlapping ones too, at which `needle` stands in `hay`; stops after `limit`. Linear. */
 export function positionsOf(hay: readonly string[], needle: readonly string[], limit: number): number[] {
   const found: number[] = [];
