@@ -118,21 +118,25 @@ async function writes(toolbox, folder) {
     ["50 MB", 50 * MB, 5],
   ])) {
     const contents = ["a", "b"].map((letter) => `${letter.repeat(79)}\n`.repeat(Math.ceil(size / 80)));
-    let turn = 0;
-    const next = () => {
-      turn += 1;
-      return contents[turn % 2] ?? "";
+    // Each side has turns of its own, so that both write another content each time.
+    const turns = () => {
+      let turn = 0;
+      return () => {
+        turn += 1;
+        return contents[turn % 2] ?? "";
+      };
     };
+    const [next, nextPlain] = [turns(), turns()];
     const path = join(folder, `write-${size}.txt`);
     const plain = join(folder, `plain-${size}.txt`);
     writeFileSync(path, next());
-    writeFileSync(plain, next());
+    writeFileSync(plain, nextPlain());
     const ours = async () => {
       const { error } = await toolbox.call("write_file", { file_path: path, content: next() });
       if (error) throw new Error(error.message);
     };
     rows.push(
-      await row(`overwrite ${name}`, [ours, () => plainWrite(plain, next())], {
+      await row(`overwrite ${name}`, [ours, () => plainWrite(plain, nextPlain())], {
         goal: 1.5,
         unit: "x read, write, fsync, rename",
         times,
