@@ -146,10 +146,14 @@ export class Files {
     const isSame = before?.equals(after) ?? false;
     // Nothing will be written, so that nothing would look at the bytes again.
     if (isSame && !(await this.#current(file)).bytes?.equals(after)) throw changed(file);
-    const replacement = { file, real, stats, content: heldContent(before, after, signal) };
-    const notes = isSame ? [] : await this.#replace(replacement);
     const isKnown = change.isWholeKnown || seen === "all";
-    this.#record.note(isKnown ? { file: real, whole: hashOf(after) } : { file: real });
+    let whole = isKnown && isSame ? current.hash : undefined;
+    const meanwhile = () => {
+      if (isKnown) whole = hashOf(after);
+    };
+    const replacement = { file, real, stats, content: { ...heldContent(before, after, signal), meanwhile } };
+    const notes = isSame ? [] : await this.#replace(replacement);
+    this.#record.note(whole === undefined ? { file: real } : { file: real, whole });
     return { isNew: before === null, wasBasis, notes };
   }
 

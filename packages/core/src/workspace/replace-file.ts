@@ -28,6 +28,8 @@ export interface NewContent {
   writeTo(descriptor: number): Promise<void>;
   /** Whether the file to be replaced, open at its beginning, still holds the very content that is replaced. */
   isOf(descriptor: number): Promise<boolean>;
+  /** Called once, while the disk takes the new content: work that needs no disk costs no time then. */
+  meanwhile?(): void;
 }
 
 /** A change of a file that is ready to happen. */
@@ -100,7 +102,9 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
   try {
     const notes = isNew ? [] : dressLike(descriptor, target, replacement);
     await replacement.content.writeTo(descriptor);
-    await syncLater(descriptor);
+    const synced = syncLater(descriptor);
+    replacement.content.meanwhile?.();
+    await synced;
     kept = replacement.onChange?.({
       real: replacement.real,
       present: isNew ? null : target,
