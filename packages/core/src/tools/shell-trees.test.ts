@@ -1,54 +1,20 @@
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm, rmdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Commands } from "../workspace/commands.ts";
-import { openWorkspace } from "../workspace/node-workspace.ts";
+import { ShellRoom } from "../testing/shell-room.ts";
 import { systemProcesses } from "../workspace/run-process.ts";
-import { Shell, type ShellParams } from "./shell.ts";
 
-let base: string;
-let root: string;
-let home: string;
-let commands: Commands;
+let room: ShellRoom;
 
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "burin-shell-")));
-  root = join(base, "project");
-  home = join(base, "home");
-  await mkdir(root);
-  open();
+  room = await ShellRoom.open();
 });
 
-afterEach(async () => {
-  await commands.close();
-  await rm(base, { recursive: true });
-});
+afterEach(() => room.close());
 
-function open(environment: NodeJS.ProcessEnv = process.env, pass: readonly string[] = []): void {
-  commands = new Commands({
-    roots: [root],
-    home,
-    environment,
-    sandbox: "off",
-    network: false,
-    passEnvironment: pass,
-    secretEnvironment: ["MY_MODEL_KEY"],
-  });
-}
-
-async function run(
-  params: ShellParams,
-  signal = new AbortController().signal,
-  onUpdate?: (text: unknown) => void,
-) {
-  const shell = new Shell(openWorkspace(root, [], { ignoreFileNames: [], ignore: [], denied: [] }), commands);
-  expect(shell.validateToolParams(params)).toBeNull();
-  const result = await shell.execute(params, signal, onUpdate);
-  return { ...result, text: String(result.llmContent) };
-}
+const run: ShellRoom["run"] = (...given) => room.run(...given);
 
 /** The processes whose command line holds the word, wherever they come from. */
 function alive(word: string): number[] {
@@ -174,9 +140,11 @@ describe("what run_shell_command starts", () => {
     await run({ command: daemon(first) });
     await run({ command: stubbornTree(second), is_background: true });
     expect(alive(first).length).toBeGreaterThan(0);
-    await commands.close();
+    await room.commands.close();
     expect([...alive(first), ...alive(second)]).toEqual([]);
-    expect(existsSync(join(home, "running")) && (await rmdir(join(home, "running")))).toBe(undefined);
+    expect(existsSync(join(room.home, "running")) && (await rmdir(join(room.home, "running")))).toBe(
+      undefined,
+    );
   });
 
   it("P26 a daemon is named in the answer of the command that started it", async () => {

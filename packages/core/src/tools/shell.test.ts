@@ -1,52 +1,22 @@
 import { readFileSync, statSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Commands } from "../workspace/commands.ts";
+import { ShellRoom } from "../testing/shell-room.ts";
 import { openWorkspace } from "../workspace/node-workspace.ts";
 import { Shell, type ShellParams } from "./shell.ts";
 
-let base: string;
+let room: ShellRoom;
 let root: string;
-let home: string;
-let commands: Commands;
 
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "burin-shell-")));
-  root = join(base, "project");
-  home = join(base, "home");
-  await mkdir(root);
-  open();
+  room = await ShellRoom.open();
+  root = room.root;
 });
 
-afterEach(async () => {
-  await commands.close();
-  await rm(base, { recursive: true });
-});
+afterEach(() => room.close());
 
-function open(environment: NodeJS.ProcessEnv = process.env, pass: readonly string[] = []): void {
-  commands = new Commands({
-    roots: [root],
-    home,
-    environment,
-    sandbox: "off",
-    network: false,
-    passEnvironment: pass,
-    secretEnvironment: ["MY_MODEL_KEY"],
-  });
-}
-
-async function run(
-  params: ShellParams,
-  signal = new AbortController().signal,
-  onUpdate?: (text: unknown) => void,
-) {
-  const shell = new Shell(openWorkspace(root, [], { ignoreFileNames: [], ignore: [], denied: [] }), commands);
-  expect(shell.validateToolParams(params)).toBeNull();
-  const result = await shell.execute(params, signal, onUpdate);
-  return { ...result, text: String(result.llmContent) };
-}
+const run: ShellRoom["run"] = (...given) => room.run(...given);
 
 describe("run_shell_command", () => {
   it("R41 P21 a command that begins with a hyphen is no option of the shell", async () => {
@@ -89,9 +59,9 @@ describe("run_shell_command", () => {
   });
 
   it("P20 its description names the shell in use", () => {
-    const { description } = new Shell(openWorkspace(root), commands);
-    expect(description).toContain(commands.shell.title);
-    expect(["bash", "sh"]).toContain(commands.shell.kind);
+    const { description } = new Shell(openWorkspace(root), room.commands);
+    expect(description).toContain(room.commands.shell.title);
+    expect(["bash", "sh"]).toContain(room.commands.shell.kind);
   });
 
   it("P20 output in another encoding is read", async () => {
@@ -136,7 +106,7 @@ describe("run_shell_command", () => {
     await expect(run({ command: "true", directory: "none" })).rejects.toThrow("does not exist");
     await writeFile(join(root, "file"), "");
     await expect(run({ command: "true", directory: "file" })).rejects.toThrow("not a directory");
-    const shell = new Shell(openWorkspace(root), commands);
+    const shell = new Shell(openWorkspace(root), room.commands);
     const signal = new AbortController().signal;
     await rm(root, { recursive: true });
     await expect(shell.execute({ command: "true" }, signal)).rejects.toThrow("it was deleted or moved");
@@ -175,7 +145,7 @@ describe("run_shell_command", () => {
       ignoreFileNames: [],
       ignore: [],
       denied: [],
-      readable: [commands.outputFolder],
+      readable: [room.commands.outputFolder],
     });
     const range = { offset: 199_998, limit: 2, mostLineCharacters: 100 };
     const signal = new AbortController().signal;
@@ -203,9 +173,8 @@ describe("run_shell_command", () => {
   });
 
   it("P19 no secret reaches a child: by name, by provider, by value; harmless names do", async () => {
-    await commands.close();
     const canary = "canary-1b2c3d";
-    open(
+    await room.renew(
       {
         ...process.env,
         OPENAI_API_KEY: canary,
@@ -232,7 +201,7 @@ describe("run_shell_command", () => {
   });
 
   it("R31 asks first, with the whole command, the directory, and that there is no sandbox", async () => {
-    const shell = new Shell(openWorkspace(root), commands);
+    const shell = new Shell(openWorkspace(root), room.commands);
     expect(await shell.shouldConfirmExecute({ command: "make all" })).toMatchObject({
       kind: "exec",
       command: "make all",
@@ -254,13 +223,13 @@ describe("run_shell_command", () => {
     ["an action without id", { action: "stop" }, "background_id"],
     ["an id without action", { command: "true", background_id: "bg_1" }, "background_id"],
   ])("R30 refuses %s", (_title, params, words) => {
-    const shell = new Shell(openWorkspace(root), commands);
+    const shell = new Shell(openWorkspace(root), room.commands);
     expect(shell.validateToolParams(params as ShellParams)).toContain(words);
   });
 
   it("leaves nothing behind for a command that left nothing", async () => {
     await run({ command: "true" });
     expect((await run({ command: "true" })).text).not.toContain("Left running");
-    expect(await commands.backgrounds()).toEqual([]);
+    expect(await room.commands.backgrounds()).toEqual([]);
   });
 });

@@ -1,62 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ENGINES, flat, removeTrees, search, tree } from "../../testing/searched-tree.ts";
 import { parseSearchPattern } from "../../text/patterns/search-dialect.ts";
-import { Access, NO_ACCESS_SETTINGS } from "../access.ts";
-import type { EngineMaker } from "./engine.ts";
 import { gitGrep } from "./git-grep.ts";
 import { systemGrep } from "./grep.ts";
 import { ripgrep } from "./ripgrep.ts";
-import { searchFiles } from "./search-files.ts";
-import type { SearchRequest, SearchResult } from "./search-request.ts";
-
-const ENGINES: readonly (readonly [string, readonly EngineMaker[]])[] = [
-  ["ripgrep", [ripgrep]],
-  ["git grep", [gitGrep]],
-  ["system grep", [systemGrep]],
-  ["JavaScript", []],
-];
-
-const made: string[] = [];
-
-function tree(files: Readonly<Record<string, string | Buffer>>): string {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "burin-search-")));
-  made.push(root);
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), content);
-  }
-  return root;
-}
-
-const REQUEST: SearchRequest = {
-  pattern: "x",
-  caseSensitive: false,
-  fixed: false,
-  include: [],
-  exclude: [],
-  respectGitIgnore: true,
-  most: 100,
-  context: 0,
-  namesOnly: false,
-};
-
-/** `headStart` false sends every file through the engine, also in a small tree. */
-async function search(root: string, request: Partial<SearchRequest>, engines: readonly EngineMaker[]) {
-  const access = new Access([root], NO_ACCESS_SETTINGS);
-  const { signal } = new AbortController();
-  return searchFiles(
-    access,
-    { place: root, isFolder: true },
-    { ...REQUEST, ...request, signal, engines, headStart: false },
-  );
-}
-
-function flat({ files }: SearchResult): string[] {
-  return files.flatMap((file) => file.lines.map(({ number, text }) => `${file.path}:${number}:${text}`));
-}
 
 const utf16 = (text: string) => Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]);
 
@@ -125,12 +73,7 @@ describe("search engines", () => {
     root = tree(FILES);
     execFileSync("git", ["init", "-q"], { cwd: root });
   });
-  afterAll(() => {
-    for (const folder of made) {
-      execFileSync("chmod", ["-R", "u+rwx", folder]);
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
+  afterAll(removeTrees);
 
   it("R83 each program is there, takes the pattern, and proposes no more than it must", async () => {
     const pattern = parseSearchPattern("wide[.]bar|foo\\.bar", { caseSensitive: true, fixed: false });

@@ -1,79 +1,17 @@
 import { execFileSync } from "node:child_process";
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { chmodSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { ENGINES, flat, REQUEST, removeTrees, search, tree } from "../../testing/searched-tree.ts";
 import { Access, NO_ACCESS_SETTINGS } from "../access.ts";
 import type { EngineMaker } from "./engine.ts";
 import { gitGrep } from "./git-grep.ts";
-import { systemGrep } from "./grep.ts";
 import { ripgrep } from "./ripgrep.ts";
 import { namesFrom } from "./run-engine.ts";
 import { searchFiles } from "./search-files.ts";
-import type { SearchRequest, SearchResult } from "./search-request.ts";
-
-const ENGINES: readonly (readonly [string, readonly EngineMaker[]])[] = [
-  ["ripgrep", [ripgrep]],
-  ["git grep", [gitGrep]],
-  ["system grep", [systemGrep]],
-  ["JavaScript", []],
-];
-
-const made: string[] = [];
-
-function tree(files: Readonly<Record<string, string | Buffer>>): string {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "burin-search-")));
-  made.push(root);
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), content);
-  }
-  return root;
-}
-
-const REQUEST: SearchRequest = {
-  pattern: "x",
-  caseSensitive: false,
-  fixed: false,
-  include: [],
-  exclude: [],
-  respectGitIgnore: true,
-  most: 100,
-  context: 0,
-  namesOnly: false,
-};
-
-/** `headStart` false sends every file through the engine, also in a small tree. */
-async function search(root: string, request: Partial<SearchRequest>, engines: readonly EngineMaker[]) {
-  const access = new Access([root], NO_ACCESS_SETTINGS);
-  const { signal } = new AbortController();
-  return searchFiles(
-    access,
-    { place: root, isFolder: true },
-    { ...REQUEST, ...request, signal, engines, headStart: false },
-  );
-}
-
-function flat({ files }: SearchResult): string[] {
-  return files.flatMap((file) => file.lines.map(({ number, text }) => `${file.path}:${number}:${text}`));
-}
 
 describe("search engines in odd places", () => {
-  afterAll(() => {
-    for (const folder of made) {
-      execFileSync("chmod", ["-R", "u+rwx", folder]);
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
+  afterAll(removeTrees);
 
   it.each(ENGINES)("P40 %s says that hits were left out only when they were", async (_name, engines) => {
     const many = tree({ "a.txt": "hit\n".repeat(12), "b.txt": "hit\n".repeat(8), "c.txt": "none\n" });
@@ -112,6 +50,7 @@ describe("search engines in odd places", () => {
       execFileSync("mkfifo", [join(odd, "in/pipe.txt")]);
       chmodSync(join(odd, "closed"), 0o000);
       const result = await search(odd, { pattern: "needle" }, engines);
+      chmodSync(join(odd, "closed"), 0o700);
       const isPrivileged = process.getuid?.() === 0;
       expect(flat(result)).toEqual(
         isPrivileged ? ["closed/b.txt:1:needle", "in/a.txt:1:needle"] : ["in/a.txt:1:needle"],
