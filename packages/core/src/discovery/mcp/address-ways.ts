@@ -1,14 +1,9 @@
-import {
-  SdkHttpError,
-  SSEClientTransport,
-  SseError,
-  StreamableHTTPClientTransport,
-  type Transport,
-} from "@modelcontextprotocol/client";
+import { SdkHttpError, SSEClientTransport, SseError, type Transport } from "@modelcontextprotocol/client";
 import type { McpServerSettings } from "../../settings/tool-sources.ts";
 import { CredentialStore } from "./credentials.ts";
 import { expanded, expandedValues } from "./definition.ts";
 import { httpFetch } from "./http-fetch.ts";
+import { HttpTransport } from "./http-transport.ts";
 import { McpError } from "./mcp-error.ts";
 import type { OAuthSettings } from "./oauth-client.ts";
 import { type OAuthNeeds, withLogin } from "./oauth-fetch.ts";
@@ -41,7 +36,7 @@ function streamable(needs: AddressNeeds, negotiates: boolean): Way {
     negotiates,
     open: () => {
       const { url, ...options } = optionsOf(needs);
-      return new StreamableHTTPClientTransport(url, options);
+      return new HttpTransport(url, options);
     },
     lastWords: () => "",
     // Refusals of a request that this kind of server does not know; all else would fail the other way, too.

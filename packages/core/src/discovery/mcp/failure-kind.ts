@@ -1,4 +1,5 @@
-import { SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
+import { ANSWER_LOST } from "./http-transport.ts";
 
 export function isTimeout(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
@@ -17,6 +18,7 @@ export function lossOf(error: unknown): "unsent" | "unknown" | null {
     if (error.code === SdkErrorCode.NotConnected || error.code === SdkErrorCode.SendFailed) return "unsent";
     return error.code === SdkErrorCode.ConnectionClosed ? "unknown" : null;
   }
+  if (error instanceof ProtocolError && error.code === ANSWER_LOST) return "unknown";
   const code = systemCode(error);
   if (code === null) return null;
   return REFUSED.has(code) ? "unsent" : "unknown";

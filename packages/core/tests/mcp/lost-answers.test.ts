@@ -1,0 +1,56 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { type McpProject, mcpProject } from "./project.ts";
+
+let project: McpProject;
+let server: Server;
+let calls: number;
+
+/** Breaks the stream of the first call in the middle of its answer. */
+beforeEach(async () => {
+  project = mcpProject();
+  calls = 0;
+  server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    if (request.method !== "POST") return response.writeHead(405).end();
+    const { id, method } = JSON.parse(body);
+    if (id === undefined) return response.writeHead(202).end();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (method === "tools/call") calls += 1;
+    if (method === "tools/call" && calls === 1) {
+      response.write('event: message\ndata: {"jsonrpc":"2.0",');
+      return setTimeout(() => response.destroy(), 20);
+    }
+    const results: Record<string, object> = {
+      initialize: {
+        protocolVersion: "2025-03-26",
+        capabilities: { tools: {} },
+        serverInfo: { name: "weak", version: "1" },
+      },
+      "tools/list": { tools: [{ name: "look", inputSchema: { type: "object" } }] },
+      "tools/call": { content: [{ type: "text", text: "seen" }] },
+    };
+    return response.end(
+      `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, result: results[method] })}\n\n`,
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+
+afterEach(async () => {
+  await project.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+it("P28 a call whose stream breaks before its answer fails at once, and the next one works", async () => {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const toolbox = project.open({ weak: { url } }, { approvalMode: "yolo" });
+  await toolbox.ready();
+  const { error } = await toolbox.call("weak__look", {});
+  expect(error?.type).toBe("mcp_connection_lost");
+  expect(calls).toBe(1);
+  expect(JSON.stringify((await toolbox.call("weak__look", {})).llmContent)).toContain("seen");
+});
