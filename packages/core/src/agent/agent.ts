@@ -10,7 +10,8 @@ import type { BackgroundTasks } from "./background-tasks.ts";
 import type { Budget } from "./budget.ts";
 import { startCalls } from "./call-round.ts";
 import { Compactor } from "./compaction/compactor.ts";
-import type { ContextFiles, ContextText } from "./context-files.ts";
+import type { ContextFiles } from "./context-files.ts";
+import { type Briefing, ContextNotes } from "./context-notes.ts";
 import { ContextSize } from "./context-size.ts";
 import { EventQueue } from "./event-queue.ts";
 import { History } from "./history.ts";
@@ -34,8 +35,7 @@ export interface AgentNeeds {
   /** In tokens; without it what is known of the model. */
   readonly contextWindow?: number;
   readonly contextFiles?: ContextFiles;
-  /** More that the model is told first, and again in place of what a compaction takes away. */
-  readonly briefing?: (moment: "start" | "compaction", signal: AbortSignal) => Promise<readonly string[]>;
+  readonly briefing?: Briefing;
   /** Shared with whoever spends on this agent's behalf. */
   readonly budget?: Budget;
   /** Work that goes on beside the loop; a run waits for it at its end. */
@@ -55,6 +55,7 @@ export class Agent {
   readonly #history = new History();
   readonly #record = new WorkRecord();
   readonly #size = new ContextSize();
+  readonly #notes: ContextNotes;
   readonly #compactor: Compactor;
   /** The calls of a run that its reader left; their answers still come and belong to the history. */
   #unfinished: Promise<unknown> = Promise.resolve();
@@ -68,22 +69,21 @@ export class Agent {
 
   constructor(needs: AgentNeeds) {
     this.#needs = needs;
-    const { model, past = [] } = needs;
+    const { model, contextFiles, briefing, past = [] } = needs;
     const window = needs.contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
     for (const event of past) {
       this.#apply(event);
       needs.background?.recall(event);
     }
+    const note = (event: AgentEvent) => this.#noted(event);
+    this.#notes = new ContextNotes({ contextFiles, briefing, record: this.#record, note });
     this.#compactor = new Compactor({
       model,
       size: this.#size,
       window,
       record: this.#record,
       request: () => this.#request(),
-      contextTexts: async () => {
-        const texts = (await needs.contextFiles?.again(this.#record.contextFiles)) ?? [];
-        return [...texts.map(({ text }) => text), ...(await this.#briefing("compaction"))];
-      },
+      contextTexts: () => this.#notes.again(this.#stop),
     });
   }
 
@@ -137,14 +137,8 @@ export class Agent {
 
   /** What the model is told before the prompt, and the prompt. */
   async *#prompts(text: string): AsyncGenerator<AgentEvent> {
-    const first = this.history.length === 0 ? await this.#briefing("start") : [];
-    for (const note of first) yield this.#noted({ type: "context", text: note });
-    yield* this.#contextNotes((await this.#needs.contextFiles?.initial()) ?? []);
+    yield* this.#notes.beforePrompt(this.history.length === 0, this.#stop);
     for (const words of [...this.words.takeAll(), text]) yield this.#noted(said(words));
-  }
-
-  async #briefing(moment: "start" | "compaction"): Promise<readonly string[]> {
-    return (await this.#needs.briefing?.(moment, this.#stop)) ?? [];
   }
 
   async *#turns(run: Run): AsyncGenerator<AgentEvent> {
@@ -256,27 +250,14 @@ export class Agent {
   }
 
   async *#runCalls(calls: readonly FunctionCall[], run: Run): AsyncGenerator<AgentEvent, AnsweredCall[]> {
-    const { budget, scheduler } = this.#needs;
+    const { budget, registry, scheduler } = this.#needs;
     const note = (event: AgentEvent) => this.#noted(event);
     const round = { scheduler, budget, window: this.#compactor.window, events: this.#told, note };
     const work = startCalls(calls, round, run);
     this.#unfinished = work;
     const answers = yield* this.#told.during(work);
-    yield* this.#touched(answers);
+    yield* this.#notes.touchedBy(answers, registry);
     return answers;
-  }
-
-  /** The context files of the folders that the calls have come to. */
-  async *#touched(calls: readonly AnsweredCall[]): AsyncGenerator<AgentEvent> {
-    const { contextFiles, registry } = this.#needs;
-    if (!contextFiles) return;
-    for (const call of calls) yield* this.#contextNotes(await contextFiles.touchedBy(call, registry));
-  }
-
-  *#contextNotes(texts: readonly ContextText[]): Generator<AgentEvent> {
-    for (const { file, text } of texts) {
-      if (!this.#record.contextFiles.has(file)) yield this.#noted({ type: "context", text, file });
-    }
   }
 
   #request(): ModelRequest {

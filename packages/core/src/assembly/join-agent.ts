@@ -2,6 +2,7 @@ import { Agent, type AgentNeeds } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { Budget, parseBudget } from "../agent/budget.ts";
 import { ContextFiles } from "../agent/context-files.ts";
+import type { Briefing } from "../agent/context-notes.ts";
 import { DeclaredTools } from "../agent/declared-tools.ts";
 import { systemPrompt } from "../agent/system-prompt.ts";
 import type { ChatModel } from "../models/chat-model.ts";
@@ -38,7 +39,7 @@ interface AgentParts {
   readonly waiting?: WaitingSources;
   /** More to go by, behind the system prompt. */
   readonly instructions?: string;
-  readonly briefing?: NonNullable<AgentNeeds["briefing"]>;
+  readonly briefing?: Briefing;
   readonly background?: NonNullable<AgentNeeds["background"]>;
   readonly onEvent?: (event: AgentEvent) => void;
   /** What happened before, of a session that is taken up again. */

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import type { AgentNeeds } from "../agent/agent.ts";
 import type { AgentEvent, UsagePurpose } from "../agent/agent-event.ts";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks } from "../agent/background-tasks.ts";
+import type { Briefing } from "../agent/context-notes.ts";
 import { editCorrector } from "../agent/edit-corrector.ts";
 import { pageAnswerer } from "../agent/page-answerer.ts";
 import { notice } from "../agent/plain-events.ts";
@@ -92,10 +92,7 @@ export function joinSession(options: SessionOptions) {
 }
 
 /** What the model is told of skills, and what hooks say. */
-function briefingOf(
-  definitions: () => Promise<Definitions>,
-  hooks: JoinedHooks | null,
-): NonNullable<AgentNeeds["briefing"]> {
+function briefingOf(definitions: () => Promise<Definitions>, hooks: JoinedHooks | null): Briefing {
   return async (moment, signal) => {
     const { skills } = await definitions();
     const said = hooks
