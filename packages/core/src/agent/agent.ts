@@ -75,8 +75,7 @@ export class Agent {
       this.#apply(event);
       needs.background?.recall(event);
     }
-    const note = (event: AgentEvent) => this.#noted(event);
-    this.#notes = new ContextNotes({ contextFiles, briefing, record: this.#record, note });
+    this.#notes = new ContextNotes({ contextFiles, briefing, record: this.#record, note: this.#noted });
     this.#compactor = new Compactor({
       model,
       size: this.#size,
@@ -241,7 +240,7 @@ export class Agent {
     const { model, budget } = this.#needs;
     const request = this.#request();
     const estimated = this.#size.of(request);
-    const reply = yield* readReply({ model, request, note: (event) => this.#noted(event) }, signal);
+    const reply = yield* readReply({ model, request, note: this.#noted }, signal);
     if (reply.usage) this.#size.learn(estimated, reply.usage.inputTokens);
     if (reply.end.reason !== "error") {
       budget?.spend(reply.usage ?? estimatedUsage(estimated, reply, this.#size), model.name);
@@ -251,8 +250,13 @@ export class Agent {
 
   async *#runCalls(calls: readonly FunctionCall[], run: Run): AsyncGenerator<AgentEvent, AnsweredCall[]> {
     const { budget, registry, scheduler } = this.#needs;
-    const note = (event: AgentEvent) => this.#noted(event);
-    const round = { scheduler, budget, window: this.#compactor.window, events: this.#told, note };
+    const round = {
+      scheduler,
+      budget,
+      window: this.#compactor.window,
+      events: this.#told,
+      note: this.#noted,
+    };
     const work = startCalls(calls, round, run);
     this.#unfinished = work;
     const answers = yield* this.#told.during(work);
@@ -267,11 +271,11 @@ export class Agent {
   }
 
   /** Enters the history when it happens, not when somebody reads it. */
-  #noted(event: AgentEvent): AgentEvent {
+  readonly #noted = (event: AgentEvent): AgentEvent => {
     this.#apply(event);
     this.#needs.onEvent?.(event);
     return event;
-  }
+  };
 
   #apply(event: AgentEvent): void {
     this.#history.apply(event);

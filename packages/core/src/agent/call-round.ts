@@ -34,13 +34,12 @@ export function startCalls(
   const refused = calls.slice(affordable.length);
   if (affordable.length === 0) refuseAll(refused, hear);
   let announced = 0;
-  const work = scheduler.run(affordable, signal, (call) => {
+  return scheduler.run(affordable, signal, (call) => {
     hear(call);
     announced += 1;
     // The scheduler has told of all its calls and answered none: these are the rest of the same reply.
     if (announced === affordable.length) refuseAll(refused, hear);
   });
-  return work;
 }
 
 /** Calls beyond the budget have their answers like any other; all are announced before one is answered. */
