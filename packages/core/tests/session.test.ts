@@ -157,6 +157,22 @@ describe("a session that is recorded", () => {
     await again.close();
   });
 
+  it.each(["in the next process", "at once"])(
+    "P13 P35 goes on behind a reply that broke off, %s",
+    async (when) => {
+      const broken = { text: "Half of", error: { message: "gone" } };
+      const first = session([broken, ...(when === "at once" ? [{ text: "Done." }] : [])]);
+      expect((await play(first.run("go"))).at(-1)).toMatchObject({ status: "error" });
+      if (when !== "at once") await first.close();
+      const again = when === "at once" ? first : session([{ text: "Done." }], { resume: await resumed() });
+      expect((await play(again.goOn())).at(-1)).toMatchObject({ status: "success", result: "Done." });
+      expect(again.history.map(({ role }) => role)).toEqual(["user", "model", "user", "model"]);
+      expect((await play(again.goOn())).at(-1)).toMatchObject({ error: { type: "nothing_left" } });
+      expect((await play(again.goOn())).at(-1)).toMatchObject({ error: { type: "nothing_left" } });
+      await again.close();
+    },
+  );
+
   it("P13 cut at any record it has a history that a strict model takes", async () => {
     const script = [
       { thought: "hm", text: "Two.", calls: [writing("a.txt", "a\n"), writing("b.txt", "b\n")] },

@@ -14,6 +14,12 @@ export function done(status: RunStatus, { turns, text, error }: Outcome): AgentE
   return error === undefined ? event : { ...event, error: { type: error.type, message: error.message } };
 }
 
+/** The run was ended by a failure or by the person, and not by what the model said last. */
+export function isCutOff({ status, error }: Extract<AgentEvent, { type: "done" }>): boolean {
+  const isWhole = error?.type === "nothing_left" || error?.type === "schema_mismatch";
+  return !isWhole && (status === "error" || status === "cancelled");
+}
+
 const REFUSALS = new Set(["needs_approval", "denied", "cancelled", "plan_declined", "undecided"]);
 
 type Unapproved = Exclude<AnsweredCall, { readonly status: "success" }>;

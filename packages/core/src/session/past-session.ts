@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
+import { isCutOff } from "../agent/outcome.ts";
 import type { Confirmation } from "../tools/tools.ts";
 import type { SeenFile } from "../workspace/read-record.ts";
 import { newLogState, readLog } from "./read-log.ts";
@@ -12,6 +13,7 @@ export class PastSession {
   readonly #state = newLogState();
   readonly #calls = new UnsettledCalls();
   readonly #seen: SeenFile[] = [];
+  #isUnfinished = false;
   /** What calls have shown or written whose answers are not in the log yet. */
   #unanswered: SeenFile[] = [];
 
@@ -31,6 +33,11 @@ export class PastSession {
   /** The calls at its end that have no answer. */
   get calls(): UnsettledCalls {
     return this.#calls;
+  }
+
+  /** Its last run ended before the model had ended its turn. */
+  get isUnfinished(): boolean {
+    return this.#isUnfinished;
   }
 
   /** What the model knows of files by the answers in the log, in the order in which it came to know it. */
@@ -65,6 +72,7 @@ export class PastSession {
         if (!isOfUser(event)) yield { type: "text", role: "user", text: LOST_BEGINNING };
       }
       this.#calls.follow(event);
+      this.#isUnfinished = event.type === "done" ? isCutOff(event) : this.#isUnfinished || isSaid(event);
       this.#followReads(event, seen);
       yield event;
     }
@@ -84,6 +92,10 @@ export function parkedQuestion(path: string): Confirmation | null {
   const past = new PastSession(path);
   for (const _event of past.events(() => undefined));
   return past.calls.question?.confirmation ?? null;
+}
+
+function isSaid(event: AgentEvent): boolean {
+  return event.type === "text" && event.role === "model";
 }
 
 function isPartOfHistory({ type }: AgentEvent): boolean {

@@ -1,5 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
+import { isCutOff } from "../agent/outcome.ts";
 import type { JsonSchema } from "../messages/json-schema.ts";
 import { WorkspaceError } from "../workspace/workspace.ts";
 import type { Parking } from "./parking.ts";
@@ -29,6 +30,11 @@ const NOTHING_LEFT: AgentEvent = {
   error: { type: "nothing_left", message: "There is nothing to go on with: the session waits for a prompt." },
 };
 
+const CUT_OFF: AgentEvent = {
+  type: "context",
+  text: "[The run ended here, before the reply was complete. Go on from there.]",
+};
+
 async function boundBy() {
   return (await import("./bound-answer.ts")).boundAnswer;
 }
@@ -37,6 +43,8 @@ async function boundBy() {
 export class SessionRun {
   readonly #needs: SessionRunNeeds;
   #hasBegun = false;
+  /** How the last run of this process ended. */
+  #lastEnd: Extract<AgentEvent, { type: "done" }> | null = null;
 
   constructor(needs: SessionRunNeeds) {
     this.#needs = needs;
@@ -49,7 +57,10 @@ export class SessionRun {
     const events = schema ? (await boundBy())(schema, prompt, ask) : ask(prompt);
     for await (const event of events) {
       recording?.note(event);
-      if (event.type === "done") yield* this.#faultOfRecord();
+      if (event.type === "done") {
+        this.#lastEnd = event;
+        yield* this.#faultOfRecord();
+      }
       yield event;
     }
   }
@@ -70,10 +81,15 @@ export class SessionRun {
   async *#events(prompt: string | null, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const left = this.#hasBegun ? [] : (this.#needs.past?.calls.notBegun ?? []);
     if (!this.#hasBegun) yield* this.#begin(prompt === null);
-    const { agent } = this.#needs;
+    const { agent, past } = this.#needs;
     const isWaiting = left.length === 0 && agent.history.at(-1)?.role !== "user";
-    if (prompt === null && isWaiting) yield NOTHING_LEFT;
-    else yield* agent.run(prompt ?? left, signal);
+    if (prompt === null && isWaiting) {
+      const isUnfinished = this.#lastEnd ? isCutOff(this.#lastEnd) : past?.isUnfinished;
+      if (!isUnfinished) return yield NOTHING_LEFT;
+      agent.enter(CUT_OFF);
+      yield CUT_OFF;
+    }
+    yield* agent.run(prompt ?? left, signal);
   }
 
   *#begin(isGoingOn: boolean): Generator<AgentEvent> {
