@@ -1,4 +1,4 @@
-import { visibleText } from "../text/untrusted.ts";
+import { withoutUnseen } from "../text/untrusted-text.ts";
 import { decodeText, type TextReader } from "./decode-text.ts";
 import type { WebAnswer } from "./fetch-web.ts";
 import { indentJson } from "./indent-json.ts";
@@ -50,7 +50,7 @@ export async function readPage(
       );
     const text =
       kind.mimeType === "application/pdf" ? await (await import("./pdf-text.ts")).pdfText(bytes, signal) : "";
-    if (text !== "") return { ...base, text: visibleText(text) };
+    if (text !== "") return { ...base, text: withoutUnseen(text) };
     const fault = kind.fault(bytes);
     if (fault !== null)
       throw new WebError("broken_content", `${url.href} (${kind.mimeType}) is damaged: ${fault}.`);
@@ -66,7 +66,12 @@ export async function readPage(
   }
   const { title, text, notes } = await shapedText(raw, { url, mimeType, format });
   const cut = isCut ? [`Only the first ${inMb(bytes)} were read.`] : [];
-  return { ...base, title: visibleText(title), text: visibleText(text).trim(), notes: [...notes, ...cut] };
+  return {
+    ...base,
+    title: withoutUnseen(title),
+    text: withoutUnseen(text).trim(),
+    notes: [...notes, ...cut],
+  };
 }
 
 async function shapedText(

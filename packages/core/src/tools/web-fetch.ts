@@ -7,7 +7,7 @@ import { PageCache } from "../network/page-cache.ts";
 import type { Page, PageFormat } from "../network/read-page.ts";
 import { WebError } from "../network/web-error.ts";
 import { wholeCharacterEnd } from "../text/truncate.ts";
-import { untrusted } from "../text/untrusted.ts";
+import { untrustedFromWeb } from "../text/untrusted-text.ts";
 import { BaseTool, type Confirmation, type ToolResult } from "./tools.ts";
 
 export interface WebFetchParams {
@@ -173,7 +173,7 @@ export class WebFetch extends BaseTool<WebFetchParams> {
           ]
         : [];
     return {
-      llmContent: `${[headOf(page), ...notes].join("\n")}\n${untrusted(answer, newId())}`,
+      llmContent: `${[headOf(page), ...notes].join("\n")}\n${untrustedFromWeb(answer, newId())}`,
       returnDisplay: `Answered from ${page.url}.`,
     };
   }
@@ -245,7 +245,7 @@ function shown(page: Page, offset: number, notes: readonly string[] = []): ToolR
     ...notes,
     ...page.notes,
     ...place,
-    untrusted(title + part, newId()),
+    untrustedFromWeb(title + part, newId()),
     ...rest,
   ].join("\n");
   return { llmContent: content, returnDisplay };
@@ -262,6 +262,6 @@ function partEnd(text: string, offset: number): number {
 function httpError(page: Page): ToolResult {
   const message = `${page.url} answered HTTP ${page.status}.`;
   const excerpt = page.text.slice(0, MOST_ERROR_CHARACTERS);
-  const llmContent = excerpt === "" ? message : `${message}\n${untrusted(excerpt, newId())}`;
+  const llmContent = excerpt === "" ? message : `${message}\n${untrustedFromWeb(excerpt, newId())}`;
   return { llmContent, returnDisplay: message, error: { type: "http_error", message } };
 }

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
 import type { FoundPage } from "../network/search/search-web.ts";
 import { WebError } from "../network/web-error.ts";
-import { untrusted, visibleText } from "../text/untrusted.ts";
+import { untrustedFromWeb, withoutUnseen } from "../text/untrusted-text.ts";
 import { BaseTool, type ToolResult } from "./tools.ts";
 
 export interface WebSearchParams {
@@ -79,7 +79,7 @@ export class WebSearch extends BaseTool<WebSearchParams> {
 }
 
 function seen({ title, snippet, ...page }: FoundPage): FoundPage {
-  return { ...page, title: visibleText(title), snippet: visibleText(snippet) };
+  return { ...page, title: withoutUnseen(title), snippet: withoutUnseen(snippet) };
 }
 
 function found(pages: readonly FoundPage[], query: string, service: string): ToolResult {
@@ -92,7 +92,7 @@ function found(pages: readonly FoundPage[], query: string, service: string): Too
   });
   const id = globalThis.crypto.randomUUID().replaceAll("-", "").slice(0, 16);
   return {
-    llmContent: `${head}\n${untrusted(sources.join("\n"), id)}`,
+    llmContent: `${head}\n${untrustedFromWeb(sources.join("\n"), id)}`,
     returnDisplay: [head, ...pages.map(({ title, url }, index) => `${index + 1}. ${title}: ${url}`)].join(
       "\n",
     ),

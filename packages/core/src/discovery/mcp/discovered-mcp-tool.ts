@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { JsonSchema } from "../../messages/json-schema.ts";
 import type { PartUnion } from "../../messages/parts.ts";
 import { keepHeadAndTail } from "../../text/truncate.ts";
-import { markedUntrusted } from "../../text/untrusted-text.ts";
+import { untrustedFromServer } from "../../text/untrusted-text.ts";
 import { visibleText } from "../../text/visible-text.ts";
 import {
   BaseTool,
@@ -134,7 +134,7 @@ export class DiscoveredMCPTool extends BaseTool {
     const { parts, isError } = readCallResult(result);
     const source = `MCP server ${shownName(this.serverName)}`;
     const llmContent = parts.map((part) =>
-      typeof part === "string" ? markedUntrusted(part, source, randomBytes(6).toString("hex")) : part,
+      typeof part === "string" ? untrustedFromServer(part, source, randomBytes(6).toString("hex")) : part,
     );
     const shown = keepHeadAndTail(
       parts.map(displayText).join("\n"),

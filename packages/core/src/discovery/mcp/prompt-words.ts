@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { PartUnion } from "../../messages/parts.ts";
-import { markedUntrusted } from "../../text/untrusted-text.ts";
+import { untrustedFromServer } from "../../text/untrusted-text.ts";
 
 /** Where prompts and resources come from. */
 interface ServerWords {
@@ -44,7 +44,7 @@ export async function withServerWords(
   for (const [, alias = "", uri = ""] of text.matchAll(MENTION)) {
     if (!aliases.includes(alias)) continue;
     const content = textOf(await door.readResource(alias, uri, signal));
-    brought.push(markedUntrusted(content, `${alias}:${uri}`, randomBytes(6).toString("hex")));
+    brought.push(untrustedFromServer(content, `${alias}:${uri}`, randomBytes(6).toString("hex")));
   }
   return [text, ...brought].join("\n\n");
 }
