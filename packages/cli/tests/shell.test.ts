@@ -193,3 +193,12 @@ describe("run_shell_command on the command line", () => {
     expect(asked).toMatchObject({ code: 3, stdout: expect.stringContaining("WITHOUT the sandbox") });
   });
 });
+
+it("P8 a command runs where the folder for temporary files has been cleaned away", async () => {
+  const env = { TMPDIR: join(root, "gone") };
+  const ended = await burin(["call", "run_shell_command", '{"command":"echo here"}', "-y"], {
+    cwd: root,
+    env,
+  });
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining("here") });
+});

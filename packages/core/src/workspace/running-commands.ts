@@ -148,7 +148,8 @@ export class RunningCommands {
   #openSession(): Session {
     if (this.#session !== null) return this.#session;
     const folder = join(tmpdir(), TEMPORARY_PREFIX + randomBytes(8).toString("hex"));
-    mkdirSync(folder, { mode: 0o700 });
+    // Systems that clean up take away the folder itself, which the environment still names.
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.#ledger.note({ temporary: folder });
     const forget = endAtExit(() => {
       rmSync(folder, { recursive: true, force: true });
