@@ -1,3 +1,4 @@
+import { messageOf } from "../text/error-message.ts";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "../text/truncate.ts";
 import { type SubagentAnswer, type TaskParams, toldAnswer } from "../tools/task.ts";
 import type { AgentEvent } from "./agent-event.ts";
@@ -93,7 +94,7 @@ export class BackgroundTasks implements TaskList {
     try {
       answer = await work(signal, onStep);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       answer = { status: "failed", text: "", reason, steps: [] };
     }
     // Its last words may have come before it was stopped, and nobody wants them any more.

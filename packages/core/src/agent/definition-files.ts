@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "../text/error-message.ts";
 import type { FrontMatter } from "../text/front-matter.ts";
 
 /** What a person wrote into a Markdown file for the agent to use: a subagent, a skill, a command. */
@@ -45,7 +46,7 @@ export async function definedIn<Thing extends { readonly name: string }>(
         const thing = make(file);
         found.set(thing.name, thing);
       } catch (error) {
-        problems.push(`${file.path} ${error instanceof Error ? error.message : String(error)}.`);
+        problems.push(`${file.path} ${messageOf(error)}.`);
       }
     }
   }
@@ -84,7 +85,7 @@ async function readAll(
       const text = await textOf(path);
       if (text !== null) files.push({ name, path, ...frontMatter(text) });
     } catch (error) {
-      problems.push(`${path} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+      problems.push(`${path} cannot be used: ${messageOf(error)}`);
     }
   }
   return { files, problems };

@@ -1,5 +1,6 @@
 import { parseRule, type Rule } from "../approval/rules.ts";
 import type { GrantStore } from "../settings/grants.ts";
+import { messageOf } from "../text/error-message.ts";
 import type { GrantScope } from "../tools/tools.ts";
 
 /** What the person answered "always" to, in this session and in those before. */
@@ -52,8 +53,4 @@ export function grantsOf(home: string, project: string): Grants {
       }
     },
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { burinHome } from "../settings/load-settings.ts";
 import type { Settings } from "../settings/settings.ts";
+import { messageOf } from "../text/error-message.ts";
 import type { ShellProgram } from "../workspace/shell-program.ts";
 
 /** What this machine has of what Burin can use. */
@@ -65,7 +66,7 @@ async function proxyFault(environment: NodeJS.ProcessEnv): Promise<string | null
     for (const scheme of ["http", "https"]) routeTo(new URL(`${scheme}://example.com/`), environment);
     return null;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 

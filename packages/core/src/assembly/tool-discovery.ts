@@ -1,3 +1,4 @@
+import { messageOf } from "../text/error-message.ts";
 import type { DiscoveryFailure, ToolRegistry, ToolSource } from "../tools/tool-registry.ts";
 
 /** Opens the sources that settings name. `report` hears of what a source leaves out. */
@@ -53,7 +54,7 @@ export class ToolDiscovery {
       for (const source of this.#sources) this.#registry.addSource(source);
       for (const source of this.#sources) this.#discover(source);
     } catch (error) {
-      this.#fail({ source: "tools", message: error instanceof Error ? error.message : String(error) });
+      this.#fail({ source: "tools", message: messageOf(error) });
     }
   }
 

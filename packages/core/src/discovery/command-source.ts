@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { jsonFault } from "../settings/json-fault.ts";
 import type { DiscoverySettings } from "../settings/tool-sources.ts";
+import { messageOf } from "../text/error-message.ts";
 import { splitShellWords } from "../text/shell-command/shell-words.ts";
 import type { ToolSource } from "../tools/tool-registry.ts";
 import type { Tool } from "../tools/tools.ts";
@@ -87,7 +88,7 @@ function declared(value: unknown, command: string) {
   try {
     return readDeclarations(value);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     throw new Error(`What ${command} printed cannot be used: ${message}`);
   }
 }
@@ -98,7 +99,7 @@ async function parsed(text: string, command: string): Promise<unknown> {
     return JSON.parse(json);
   } catch (error) {
     const fault = await jsonFault(json);
-    const where = fault ?? (error instanceof Error ? error.message : String(error));
+    const where = fault ?? messageOf(error);
     throw new Error(`What ${command} printed is not JSON: ${where}`);
   }
 }

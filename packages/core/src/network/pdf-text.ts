@@ -1,3 +1,4 @@
+import { messageOf } from "../text/error-message.ts";
 import { WebError } from "./web-error.ts";
 
 /** Reading a page takes some milliseconds of the one thread there is; a document may have thousands. */
@@ -9,7 +10,7 @@ export async function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<s
   // The reader takes the bytes for itself.
   const document = await getDocumentProxy(Uint8Array.from(bytes), { verbosity: 0 }).catch(
     (error: unknown) => {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new WebError("broken_content", `The PDF cannot be read: ${why.slice(0, 200)}`);
     },
   );

@@ -1,5 +1,6 @@
 import type { Verdict } from "../approval/approval-policy.ts";
 import type { FunctionCall } from "../messages/function-call.ts";
+import { messageOf } from "../text/error-message.ts";
 import type { Confirmation, Tool, ToolError, ToolResult } from "../tools/tools.ts";
 import { WorkspaceError } from "../workspace/workspace.ts";
 import { boundedContent } from "./function-response.ts";
@@ -74,8 +75,4 @@ export function plainQuestion(tool: Tool, call: FunctionCall): Confirmation {
 export function errorOf(error: unknown): ToolError {
   if (error instanceof WorkspaceError) return { type: error.code, message: error.message };
   return { type: "tool_failed", message: `The tool failed unexpectedly: ${messageOf(error)}` };
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,6 +2,7 @@ import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
 import type { HookedCall } from "../hooks/hooks.ts";
 import { coerceArguments } from "../messages/check-schema.ts";
 import type { FunctionCall } from "../messages/function-call.ts";
+import { messageOf } from "../text/error-message.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { Confirmation, Decision, GrantScope, Tool, ToolError } from "../tools/tools.ts";
 import {
@@ -13,7 +14,6 @@ import {
   errorOf,
   type FinalState,
   failed,
-  messageOf,
   needsApproval,
   plainQuestion,
   undecided,

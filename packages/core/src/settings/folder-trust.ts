@@ -1,5 +1,6 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { messageOf } from "../text/error-message.ts";
 import { parseLayer } from "./parse-layer.ts";
 import { definitionEffects } from "./project-definitions.ts";
 import { type ProjectSettings, projectSettings } from "./project-settings.ts";
@@ -55,7 +56,7 @@ export async function openProject(
       throw new SettingsError(`${file} is no settings file.`);
     else settings = projectSettings(parseLayer(file, await readFile(file, "utf8")), person);
   } catch (error) {
-    fault = error instanceof Error ? error.message : String(error);
+    fault = messageOf(error);
   }
   const { answer, trustFault } = await answerOf(home, root);
   const { refused } = settings;
@@ -84,7 +85,7 @@ async function answerOf(
   try {
     return { answer: await new TrustStore(home).of(root) };
   } catch (error) {
-    return { answer: null, trustFault: error instanceof Error ? error.message : String(error) };
+    return { answer: null, trustFault: messageOf(error) };
   }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { messageOf } from "../text/error-message.ts";
 import type { FolderTrust, ProjectFolder } from "./folder-trust.ts";
 import { mergeSettings, type Settings, SettingsError } from "./settings.ts";
 import type { TrustStore } from "./trust.ts";
@@ -122,8 +123,6 @@ function textOf(file: string): string | null {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") return null;
-    throw new SettingsError(
-      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new SettingsError(`${file} cannot be read: ${messageOf(error)}`);
   }
 }

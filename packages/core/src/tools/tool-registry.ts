@@ -1,4 +1,5 @@
 import type { FunctionDeclaration } from "../messages/function-call.ts";
+import { messageOf } from "../text/error-message.ts";
 import { declarationOf, type Tool } from "./tools.ts";
 
 /** Where tools come from that are not built in: a command, an MCP server. */
@@ -129,8 +130,4 @@ export class ToolRegistry {
     }
     return failures;
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

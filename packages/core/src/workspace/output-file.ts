@@ -1,5 +1,6 @@
 import { close, mkdirSync, openSync, write } from "node:fs";
 import { dirname } from "node:path";
+import { messageOf } from "../text/error-message.ts";
 import { type NewlineCounter, withNewlineCounter } from "./newline-counter.ts";
 
 /** Left free in a buffer, so that whatever one reading brings still fits. */
@@ -166,8 +167,4 @@ export class OutputFile {
 function borrowed(counter: NewlineCounter | null): NewlineCounter {
   if (counter === null) throw new Error("The newline counter was not lent at once.");
   return counter;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

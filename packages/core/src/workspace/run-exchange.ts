@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
+import { messageOf } from "../text/error-message.ts";
 import { endAtExit } from "./at-exit.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import { endTree, RUN_VARIABLE, type TreeMarks } from "./process-tree.ts";
@@ -62,7 +63,7 @@ export async function exchange(request: ExchangeRequest): Promise<ExchangeEnd> {
     ledger.note({ pid: child.pid, started });
     return await answerOf(child, request, { runId, known: new Map([[child.pid, started]]) });
   } catch (error) {
-    const startError = error instanceof Error ? error.message : String(error);
+    const startError = messageOf(error);
     return { stdout: Buffer.alloc(0), stderr: "", exitCode: null, signal: null, stopped: null, startError };
   } finally {
     plan?.release();

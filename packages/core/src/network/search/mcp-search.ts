@@ -1,4 +1,5 @@
 import type { WebSearchSettings } from "../../settings/settings.ts";
+import { messageOf } from "../../text/error-message.ts";
 import { WebError } from "../web-error.ts";
 import { type FoundPage, field, listField, type SearchQuestion, textField } from "./search-service.ts";
 
@@ -40,7 +41,7 @@ export async function searchByServer(
   const argumentsFor = (schema: unknown) => searchArguments(schema, { query, most });
   const answer = await call({ server, tool, argumentsFor }, signal).catch((error: unknown) => {
     signal.throwIfAborted();
-    throw new WebError("search_failed", error instanceof Error ? error.message : String(error));
+    throw new WebError("search_failed", messageOf(error));
   });
   const text = listField(answer, "content")
     .map((block) => textField(block, "text"))

@@ -1,4 +1,5 @@
 import { type Command, forEachChild, type ParsedScript, parse, type SyntaxNode } from "unbash";
+import { messageOf } from "../error-message.ts";
 import type {
   ShellAssignment,
   ShellCommand,
@@ -21,7 +22,7 @@ export function parseShellCommand(line: string): ShellCommand {
   try {
     reader.readScript(parse(line), START);
   } catch (error) {
-    reader.fail(error instanceof Error ? error.message : String(error));
+    reader.fail(messageOf(error));
   }
   const hidden = HIDDEN.exec(line)?.[0];
   if (hidden !== undefined) {
