@@ -74,9 +74,10 @@ export {
 export { type Settings, SettingsError, type SettingsInput } from "./settings/settings.ts";
 export { SETTINGS_SCHEMA } from "./settings/settings-schema.ts";
 export type { TrustAnswer, TrustState, TrustStore } from "./settings/trust.ts";
+export type { CorrectEdit, FailedEdit } from "./text/correct-edit.ts";
 export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";
 export { visibleText } from "./text/visible-text.ts";
-export { type CorrectEdit, Edit, Edit as EditTool, type FailedEdit } from "./tools/edit.ts";
+export { Edit, Edit as EditTool } from "./tools/edit.ts";
 export { ExitPlanMode, ExitPlanMode as ExitPlanModeTool } from "./tools/exitPlanMode.ts";
 export { Glob, Glob as GlobTool } from "./tools/glob.ts";
 export { Grep, Grep as GrepTool } from "./tools/grep.ts";

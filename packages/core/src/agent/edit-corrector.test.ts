@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChatModel, ModelEvent, ModelRequest } from "../models/chat-model.ts";
 import { type ScriptLine, scriptedModel } from "../models/scripted.ts";
-import type { FailedEdit } from "../tools/edit.ts";
+import type { FailedEdit } from "../text/correct-edit.ts";
 import { editCorrector } from "./edit-corrector.ts";
 
 const FAILED: FailedEdit = {

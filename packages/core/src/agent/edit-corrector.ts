@@ -1,5 +1,5 @@
 import type { ChatModel } from "../models/chat-model.ts";
-import type { CorrectEdit, FailedEdit } from "../tools/edit.ts";
+import type { CorrectEdit, FailedEdit } from "../text/correct-edit.ts";
 
 const INSTRUCTION = `A text replacement in a file failed, because the old text does not match the file exactly once.
 Find the one place that was meant and answer with a JSON object only:

@@ -51,14 +51,30 @@ interface PlacedEdit {
   readonly replacements: readonly Replacement[];
 }
 
-/** Whether the same texts are replaced by the same ones, wherever they stand by now. */
-export function isSameEdit(planned: PlacedEdit, now: PlacedEdit): boolean {
+/**
+ * Whether the same texts are replaced by the same ones, wherever they stand by now; where the content was changed by
+ * others, in lines that are the same.
+ */
+export function isSameEdit(
+  planned: PlacedEdit,
+  now: PlacedEdit,
+  { byOthers }: { readonly byOthers: boolean },
+): boolean {
   if (planned.replacements.length !== now.replacements.length) return false;
   const replaced = ({ content, replacements }: PlacedEdit) =>
-    replacements.map(({ start, end, text }) => ({ old: content.slice(start, end), fresh: text }));
+    replacements.map(({ start, end, text }) => ({
+      old: byOthers ? linesOf(content, start, end) : content.slice(start, end),
+      fresh: text,
+    }));
   const places = replaced(planned);
   return replaced(now).every(({ old, fresh }, index) => {
     const place = places[index];
     return place?.old === old && place.fresh === fresh;
   });
+}
+
+/** The whole lines that a stretch lies on. */
+function linesOf(content: string, start: number, end: number): string {
+  const close = content.indexOf("\n", end);
+  return content.slice(content.lastIndexOf("\n", start - 1) + 1, close === -1 ? content.length : close);
 }

@@ -1,7 +1,8 @@
 import type { Settings } from "../settings/settings.ts";
+import type { CorrectEdit } from "../text/correct-edit.ts";
 import type { Commands } from "../workspace/commands.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { type CorrectEdit, Edit } from "./edit.ts";
+import { Edit } from "./edit.ts";
 import { ExitPlanMode, type Planning } from "./exitPlanMode.ts";
 import { Glob } from "./glob.ts";
 import { Grep } from "./grep.ts";

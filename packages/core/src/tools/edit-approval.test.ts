@@ -124,6 +124,13 @@ describe("edit: approval", () => {
     });
     expect((await edit({ old: "ALPHA", new: "beta" }, touching.box)).error?.type).toBe("changed_on_disk");
     expect(await content()).toBe("changed\nmiddle\nOMEGA\n");
+    // The shown diff would not be what is written.
+    const sameLine = asking(async () => {
+      await writeFile(file, "changed\nmiddle too\nOMEGA\n");
+      return { outcome: "once" };
+    });
+    expect((await edit({ old: "middle", new: "centre" }, sameLine.box)).error?.type).toBe("changed_on_disk");
+    expect(await content()).toBe("changed\nmiddle too\nOMEGA\n");
   });
 });
 

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -68,6 +68,15 @@ describe("edit: what it does", () => {
     expect((await edit({ old: "z", new: "w", count: 3 })).llmContent).toMatch(
       /^Failed to edit, expected 3 occurrences but found 2/,
     );
+  });
+
+  it("X6 a path that is not absolute, or names a folder, is answered with what to give instead", async () => {
+    const meant = await edit({ old: "a", new: "b", path: `file://${file}` });
+    expect(meant.llmContent).toContain(`probably means "${file}"`);
+    expect((await edit({ old: "", new: "b", path: `${join(root, "new")}/` })).error?.type).toBe(
+      "is_a_directory",
+    );
+    expect(await readdir(root)).toEqual([]);
   });
 
   it("R93 R97 an empty old_string makes a new file, with its folders", async () => {

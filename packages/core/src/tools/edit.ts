@@ -1,8 +1,10 @@
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute } from "node:path";
 import type { JsonSchema } from "../messages/json-schema.ts";
+import type { CorrectEdit } from "../text/correct-edit.ts";
 import type { DiffOfFile } from "../text/diff.ts";
 import type { EditMatch, EditRequest, Replacement } from "../text/edit-match.ts";
 import type { FileSnapshot, FileWrite, LargePlan } from "../workspace/file-change.ts";
+import { meantPath } from "../workspace/meant-path.ts";
 import { untilLanded } from "../workspace/until-landed.ts";
 import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
 import { type Approval, BaseTool, type Confirmation, type ToolError, type ToolResult } from "./tools.ts";
@@ -13,22 +15,6 @@ export interface EditParams {
   readonly new_string: string;
   readonly expected_replacements?: number;
 }
-
-/** A replacement that no deterministic stage could place. */
-export interface FailedEdit {
-  readonly content: string;
-  readonly oldText: string;
-  readonly newText: string;
-  readonly reason: string;
-  /** Of the closest region, counted from 1. */
-  readonly line: number;
-}
-
-/** Proposes another old and new text, or null. What it proposes must itself match as often as expected. */
-export type CorrectEdit = (
-  failed: FailedEdit,
-  signal: AbortSignal,
-) => Promise<{ readonly oldText: string; readonly newText: string } | null>;
 
 export interface EditOptions {
   /** Absent where there is no model, or where the person switched it off. */
@@ -63,6 +49,9 @@ type Located = { readonly match: Matched } | { readonly failure: ToolError };
 
 /** Finding a place and showing a change is much code, which most starts of Burin have no use for. */
 const changing = () => import("../text/changing.ts");
+
+/** As little as can be read, to learn why a file cannot be. */
+const A_LOOK = { offset: 0, limit: 1, mostLineCharacters: 1 };
 
 export class Edit extends BaseTool<EditParams> {
   readonly name = "edit";
@@ -154,7 +143,7 @@ export class Edit extends BaseTool<EditParams> {
 
   protected override checkParams({ file_path: path, old_string, new_string }: EditParams): string | null {
     if (!isAbsolute(path)) {
-      return `"file_path" must be absolute. "${path}" probably means "${resolve(this.#workspace.root, path)}".`;
+      return `"file_path" must be absolute. "${path}" probably means "${meantPath(path, this.#workspace.root)}".`;
     }
     if (old_string !== "" && old_string === new_string) {
       return '"old_string" and "new_string" are the same: nothing would change.';
@@ -167,10 +156,7 @@ export class Edit extends BaseTool<EditParams> {
     const before = await this.#workspace.snapshot(file);
     if (params.old_string === "") return this.#creation(params, before);
     if (before.isLarge) return this.#prepareLarge(params, signal);
-    if (!before.exists)
-      await this.#workspace
-        .read(file, { offset: 0, limit: 1, mostLineCharacters: 1 }, signal)
-        .catch(suggestCreation);
+    if (!before.exists) await this.#workspace.read(file, A_LOOK, signal).catch(suggestCreation);
     if (before.text === null) return { failure: (await changing()).notText(file) };
     const located = await this.#located(params, before, signal);
     if ("failure" in located) return located;
@@ -228,8 +214,9 @@ export class Edit extends BaseTool<EditParams> {
     const match = await placeOf({ content, oldText, newText, expected, isOutdated: true });
     if (match.status !== "matched") throw conflict;
     const { isSameEdit } = await changing();
-    const planned = { content: plan.before.text ?? "", replacements: plan.replacements };
-    if (!isSameEdit(planned, { content, replacements: match.replacements })) throw conflict;
+    const planned = { ...plan, content: plan.before.text ?? "" };
+    const byOthers = before.seen === "older" || before.seen === "nothing";
+    if (!isSameEdit(planned, { ...match, content }, { byOthers })) throw conflict;
     return this.#planOf(params, before, match);
   }
 

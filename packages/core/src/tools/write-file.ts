@@ -116,9 +116,6 @@ export class WriteFile extends BaseTool<WriteFileParams> {
         `${file} has changed on disk since it was read, so it was not overwritten. Read it again with read_file, take over what changed, and repeat the call.`,
       );
     }
-    if (!before.exists && /[/\\]$/.test(file)) {
-      throw new WorkspaceError("is_a_directory", `${file} names a folder; give the path of a file.`);
-    }
     const { fileDiff, newOmission } = await changing();
     const placeholder = newOmission(before.text ?? "", content);
     if (placeholder !== null) {

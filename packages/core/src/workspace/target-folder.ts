@@ -27,6 +27,9 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 export async function realTarget(file: string, roots: readonly string[]): Promise<string> {
   const { real } = await locate(file, roots);
   if (roots.includes(real)) throw new WorkspaceError("is_a_directory", `${file} is a directory, not a file.`);
+  if (/[/\\]$/.test(file)) {
+    throw new WorkspaceError("is_a_directory", `${file} names a folder; give the path of a file.`);
+  }
   return real;
 }
 

@@ -1,0 +1,15 @@
+/** A replacement that no deterministic stage could place. */
+export interface FailedEdit {
+  readonly content: string;
+  readonly oldText: string;
+  readonly newText: string;
+  readonly reason: string;
+  /** Of the closest region, counted from 1. */
+  readonly line: number;
+}
+
+/** Proposes another old and new text, or null. What it proposes must itself match as often as expected. */
+export type CorrectEdit = (
+  failed: FailedEdit,
+  signal: AbortSignal,
+) => Promise<{ readonly oldText: string; readonly newText: string } | null>;
