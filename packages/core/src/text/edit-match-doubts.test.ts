@@ -50,9 +50,9 @@ const DOUBTS: readonly Doubt[] = [
     new: "$ extra --one\n\n$ extra --two --three\nOptions: some",
   },
   {
-    doubt: "the line that was left out is one that more places have, and so are those below it",
+    doubt: "the line that was left out is one that more places have",
     content:
-      "one {\n  height: 3px;\n  color: red;\n  border: 0;\n}\ntwo {\n  width: 10px;\n  height: 3px;\n  color: red;\n  border: 0;\n}\n",
+      "one {\n  height: 3px;\n}\ntwo {\n  width: 10px;\n  height: 3px;\n  color: red;\n  border: 0;\n}\n",
     old: "  width: 10px;\n  color: red;\n  border: 0;",
     new: "  width: 10px;\n  color: red;\n  border: 1px;",
   },
@@ -200,6 +200,25 @@ const DOUBTS: readonly Doubt[] = [
     content: "one :\n\n  // two\n    (function () {\n      three();\n    })()\n  );\n",
     old: "    // two\n      (function () {\n        three();\n      })()\n    );\n",
     new: "    // two\n    (function () {\n      three();\n    })();\n",
+  },
+  {
+    doubt: "it stands elsewhere with other indentation, and here with a line more, which the new text has",
+    content:
+      "if (a) {\n        stop();\n        go(1);\n        end();\n}\nif (b) {\n    stop();\n    hold();\n    go(1);\n    end();\n}\n",
+    old: "    stop();\n    go(1);\n    end();",
+    new: "    stop();\n    hold();\n    go(2);\n    end();",
+  },
+  {
+    doubt: "a blank line is missing beside a changed line, and the new text has other blanks right",
+    content: "  get = function () {\n    var a = this;\n\n    var that = 1;\n",
+    old: "  get = function () {\nvar a = this; \n    var that = 1;",
+    new: "  get = function () {\n    var b = this;\n    var that = 1;",
+  },
+  {
+    doubt: "one curly quote is right and another wrong, and there are new ones",
+    content: "// Don't stop, it’s fine\nrun(1);\n",
+    old: "// Don’t stop, it’s fine\nrun(1);",
+    new: "// Don’t stop, it’s fine\n// a ‘new’ one\nrun(1);",
   },
 ];
 

@@ -116,15 +116,6 @@ const MERGED: readonly Merged[] = [
     result: "open: '[^\\\\r\\\\n\\\\f]',\nclose: 2,\n",
   },
   {
-    slip: "a line left out that more places have, between lines that only this place has",
-    content:
-      "one {\n  height: 3px;\n}\ntwo {\n  width: 10px;\n  height: 3px;\n  color: red;\n  border: 0;\n}\n",
-    old: "  width: 10px;\n  color: red;\n  border: 0;",
-    new: "  width: 10px;\n  color: red;\n  border: 1px;",
-    result:
-      "one {\n  height: 3px;\n}\ntwo {\n  width: 10px;\n  height: 3px;\n  color: red;\n  border: 1px;\n}\n",
-  },
-  {
     slip: "blanks between words with joiners in them",
     content: "h: 'یه‌ك كاتژمێر',\ny: 'یه‌ك  ساڵ',\nlast: 'ක්‍රි',\n",
     old: "h: 'یه‌ك كاتژمێر',\ny: 'یه‌ك ساڵ',\nlast: 'ක්‍රි',",
@@ -144,6 +135,13 @@ const MERGED: readonly Merged[] = [
     old: '"one": "set --by="a;b"",\n"three": "3"',
     new: '"one": "set --by="a;b"",\n"two": "2",\n"three": "3"',
     result: '"one": "set --by=\\"a;b\\"",\n"two": "2",\n"three": "3"\n',
+  },
+  {
+    slip: "curly quotes, where other signs are rightly no plain ones",
+    content: "// Don't use {…}\nrun(1);\n",
+    old: "// Don’t use {…}\nrun(1);",
+    new: "// Don’t use {…}\n// a ‘new’ one\nrun(1);",
+    result: "// Don't use {…}\n// a 'new' one\nrun(1);\n",
   },
 ];
 

@@ -10,9 +10,9 @@
  * | elided middle       | lines it wrote as `...`                                           | elided-places.ts    |
  * | near                | one line left out, one word mistyped                              | near-places.ts      |
  *
- * Every rung also tries the text without the mistakes that readings.ts names. A rung only finds places; choose.ts picks among them
- * and refuses when they do not agree, merge.ts does the change there and refuses (doubts.ts) what it cannot prove.
- * A new rung is a row here and a function that finds places.
+ * Every rung also tries the text without the mistakes that readings.ts names. A rung only finds places; choose.ts
+ * picks among them and refuses when they do not agree, merge.ts does the change there and refuses (doubts.ts) what it
+ * cannot prove. A new rung is a row here and a function that finds places.
  */
 import { type Candidate, chooseReplacements } from "./edit-match/choose.ts";
 import { type ClosestRegion, closestRegion, holdsTokens } from "./edit-match/closest-region.ts";
@@ -97,9 +97,9 @@ const plainly = byFold(PLAIN);
 const blindToEscapes = byFold(ESCAPE_BLIND);
 
 /**
- * The first tier that finds anything decides, for better or worse, and
- * all its rows must agree. Line ends, blanks, indentation, blank lines and look-alike signs are what `slips.ts`
- * names within a row.
+ * The first tier that finds anything decides, for better or worse, and all its rows must agree; nor may a guess of the
+ * last tier lead elsewhere with other mistakes. Line ends, blanks, indentation, blank lines and look-alike signs are
+ * what `slips.ts` names within a row.
  */
 const TIERS: readonly (readonly Stage[])[] = [
   [
@@ -180,12 +180,10 @@ function leniently(request: EditRequest): EditMatch {
   for (const tier of TIERS) {
     if (request.isOutdated === true && tier.some((stage) => stage.guesses)) continue;
     if (file.isLarge && tier.some((stage) => stage.needsWhole)) continue;
-    const candidates = tier.flatMap((stage) => {
-      if (!content.includes(stage.lost)) return [];
-      return readings.flatMap((reading) => candidatesOf(stage, reading, file));
-    });
+    const candidates = tier.flatMap((stage) => candidatesOf(stage, readings, file));
     if (candidates.length === 0) continue;
-    const choice = chooseReplacements(content, candidates, expected);
+    const guesses = tier.some((stage) => stage.guesses) || file.isLarge ? [] : guessesOf(readings, file);
+    const choice = chooseReplacements(content, [...candidates, ...guesses], expected);
     if (choice.status === "ambiguous") {
       return { ...choice, lines: choice.starts.map((at) => lineOf(content, at)) };
     }
@@ -199,7 +197,20 @@ function leniently(request: EditRequest): EditMatch {
   return failure(request, file);
 }
 
-function candidatesOf(stage: Stage, reading: ReadPair, file: CutFile): Candidate[] {
+/** Other places that a reading may mean: they cast doubt on a place that was found with other mistakes. */
+function guessesOf(readings: readonly ReadPair[], file: CutFile): Candidate[] {
+  const guesses = TIERS.flat().filter((stage) => stage.guesses);
+  return guesses
+    .flatMap((stage) => candidatesOf(stage, readings, file))
+    .filter(({ believable }) => believable);
+}
+
+function candidatesOf(stage: Stage, readings: readonly ReadPair[], file: CutFile): Candidate[] {
+  if (!file.content.includes(stage.lost)) return [];
+  return readings.flatMap((reading) => candidatesOfReading(stage, reading, file));
+}
+
+function candidatesOfReading(stage: Stage, reading: ReadPair, file: CutFile): Candidate[] {
   const before = stage.cut(reading.oldText);
   const by = stage.cutFile ?? stage.cut;
   const tokens = stage.guesses === true ? file.alike(by, before) : file.around(by, before);

@@ -24,8 +24,9 @@ interface Evidence {
   form: "NFC" | "NFD" | undefined;
   /** The model wrote fancy signs where the file has plain ones, and never rightly. */
   fancy: boolean;
-  /** A fancy sign that both have. */
+  /** A fancy sign that both have, and a quote among them. */
   kept: boolean;
+  keptQuote: boolean;
 }
 
 const COUNTERPART: ReadonlyMap<string, string> = new Map([
@@ -46,6 +47,7 @@ export function learnSpelling(content: string, before: Tokens, samples: readonly
     form: undefined,
     fancy: false,
     kept: false,
+    keptQuote: false,
   };
   let differs = false;
   for (const { index, file } of samples) {
@@ -54,8 +56,10 @@ export function learnSpelling(content: string, before: Tokens, samples: readonly
     note(evidence.placed, surroundings(before, index), file);
     note(evidence.followed, withNext(before, index), file);
     evidence.behind.add(signBefore(before, index) + raw);
-    if (raw === file) evidence.kept ||= isFancy(raw);
-    else {
+    if (raw === file) {
+      evidence.kept ||= isFancy(raw);
+      evidence.keptQuote ||= isFancy(raw) && isQuote(plainForm(raw));
+    } else {
       differs = true;
       evidence.fancy ||= isFancy(raw) && plainForm(raw) === file;
       if (raw.normalize("NFC") === file.normalize("NFC")) {
@@ -87,7 +91,7 @@ function respell(evidence: Evidence, after: Tokens, index: number): string | und
 
 /** Whether a token is a quote in a line that ends as one of code may, and one of prose does not. */
 function quotesCode(after: Tokens, index: number): boolean {
-  return /^["']$/.test(rawToken(after, index)) && /[;{}(=>]$/.test(lineTextAt(after, index));
+  return isQuote(rawToken(after, index)) && /[;{}(=>]$/.test(lineTextAt(after, index));
 }
 
 /** A sign that the file writes with an escape or an entity at least once. */
@@ -124,11 +128,17 @@ function closing(evidence: Evidence, file: string, place: string): string {
 }
 
 function respellUnknown(evidence: Evidence, raw: string): string | undefined {
-  if (evidence.fancy && !evidence.kept && isFancy(raw)) {
+  if (evidence.fancy && isFancy(raw)) {
+    const plain = plainForm(raw);
+    if (isQuote(plain)) return evidence.keptQuote ? undefined : plain;
     // Curly quotes for straight ones say nothing of dots and dashes.
-    return /^["']$/.test(plainForm(raw)) ? plainForm(raw) : undefined;
+    if (!evidence.kept) return undefined;
   }
   return evidence.form === undefined ? raw : raw.normalize(evidence.form);
+}
+
+function isQuote(raw: string): boolean {
+  return raw === "'" || raw === '"';
 }
 
 function isFancy(raw: string): boolean {

@@ -16,18 +16,18 @@ const WHOLE = "";
 /** The content, cut in each way at most once, and only where there is something to be found in it. */
 export class CutFile {
   readonly isLarge: boolean;
-  readonly #content: string;
+  readonly content: string;
   readonly #cuts = new Map<Cut, Map<string, Tokens>>();
 
   constructor(content: string) {
-    this.#content = content;
+    this.content = content;
     this.isLarge = content.length > LARGE_CHARACTERS;
   }
 
   /** At least every place that has all tokens of a text; undefined when there is none, or too much to look at. */
   around(by: Cut, text: Tokens): Tokens | undefined {
     const words = longestWords(text);
-    if (!words.every((word) => this.#content.includes(word))) return undefined;
+    if (!words.every((word) => this.content.includes(word))) return undefined;
     return this.#cutAround(by, text, words);
   }
 
@@ -37,13 +37,13 @@ export class CutFile {
   }
 
   #cutAround(by: Cut, text: Tokens, words: readonly string[]): Tokens | undefined {
-    if (!this.isLarge) return this.#cached(by, WHOLE, () => by(this.#content));
+    if (!this.isLarge) return this.#cached(by, WHOLE, () => by(this.content));
     const rarest = this.#rarestOf(words);
     if (rarest === undefined) return undefined;
     const spans = this.#spansAround(rarest.seats, LEAST_REACH + 3 * text.text.length);
     const characters = spans.reduce((sum, { from, to }) => sum + to - from, 0);
     if (characters > MOST_CUT_CHARACTERS) return undefined;
-    return this.#cached(by, rarest.word, () => joined(this.#content, spans, by));
+    return this.#cached(by, rarest.word, () => joined(this.content, spans, by));
   }
 
   #cached(by: Cut, word: string, make: () => Tokens): Tokens {
@@ -54,7 +54,7 @@ export class CutFile {
   }
 
   #rarestOf(words: readonly string[]): { word: string; seats: readonly number[] } | undefined {
-    const all = words.map((word) => ({ word, seats: seatsOf(this.#content, word) }));
+    const all = words.map((word) => ({ word, seats: seatsOf(this.content, word) }));
     const few = all.filter(({ seats }) => seats.length > 0 && seats.length < MOST_SEATS);
     return few.sort((a, b) => a.seats.length - b.seats.length)[0];
   }
@@ -63,9 +63,9 @@ export class CutFile {
   #spansAround(seats: readonly number[], reach: number): Span[] {
     const spans: Span[] = [];
     for (const seat of seats) {
-      const from = this.#content.lastIndexOf("\n", Math.max(0, seat - reach)) + 1;
-      const end = this.#content.indexOf("\n", seat + reach);
-      const to = end === -1 ? this.#content.length : end;
+      const from = this.content.lastIndexOf("\n", Math.max(0, seat - reach)) + 1;
+      const end = this.content.indexOf("\n", seat + reach);
+      const to = end === -1 ? this.content.length : end;
       const last = spans[spans.length - 1];
       if (last !== undefined && from <= last.to) spans[spans.length - 1] = { from: last.from, to };
       else spans.push({ from, to });

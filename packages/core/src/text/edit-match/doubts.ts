@@ -99,9 +99,13 @@ export function isNearDroppedLine(change: Change, place: Place, kept: readonly K
 
 /**
  * Line breaks or blank lines that the old text has wrong, beside a line that is not the same any more: the edit may be
- * about them as well.
+ * about them as well, all the more where the new text corrects other mistakes.
  */
-export function rebreaksNearChange(change: Change, place: Place, kept: readonly Kept[]): boolean {
+export function rebreaksNearChange(
+  change: Change,
+  place: Place,
+  { kept, corrects }: { readonly kept: readonly Kept[]; readonly corrects: boolean },
+): boolean {
   const { content, before, after } = change;
   const partner = new Map(kept.map((pair) => [pair.before, pair.after]));
   if (correctsLead(change, place, partner.get(0) === 0)) return true;
@@ -120,7 +124,8 @@ export function rebreaksNearChange(change: Change, place: Place, kept: readonly 
     const [o, n, f] = [gap, next, file].map(countLineFeeds);
     const fewer = o !== undefined && f !== undefined && o > 1 && f > o;
     if (o !== n && !keepsIndents(change, [first, index], partner)) return true;
-    const open = reflowed || fewer || o !== n || correctsIndent({ before: gap, after: next, file });
+    const open =
+      corrects || reflowed || fewer || o !== n || correctsIndent({ before: gap, after: next, file });
     return open && !keepsLines(change, seam, { first, last });
   });
 }

@@ -67,7 +67,8 @@ class Merge {
     if (this.#isReindentedByGuess()) return undefined;
     if (this.#seen.agreement.mixed || this.#seen.indentation.mixed) return undefined;
     if (requotesEscapes(this.#change, this.#place, this.#kept)) return undefined;
-    if (rebreaksNearChange(this.#change, this.#place, this.#kept)) return undefined;
+    const corrects = this.#seen.indentation.style === "file" || this.#seen.agreement.withFile > 0;
+    if (rebreaksNearChange(this.#change, this.#place, { kept: this.#kept, corrects })) return undefined;
     if (isNearDroppedLine(this.#change, this.#place, this.#kept)) return undefined;
     const written: string[] = [];
     let last: Kept = { before: -1, after: -1 };

@@ -153,8 +153,7 @@ class NearSearch {
     const [line, previous] = [this.#fileLines[dropped], this.#fileLines[dropped - 1]];
     if (this.#oldLines.length < FEWEST_LINES || line?.text === previous?.text) return false;
     if (this.#isRestored(dropped)) return true;
-    const above = dropped - from;
-    return this.#setsApart(line) ? this.#isHeld(above) : this.#isSure(above);
+    return !this.#setsApart(line) && this.#isSure(dropped - from);
   }
 
   /** A line that more places have may be what tells this one from its like: a text without it may mean another. */
@@ -162,29 +161,16 @@ class NearSearch {
     return line !== undefined && WORD.test(line.text) && this.#countOf.get(line.text) !== 1;
   }
 
-  /** Whether both sides of the gap have a line with words in it that is nowhere else. */
-  #isHeld(above: number): boolean {
-    return this.#sides(above).every((side) =>
-      side.some((line) => this.#isUnique(line) && WORD.test(line.text)),
-    );
-  }
-
   /**
    * The place may be another one much like it. Both sides of the gap must be telling, or else most of what the old
    * text says must be found nowhere else.
    */
   #isSure(above: number): boolean {
-    if (this.#sides(above).every((side) => side.some((line) => this.#isUnique(line)))) return true;
+    const isUnique = ({ text }: Line) => this.#countOf.get(text) === 1;
+    const sides = [this.#oldLines.slice(0, above), this.#oldLines.slice(above)];
+    if (sides.every((side) => side.some(isUnique))) return true;
     const worded = this.#oldLines.filter(({ text }) => WORD.test(text));
-    return worded.length > 0 && worded.filter((line) => this.#isUnique(line)).length * 2 > worded.length;
-  }
-
-  #sides(above: number): Line[][] {
-    return [this.#oldLines.slice(0, above), this.#oldLines.slice(above)];
-  }
-
-  #isUnique({ text }: Line): boolean {
-    return this.#countOf.get(text) === 1;
+    return worded.length > 0 && worded.filter(isUnique).length * 2 > worded.length;
   }
 
   /** Whether the new text has the dropped line. */
