@@ -220,6 +220,12 @@ const DOUBTS: readonly Doubt[] = [
     old: "// Don’t stop, it’s fine\nrun(1);",
     new: "// Don’t stop, it’s fine\n// a ‘new’ one\nrun(1);",
   },
+  {
+    doubt: "backslashes are lost in one pattern, and a new one in another may be half of two",
+    content: "one: /^[^\\\\]+$/,\ntwo: /[\\s*]/,\n",
+    old: "one: /^[^\\]+$/,\ntwo: /[\\s*]/,",
+    new: "one: /^[^\\]+$/,\ntwo: /[\\s*\\]/,",
+  },
 ];
 
 describe("doubtful edits", () => {

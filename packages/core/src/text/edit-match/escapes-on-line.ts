@@ -3,9 +3,12 @@ import { lineAround, lineTextAt, type Tokens } from "./tokens.ts";
 /** What may follow a backslash in a string; in a pattern anything may. */
 const IN_STRINGS = /^[nrtbfvux0-7"'`$\\]/;
 
+const LETTER = /^[A-Za-z]/;
+
 /**
  * How the file writes a backslash that only the new text has, where the old text lost some of the file's: as it writes
- * those that were kept on the same line, if these are all alike and the new one may be what they are.
+ * those that were kept on the same line, if these are all alike and the new one may be what they are. Before a sign it
+ * may be one of two that stood for a backslash, as in `[^\\\\]`.
  */
 export function escapeOnLine(
   after: Tokens,
@@ -19,9 +22,9 @@ export function escapeOnLine(
   const [form, ...others] = new Set(beside.map(({ file }) => file));
   if (form === undefined || others.length > 0) return undefined;
   const isPlain = (at: number) => IN_STRINGS.test(after.keys[at + 1] ?? "");
-  if (form === "\\")
-    return isPlain(index) || beside.some(({ after: own = -1 }) => !isPlain(own)) ? form : undefined;
-  return isPlain(index) ? undefined : form;
+  if (form !== "\\") return isPlain(index) ? undefined : form;
+  const isPattern = beside.some(({ after: own = -1 }) => !isPlain(own));
+  return LETTER.test(after.keys[index + 1] ?? "") && (isPattern || isPlain(index)) ? form : undefined;
 }
 
 /**
