@@ -226,6 +226,12 @@ const DOUBTS: readonly Doubt[] = [
     old: "one: /^[^\\]+$/,\ntwo: /[\\s*]/,",
     new: "one: /^[^\\]+$/,\ntwo: /[\\s*\\]/,",
   },
+  {
+    doubt: "the old text ends with more blank lines than the several there are, and the new one with none",
+    content: "include(1);\n\n\n\nrun(1);\n",
+    old: "include(1);\n\n\n\n\n",
+    new: "include(1);\ninclude(2);\n",
+  },
 ];
 
 describe("doubtful edits", () => {

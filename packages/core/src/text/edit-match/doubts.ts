@@ -58,13 +58,14 @@ export function requotesEscapes(
 
 /**
  * At the ends of the place, line ends that were right before and are now more, and otherwise than the file has them; or
- * less of them than the file has, where that are more than `safe`; any change of them, where that is negative.
+ * less of them than the file has, where that are more than `safe`, or where several blank lines stand there; any change
+ * of them, where `safe` is negative.
  */
 export function changesBlankLines({ before, after, file }: ThreeGaps, safe: number): boolean {
   const [o, n, f] = [before, after, file].map(countLineFeeds);
   if (o === undefined || n === undefined || f === undefined || o === n) return false;
   if (safe < 0) return true;
-  return n !== f && (f > safe || n > (o === f ? 0 : 1));
+  return n !== f && (f > safe || n > (o === f || f > 2 ? 0 : 1));
 }
 
 /** Whether the old text has other blanks at a line's end than the file, as where the blank line after it was left out. */

@@ -8,7 +8,7 @@ const LETTER = /^[A-Za-z]/;
 /**
  * How the file writes a backslash that only the new text has, where the old text lost some of the file's: as it writes
  * those that were kept on the same line, if these are all alike and the new one may be what they are. Before a sign it
- * may be one of two that stood for a backslash, as in `[^\\\\]`.
+ * may be one of two that stood for a backslash, as in `[^\\]`.
  */
 export function escapeOnLine(
   after: Tokens,
