@@ -152,3 +152,57 @@ describe("what the new text changes is written as the file writes it", () => {
     expect(match.status === "matched" && applyReplacements(content, match.replacements)).toBe(result);
   });
 });
+
+describe("what only the file has is kept", () => {
+  it("P31 P32 keeps the line break before the place when only the old text begins with one", () => {
+    const content = "before\r\n * one\r\n * two\r\n";
+    const match = findEdit({
+      content,
+      oldText: "\n * one\n * two\n",
+      newText: " * one\n * 2\n",
+      expected: 1,
+    });
+    expect(match.status === "matched" && applyReplacements(content, match.replacements)).toBe(
+      "before\r\n * one\r\n * 2\r\n",
+    );
+  });
+
+  const gained = "alpha(1);\nbeta(2);\ngamma(3);\nextra(4);\nend();\nother(5);\nend();\n";
+  it.each([
+    { change: "two lines above", old: "alpha(1);", put: "alpha(11);" },
+    { change: "next to the line above", old: "beta(2);", put: "beta(22);" },
+    { change: "put in above the line above", old: "gamma(3);", put: "\nfresh(9);\ngamma(3);" },
+  ])("P31 keeps a line of the file that the old text leaves out, with a change $change", ({ old, put }) => {
+    const oldText = "alpha(1);\nbeta(2);\ngamma(3);\nend();";
+    const match = findEdit({ content: gained, oldText, newText: oldText.replace(old, put), expected: 1 });
+    expect(match.status === "matched" && applyReplacements(gained, match.replacements)).toBe(
+      gained.replace(old, put),
+    );
+  });
+
+  it("P31 keeps a line that the old text leaves out below the new first line", () => {
+    const content = "import a;\nimport b;\nimport e;\nimport c;\nrun();\n";
+    const match = findEdit({
+      content,
+      oldText: "import a;\nimport b;\nimport c;\nrun();",
+      newText: "import b;\nimport c;\nrun();",
+      expected: 1,
+    });
+    expect(match.status === "matched" && applyReplacements(content, match.replacements)).toBe(
+      content.replace("import a;\n", ""),
+    );
+  });
+
+  it("P31 keeps blanks at a line's end though the new text has the line the old text left out", () => {
+    const content = "a(1);\nb(2);  \nc(3);\nd(4);\ne(5);\n";
+    const match = findEdit({
+      content,
+      oldText: "a(1);\nc(3);\nd(4);\ne(5);",
+      newText: "a(1);\nb(2);\nc(3);\nd(44);\ne(5);",
+      expected: 1,
+    });
+    expect(match.status === "matched" && applyReplacements(content, match.replacements)).toBe(
+      content.replace("d(4)", "d(44)"),
+    );
+  });
+});

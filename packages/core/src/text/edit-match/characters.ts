@@ -107,16 +107,17 @@ function respellEscaped(
   return seen?.size === 1 ? [...seen][0] : escapeOnLine(after, index, samples);
 }
 
-/** A quote right after a sign, as in code, is not told by those of words in a sentence. */
+/** A quote right after a sign, as in code, is not told by those of words in a sentence, nor either by apostrophes. */
 function isPlacedAlike({ behind }: Evidence, after: Tokens, index: number): boolean {
-  const sign = signBefore(after, index);
-  return sign === "" || behind.has(sign + rawToken(after, index));
+  const [sign, raw] = [signBefore(after, index), rawToken(after, index)];
+  return (sign === "" && !isQuote(raw)) || behind.has(sign + raw);
 }
 
 const BRACKET_OR_OPERATOR = /[([{<=:,+?]/;
 
-function signBefore({ text, starts }: Tokens, index: number): string {
-  const previous = text[(starts[index] ?? 0) - 1] ?? "";
+function signBefore({ text, starts, ends }: Tokens, index: number): string {
+  const [previous, next] = [text[(starts[index] ?? 0) - 1] ?? "", text[ends[index] ?? 0] ?? ""];
+  if (/\p{L}/u.test(previous) && /\p{L}/u.test(next)) return "amid a word";
   return BRACKET_OR_OPERATOR.test(previous) ? previous : "";
 }
 

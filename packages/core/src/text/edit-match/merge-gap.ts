@@ -219,6 +219,8 @@ function deletedBreaks(after: string, left: BreakPair, right: BreakPair): string
 function mergeInlineDeletion({ after, before, file }: Deletion, dress: Dress): string | undefined {
   if (miscountsBlankLines(before.left, file.left) || miscountsBlankLines(before.right, file.right))
     return undefined;
+  // A line break that the old text has wrong may be what the edit is about.
+  if (rebreaks(before.left, after, file.left) || rebreaks(before.right, after, file.right)) return undefined;
   const byLeft = after === before.left ? file.left : undefined;
   const byRight = after === before.right ? file.right : undefined;
   if (byLeft !== undefined && byRight !== undefined) return byLeft === byRight ? byLeft : undefined;
@@ -227,4 +229,8 @@ function mergeInlineDeletion({ after, before, file }: Deletion, dress: Dress): s
   if (leftBreaks === rightBreaks || !after.includes("\n")) return undefined;
   const stays = leftBreaks ? "left" : "right";
   return mergeGap({ before: before[stays], after, file: file[stays] }, dress);
+}
+
+function rebreaks(before: string, after: string, file: string): boolean {
+  return after !== file && before.includes("\n") !== file.includes("\n");
 }
