@@ -145,6 +145,7 @@ export function linesJoined(draft, random) {
     return next !== undefined && next.trim() !== "";
   });
   if (spots.length === 0) {
+    if (draft.said.old.some((line) => line.trim() === "")) return undefined;
     const joined = inOld(draft, (lines) =>
       lines.length > 1 ? [lines.map((line) => line.trim()).join(" ")] : lines,
     );

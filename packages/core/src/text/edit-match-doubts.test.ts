@@ -184,6 +184,18 @@ const DOUBTS: readonly Doubt[] = [
     new: '"one": "set --by="a;b"",\n"two": "set "2"",\n"three": "3"',
   },
   {
+    doubt: "a blank line is put in before the dots, behind a new line",
+    content: "one(1);\n\nrest(1);\nrest(2);\nlast(1);\nlast(2);\n",
+    old: "one(1);\n\n// ...\nlast(1);\nlast(2);",
+    new: "one(1);\ntwo(2);\n\n\n// ...\nlast(1);\nlast(2);",
+  },
+  {
+    doubt: "lines were joined, of which none is kept, and may have been indented otherwise",
+    content: "a {\n  .tip {\n    top: 0;\n  }\n}\n",
+    old: "\n.tip { top: 0;\n",
+    new: "\n.low .tip {\n  top: calc(1);\n",
+  },
+  {
     doubt: "the file has curly quotes, and the new text an apostrophe",
     content: "import { one } from ‘one’;\nexport { one };\n",
     old: "import { one } from 'one';\nexport { one };",

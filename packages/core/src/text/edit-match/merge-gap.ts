@@ -1,4 +1,4 @@
-import { lineFeeds, miscountsBlankLines, splitGap, withLineEnd } from "./gaps.ts";
+import { countLineFeeds, lineFeeds, miscountsBlankLines, splitGap, withLineEnd } from "./gaps.ts";
 import { hasElision } from "./tokens.ts";
 
 /** One gap as the model's old text has it, as its new text has it, and as the file has it. */
@@ -169,6 +169,8 @@ function mergeBesideText(
   dress: Dress,
 ): Surround | undefined {
   if (hasElision(before) && hasElision(left) !== hasElision(right)) {
+    // Blank lines put in or taken out beside the dots: nobody knows where those of the file are to go.
+    if (countLineFeeds(hasElision(left) ? left : right) !== countLineFeeds(before)) return undefined;
     return hasElision(left) ? surround(file, dressed(right, dress)) : surround(dressed(left, dress), file);
   }
   const repeatsIt = squeezed(left + inserted + right).includes(squeezed(file));

@@ -30,7 +30,7 @@ import {
 } from "./merge-gap.ts";
 import { type Change, linePrefix, type Place } from "./place.ts";
 import type { Replacement } from "./replacement.ts";
-import { gapBefore, rawToken } from "./tokens.ts";
+import { gapBefore, lineAround, rawToken } from "./tokens.ts";
 
 /**
  * Three-way: what the model changed between its old and new text is done to the place in the file; whatever it
@@ -85,10 +85,16 @@ class Merge {
     return { start: this.#seen.lead.from, end: this.#seen.trail.to, text };
   }
 
-  /** Nothing was kept to compare, and lines that were joined do not show how they were indented. */
+  /** No line was kept to compare, and lines that were joined do not show how they were indented. */
   #isReindentedByGuess(): boolean {
-    const reflowed = this.#place.slips.has("reflowed lines");
-    return reflowed && this.#kept.length === 0 && this.#seen.indentation.style !== "same";
+    if (!this.#place.slips.has("reflowed lines") || this.#seen.indentation.style === "same") return false;
+    const { before } = this.#change;
+    const kept = new Set(this.#kept.map((pair) => pair.before));
+    return before.keys.every((_, index) => {
+      const { first, last } = lineAround(before, index);
+      for (let at = first; at <= last; at++) if (!kept.has(at)) return true;
+      return false;
+    });
   }
 
   /** What comes between two kept tokens (or the ends of the place). */
