@@ -110,12 +110,14 @@ function readParameters(body: string): ReadBody {
   }
 }
 
+/** A marker is no list, though the arguments behind it may not have come yet. */
+const BRACKETED_HEAD =
+  /^\s*(?:([A-Za-z0-9_.-]{1,200})(?:\[CALL_ID\][A-Za-z0-9]*)?(?:\[ARGS\])?)?\s*(?=\{|\[(?!ARGS\]|CALL_ID\]))/;
+
 /** `[TOOL_CALLS]` with a list of calls behind it, or with `name{...}` or `name[ARGS]{...}`. */
 function readBracketed(text: string, isWhole: boolean): WrittenCalls {
   const start = "[TOOL_CALLS]".length;
-  const head = /^\s*(?:([A-Za-z0-9_.-]{1,200})(?:\[CALL_ID\][A-Za-z0-9]*)?(?:\[ARGS\])?)?\s*(?=[[{])/.exec(
-    text.slice(start),
-  );
+  const head = BRACKETED_HEAD.exec(text.slice(start));
   const later = isWhole ? undefined : "unfinished";
   if (!head) return text.length - start < 300 ? later : undefined;
   const [prefix, name] = head;

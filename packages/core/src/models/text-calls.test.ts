@@ -70,6 +70,18 @@ describe("P15 calls in the text", () => {
     );
   });
 
+  it.each([
+    "[TOOL_CALLS]ls[ARGS]",
+    "[TOOL_CALLS]ls[CALL_ID]",
+    "[TOOL_CALLS]ls[CALL_ID]a1[ARGS]",
+    "[TOOL_CALLS]ls[AR",
+  ])("a call is found though its text was cut behind %s", (first) => {
+    const whole = '[TOOL_CALLS]ls[CALL_ID]a1[ARGS]{"path": "a"}';
+    const text = first.includes("CALL_ID") ? whole : whole.replace("[CALL_ID]a1", "");
+    expect(played([first, text.slice(first.length)])).toEqual(played([text]));
+    expect(played([first, text.slice(first.length)]).calls).toHaveLength(1);
+  });
+
   it("nothing is called by a reply that was cut short inside the call, and its text is shown", () => {
     for (const text of [
       '<tool_call>{"name":"ls"',
