@@ -196,6 +196,12 @@ const DOUBTS: readonly Doubt[] = [
     new: "\n.low .tip {\n  top: calc(1);\n",
   },
   {
+    doubt: "two places are alike but for blanks at a line's end, and the indentation is wrong for both",
+    content: "if (a) {\n    one(1);  \n    two(2);\n}\nif (b) {\n    one(1);\n    two(2);\n}\n",
+    old: "  one(1);\n  two(2);",
+    new: "  one(1);\n  two(3);",
+  },
+  {
     doubt: "the file has curly quotes, and the new text an apostrophe",
     content: "import { one } from ‘one’;\nexport { one };\n",
     old: "import { one } from 'one';\nexport { one };",

@@ -91,9 +91,13 @@ function endOf(place: Place): number {
   return place.ends[place.ends.length - 1] ?? 0;
 }
 
-/** Where a line was left out, blanks do not tell which of two places lacks it. */
+/**
+ * Nobody sees blanks at a line's end, so they alone do not tell two places apart; nor do any blanks where a line was left
+ * out.
+ */
 function mayPass(slips: ReadonlySet<string>, chosen: ReadonlySet<string>): boolean {
-  return needsMore(slips, chosen) && !chosen.has("dropped line");
+  if (!needsMore(slips, chosen) || chosen.has("dropped line")) return false;
+  return [...slips].some((slip) => !chosen.has(slip) && slip !== "trailing blanks");
 }
 
 function needsMore(slips: ReadonlySet<string>, than: ReadonlySet<string>): boolean {
