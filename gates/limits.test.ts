@@ -16,11 +16,11 @@ const ROOMS = ["packages/core/src/tools", "packages/cli/src/ui", "gates"];
 /** Biome counts the 60 lines of a function without the one it begins on and without its last brace. */
 const LONGEST_FUNCTION = 62;
 
-/** Just within every limit: 300 lines, one function as long as can be, three parameters. */
-const CLEAN = `${longFunction(LONGEST_FUNCTION)}${"\n".repeat(299 - LONGEST_FUNCTION)}${parameters(3)}`;
+/** Just within every limit: 400 lines, one function as long as can be, three parameters. */
+const CLEAN = `${longFunction(LONGEST_FUNCTION)}${"\n".repeat(399 - LONGEST_FUNCTION)}${parameters(3)}`;
 
 const FAULTS: Readonly<Record<string, string>> = {
-  noExcessiveLinesPerFile: Array.from({ length: 301 }, (_, n) => `export const value${n} = ${n};\n`).join(""),
+  noExcessiveLinesPerFile: Array.from({ length: 401 }, (_, n) => `export const value${n} = ${n};\n`).join(""),
   noExcessiveLinesPerFunction: longFunction(LONGEST_FUNCTION + 1),
   useMaxParams: parameters(4),
   noExcessiveCognitiveComplexity: `export function tangled(a: number): number {\n${branches(7)}  return a;\n}\n`,
