@@ -14,11 +14,14 @@ import { UsageError } from "./terminal/exit-code.ts";
 
 /** What the command line asks for. */
 export type Request =
-  | { readonly mode: "help" }
+  | { readonly mode: "help"; readonly topic?: string }
+  | { readonly mode: "version" }
   | { readonly mode: "subcommand"; readonly name: string; readonly request: SubcommandRequest }
   | {
       readonly mode: "prompt";
       readonly prompt: string;
+      /** The first word of the command line that is not an option; a prompt in quotes is one word. */
+      readonly firstWord: string;
       /** -p was given: never open a screen. */
       readonly isPrint: boolean;
       readonly options: CommonOptions;
@@ -51,46 +54,6 @@ const OPTIONS = {
   "no-color": { type: "boolean" },
 } as const;
 
-const OPTIONS_HELP = `Options:
-  -p, --print                 run one prompt and print the answer
-      --output-format FORMAT  text (default), json (one document) or stream-json (one event a line)
-  -m, --model NAME            the model to ask
-      --approval-mode MODE    plan, default, auto-edit or yolo
-  -y, --yes                   the same as --approval-mode yolo
-      --sandbox MODE          off, read-only or workspace-write (default): what commands can reach
-      --allow RULE            run matching calls unasked, e.g. read_file or edit(src/**); may be repeated
-      --deny RULE             never run matching calls; may be repeated
-      --root DIR              the folder to work in (default: this one)
-      --include-directories A,B   more folders that may be used; may be repeated
-      --settings FILE         one more settings.json
-      --max-turns N           most replies of the model to one prompt
-      --budget AMOUNT         stop at 200k (tokens), $2, 10m or "50 calls"; several joined by commas
-  -c, --continue              go on with the session that was used last in this folder
-  -r, --resume ID             go on with that session (see burin sessions list)
-      --fork                  with -c or -r: go on with a copy, and leave the session as it is
-      --json-schema FILE      the final answer must be JSON that fits this schema
-      --input-format FORMAT   text (default) or stream-json: prompts on stdin, one {"type":"user","text":...} a line
-      --confirm stdin         with stream-json in and out: questions are events, and are answered on stdin
-      --park                  a question ends the run with exit code 3, to be answered later: burin sessions answer
-      --no-session            keep no record of this session
-      --no-color              no styles
-  -h, --help                  this text
-      --version               the version
-
-Environment: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name the model's service, or the same with
-ANTHROPIC_ or GEMINI_; BURIN_HOME moves ~/.burin.
-Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 approval missing or refused, 4 a limit, 130 interrupted.
-`;
-
-export function helpText(): string {
-  const forms: readonly (readonly [string, string])[] = [
-    ['-p [options] "prompt"', "one prompt, no screen; text on stdin is added to it"],
-    ...Object.values(SUBCOMMANDS).flatMap(({ usage }) => usage),
-  ];
-  const lines = forms.map(([form, meaning]) => `       burin ${form.padEnd(30)} ${meaning}\n`);
-  return `Usage: burin [options] [prompt]\n${lines.join("")}\n${OPTIONS_HELP}`;
-}
-
 const INPUT_FORMATS = ["text", "stream-json"] as const;
 
 type Values = ReturnType<typeof parsed>["values"];
@@ -121,9 +84,14 @@ function request(argv: readonly string[]): Request {
   const found = subcommandOf(argv);
   if (found !== null) return subcommandRequest(argv, found);
   const { values, positionals } = parsed(argv);
-  if (values.help) return { mode: "help" };
+  const [first, topic] = positionals;
+  const isPrint = values.print ?? false;
+  if (values.help || (first === "help" && !isPrint && positionals.length < 3)) {
+    return { mode: "help", ...(first !== "help" || topic === undefined ? {} : { topic }) };
+  }
+  if (first === "version" && !isPrint && topic === undefined) return { mode: "version" };
   const options = commonOptions(values);
-  return { mode: "prompt", prompt: positionals.join(" "), isPrint: values.print ?? false, options };
+  return { mode: "prompt", prompt: positionals.join(" "), firstWord: first ?? "", isPrint, options };
 }
 
 /** The name of the subcommand, unless -p makes the words a prompt. */
@@ -143,7 +111,7 @@ function subcommandRequest(argv: readonly string[], name: string): Request {
   const options = { ...OPTIONS, ...ownOptions };
   const end = literalStart(argv, name, options);
   const { values, positionals } = parseArgs({ args: argv.slice(0, end), options, allowPositionals: true });
-  if (values.help) return { mode: "help" };
+  if (values.help) return { mode: "help", topic: name };
   const own = Object.fromEntries(Object.keys(ownOptions).map((key) => [key, values[key as keyof Values]]));
   return {
     mode: "subcommand",

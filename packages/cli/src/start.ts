@@ -1,5 +1,5 @@
 import { chooseModel, SessionError, SettingsError, WorkspaceError } from "@burin/core";
-import { helpText, type Request, readArgs } from "./args.ts";
+import { type Request, readArgs } from "./args.ts";
 import { newDocument, runPrint } from "./modes/print/print.ts";
 import { onePrompt, type PromptInput } from "./modes/print/prompt-input.ts";
 import { type CommonOptions, openSettings } from "./request/options.ts";
@@ -9,6 +9,8 @@ import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
 import { leave, type Output, terminalOutput, visible } from "./terminal/output.ts";
 import { readStdin } from "./terminal/read-stdin.ts";
 import { interruptSignal } from "./terminal/signals.ts";
+
+declare const BURIN_VERSION: string;
 
 /** Runs one command line to its end and leaves with its exit code. */
 export async function start(argv: readonly string[]): Promise<void> {
@@ -28,7 +30,10 @@ async function run(request: Request, output: Output): Promise<ExitCode> {
   const io = { output, signal: interruptSignal() };
   switch (request.mode) {
     case "help":
-      output.out(helpText());
+      output.out((await import("./help.ts")).helpText(request.topic));
+      return EXIT.done;
+    case "version":
+      output.out(`${BURIN_VERSION}\n`);
       return EXIT.done;
     case "subcommand":
       return runSubcommand(request.name, request.request, io);
@@ -44,9 +49,12 @@ async function runSubcommand(name: string, request: SubcommandRequest, io: Io): 
 }
 
 async function runPrompt(
-  { prompt, isPrint, options }: Extract<Request, { mode: "prompt" }>,
+  { prompt, firstWord, isPrint, options }: Extract<Request, { mode: "prompt" }>,
   io: Io,
 ): Promise<ExitCode> {
+  if (!isPrint && /^[a-z-]+$/i.test(firstWord)) {
+    (await import("./help.ts")).assertNoMistypedCommand(firstWord);
+  }
   if (options.isStreamInput) return runPrint(await streamInput(prompt, options, io), options, io);
   const isTakenUp = options.session.kind === "take-up";
   const piped = await readStdin(prompt !== "" || isTakenUp);

@@ -87,4 +87,37 @@ describe("@ mentions", () => {
     expect(text).not.toMatch(/canary|outside\n/);
     await rm(other, { recursive: true });
   });
+
+  it("P41 a mention that names nothing, or lies outside, is told to the user at once", async () => {
+    await made("README.md", "alpha\n");
+    const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" };
+    const args = ["-p", "see @REDAME.md, @sub/nothing and @/etc/hostname"];
+    const { stderr } = await burin(args, { cwd: root, env });
+    expect(stderr).toContain("@REDAME.md names no file or folder");
+    expect(stderr).toContain("did you mean @README.md?");
+    expect(stderr).toContain("@sub/nothing names no file or folder");
+    expect(stderr).toContain("@/etc/hostname is outside the folder that Burin works in");
+    expect(JSON.stringify(server.requests[0])).not.toContain("--- /etc/hostname");
+  });
+});
+
+describe("/commands", () => {
+  const env = () => ({ OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" });
+
+  it("P44 an unknown one is an error that names the near one, and no model is asked", async () => {
+    await made(".home/commands/review.md", "Review it.\n");
+    const near = await burin(["-p", "/reveiw now"], { cwd: root, env: env() });
+    expect(near).toMatchObject({ code: 2, stdout: "" });
+    expect(near.stderr).toContain("there is no command /reveiw; did you mean /review?");
+    const far = await burin(["-p", "/nosuch", "--output-format", "json"], { cwd: root, env: env() });
+    expect(JSON.parse(far.stdout).error.message).toContain("known: /review");
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it.each(["/tmp is full, why?", "/etc/hosts: what is it?", " /nosuch as text"])(
+    "%j is a prompt",
+    async (prompt) => {
+      expect(await sent(prompt)).toContain(prompt.trim());
+    },
+  );
 });

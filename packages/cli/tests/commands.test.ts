@@ -37,6 +37,48 @@ describe("burin", () => {
     }
   });
 
+  it.each([
+    ["help", "call"],
+    ["call", "--help"],
+  ])("burin %s %s is the help on one command", async (...args) => {
+    const { code, stdout } = await burin(args, { cwd: root });
+    expect(code).toBe(0);
+    expect(stdout).toContain("burin call <tool> [json|-]");
+    expect(stdout).not.toContain("burin doctor");
+  });
+
+  it("burin help and burin version are what --help and --version are", async () => {
+    for (const name of ["help", "version"]) {
+      const [word, option] = await Promise.all([
+        burin([name], { cwd: root }),
+        burin([`--${name}`], { cwd: root }),
+      ]);
+      expect(word).toEqual(option);
+      expect(word.stdout).not.toBe("");
+    }
+  });
+
+  it.each([
+    ["calls", "call"],
+    ["tool", "tools"],
+    ["exlpain", "explain"],
+    ["session", "sessions"],
+  ])("P44 burin %s is a mistyped burin %s, not a prompt", async (typed, meant) => {
+    const { code, stderr } = await burin([typed, "x"], { cwd: root });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`there is no command "${typed}"; did you mean burin ${meant}?`);
+    const help = await burin(["help", typed], { cwd: root });
+    expect(help.stderr).toContain(`Did you mean burin help ${meant}?`);
+  });
+
+  it.each([["callback handling is broken"], ["callback", "handling"], ["-p", "calls", "x"]])(
+    "burin %s is a prompt",
+    async (...args) => {
+      const { stderr } = await burin(args, { cwd: root });
+      expect(stderr).toContain("no model is configured");
+    },
+  );
+
   it("R17 lists what the model is told, with its source", async () => {
     const { stdout } = await run("tools", "--json");
     const tools = JSON.parse(stdout) as {

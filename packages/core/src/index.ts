@@ -76,6 +76,7 @@ export { SETTINGS_SCHEMA } from "./settings/settings-schema.ts";
 export type { TrustAnswer, TrustState, TrustStore } from "./settings/trust.ts";
 export type { CorrectEdit, FailedEdit } from "./text/correct-edit.ts";
 export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";
+export { nearNames } from "./text/near-names.ts";
 export { visibleText } from "./text/visible-text.ts";
 export { Edit, Edit as EditTool } from "./tools/edit.ts";
 export { ExitPlanMode, ExitPlanMode as ExitPlanModeTool } from "./tools/exitPlanMode.ts";

@@ -1,6 +1,6 @@
-import { existsSync, statSync } from "node:fs";
-import { resolve } from "node:path";
-import type { PartListUnion, Session } from "@burin/core";
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { nearNames, type PartListUnion, type Session } from "@burin/core";
 
 /** `@path`, `@"a path"` or `@a\ path` at the start of a word. */
 const MENTION = /(?<=^|[\s([{])@(?:"([^"\n]+)"|((?:\\.|[^\s"\\])+))/g;
@@ -9,15 +9,25 @@ const MOST_MENTIONS = 50;
 interface Mentioned {
   readonly files: readonly string[];
   readonly folders: readonly string[];
+  /** What the user should know of mentions that name nothing. */
+  readonly faults: readonly string[];
+}
+
+interface Place {
+  readonly session: Pick<Session, "call">;
+  /** The root, and the folders that may be used beside it. */
+  readonly folders: readonly [root: string, ...more: string[]];
+  readonly tell: (fault: string) => void;
 }
 
 /** The prompt with the content of the files, and the lists of the folders, that it mentions by `@path`. */
 export async function withMentions(
   prompt: string,
-  { session, root }: { readonly session: Pick<Session, "call">; readonly root: string },
+  { session, folders: places, tell }: Place,
   signal: AbortSignal,
 ): Promise<string> {
-  const { files, folders } = mentioned(prompt, root);
+  const { files, folders, faults } = mentioned(prompt, places);
+  for (const fault of faults) tell(fault);
   const parts: string[] = [];
   if (files.length > 0)
     parts.push(textOf((await session.call("read_many_files", { paths: files }, signal)).llmContent));
@@ -28,16 +38,48 @@ export async function withMentions(
 }
 
 /** What is no file, folder or glob is no mention: it stays the text that it is. */
-function mentioned(prompt: string, root: string): Mentioned {
+function mentioned(prompt: string, places: Place["folders"]): Mentioned {
+  const [root] = places;
   const files = new Set<string>();
   const folders = new Set<string>();
-  for (const [, quoted, plain] of prompt.matchAll(MENTION)) {
-    const path = quoted ?? existingPath((plain ?? "").replace(/\\(.)/g, "$1"), root);
-    if (path === null || files.size + folders.size === MOST_MENTIONS) continue;
-    if (isFolder(resolve(root, path))) folders.add(path);
-    else if (existsSync(resolve(root, path)) || isGlob(path)) files.add(path);
+  const faults = new Set<string>();
+  for (const [, quoted, plain = ""] of prompt.matchAll(MENTION)) {
+    const path = quoted ?? existingPath(plain.replace(/\\(.)/g, "$1"), root);
+    if (files.size + folders.size === MOST_MENTIONS) continue;
+    if (path === null || !(existsSync(resolve(root, path)) || isGlob(path))) {
+      faults.add(missingFault(path ?? plain, root));
+    } else if (!isGlob(path) && isOutside(resolve(root, path), places)) {
+      faults.add(
+        `@${path} is outside the folder that Burin works in; --include-directories lets it be read.`,
+      );
+    } else if (isFolder(resolve(root, path))) folders.add(path);
+    else files.add(path);
   }
-  return { files: [...files], folders: [...folders] };
+  return { files: [...files], folders: [...folders], faults: [...faults] };
+}
+
+function missingFault(word: string, root: string): string {
+  const path = word.replace(/[.,;:!?)\]}'"]+$/, "");
+  const folder = resolve(root, dirname(path));
+  const [near] = nearNames(basename(path), namesIn(folder));
+  const hint = near === undefined ? "" : `; did you mean @${join(dirname(path), near)}?`;
+  return `@${path} names no file or folder and goes to the model as text${hint}`;
+}
+
+function isOutside(path: string, places: Place["folders"]): boolean {
+  const real = realpathSync(path);
+  return !places.some((place) => {
+    const way = relative(realpathSync(place), real);
+    return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
+  });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** A sentence may end right behind a path. */

@@ -85,6 +85,7 @@ async function runPrompt(
 ): Promise<RunDocument> {
   const document = newDocument(session.id);
   const signal = own ? AbortSignal.any([io.signal, own]) : io.signal;
+  if (prompt?.startsWith("/")) await checkCommand(prompt, session, { options, io });
   const text = prompt?.includes("@") ? await withFiles(prompt, session, { options, io }) : prompt;
   for await (const event of text === null ? session.goOn(signal) : session.run(text, signal)) {
     if (event.type === "text" && event.role === "user") onBegun?.();
@@ -95,9 +96,20 @@ async function runPrompt(
   return document;
 }
 
-async function withFiles(prompt: string, session: Session, { options: { root }, io }: Face): Promise<string> {
+async function withFiles(prompt: string, session: Session, { options, io }: Face): Promise<string> {
   const { withMentions } = await import("../../commands/at-files.ts");
-  return withMentions(prompt, { session, root }, io.signal);
+  const tell = (fault: string) => io.output.note(`burin: ${visible(fault)}`);
+  const folders = [options.root, ...options.includeDirectories] as const;
+  return withMentions(prompt, { session, folders, tell }, io.signal);
+}
+
+/** `/name` that is neither a command nor a path: no model knows what was meant. Further prompts go on. */
+async function checkCommand(prompt: string, session: Session, { options, io }: Face): Promise<void> {
+  const { slashFault } = await import("../../commands/slash-commands.ts");
+  const fault = slashFault(prompt, await session.customCommands());
+  if (fault === null) return;
+  if (!options.isStreamInput) throw new UsageError(fault);
+  io.output.note(`burin: ${visible(fault)}`);
 }
 
 /** The document of a run in which nothing has happened yet. */
