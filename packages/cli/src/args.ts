@@ -50,6 +50,7 @@ const OPTIONS = {
   "json-schema": { type: "string" },
   "input-format": { type: "string" },
   confirm: { type: "string" },
+  quiet: { type: "boolean", short: "q" },
   "no-session": { type: "boolean" },
   "no-color": { type: "boolean" },
 } as const;
@@ -143,6 +144,7 @@ function commonOptions(values: Values): CommonOptions {
     allow: values.allow ?? [],
     deny: values.deny ?? [],
     noColor: values["no-color"] ?? false,
+    isQuiet: values.quiet ?? false,
     session: sessionChoice(values),
     park: values.park ?? false,
     ...inputOf(values),

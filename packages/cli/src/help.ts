@@ -24,6 +24,7 @@ const OPTIONS = `Options:
       --confirm stdin         with stream-json in and out: questions are events, and are answered on stdin
       --park                  a question ends the run with exit code 3, to be answered later: burin sessions answer
       --no-session            keep no record of this session
+  -q, --quiet                 only the answer, errors and notices
       --no-color              no styles
   -h, --help                  this text; burin <command> --help: about that command
       --version               the version

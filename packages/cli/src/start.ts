@@ -1,7 +1,8 @@
 import { chooseModel, SessionError, SettingsError, WorkspaceError } from "@burin/core";
 import { type Request, readArgs } from "./args.ts";
-import { newDocument, runPrint } from "./modes/print/print.ts";
+import { runPrint } from "./modes/print/print.ts";
 import { onePrompt, type PromptInput } from "./modes/print/prompt-input.ts";
+import { newDocument } from "./modes/print/run-document.ts";
 import { type CommonOptions, openSettings } from "./request/options.ts";
 import type { Io, SubcommandRequest } from "./request/subcommand.ts";
 import { SUBCOMMANDS } from "./subcommands.ts";

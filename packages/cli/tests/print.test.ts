@@ -41,6 +41,39 @@ describe("burin -p", () => {
     expect(code).toBe(0);
   });
 
+  it("text: the model's words before its calls and the time go to stderr, and --quiet leaves them out", async () => {
+    const replies = [
+      { text: "I look.", calls: [reading()] },
+      { text: "It says alpha.", usage: { inputTokens: 70, outputTokens: 20 } },
+    ];
+    const { stderr } = await run(["-p", "what does a.txt say?"], await modelEnv(...replies));
+    expect(stderr).toMatch(/^I look\.\n> Read a\.txt\n/);
+    expect(stderr).toMatch(/\n\d+\.\d s, 1 tool call, 70 tokens read, 20 written\n/);
+    await server?.close();
+    const quiet = await run(["-p", "-q", "--no-session", "again"], await modelEnv(...replies));
+    expect(quiet).toEqual({ code: 0, stdout: "It says alpha.\n", stderr: "" });
+  });
+
+  it("text: at a terminal the model's words come as they are written, each once", async () => {
+    const env = await modelEnv({ text: "I look.", calls: [reading()] }, { text: "It says \u001b[2Jalpha." });
+    const command = `${process.execPath} ${BURIN} -p go --no-session`;
+    const args = process.platform === "darwin" ? ["-q", "/dev/null", "sh", "-c", command] : ["-qec", command];
+    const child = spawn("script", process.platform === "darwin" ? args : [...args, "/dev/null"], {
+      cwd: root,
+      env: { PATH: process.env.PATH, HOME: root, BURIN_HOME: join(root, ".home"), NO_COLOR: "1", ...env },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let shown = "";
+    for await (const chunk of child.stdout) shown += chunk;
+    const lines = shown.replaceAll("\r", "").split("\n");
+    expect(lines.slice(0, 4)).toEqual([
+      "I look.",
+      "> Read a.txt",
+      "  Read 1 line.",
+      "It says \\x1b[2Jalpha.",
+    ]);
+  });
+
   it("R37 text: what a tool shows of its result is shown, in short and without power over the terminal", async () => {
     const content = `${Array.from({ length: 30 }, (_, n) => `line ${n}`).join("\n")}\n\u001b]0;title\u0007`;
     const todos = [{ id: "1", content: "look", status: "in_progress" }];

@@ -37,11 +37,13 @@ function run(...args: string[]) {
 
 describe("what a folder brings beside its settings", () => {
   it("P24 is listed, and used only once the folder is trusted", async () => {
-    const before = await run("-p", "/greet");
+    const greeted = await run("-p", "/greet");
+    expect(greeted.code).toBe(2);
+    expect(greeted.stderr).toContain("there is no command /greet");
+    const before = await run("-p", "hello");
     expect(before.stderr).toContain("this folder is not trusted (it would use its subagents");
     expect(before.stdout).toBe("one\n");
     const first = JSON.stringify(server.requests[0]);
-    expect(first).toContain("/greet");
     expect(first).not.toContain("scout");
     expect(first).not.toContain("release");
 

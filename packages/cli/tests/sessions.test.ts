@@ -140,7 +140,7 @@ describe("sessions on the command line", () => {
 
   it("--no-session leaves nothing behind", async () => {
     const run = await runner({ text: "One." });
-    const { code, stderr } = await run("-p", "first", "--no-session");
+    const { code, stderr } = await run("-p", "first", "--no-session", "--quiet");
     expect([code, stderr]).toEqual([0, ""]);
     expect(await readdir(root)).toEqual(["a.txt"]);
   });

@@ -28,6 +28,8 @@ export interface CommonOptions {
   /** What the run may spend, as `parseBudget` reads it. */
   readonly budget?: string;
   readonly noColor: boolean;
+  /** Nothing but the answer, errors and notices is shown. */
+  readonly isQuiet: boolean;
   readonly session: SessionChoice;
   /** Questions are kept to be answered later. */
   readonly park: boolean;

@@ -13,6 +13,8 @@ export interface Output {
   /** Text from outside: byte for byte into a file or pipe, without power over a terminal. */
   content(text: string): void;
   note(text: string): void;
+  /** Whether results go to a terminal. */
+  readonly isTerminal: boolean;
   /** Whether a result was written, in part or whole. */
   readonly hasResult: boolean;
   /** The text in that style where the terminal shows styles and nobody switched them off. */
@@ -29,6 +31,9 @@ export function terminalOutput(isPlain: boolean): Output {
   return {
     out: write,
     content: (text) => write(process.stdout.isTTY ? visible(text) : text),
+    get isTerminal() {
+      return process.stdout.isTTY === true;
+    },
     get hasResult() {
       return hasResult;
     },

@@ -1,6 +1,5 @@
 import {
   type AgentEvent,
-  type Confirmation,
   chooseModel,
   createSession,
   type RunStatus,
@@ -12,22 +11,7 @@ import type { Io } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { type Output, visible } from "../../terminal/output.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
-
-/** Everything a script wants to know of a run, in one document. */
-interface RunDocument {
-  /** null when it came to no session. */
-  sessionId: string | null;
-  status: RunStatus;
-  result: string;
-  /** The value of the result, with --json-schema. */
-  structured?: unknown;
-  error?: { type: string; message: string };
-  /** The question that the run was parked with. */
-  confirmation?: Confirmation;
-  turns: number;
-  toolCalls: { name: string; status: string }[];
-  usage: { inputTokens: number; outputTokens: number; cachedTokens: number };
-}
+import { addEvent, newDocument, type RunDocument } from "./run-document.ts";
 
 const EXIT_OF: Record<RunStatus, ExitCode> = {
   success: EXIT.done,
@@ -40,7 +24,7 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
 /** Runs prompts without a screen, one after the other. The exit code is that of the first one which was not done. */
 export async function runPrint(input: PromptInput, options: CommonOptions, io: Io): Promise<ExitCode> {
   const { settings, isTrusted, notices } = await openSettings(options);
-  for (const message of notices) await report({ type: "notice", message }, options, io.output);
+  for (const message of notices) (await reporter(options, io.output)).tell({ type: "notice", message });
   if (chooseModel(settings.model, process.env) === null) {
     const { howToConnect } = await import("./how-to-connect.ts");
     throw new UsageError(await howToConnect());
@@ -84,15 +68,18 @@ async function runPrompt(
   { options, io }: Face,
 ): Promise<RunDocument> {
   const document = newDocument(session.id);
+  const startedAt = performance.now();
   const signal = own ? AbortSignal.any([io.signal, own]) : io.signal;
   if (prompt?.startsWith("/")) await checkCommand(prompt, session, { options, io });
   const text = prompt?.includes("@") ? await withFiles(prompt, session, { options, io }) : prompt;
+  const report = await reporter(options, io.output);
   for await (const event of text === null ? session.goOn(signal) : session.run(text, signal)) {
     if (event.type === "text" && event.role === "user") onBegun?.();
-    fold(document, event);
-    await report(event, options, io.output);
+    addEvent(document, event);
+    report.tell(event);
   }
-  await finish(document, options, io.output);
+  document.durationMs = Math.round(performance.now() - startedAt);
+  report.end(document);
   return document;
 }
 
@@ -112,12 +99,6 @@ async function checkCommand(prompt: string, session: Session, { options, io }: F
   io.output.note(`burin: ${visible(fault)}`);
 }
 
-/** The document of a run in which nothing has happened yet. */
-export function newDocument(sessionId: string | null): RunDocument {
-  const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
-  return { sessionId, status: "error", result: "", turns: 0, toolCalls: [], usage };
-}
-
 async function takenUp(options: CommonOptions): Promise<Pick<SessionOptions, "resume" | "answer">> {
   const { takeUp } = await import("./take-up.ts");
   return takeUp(options);
@@ -128,59 +109,21 @@ async function boundTo(file: string): Promise<Pick<SessionOptions, "answerSchema
   return { answerSchema: await readAnswerSchema(file) };
 }
 
-function fold(document: RunDocument, event: AgentEvent): void {
-  if (event.type === "usage") {
-    document.usage.inputTokens += event.usage.inputTokens;
-    document.usage.outputTokens += event.usage.outputTokens;
-    document.usage.cachedTokens += event.usage.cachedTokens;
+async function reporter(options: CommonOptions, output: Output): Promise<Reporter> {
+  if (options.outputFormat !== "stream-json") {
+    const { TextReport } = await import("./text-report.ts");
+    return new TextReport(options, output);
   }
-  if (event.type === "tool_call") {
-    const { name, status } = event.call;
-    if (status === "success" || status === "error" || status === "cancelled") {
-      document.toolCalls.push({ name, status });
-    }
-  }
-  if (event.type === "done") {
-    document.status = event.status;
-    document.result = event.result;
-    document.turns = event.turns;
-    if (event.error) document.error = event.error;
-    if (event.confirmation) document.confirmation = event.confirmation;
-    if (event.structured !== undefined) document.structured = event.structured;
-  }
+  return {
+    tell: (event) => output.out(`${JSON.stringify(event)}\n`),
+    end: ({ error }) => {
+      if (error) output.note(`burin: ${visible(error.message)}`);
+    },
+  };
 }
 
-async function report(event: AgentEvent, options: CommonOptions, output: Output): Promise<void> {
-  if (options.outputFormat === "stream-json") {
-    output.out(`${JSON.stringify(event)}\n`);
-    return;
-  }
-  if (event.type === "notice") output.note(`burin: ${visible(event.message)}`);
-  if (event.type !== "tool_call") return;
-  const { call } = event;
-  if (call.status === "executing" && call.display === undefined) {
-    output.note(output.styled("dim", `> ${visible(call.description)}`));
-  }
-  if (call.status === "success" && options.outputFormat === "text") {
-    const { displayText } = await import("../../terminal/display-text.ts");
-    const text = displayText(call.returnDisplay);
-    if (text !== "") output.note(output.styled("dim", text));
-  }
-  if (call.status === "error" || call.status === "cancelled") {
-    output.note(output.styled("dim", `! ${visible(call.error.message)}`));
-  }
-}
-
-async function finish(document: RunDocument, { outputFormat }: CommonOptions, output: Output): Promise<void> {
-  if (outputFormat === "json") {
-    output.out(`${JSON.stringify(document)}\n`);
-    return;
-  }
-  if (outputFormat === "text" && document.result !== "")
-    output.content(`${document.result.replace(/\n$/, "")}\n`);
-  if (outputFormat === "text" && document.confirmation) {
-    const { questionText } = await import("../../terminal/question-text.ts");
-    output.note(questionText(document.confirmation));
-  }
-  if (document.error) output.note(`burin: ${visible(document.error.message)}`);
+/** How a run is told, event by event and at its end. */
+interface Reporter {
+  tell(event: AgentEvent): void;
+  end(document: RunDocument): void;
 }
