@@ -62,7 +62,7 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     usage: [
       [
         "mcp add [...] <alias> <command|url>",
-        "adds an MCP server; --scope, --env, --header, --transport, --trust",
+        "adds an MCP server; --scope, --env, --header, --transport, --trust, --replace",
       ],
       ["mcp list | remove <alias>", "what servers there are; takes one out"],
       ["mcp test [alias]", "starts servers and says what they offer"],
@@ -74,6 +74,7 @@ export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       header: { type: "string", multiple: true },
       transport: { type: "string" },
       trust: { type: "boolean" },
+      replace: { type: "boolean" },
     },
     ownWords: (first) => (first === "add" ? 3 : Number.POSITIVE_INFINITY),
     load: async () => (await import("./modes/mcp.ts")).runMcp,

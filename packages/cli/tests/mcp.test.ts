@@ -72,6 +72,19 @@ describe("burin mcp", () => {
     }
   });
 
+  it("P54 a name that is taken is changed only with --replace", async () => {
+    await run("mcp", "add", "mine", process.execPath, SERVER, "plain");
+    const before = await readFile(settingsFile(), "utf8");
+    const again = await run("mcp", "add", "mine", "other-program");
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("--replace") });
+    expect(await readFile(settingsFile(), "utf8")).toBe(before);
+    await run("mcp", "add", "--replace", "mine", process.execPath, SERVER, "workers");
+    expect(JSON.parse(await readFile(settingsFile(), "utf8")).mcpServers.mine.args).toEqual([
+      SERVER,
+      "workers",
+    ]);
+  });
+
   it("P24 a server of the project is written, and starts only after burin trust", async () => {
     const added = await run("mcp", "add", "--scope", "project", "theirs", process.execPath, SERVER);
     expect(added.stderr).toContain("burin trust");

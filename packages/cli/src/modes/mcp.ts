@@ -44,6 +44,12 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
   }
   const definition = definitionOf(target, args, own);
   const { file, isProject } = scopeOf(own, options);
+  const known = (await openSettings(options)).settings.mcpServers[alias];
+  if (known !== undefined && own.replace !== true) {
+    throw new UsageError(
+      `there is already a server "${alias}" (${reach(known)}). Choose another name, or put --replace before "${alias}".`,
+    );
+  }
   await changeSettings(file, ["mcpServers", alias], definition);
   output.note(`burin: ${alias} is in ${file}.`);
   if (isProject) {
