@@ -1,6 +1,15 @@
 // Builds what is shipped: each package as bundled ESM with nothing left to install, and core's types.
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -14,7 +23,7 @@ const { version } = JSON.parse(readFileSync(join(cli, "package.json"), "utf8"));
 /** The module that every start of the command line loads, before it asks a model. */
 const START = /[\\/]cli[\\/]src[\\/]start\.ts$/;
 
-/** @typedef {{ dir: string, format: "esm" | "cjs", extension: string, banner?: string }} Target */
+/** @typedef {{ dir: string, format: "esm" | "cjs", extension: string, banner?: string, isLibrary?: boolean }} Target */
 
 /** @type {Target} CommonJS, because Node starts it in a fifth less time than an ES module. */
 const CLI_TARGET = {
@@ -34,6 +43,22 @@ export async function bundle(input, target) {
   const { output } = await build.write(outputOptions(target));
   await build.close();
   removeOldChunks(target.dir, new Set(output.map((file) => file.fileName)));
+  for (const { fileName } of output) if (fileName.endsWith(".map")) trimMap(join(target.dir, fileName));
+  return output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+}
+
+/**
+ * Of the sources of other packages only the names stay in a map: their texts would be most of what is shipped.
+ * @param {string} file
+ */
+function trimMap(file) {
+  const map = JSON.parse(readFileSync(file, "utf8"));
+  /** @type {string[]} */
+  const sources = map.sources;
+  map.sourcesContent = sources.map((source, index) =>
+    source.includes("node_modules/") ? null : map.sourcesContent[index],
+  );
+  writeFileSync(file, JSON.stringify(map));
 }
 
 /** @param {Record<string, string>} input */
@@ -52,11 +77,13 @@ function openBuild(input) {
 }
 
 /** @param {Target} target */
-function outputOptions({ dir, format, extension, banner = "" }) {
+function outputOptions({ dir, format, extension, banner = "", isLibrary = false }) {
   return {
     dir,
     format,
-    minify: true,
+    // An error in a program that embeds the library shows a line of it, which must not be the whole of it.
+    minify: isLibrary ? { compress: true, mangle: true, codegen: { removeWhitespace: false } } : true,
+    sourcemap: isLibrary,
     banner,
     // One file for what every start loads: each further one would cost as much as 10 kB more in the first.
     codeSplitting: { groups: [{ name: "start", test: START }] },
@@ -109,6 +136,27 @@ function writeTypes() {
   if (run.status !== 0) process.exit(1);
 }
 
+/**
+ * What a package needs beside its code: the licence, and those of the packages whose code it holds.
+ * @param {string} folder
+ * @param {readonly string[]} modules
+ */
+function writeLicences(folder, modules) {
+  copyFileSync(join(top, "LICENSE"), join(folder, "LICENSE"));
+  const packages = new Set(
+    modules.flatMap((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/.exec(id)?.[0] ?? []),
+  );
+  const notices = [...packages].sort().map((place) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(place, "package.json"), "utf8"));
+    const file = readdirSync(place).find((one) => /^licen[cs]e/i.test(one));
+    const text =
+      file === undefined ? `Licensed under ${license}.` : readFileSync(join(place, file), "utf8").trim();
+    return `${name} ${version}\n\n${text}\n`;
+  });
+  const head = "The code of this package holds code of these packages.\n\n";
+  writeFileSync(join(folder, "dist/THIRD-PARTY-NOTICES.txt"), head + notices.join(`\n${"-".repeat(72)}\n\n`));
+}
+
 async function writeSettingsSchema() {
   const { SETTINGS_SCHEMA } = await import(pathToFileURL(join(core, "dist/index.js")).href);
   mkdirSync(join(cli, "dist"), { recursive: true });
@@ -116,11 +164,12 @@ async function writeSettingsSchema() {
 }
 
 async function build() {
-  await bundle(
+  const modules = await bundle(
     { index: join(core, "src/index.ts"), testing: join(core, "src/testing/index.ts") },
-    { dir: join(core, "dist"), format: "esm", extension: ".js" },
+    { dir: join(core, "dist"), format: "esm", extension: ".js", isLibrary: true },
   );
-  await bundle(CLI_INPUT, CLI_TARGET);
+  writeLicences(core, modules);
+  writeLicences(cli, await bundle(CLI_INPUT, CLI_TARGET));
   chmodSync(join(cli, "dist/burin.cjs"), 0o755);
   if (!process.argv.includes("--no-types")) writeTypes();
   await writeSettingsSchema();

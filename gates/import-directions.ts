@@ -32,6 +32,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "commands",
     "modes",
     "subcommands.ts",
+    "help.ts",
     "args.ts",
     "start.ts",
     "kept-code.ts",
