@@ -4,32 +4,65 @@ export interface TooLong {
   readonly contextWindow?: number;
 }
 
-const WORDS =
-  /context.?(?:length|window|size|limit)|(?:prompt|input)[^.]{0,20} too (?:long|large)|maximum (?:context|prompt|input)|too many (?:input )?tokens|token count[^.]{0,40}exceed|exceed[^.]{0,60}(?:maximum number of tokens|context)|reduce the length|request_too_large/i;
+/** What was sent, that it was too much, and in which measure: each service has its own sentence of the three. */
+const SENT = "(?:prompts?|inputs?|requests?|messages|conversation|tokens?|token count|sequence)";
+const TOO_MUCH =
+  "(?:too (?:long|large|many)|longer than|larger than|greater than|exceed(?:s|ed|ing)?|more than|over the|must (?:be|have) (?:<=?|less|fewer|at most)|cannot exceed|is not possible)";
+const MEASURE = "(?:token|context|length|window|model|maximum|limit)";
+const WORDS = new RegExp(
+  [
+    "context.?(?:length|window|size|limit)",
+    `\\b${SENT}\\b[^\\n]{0,80}?\\b${TOO_MUCH}[^\\n]{0,80}${MEASURE}`,
+    "(?:prompt|input)[^.]{0,20} too (?:long|large)",
+    "maximum (?:context|prompt|input|sequence)",
+    "range of input length",
+    "too many (?:input )?tokens",
+    "exceed[^.\\n]{0,60}(?:maximum number of tokens|context|token limit)",
+    "reduce (?:the length|your (?:prompt|message|input))",
+    "request_too_large",
+    "payload size exceeds",
+  ].join("|"),
+  "i",
+);
 /** A limit of the reply alone; asking with less before it would change nothing. */
-const OUTPUT_LIMIT = /max_(?:completion_|output_|new_)?tokens/i;
-const STATUSES: ReadonlySet<number> = new Set([400, 413, 422, 500]);
+const OUTPUT_LIMIT = /max_(?:completion_|output_)?tokens/i;
+/** Too much of something else. */
+const OTHER_MEASURE =
+  /per[- ](?:minute|second|hour|day)|rate.?limit|quota|\bimages?\b|\btools?\b[^.\n]{0,20}\b\d+/i;
+const STATUSES: ReadonlySet<number> = new Set([400, 404, 413, 422, 500, 503]);
 
 /** In the order in which they are believed. */
 const SIZES = [
   /"n_ctx"\s*:\s*(\d+)/,
-  /(?:maximum|max) (?:context|prompt|input) length (?:is|of) (\d+)/i,
-  /context (?:length|window|size) (?:is|of)(?: only)? (\d+)/i,
+  /n_ctx:? (\d+)/,
+  /(?:maximum|max) (?:context|prompt|input|sequence) length (?:is|of)(?: just| only)? (\d+)/i,
+  /context (?:length|window|size)(?: is| of|:)?(?: only)? (\d+)/i,
+  /context length \((\d+) tokens\)/i,
   /context limit: [\d +]+> (\d+)/i,
+  /length should be \[\d+, ?(\d+)\]/i,
+  /token limit:? (\d+)/i,
   /maximum number of tokens allowed \((\d+)\)/i,
   /(\d+) maximum/i,
-  /exceeds the limit of (\d+)/i,
+  /(?:exceeds the limit of|limit is|(?:less|fewer) than|<=|maximum length(?: of| is)?|maximum of|cannot exceed) (\d+)/i,
 ];
 
 /** Whether a refusal means that the request is too long for the model; undefined when it means anything else. */
 export function tooLongIn(status: number, answer: string): TooLong | undefined {
   if (!STATUSES.has(status)) return undefined;
-  const means =
-    status === 413 || (WORDS.test(answer) && (/context/i.test(answer) || !OUTPUT_LIMIT.test(answer)));
-  if (!means) return undefined;
+  if (status !== 413 && !isAboutLength(answer)) return undefined;
+  // 1,048,576 is a number as well.
+  const plain = answer.replace(/(\d),(?=\d{3}\b)/g, "$1");
   for (const pattern of SIZES) {
-    const size = Number(pattern.exec(answer)?.[1]);
+    const size = Number(pattern.exec(plain)?.[1]);
     if (size >= 256) return { contextWindow: size };
   }
   return {};
+}
+
+function isAboutLength(answer: string): boolean {
+  if (!WORDS.test(answer)) return false;
+  return (
+    /context|range of input length/i.test(answer) ||
+    !(OUTPUT_LIMIT.test(answer) || OTHER_MEASURE.test(answer))
+  );
 }

@@ -1,7 +1,8 @@
 import { type HttpAnswer, startOfText } from "../network/http-request.ts";
 import type { ModelEvent, ModelFailure } from "./chat-model.ts";
 import type { ReplyReader } from "./reply-reader.ts";
-import { detailOf, looksLikeHtml, readRetryAfter, statusFailure } from "./service-failure.ts";
+import { retryHint } from "./retry-hint.ts";
+import { detailOf, looksLikeHtml, statusFailure } from "./service-failure.ts";
 import { shownUrl } from "./shown-url.ts";
 import { readServerSentEvents } from "./sse.ts";
 
@@ -75,8 +76,9 @@ async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Pro
   }
   const answer = await startOfText(body, MOST_ERROR_BYTES);
   const detail = looksLikeHtml(answer) ? "a web page, not a model service" : detailOf(answer);
-  const failure = statusFailure({ status, detail, answer, url, model, hasKey });
-  const retryAfterMs = readRetryAfter(headers, answer);
+  const hint = retryHint(headers, answer);
+  const failure = statusFailure({ status, detail, answer, url, model, hasKey, hint });
+  const { retryAfterMs } = hint;
   return {
     end: failed(retryAfterMs === undefined ? failure : { ...failure, retryAfterMs }),
     refusal: answer,

@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders } from "node:http";
 import { isRecord, parseJson } from "../messages/untrusted-json.ts";
 import { innermost } from "../network/innermost-error.ts";
 import type { ModelFailure } from "./chat-model.ts";
-import { tooLongIn } from "./context-length.ts";
+import { type FailureKind, type ReadFailure, readFailure } from "./read-failure.ts";
+import { hintIn, type RetryHint } from "./retry-hint.ts";
 import { shownUrl } from "./shown-url.ts";
 
 /** What of a service's own words is shown; they may be a whole web page. */
@@ -17,15 +17,15 @@ export function detailOf(answer: unknown): string {
   }
   if (Array.isArray(answer)) return detailOf(answer[0]);
   if (!isRecord(answer)) return "";
-  for (const key of ["error", "message", "msg", "detail", "error_msg"]) {
-    const detail = answer[key] ? detailOf(answer[key]) : "";
-    if (detail !== "") return detail;
-  }
-  return "";
+  const keys = ["error", "errors", "message", "msg", "detail", "error_msg", "error_description"];
+  const detail = keys.map((key) => (answer[key] ? detailOf(answer[key]) : "")).find((text) => text !== "");
+  // A service that passes requests on says what the one behind it said.
+  const behind = isRecord(answer.metadata) ? detailOf(answer.metadata.raw) : "";
+  return bounded([detail ?? "", behind].filter((text) => text !== "").join(": "));
 }
 
 export function looksLikeHtml(text: string): boolean {
-  return text.trimStart().startsWith("<");
+  return /^\s*<(?:!doctype|!--|\?xml|\/?[a-z][a-z0-9-]*[\s/>])/i.test(text);
 }
 
 /** One printable line: what a server says must not move the cursor of the terminal that shows it. */
@@ -42,79 +42,97 @@ interface RefusedRequest {
   readonly url: URL;
   readonly model: string;
   readonly hasKey: boolean;
+  readonly hint: RetryHint;
 }
 
 /** What a status that is no success means, and what to do about it. */
 export function statusFailure(refused: RefusedRequest): ModelFailure {
-  const { status, url, model } = refused;
-  // Google's services answer a wrong key as a wrong argument.
-  const isKeyRefused =
-    status === 400 && /api.?key (not valid|invalid|expired)|invalid api.?key/i.test(refused.answer);
-  const tooLong = isKeyRefused ? undefined : tooLongIn(status, refused.answer);
-  const type = isKeyRefused ? "unauthorized" : tooLong ? "context_length" : failureType(status);
+  const { status, url, model, hint } = refused;
+  const read = readFailure({
+    status,
+    answer: refused.answer,
+    hasHint: hint.retryAfterMs !== undefined,
+    shouldRetry: hint.shouldRetry,
+  });
   const head = `${shownUrl(url)} answered HTTP ${status}${refused.detail ? `: ${refused.detail}` : ""}`;
-  const message = `${ended(head)} ${adviceFor(type, { ...refused, model })}`.trim();
-  if (tooLong) return { type, status, message, ...tooLong };
-  return isPassing(status, refused.answer)
-    ? { type, status, message, isPassing: true }
-    : { type, status, message };
+  const message = `${ended(head)} ${adviceFor(read.kind, { ...refused, model })}`.trim();
+  return { ...failureOf(read, message), status };
 }
 
-/** Whether waiting may help. An account without money is told with the same status as too many requests. */
-function isPassing(status: number, answer: string): boolean {
-  if (status === 429) return !/insufficient[_ ]quota|billing|credit|payment/i.test(answer);
-  return status === 408 || status === 425 || (status >= 500 && status !== 501 && status !== 505);
+const TYPES: Readonly<Record<FailureKind, string>> = {
+  limit: "rate_limited",
+  quota: "quota",
+  context: "context_length",
+  malformed_call: "bad_reply",
+  key: "unauthorized",
+  permission: "forbidden",
+  model: "not_found",
+  no_tools: "no_tools",
+  protocol: "wrong_protocol",
+  request: "bad_request",
+  server: "server_error",
+  unfit_server: "server_error",
+};
+
+function failureOf({ kind, isPassing, tooLong }: ReadFailure, message: string): ModelFailure {
+  const failure = { type: TYPES[kind], message, ...tooLong };
+  return isPassing ? { ...failure, isPassing } : failure;
 }
 
-function failureType(status: number): string {
-  if (status === 401 || status === 403) return "unauthorized";
-  if (status === 404 || status === 405) return "not_found";
-  if (status === 429) return "rate_limited";
-  if (status >= 500 || status === 408) return "server_error";
-  return "bad_request";
-}
-
-function adviceFor(type: string, { status, model, hasKey }: RefusedRequest): string {
-  if (type === "unauthorized") {
-    if (!hasKey) return "The service wants an API key, and none is set.";
-    const rejected =
-      status === 403 ? "The API key was rejected for this request" : "The API key was rejected";
-    return `${rejected}: check that it is whole, still valid and meant for this service and model.`;
+function adviceFor(kind: FailureKind, refused: RefusedRequest): string {
+  const { status, model, hasKey } = refused;
+  switch (kind) {
+    case "key":
+    case "permission":
+      return adviceForKey(kind, refused);
+    case "model":
+      return `Either there is no model "${model}" at this service, or the base URL is wrong: it usually ends in /v1.`;
+    case "context":
+      return "The conversation is longer than the model's window.";
+    case "limit":
+      return "Too many requests or tokens in a short time: wait, or check the plan.";
+    case "quota":
+      return `The credit or the quota of this ${hasKey ? "key" : "account"} is used up: add credit or raise the limit at the service, or choose another model.`;
+    case "malformed_call":
+      return "The model wrote a call that the service could not read.";
+    case "no_tools":
+      return `The model "${model}" cannot call tools here, and nothing can be done without them: choose a model that can, or start its server with tool calls enabled.`;
+    case "protocol":
+      return `The model "${model}" speaks another protocol: set model.provider to openai-responses.`;
+    case "unfit_server":
+      return "The same request would fail again: look at the server's memory, or at the chat template of this model.";
+    case "server":
+      return status === 503 || status === 529
+        ? "The service is overloaded or down: try again later."
+        : "The fault is on the side of the service: try again later.";
+    default:
+      return "";
   }
-  if (type === "not_found") {
-    return `Either there is no model "${model}" at this service, or the base URL is wrong: it usually ends in /v1.`;
+}
+
+function adviceForKey(kind: "key" | "permission", { status, hasKey }: RefusedRequest): string {
+  if (!hasKey) return "The service wants an API key, and none is set.";
+  if (kind === "permission") {
+    return "The key itself is not the fault: do what the service says above (region, verification, terms, an API to enable), or choose another model.";
   }
-  if (type === "context_length") return "The conversation is longer than the model's window.";
-  if (type === "rate_limited") return "Too many requests, or the quota is used up: wait, or check the plan.";
-  if (status === 503 || status === 529) return "The service is overloaded or down: try again later.";
-  if (type === "server_error") return "The fault is on the side of the service: try again later.";
-  return "";
+  const rejected = status === 403 ? "The API key was rejected for this request" : "The API key was rejected";
+  return `${rejected}: check that it is whole, still valid and meant for this service and model.`;
 }
 
 /** A failure that the service reports inside an answer that began as a success. */
 export function reportedFailure(error: unknown): ModelFailure {
   const detail = detailOf(error) || "no reason given";
   const record = isRecord(error) ? error : {};
-  const status = [record.code, record.status].map(Number).find((code) => code >= 400 && code <= 599);
-  const message = `The service reported an error in its reply: ${detail}`;
-  const named = `${String(record.type)} ${String(record.code)} ${String(record.status)}`;
-  const tooLong = tooLongIn(status ?? 400, `${named} ${detail}`);
-  if (tooLong) return { type: "context_length", message, ...tooLong };
-  if (status !== undefined) {
-    const failure = { type: failureType(status), message, status };
-    return isPassing(status, `${named} ${detail}`) ? { ...failure, isPassing: true } : failure;
-  }
-  const type = namedFailureType(named);
-  const passes = type === "server_error" || (type === "rate_limited" && isPassing(429, `${named} ${detail}`));
-  return passes ? { type, message, isPassing: true } : { type, message };
-}
-
-function namedFailureType(name: string): string {
-  if (/rate.?limit|quota|too.?many|resource.?exhausted/i.test(name)) return "rate_limited";
-  if (/auth|permission|api.?key/i.test(name)) return "unauthorized";
-  if (/not.?found/i.test(name)) return "not_found";
-  if (/invalid.?(request|argument)|bad.?request|context.?length/i.test(name)) return "bad_request";
-  return "server_error";
+  const told = [record.code, record.status, record.status_code].map(Number);
+  const status = told.find((code) => code >= 400 && code <= 599);
+  const retryAfterMs = hintIn(JSON.stringify(error) ?? "");
+  const read = readFailure({ status: status ?? 0, answer: error, hasHint: retryAfterMs !== undefined });
+  const failure = failureOf(read, `The service reported an error in its reply: ${detail}`);
+  return {
+    ...failure,
+    ...(status === undefined ? {} : { status }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
 }
 
 /** What the network layer threw, as a failure that names the host and the port and says what to check. */
@@ -136,6 +154,8 @@ const PASSING_CODES: ReadonlySet<string> = new Set([
   "EAI_AGAIN",
   "EHOSTUNREACH",
   "ENETUNREACH",
+  // A name server that is asked while the network comes up knows nobody.
+  "ENOTFOUND",
 ]);
 
 /** A service from which nothing came for as long as it may be silent. */
@@ -145,18 +165,6 @@ export function silenceFailure(url: URL, silenceMs: number): ModelFailure {
     `${shownUrl(url)} was silent for ${seconds} s, the limit: check its log, or raise ` +
     "model.timeoutSeconds in the settings.";
   return { type: "timeout", message, isPassing: true };
-}
-
-/** How long the service asks to be left alone, by its headers or by the detail that Google's services give. */
-export function readRetryAfter(headers: IncomingHttpHeaders, answer: string): number | undefined {
-  const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN);
-  if (milliseconds >= 0) return milliseconds;
-  const after = headers["retry-after"]?.trim() ?? "";
-  if (/^\d+(\.\d+)?$/.test(after)) return Number(after) * 1000;
-  const moment = Date.parse(after);
-  if (!Number.isNaN(moment)) return Math.max(0, moment - Date.now());
-  const delay = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(answer)?.[1];
-  return delay === undefined ? undefined : Number(delay) * 1000;
 }
 
 function adviceForCode(code: string, place: string): string | undefined {

@@ -1,0 +1,58 @@
+import type { IncomingHttpHeaders } from "node:http";
+
+export interface RetryHint {
+  /** How long the service asks to be left alone. */
+  readonly retryAfterMs?: number;
+  /** Whether it says that the same request may succeed. */
+  readonly shouldRetry?: boolean;
+}
+
+/** What the service says of another attempt, in its headers first and then in its answer. */
+export function retryHint(headers: IncomingHttpHeaders, answer: string): RetryHint {
+  const asked = ofHeaders(headers) ?? hintIn(answer);
+  const should = String(headers["x-should-retry"] ?? "").toLowerCase();
+  return {
+    ...(asked === undefined ? {} : { retryAfterMs: asked }),
+    ...(should === "true" || should === "false" ? { shouldRetry: should === "true" } : {}),
+  };
+}
+
+/** A proxy may add a header of its own with less in it: the longer pause is the one that helps. */
+function ofHeaders(headers: IncomingHttpHeaders): number | undefined {
+  const milliseconds = String(headers["retry-after-ms"] ?? "").trim();
+  const times = [
+    /^\d+(\.\d+)?$/.test(milliseconds) ? Number(milliseconds) : undefined,
+    ofRetryAfter(String(headers["retry-after"] ?? "").trim()),
+  ].filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+function ofRetryAfter(after: string): number | undefined {
+  if (/^\d+(\.\d+)?$/.test(after)) return Number(after) * 1000;
+  if (!/[a-z]/i.test(after)) return undefined;
+  const moment = Date.parse(after);
+  return Number.isNaN(moment) ? undefined : Math.max(0, moment - Date.now());
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const TIME =
+  "\\d+(?:\\.\\d+)?\\s*(?:ms|milliseconds?|d(?:ays?)?|h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)\\b\\.?";
+/** `11s`, `1m12.5s`, `2 minutes and 3 seconds`. */
+const TIMES = new RegExp(
+  `(?:try(?:ing)? again|retry(?:ing)?|wait|available|resets?)(?: \\w+){0,4}? (?:in|after|for|at least)? ?((?:${TIME.replace("\\b\\.?", "")}(?:,? (?:and )?)?)+)`,
+  "i",
+);
+const FIELD = /"(?:retryDelay|retry_delay)"\s*:\s*"(\d+(?:\.\d+)?)s"/;
+const SECONDS = /"retry_?after(?:_?seconds)?"\s*:\s*"?(\d+(?:\.\d+)?)"?\s*[,}]/i;
+
+/** The pause that an answer asks for: Google's RetryInfo, a field, or a sentence such as "try again in 11s". */
+export function hintIn(answer: string): number | undefined {
+  const field = FIELD.exec(answer)?.[1] ?? SECONDS.exec(answer)?.[1];
+  if (field !== undefined) return Number(field) * 1000;
+  const words = TIMES.exec(answer)?.[1];
+  if (words === undefined) return undefined;
+  const pieces = [...words.matchAll(/(\d+(?:\.\d+)?)\s*(ms|mil|[dhms])/gi)];
+  const unitOf = (unit: string): number =>
+    UNITS[unit.toLowerCase() === "mil" ? "ms" : unit.toLowerCase()] ?? 0;
+  return Math.ceil(pieces.reduce((sum, [, count, unit = ""]) => sum + Number(count) * unitOf(unit), 0));
+}
