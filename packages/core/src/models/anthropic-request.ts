@@ -96,7 +96,7 @@ function answersFirst({ content }: WireMessage): void {
 
 function userBlocks(parts: readonly Part[]): Block[] {
   const blocks: Block[] = [];
-  let answer: { readonly name: string; readonly content: Block[] } | undefined;
+  let answer: { readonly name: string; readonly content: Block[] | undefined } | undefined;
   for (const { text, inlineData, functionResponse } of parts) {
     if (functionResponse) {
       const { id, name = "", response } = functionResponse;
@@ -109,7 +109,8 @@ function userBlocks(parts: readonly Part[]): Block[] {
         content,
         ...(isError ? { is_error: true } : {}),
       });
-      answer = { name, content };
+      // The result of a failure may hold text only; what else came stands beside it.
+      answer = { name, content: isError ? undefined : content };
     } else if (inlineData) {
       (answer?.content ?? blocks).push(mediaBlock(inlineData, answer?.name ?? ""));
     } else if (text !== undefined) {

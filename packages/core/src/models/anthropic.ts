@@ -9,7 +9,7 @@ const MESSAGES: Protocol = {
   headers: (key) => ({ "anthropic-version": "2023-06-01", ...(key === "" ? {} : { "x-api-key": key }) }),
   body: anthropicBody,
   reply: (_request, takenIds) => Promise.resolve(new AnthropicReply(takenIds)),
-  quirkIn: anthropicQuirk,
+  quirks: () => Promise.resolve(anthropicQuirk),
 };
 
 /** A model of a service that speaks Anthropic's Messages API. The base URL may end before `/v1`. */

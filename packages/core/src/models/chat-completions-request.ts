@@ -4,7 +4,9 @@ import type { InlineData, Part } from "../messages/parts.ts";
 import { markedAnswerText } from "./answer-text.ts";
 import type { ModelRequest } from "./chat-model.ts";
 import { isShownImage, mediaNote } from "./media.ts";
+import { signatureOf } from "./thought-signature.ts";
 import { wireJson } from "./wire-json.ts";
+import { nineCharacters, wireId } from "./wire-names.ts";
 
 type UserContent =
   | { readonly type: "text"; readonly text: string }
@@ -14,6 +16,8 @@ interface WireCall {
   readonly id: string;
   readonly type: "function";
   readonly function: { readonly name: string; readonly arguments: string };
+  /** What Google's services want back with a call. */
+  readonly extra_content?: unknown;
 }
 
 type WireMessage =
@@ -23,12 +27,30 @@ type WireMessage =
       readonly role: "assistant";
       readonly content: string | null;
       readonly reasoning_content?: string;
+      readonly reasoning_details?: unknown;
+      readonly extra_content?: unknown;
       readonly tool_calls?: readonly WireCall[];
     }
   | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };
 
 /** The habits of services that this protocol has to follow, each learned from a refusal. */
-export type ChatQuirk = "reasoning-wanted" | "reasoning-refused" | "no-stream-options";
+export type ChatQuirk =
+  | "reasoning-wanted"
+  | "reasoning-refused"
+  | "no-stream-options"
+  | "no-cache-control"
+  /** Nothing goes back of what another service gave to get back. */
+  | "no-extras"
+  /** Instructions stand at the start of the first message. */
+  | "no-system"
+  /** A word of the model stands between the answers of tools and the user's words. */
+  | "reply-before-user"
+  /** Ids of calls have nine letters or digits, which every service takes. */
+  | "nine-ids"
+  /** No content is empty or null. */
+  | "content-wanted";
+
+type Quirks = ReadonlySet<string>;
 
 /**
  * The body of a chat completions request as JSON, in pieces. The same request gives the same bytes, and a
@@ -37,18 +59,22 @@ export type ChatQuirk = "reasoning-wanted" | "reasoning-refused" | "no-stream-op
 export function chatCompletionsBody(
   model: string,
   request: ModelRequest,
-  quirks: ReadonlySet<string> = new Set(),
+  quirks: Quirks = new Set(),
 ): string[] {
-  const knows = (quirk: ChatQuirk): boolean => quirks.has(quirk);
-  const withReasoning = knows("reasoning-wanted") && !knows("reasoning-refused");
   const tools = request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {};
-  const rest = knows("no-stream-options") ? {} : { stream_options: { include_usage: true } };
-  const [first = "", ...further] = writtenMessages(request, withReasoning);
+  const rest = knows(quirks, "no-stream-options") ? {} : { stream_options: { include_usage: true } };
+  // Whoever passes requests on to Claude hands these marks on; all others cache by themselves.
+  const isMarking = /claude/i.test(model) && !knows(quirks, "no-cache-control");
+  const [first = "", ...further] = writtenMessages(request, { quirks, isMarking });
   return [
     `${wireJson({ model, ...tools }).slice(0, -1)},"messages":[${first.slice(1)}`,
     ...further,
     `],${wireJson({ stream: true, ...rest }).slice(1)}`,
   ];
+}
+
+function knows(quirks: Quirks, quirk: ChatQuirk): boolean {
+  return quirks.has(quirk);
 }
 
 function wireTool(tool: FunctionDeclaration): unknown {
@@ -57,32 +83,53 @@ function wireTool(tool: FunctionDeclaration): unknown {
 }
 
 /** The JSON of messages that do not change any more: a long history is not written anew for each request. */
-const WRITTEN: Readonly<Record<"with" | "without", WeakMap<Message, string>>> = {
-  with: new WeakMap(),
-  without: new WeakMap(),
-};
+const WRITTEN = new Map<string, WeakMap<Message, string>>();
+
+function memoryFor(quirks: Quirks): WeakMap<Message, string> {
+  const key = [...quirks].sort().join();
+  const memory = WRITTEN.get(key) ?? new WeakMap();
+  WRITTEN.set(key, memory);
+  return memory;
+}
+
+interface Writing {
+  readonly quirks: Quirks;
+  readonly isMarking: boolean;
+}
 
 /** Each with a comma before it. */
-function writtenMessages({ system, history }: ModelRequest, withReasoning: boolean): string[] {
-  const written = system === "" ? [] : [`,${wireJson({ role: "system", content: system })}`];
-  const memory = WRITTEN[withReasoning ? "with" : "without"];
+function writtenMessages({ system, history }: ModelRequest, { quirks, isMarking }: Writing): string[] {
+  const hasSystem = system !== "" && !knows(quirks, "no-system");
+  const instructions: WireMessage = { role: "system", content: system };
+  const written = hasSystem ? [`,${wireJson(isMarking ? marked(instructions) : instructions)}`] : [];
+  const memory = memoryFor(quirks);
+  const asking = history.filter(({ role }) => role === "user");
+  const toMark = new Set(isMarking ? asking.slice(-2) : []);
+  const opening = hasSystem || system === "" ? undefined : asking[0];
   let turn: Message[] = [];
+  const takeTurn = (): string => {
+    const [first] = turn;
+    const isOwn = turn.some((message) => toMark.has(message) || message === opening);
+    const write = (): string => {
+      const before = first && first === opening ? system : "";
+      const wire = new UserTurn(quirks, before).addAll(turn);
+      return joined(turn.some((message) => toMark.has(message)) ? withLastMarked(wire) : wire);
+    };
+    return first && turn.length === 1 && !isOwn ? remembered(memory, first, write) : write();
+  };
   for (const message of history) {
     if (message.role === "user") {
       turn.push(message);
       continue;
     }
-    const write = (): string => writtenReply(message, withReasoning);
+    const write = (): string => writtenReply(message, quirks);
     // The last message may still grow.
     const answer = message === history.at(-1) ? write() : remembered(memory, message, write);
     if (answer === "") continue;
-    const [first] = turn;
-    const asked = (): string => writtenTurn(turn);
-    const words = first && turn.length === 1 ? remembered(memory, first, asked) : asked();
-    written.push(...[words, answer].filter((json) => json !== ""));
+    written.push(...[takeTurn(), answer].filter((json) => json !== ""));
     turn = [];
   }
-  const last = writtenTurn(turn);
+  const last = takeTurn();
   return last === "" ? written : [...written, last];
 }
 
@@ -95,15 +142,26 @@ function remembered(memory: WeakMap<Message, string>, message: Message, write: (
   return json;
 }
 
-function writtenTurn(messages: readonly Message[]): string {
-  const turn = new UserTurn();
-  for (const message of messages) turn.add(message);
-  const wire = turn.messages();
+function joined(wire: readonly object[]): string {
   return wire.length === 0 ? "" : `,${wireJson(wire).slice(1, -1)}`;
 }
 
-function writtenReply({ parts }: Message, withReasoning: boolean): string {
-  const answer = assistantMessage(parts, withReasoning);
+function withLastMarked(wire: readonly WireMessage[]): object[] {
+  const last = wire.at(-1);
+  return last ? [...wire.slice(0, -1), marked(last)] : [];
+}
+
+/** The message with a mark at its end: up to there it is worth keeping for the next request. */
+function marked(message: WireMessage): object {
+  const { content } = message;
+  const parts: object[] =
+    typeof content === "string" ? [{ type: "text", text: content }] : [...(content ?? [])];
+  const last = parts.pop();
+  return { ...message, content: [...parts, { ...last, cache_control: { type: "ephemeral" } }] };
+}
+
+function writtenReply({ parts }: Message, quirks: Quirks): string {
+  const answer = assistantMessage(parts, quirks);
   return answer ? `,${wireJson(answer)}` : "";
 }
 
@@ -112,17 +170,36 @@ function writtenReply({ parts }: Message, withReasoning: boolean): string {
  * answered before anybody speaks, so media wait for the user message behind the answers.
  */
 class UserTurn {
+  readonly #quirks: Quirks;
   readonly #answers: WireMessage[] = [];
   readonly #content: UserContent[] = [];
 
-  add(message: Message): void {
+  /** `before` are instructions that have no message of their own. */
+  constructor(quirks: Quirks, before: string) {
+    this.#quirks = quirks;
+    if (before !== "") this.#content.push({ type: "text", text: `${before}\n` });
+  }
+
+  addAll(messages: readonly Message[]): WireMessage[] {
+    for (const message of messages) this.#add(message);
+    if (this.#content.length === 0) return this.#answers;
+    const isBridged = this.#answers.length > 0 && knows(this.#quirks, "reply-before-user");
+    const bridge: WireMessage[] = isBridged
+      ? [{ role: "assistant", content: "I have read the results." }]
+      : [];
+    return [...this.#answers, ...bridge, { role: "user", content: withTextsJoined(this.#content) }];
+  }
+
+  #add(message: Message): void {
     let answered = "";
     for (const part of message.parts) {
       const response = part.functionResponse;
       if (response) {
         answered = response.name ?? "";
-        const tool_call_id = response.id ?? answered;
-        this.#answers.push({ role: "tool", tool_call_id, content: markedAnswerText(response.response) });
+        const tool_call_id = chatId(response.id ?? answered, this.#quirks);
+        const text = markedAnswerText(response.response);
+        const content = text === "" && knows(this.#quirks, "content-wanted") ? "(empty)" : text;
+        this.#answers.push({ role: "tool", tool_call_id, content });
       } else if (part.inlineData) {
         this.#content.push(...mediaContent(part.inlineData, answered));
       } else if (part.text) {
@@ -131,11 +208,6 @@ class UserTurn {
         answered = "";
       }
     }
-  }
-
-  messages(): WireMessage[] {
-    if (this.#content.length === 0) return this.#answers;
-    return [...this.#answers, { role: "user", content: withTextsJoined(this.#content) }];
   }
 }
 
@@ -162,24 +234,47 @@ function withTextsJoined(content: readonly UserContent[]): string | UserContent[
 }
 
 /** Undefined for a reply with neither text nor calls, which services refuse. */
-function assistantMessage(parts: readonly Part[], withReasoning: boolean): WireMessage | undefined {
+function assistantMessage(parts: readonly Part[], quirks: Quirks): WireMessage | undefined {
   let text = "";
   let thoughts = "";
   const calls: WireCall[] = [];
-  for (const { functionCall, thought, text: piece = "" } of parts) {
-    if (functionCall) calls.push(wireCall(functionCall));
-    else if (thought) thoughts += piece;
-    else text += piece;
+  const extras: Record<string, unknown> = {};
+  for (const part of parts) {
+    const { functionCall, thought, text: piece = "" } = part;
+    if (functionCall) calls.push(wireCall(functionCall, extraOf(part, quirks), quirks));
+    else if (thought) {
+      thoughts += piece;
+      Object.assign(extras, extraOf(part, quirks));
+    } else text += piece;
   }
   if (calls.length === 0 && text === "") return undefined;
-  const content = text === "" ? null : text;
+  const content = text === "" && !knows(quirks, "content-wanted") ? null : text || "(calling tools)";
   const made = calls.length > 0 ? { tool_calls: calls } : {};
+  const withReasoning = knows(quirks, "reasoning-wanted") && !knows(quirks, "reasoning-refused");
   // Where reasoning is wanted at all, it is wanted of every reply, also of one that another model gave.
-  return withReasoning
-    ? { role: "assistant", content, reasoning_content: thoughts, ...made }
-    : { role: "assistant", content, ...made };
+  const reasoning = withReasoning ? { reasoning_content: thoughts } : {};
+  return { role: "assistant", content, ...reasoning, ...extras, ...made };
 }
 
-function wireCall({ id, name = "", args = {} }: NonNullable<Part["functionCall"]>): WireCall {
-  return { id: id ?? name, type: "function", function: { name, arguments: JSON.stringify(args) } };
+/** The fields that the service once gave with this part to get them back. */
+function extraOf(part: Part, quirks: Quirks): Record<string, unknown> {
+  const given = knows(quirks, "no-extras") ? undefined : signatureOf("chat", part);
+  return given === undefined ? {} : (JSON.parse(given) as Record<string, unknown>);
+}
+
+function wireCall(
+  { id, name = "", args = {} }: NonNullable<Part["functionCall"]>,
+  extra: object,
+  quirks: Quirks,
+): WireCall {
+  const called = { name, arguments: JSON.stringify(args) };
+  return { id: chatId(id ?? name, quirks), type: "function", function: called, ...extra };
+}
+
+const MOST_ID_CHARACTERS = 40;
+
+/** The id of a call as the service takes it, always the same for the same one; another model may have made it. */
+function chatId(id: string, quirks: Quirks): string {
+  if (knows(quirks, "nine-ids")) return /^[A-Za-z0-9]{9}$/.test(id) ? id : nineCharacters(id);
+  return id.length <= MOST_ID_CHARACTERS ? id : wireId(id, MOST_ID_CHARACTERS);
 }

@@ -1,8 +1,7 @@
 import type { ModelSettings, NamedModel } from "../settings/settings.ts";
 import type { ChatModel, ModelEvent } from "./chat-model.ts";
 import { chooseModel } from "./choose-model.ts";
-import { fallbackChain } from "./fallback.ts";
-import { openModel } from "./open-model.ts";
+import { lazy, openModel } from "./open-model.ts";
 import { retrying } from "./retry.ts";
 
 /**
@@ -20,7 +19,8 @@ export function configuredModel(settings: ModelSettings, environment: NodeJS.Pro
     return choice ? retrying(openModel(choice)) : missing(named.name ?? "");
   });
   const model = retrying(openModel(first));
-  return models.length === 0 ? model : fallbackChain([model, ...models]);
+  if (models.length === 0) return model;
+  return lazy(model.name, async () => (await import("./fallback.ts")).fallbackChain([model, ...models]));
 }
 
 /** Stands for a fallback that names no service; it is heard of only when it is needed. */

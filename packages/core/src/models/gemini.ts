@@ -14,7 +14,7 @@ const GENERATE_CONTENT: Protocol = {
   headers: (key): Record<string, string> => (key === "" ? {} : { "x-goog-api-key": key }),
   body: geminiBody,
   reply: (_request, takenIds) => Promise.resolve(new GeminiReply(takenIds)),
-  quirkIn: geminiQuirk,
+  quirks: () => Promise.resolve(geminiQuirk),
 };
 
 /** A model of a service that speaks Gemini's generateContent. The base URL may end before `/v1beta`. */

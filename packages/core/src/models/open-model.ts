@@ -12,9 +12,9 @@ export interface ModelChoice extends ServiceOptions {
 export function openModel(choice: ModelChoice): ChatModel {
   switch (choice.provider) {
     case "openai":
-      return openAiCompatible(choice);
+      return changingProtocol(openAiCompatible(choice), responses(choice));
     case "openai-responses":
-      return lazy(choice.name, async () => (await import("./openai-responses.ts")).openAiResponses(choice));
+      return responses(choice);
     case "anthropic":
       return lazy(choice.name, async () => (await import("./anthropic.ts")).anthropic(choice));
     case "gemini":
@@ -22,7 +22,8 @@ export function openModel(choice: ModelChoice): ChatModel {
   }
 }
 
-function lazy(name: string, load: () => Promise<ChatModel>): ChatModel {
+/** A model whose code is loaded with its first request. */
+export function lazy(name: string, load: () => Promise<ChatModel>): ChatModel {
   let loading: Promise<ChatModel> | undefined;
   const stream = async function* (
     request: ModelRequest,
@@ -32,4 +33,35 @@ function lazy(name: string, load: () => Promise<ChatModel>): ChatModel {
     yield* (await loading).stream(request, signal);
   };
   return { name, stream };
+}
+
+function responses(choice: ModelChoice): ChatModel {
+  const baseUrl = choice.baseUrl.trim().replace(/\/chat\/completions\/*$/, "");
+  return lazy(choice.name, async () =>
+    (await import("./openai-responses.ts")).openAiResponses({ ...choice, baseUrl }),
+  );
+}
+
+/** Asks over Responses from the moment on when the service says that this model speaks nothing else. */
+function changingProtocol(chat: ChatModel, other: ChatModel): ChatModel {
+  let speaking = chat;
+  const stream = async function* (
+    request: ModelRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<ModelEvent, void, undefined> {
+    for await (const event of speaking.stream(request, signal)) {
+      const isOther =
+        event.type === "end" && event.reason === "error" && event.error.type === "wrong_protocol";
+      if (!isOther || speaking === other) {
+        yield event;
+        continue;
+      }
+      speaking = other;
+      const message = `${chat.name} speaks the Responses protocol only; it is asked that way. Set model.provider to openai-responses to begin so.`;
+      yield { type: "notice", message };
+      yield* other.stream(request, signal);
+      return;
+    }
+  };
+  return { name: chat.name, stream };
 }

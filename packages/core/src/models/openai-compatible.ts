@@ -1,4 +1,4 @@
-import { type ChatQuirk, chatCompletionsBody } from "./chat-completions-request.ts";
+import { chatCompletionsBody } from "./chat-completions-request.ts";
 import type { ChatModel } from "./chat-model.ts";
 import { type Protocol, type ServiceOptions, serviceModel } from "./service-model.ts";
 
@@ -11,7 +11,7 @@ const CHAT_COMPLETIONS: Protocol = {
     const { ChatCompletionsReply } = await import("./chat-completions-reply.ts");
     return new ChatCompletionsReply(takenIds, new Set(tools.map(({ name }) => name)));
   },
-  quirkIn: quirkIn,
+  quirks: async () => (await import("./chat-quirks.ts")).chatQuirk,
 };
 
 /**
@@ -20,11 +20,4 @@ const CHAT_COMPLETIONS: Protocol = {
  */
 export function openAiCompatible(options: ServiceOptions): ChatModel {
   return serviceModel(CHAT_COMPLETIONS, options);
-}
-
-function quirkIn(refusal: string, quirks: ReadonlySet<string>): ChatQuirk | undefined {
-  if (/stream_options|include_usage/i.test(refusal)) return "no-stream-options";
-  if (!/reasoning[_ ]?(content|details|text)|\bthinking\b.*(back|missing|required)/is.test(refusal))
-    return undefined;
-  return quirks.has("reasoning-wanted") ? "reasoning-refused" : "reasoning-wanted";
 }

@@ -23,6 +23,7 @@ interface Item {
 export class ResponsesReply implements ReplyReader {
   readonly #items = new Map<string, Item>();
   readonly #takenIds: ReadonlySet<string>;
+  readonly #mayBeSilent: boolean;
   #usage: Usage | undefined;
   #status = "";
   #isLimited = false;
@@ -31,9 +32,13 @@ export class ResponsesReply implements ReplyReader {
   #isLastUnreadable = false;
   #failure: ModelFailure | undefined;
 
-  /** `takenIds` are the call ids of the history, which no new call may carry. */
-  constructor(takenIds: ReadonlySet<string>) {
+  /**
+   * `takenIds` are the call ids of the history, which no new call may carry. Behind the answers of tools a
+   * model may have nothing more to say.
+   */
+  constructor(takenIds: ReadonlySet<string>, mayBeSilent = false) {
     this.#takenIds = takenIds;
+    this.#mayBeSilent = mayBeSilent;
   }
 
   get isDone(): boolean {
@@ -161,7 +166,10 @@ export class ResponsesReply implements ReplyReader {
       item.isWhole = given.status !== "incomplete";
       return [];
     }
-    if (given.type === "message") return item.hasText ? [] : this.#text(item, textsOf(given.content, ""));
+    if (given.type === "message") {
+      const text = item.hasText ? [] : this.#text(item, textsOf(given.content, ""));
+      return [...text, ...phaseOf(given)];
+    }
     if (given.type !== "reasoning") return [];
     const summary = textsOf(given.summary, "\n\n") || textsOf(given.content, "\n\n");
     return [...(item.hasText ? [] : thought(item, summary)), ...signed(given)];
@@ -198,7 +206,9 @@ export class ResponsesReply implements ReplyReader {
   #verdict(): ModelFailure | undefined {
     const hasCall = [...this.#items.values()].some((item) => item.isCall);
     if (hasCall) return undefined;
-    if (!this.#textSeen) return this.#isLimited ? undefined : emptyReply(this.#unreadable);
+    const isOver =
+      this.#isLimited || (this.isComplete && this.#mayBeSilent && this.#unreadable === undefined);
+    if (!this.#textSeen) return isOver ? undefined : emptyReply(this.#unreadable);
     return this.#isLastUnreadable && !this.isComplete ? brokenOff() : undefined;
   }
 }
@@ -214,6 +224,13 @@ function signed({ id, summary, encrypted_content }: JsonRecord): ModelEvent[] {
   if (typeof encrypted_content !== "string" || encrypted_content === "") return [];
   const item = { id, summary: Array.isArray(summary) ? summary : [], encrypted_content };
   return [{ type: "thought", text: "", signature: ownedSignature("openai-responses", JSON.stringify(item)) }];
+}
+
+/** Whether the text was a word between or the answer; the service wants to hear it again. */
+function phaseOf({ phase }: JsonRecord): ModelEvent[] {
+  if (typeof phase !== "string" || phase === "") return [];
+  const signature = ownedSignature("openai-responses-message", JSON.stringify({ phase }));
+  return [{ type: "thought", text: "", signature }];
 }
 
 function textsOf(parts: unknown, separator: string): string {

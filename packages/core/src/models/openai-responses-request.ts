@@ -75,7 +75,7 @@ function mediaContent(media: InlineData, origin: string): JsonRecord[] {
   const { mimeType = "", data = "" } = media;
   const url = `data:${mimeType};base64,${data}`;
   const label = origin === "" ? [] : [{ type: "input_text", text: `File from ${origin}:` }];
-  if (isShownImage(mimeType)) return [...label, { type: "input_image", image_url: url }];
+  if (isShownImage(mimeType)) return [...label, { type: "input_image", image_url: url, detail: "auto" }];
   if (mimeType === "application/pdf") {
     return [...label, { type: "input_file", filename: "document.pdf", file_data: url }];
   }
@@ -83,16 +83,21 @@ function mediaContent(media: InlineData, origin: string): JsonRecord[] {
 }
 
 function modelItems(parts: readonly Part[], withReasoning: boolean): JsonRecord[] {
-  const items = parts.flatMap((part): JsonRecord[] => {
+  const items: JsonRecord[] = [];
+  for (const part of parts) {
     const { text = "", thought, functionCall } = part;
+    const told = parseJson(signatureOf("openai-responses-message", part) ?? "");
+    const last = items.at(-1);
     if (functionCall) {
       const { id, name = "", args = {} } = functionCall;
-      return [{ type: "function_call", call_id: wireId(id ?? name), name, arguments: JSON.stringify(args) }];
-    }
-    if (thought) return withReasoning ? reasoningItem(part) : [];
-    if (text === "") return [];
-    return [{ type: "message", role: "assistant", content: [{ type: "output_text", text }] }];
-  });
+      const call_id = wireId(id ?? name);
+      items.push({ type: "function_call", call_id, name, arguments: JSON.stringify(args) });
+    } else if (isRecord(told)) {
+      if (last?.type === "message") items[items.length - 1] = { ...last, ...told };
+    } else if (thought) items.push(...(withReasoning ? reasoningItem(part) : []));
+    // As text: whoever made a list of it would also have to say the id that the service gave it.
+    else if (text !== "") items.push({ type: "message", role: "assistant", content: text });
+  }
   // Reasoning alone, from a reply that was broken off, is refused.
   return items.every((item) => item.type === "reasoning") ? [] : items;
 }

@@ -8,8 +8,11 @@ const RESPONSES: Protocol = {
   path: (base) => (base.endsWith("/responses") ? base : `${base}/responses`),
   headers: (key): Record<string, string> => (key === "" ? {} : { authorization: `Bearer ${key}` }),
   body: responsesBody,
-  reply: (_request, takenIds) => Promise.resolve(new ResponsesReply(takenIds)),
-  quirkIn: responsesQuirk,
+  reply: ({ history }, takenIds) => {
+    const isAfterAnswers = history.at(-1)?.parts.some((part) => part.functionResponse) ?? false;
+    return Promise.resolve(new ResponsesReply(takenIds, isAfterAnswers));
+  },
+  quirks: () => Promise.resolve(responsesQuirk),
 };
 
 /** A model of a service that speaks OpenAI's Responses API. The base URL usually ends in `/v1`. */

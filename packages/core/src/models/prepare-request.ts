@@ -1,9 +1,12 @@
 import type { FunctionDeclaration } from "../messages/function-call.ts";
+import type { JsonSchema } from "../messages/json-schema.ts";
 import type { Message } from "../messages/message.ts";
-import type { Part } from "../messages/parts.ts";
+import type { InlineData, Part } from "../messages/parts.ts";
+import { isRecord } from "../messages/untrusted-json.ts";
 import type { ModelRequest } from "./chat-model.ts";
 import { type SchemaDialect, schemaFor } from "./clean-schema.ts";
 import type { Lessons } from "./lessons.ts";
+import { isShownImage } from "./media.ts";
 import { wireName } from "./wire-names.ts";
 
 /** A request in a form that the provider takes, with the way back from its names to ours. */
@@ -13,11 +16,28 @@ export interface PreparedRequest extends ModelRequest {
   readonly conversation: object;
 }
 
+interface Schemas {
+  readonly dialect: SchemaDialect;
+  /** Loaded where a schema has need of it. */
+  readonly narrow: ((schema: JsonSchema) => JsonSchema) | undefined;
+}
+
+/** Whether a service of a narrow dialect would refuse this schema: see `narrow-schema.ts`. */
+export function isWide(schema: unknown): boolean {
+  if (!isRecord(schema) || !schema.type || schema.anyOf || schema.oneOf || schema.allOf || schema.$ref)
+    return true;
+  const { properties = {}, items, required, type } = schema;
+  if (type === "array" ? isWide(items) : items) return true;
+  const inner = isRecord(properties) ? properties : {};
+  const isUnknown = (name: unknown): boolean => !(String(name) in inner);
+  return Object.values(inner).some(isWide) || (Array.isArray(required) && required.some(isUnknown));
+}
+
 /** The request without what the service is known to refuse, each tool under a name and a schema that it takes. */
 export function prepareRequest(
   request: ModelRequest,
   lessons: Lessons,
-  dialect: SchemaDialect,
+  { dialect, narrow }: Schemas,
 ): PreparedRequest {
   const ownNames = new Map<string, string>();
   const tools: FunctionDeclaration[] = [];
@@ -26,7 +46,9 @@ export function prepareRequest(
     // Two tools of one name would have the service refuse all of them; the first one keeps it.
     if (lessons.tools.has(tool.name) || ownNames.has(name)) continue;
     ownNames.set(name, tool.name);
-    tools.push({ name, description: tool.description, parameters: schemaFor(tool.parameters, dialect) });
+    const clean = schemaFor(tool.parameters, dialect);
+    const parameters = lessons.schemaOf(tool.name, narrow ? narrow(clean) : clean);
+    tools.push({ name, description: tool.description, parameters });
   }
   const { system } = request;
   const history = request.history.map((message) => preparedMessage(message, lessons));
@@ -60,10 +82,14 @@ function preparedPart(part: Part, origin: string, lessons: Lessons): Part {
       ? part
       : { ...part, functionResponse: { ...functionResponse, name } };
   }
-  if (inlineData && (!inlineData.data || lessons.isRefused(inlineData))) {
-    const from = origin === "" ? "" : ` from ${origin}`;
-    const why = inlineData.data ? "was refused by the model's service" : "was empty";
-    return { text: `[A file${from} of type ${inlineData.mimeType} ${why} and is left out.]` };
-  }
-  return part;
+  const why = inlineData && reasonToLeaveOut(inlineData, lessons);
+  if (why === undefined) return part;
+  const from = origin === "" ? "" : ` from ${origin}`;
+  return { text: `[A file${from} of type ${inlineData?.mimeType} ${why} and is left out.]` };
+}
+
+function reasonToLeaveOut(media: InlineData, lessons: Lessons): string | undefined {
+  if (!media.data) return "was empty";
+  if (lessons.isRefused(media)) return "was refused by the model's service";
+  return lessons.showsNoImages && isShownImage(media.mimeType) ? "cannot be seen by this model" : undefined;
 }

@@ -35,8 +35,15 @@ export async function* readAnswer(
   asked: Asked,
   reply: ReplyReader,
 ): AsyncGenerator<ModelEvent, Outcome, undefined> {
-  if (answer.status < 200 || answer.status > 299) return refused(answer, asked);
-  yield* readBody(answer.body, reply, asked.connection);
+  const { status, headers } = answer;
+  const packed = headers["content-encoding"] ?? "identity";
+  // Nobody was asked to pack it, and some gateways do.
+  const body =
+    packed === "identity"
+      ? answer.body
+      : (await import("../network/read-body.ts")).unpacked(answer.body, packed);
+  if (status < 200 || status > 299) return refused({ status, headers, body }, asked);
+  yield* readBody(body, reply, asked.connection);
   let end: End | undefined;
   for (const event of reply.finish()) {
     if (event.type === "end") end = event;

@@ -18,8 +18,6 @@ const NOTHING_SAID: ModelFailure = {
 };
 const FIRST_DELAY_MS = 1000;
 const MOST_DELAY_MS = 30_000;
-/** A service that asks for a longer pause than this will not be waited for. */
-const MOST_ASKED_DELAY_MS = 300_000;
 
 /**
  * The same model, asked again after failures that pass: overload, lost connections, empty replies. Never once
@@ -49,7 +47,10 @@ async function* attempts(
       if (event.type === "end") break;
     }
     if (!failure) return;
-    const delay = isGiven ? undefined : delayBefore(attempt, failure, options);
+    const { MOST_ASKED_DELAY_MS, noticeOf, toldWith } = await import("./retry-notice.ts");
+    const { retryAfterMs = 0 } = failure;
+    const isTooLate = retryAfterMs > MOST_ASKED_DELAY_MS;
+    const delay = isGiven || isTooLate ? undefined : delayBefore(attempt, failure, options);
     if (delay === undefined) {
       yield { type: "end", reason: "error", error: toldWith(failure, attempt) };
       return;
@@ -84,40 +85,8 @@ function mostAttempts({ type }: ModelFailure, { mostAttempts: most = MOST_ATTEMP
 function delayBefore(attempt: number, failure: ModelFailure, options: RetryOptions): number | undefined {
   const { isPassing, retryAfterMs } = failure;
   if (!isPassing || attempt >= mostAttempts(failure, options)) return undefined;
-  if (retryAfterMs !== undefined && retryAfterMs > MOST_ASKED_DELAY_MS) return undefined;
   const { firstDelayMs = FIRST_DELAY_MS } = options;
   const backoff = Math.min(firstDelayMs * 2 ** (attempt - 1), MOST_DELAY_MS);
   // Many clients that were turned away at once should not come back at once.
   return retryAfterMs ?? backoff * (0.5 + Math.random() / 2);
-}
-
-function noticeOf(
-  { status, message, type }: ModelFailure,
-  attempt: number,
-  { delay, most }: { readonly delay: number; readonly most: number },
-): string {
-  const what = status === undefined ? reasonOf(type, message) : `${namedStatus(status)}.`;
-  return `${what.replace(/\w$/, "$&.")} Attempt ${attempt + 1} of ${most} follows in ${shownSeconds(delay)} s.`;
-}
-
-function namedStatus(status: number): string {
-  if (status === 429) return "The model's service limits the rate of requests (HTTP 429)";
-  if (status === 503 || status === 529) return `The model's service is overloaded (HTTP ${status})`;
-  return `The model's service failed (HTTP ${status})`;
-}
-
-function reasonOf(type: string, message: string): string {
-  return type === "unreachable" ? `The model's service cannot be reached: ${message}` : message;
-}
-
-function shownSeconds(milliseconds: number): string {
-  return String(Math.ceil(milliseconds / 100) / 10);
-}
-
-function toldWith(failure: ModelFailure, attempt: number): ModelFailure {
-  const { message, retryAfterMs = 0 } = failure;
-  const asked =
-    retryAfterMs > MOST_ASKED_DELAY_MS ? ` It asks to wait ${Math.ceil(retryAfterMs / 60_000)} minutes.` : "";
-  const tried = attempt > 1 ? ` (${attempt} attempts)` : "";
-  return { ...failure, message: `${message}${asked}${tried}` };
 }

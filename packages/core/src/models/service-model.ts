@@ -3,7 +3,7 @@ import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "./chat-m
 import type { SchemaDialect } from "./clean-schema.ts";
 import { exchange } from "./exchange.ts";
 import { Lessons } from "./lessons.ts";
-import { type PreparedRequest, prepareRequest } from "./prepare-request.ts";
+import { isWide, type PreparedRequest, prepareRequest } from "./prepare-request.ts";
 import type { Outcome } from "./read-answer.ts";
 import type { ReplyReader } from "./reply-reader.ts";
 import { shownUrl } from "./shown-url.ts";
@@ -30,10 +30,13 @@ export interface Protocol {
   body(model: string, request: PreparedRequest, quirks: ReadonlySet<string>): readonly string[];
   /** Asked for when the request is on its way; what reads replies is loaded only then. */
   reply(request: PreparedRequest, takenIds: ReadonlySet<string>): Promise<ReplyReader>;
-  /** What a refusal teaches of the service's habits; one that is known already ends the trying. */
-  quirkIn?(refusal: string, quirks: ReadonlySet<string>): string | undefined;
+  /** What a refusal teaches of the service's habits; asked for when there is one. */
+  quirks(): Promise<(refusal: string, quirks: ReadonlySet<string>) => string | undefined>;
 }
 
+declare const BURIN_VERSION: string | undefined;
+/** The build puts it in; code that runs from its sources has none. */
+const VERSION = typeof BURIN_VERSION === "string" ? BURIN_VERSION : "0.0.0";
 /** Local servers may think over a long prompt for minutes before the first byte. */
 const DEFAULT_SILENCE_MS = 600_000;
 /** A service that refuses one thing after the other is not asked for ever. */
@@ -124,6 +127,7 @@ function endpointOf({ protocol, options }: Service): Endpoint | ModelFailure {
   const headers = {
     "content-type": "application/json",
     accept: "text/event-stream, application/json",
+    "user-agent": `burin/${VERSION}`,
     ...protocol.headers(key),
   };
   return { url, headers, hasKey: key !== "" };
@@ -141,8 +145,11 @@ async function* learningReply(
   request: ModelRequest,
 ): AsyncGenerator<ModelEvent, void, undefined> {
   const { lessons, protocol } = asking.service;
+  const { dialect } = protocol;
+  const isNarrowing = dialect === "full" && request.tools.some(({ parameters }) => isWide(parameters));
+  const narrow = isNarrowing ? (await import("./narrow-schema.ts")).narrowSchema : undefined;
   for (let learned = 0; ; learned += 1) {
-    const prepared = prepareRequest(request, lessons, protocol.dialect);
+    const prepared = prepareRequest(request, lessons, { dialect, narrow });
     let isSilent = true;
     const events = requestOnce(asking, prepared);
     let next = await events.next();
@@ -150,26 +157,16 @@ async function* learningReply(
       isSilent = false;
       yield next.value;
     }
-    const { end, refusal } = next.value;
-    if (end.reason !== "error") lessons.noteTaken(prepared.history);
-    const reason = isSilent && end.reason === "error" ? refusalReason(end.error, refusal) : undefined;
-    const lesson =
-      reason !== undefined && learned < MOST_LESSONS ? learn(asking, prepared, reason) : undefined;
+    const outcome = next.value;
+    if (outcome.end.reason !== "error") lessons.noteTaken(prepared.history);
+    const mayLearn = isSilent && learned < MOST_LESSONS;
+    const lesson = mayLearn ? await lessonOf(asking, prepared, outcome) : undefined;
     if (lesson === undefined) {
-      yield end;
+      yield outcome.end;
       return;
     }
     if (lesson.message !== "") yield { type: "notice", message: lesson.message };
   }
-}
-
-/** The words in which the service says what is wrong with the request itself. */
-function refusalReason(error: ModelFailure, refusal: string | undefined): string | undefined {
-  const { status, type } = error;
-  if (refusal === undefined) return type === "bad_request" ? error.message : undefined;
-  // What is too large is so because of its media, if it has any, whoever says it.
-  if (status === 413) return `media: ${refusal}`;
-  return status === 400 || status === 415 || status === 422 ? refusal : undefined;
 }
 
 async function* requestOnce(
@@ -195,31 +192,20 @@ async function* requestOnce(
 }
 
 /** What the refusal teaches, and what the person should know of it; undefined when it teaches nothing. */
-function learn({ service }: Asking, sent: PreparedRequest, reason: string): { message: string } | undefined {
-  const { lessons, protocol } = service;
-  const quirk = protocol.quirkIn?.(reason, lessons.quirks);
-  if (quirk !== undefined && !lessons.quirks.has(quirk)) {
-    lessons.quirks.add(quirk);
-    return { message: "" };
-  }
-  const tool = refusedTool(sent, reason);
-  if (tool !== undefined) {
-    lessons.tools.add(tool);
-    return { message: `The model's service refused the tool ${tool}; the work goes on without it.` };
-  }
-  const files = MEDIA_WORDS.test(reason) ? lessons.refuseMedia(sent.history) : 0;
-  if (files === 0) return undefined;
-  const what = files === 1 ? "a file" : `${files} files`;
-  return { message: `The model's service refused ${what}; the work goes on without.` };
-}
-
-const MEDIA_WORDS = /image|media|document|pdf|inline_?data|mime|vision|multimodal|file_data|input_file/i;
-
-function refusedTool({ tools, ownName }: PreparedRequest, reason: string): string | undefined {
-  const place = /function_?declarations\[(\d+)\]/i.exec(reason) ?? /\btools[.[](\d+)\b/.exec(reason);
-  const named = /(?:function|tool) [\\"'`]*([A-Za-z_][A-Za-z0-9_-]{0,63})[\\"'`]/.exec(reason)?.[1];
-  const tool = tools.find(({ name }) => name === named) ?? (place ? tools[Number(place[1])] : undefined);
-  return tool && ownName(tool.name);
+async function lessonOf(
+  { service }: Asking,
+  sent: PreparedRequest,
+  { end, refusal }: Outcome,
+): Promise<{ readonly message: string } | undefined> {
+  if (end.reason !== "error") return undefined;
+  const { lessons, protocol, options } = service;
+  const [{ learn }, { withoutKeywords }, quirkIn] = await Promise.all([
+    import("./learn.ts"),
+    import("./schema-keywords.ts"),
+    protocol.quirks(),
+  ]);
+  lessons.strip = withoutKeywords;
+  return learn({ lessons, sent, model: options.name, quirkIn }, end.error, refusal);
 }
 
 /** Plain loops, here as in all that is done with each part of a history: it may hold thousands of turns. */

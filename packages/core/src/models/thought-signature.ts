@@ -1,7 +1,14 @@
 import type { Part } from "../messages/parts.ts";
 
 /** The owner of a signature; a name that is no base64, so that it cannot be taken for a signature. */
-type SignatureOwner = "anthropic" | "anthropic-redacted" | "openai-responses";
+type SignatureOwner =
+  | "anthropic"
+  | "anthropic-redacted"
+  | "openai-responses"
+  /** Fields of a message that says what was said, of Responses. */
+  | "openai-responses-message"
+  /** Fields of a message or call, of chat completions. */
+  | "chat";
 
 /** What a provider wants back, marked as its own: no other provider must be sent it. */
 export function ownedSignature(owner: SignatureOwner, value: string): string {

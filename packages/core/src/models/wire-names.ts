@@ -16,17 +16,26 @@ export function wireName(name: string): string {
 const WIRE_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The id of a call in a form that strict providers take; another provider or model may have made it. */
-export function wireId(id: string): string {
-  return WIRE_ID.test(id) ? id : changedName(id);
+export function wireId(id: string, mostCharacters = MOST_CHARACTERS): string {
+  return WIRE_ID.test(id) && id.length <= mostCharacters ? id : changedName(id, mostCharacters);
 }
 
-function changedName(name: string): string {
-  const known = found.get(name);
+/** An id made of nine letters and digits for services that take no other. */
+export function nineCharacters(id: string): string {
+  const trace =
+    Number.parseInt(traceOf(id, 0x811c9dc5), 16) * 2 ** 20 +
+    (Number.parseInt(traceOf(id, 0x01000193), 16) >>> 12);
+  return trace.toString(36).padStart(9, "0").slice(-9);
+}
+
+function changedName(name: string, mostCharacters = MOST_CHARACTERS): string {
+  const key = `${mostCharacters} ${name}`;
+  const known = found.get(key);
   if (known !== undefined) return known;
   const trace = traceOf(name, 0x811c9dc5) + traceOf(name, 0x01000193).slice(0, 4);
   const readable = name.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^(?![A-Za-z_])/, "_");
-  const changed = `${readable.slice(0, MOST_CHARACTERS - trace.length - 1)}_${trace}`;
-  found.set(name, changed);
+  const changed = `${readable.slice(0, mostCharacters - trace.length - 1)}_${trace}`;
+  found.set(key, changed);
   return changed;
 }
 

@@ -28,7 +28,11 @@ export async function readBody(
   return { bytes, isCut: length > mostBytes };
 }
 
-async function* unpacked(body: AsyncIterable<Uint8Array>, encoding: string): AsyncGenerator<Uint8Array> {
+/** The body without the packing that its header names. Throws a WebError when it cannot be unpacked. */
+export async function* unpacked(
+  body: AsyncIterable<Uint8Array>,
+  encoding: string,
+): AsyncGenerator<Uint8Array> {
   const names = encoding
     .toLowerCase()
     .split(",")

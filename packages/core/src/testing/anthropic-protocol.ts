@@ -84,6 +84,10 @@ function userProblem(blocks: readonly JsonRecord[], ledger: CallLedger): string 
   const given = firstProblem(answers.map(({ tool_use_id }) => ledger.answer(tool_use_id)));
   if (given !== undefined) return given;
   if (ledger.unanswered !== undefined) return ledger.unanswered;
+  const failed = answers.filter(({ is_error: isError }) => isError === true);
+  if (failed.flatMap(({ content }) => list(content)).some(({ type }) => type !== "text")) {
+    return "all content must be type `text` if `is_error` is true";
+  }
   const inner = answers.flatMap(({ content }) => list(content));
   const others = blocks.filter(({ type }) => type !== "tool_result");
   const odd = [...inner, ...others].find((block) => !isText(block) && !isMedia(block));

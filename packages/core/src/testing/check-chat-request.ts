@@ -60,7 +60,7 @@ class Conversation {
     switch (message.role) {
       case "system":
         if (this.#last !== "start") return "is a system message out of order";
-        return typeof message.content === "string" && message.content !== "" ? undefined : "has no content";
+        return isWords(message.content) && message.content !== "" ? undefined : "has no content";
       case "user":
         if (this.#last === "user") return "is a second user message in a row";
         return isUserContent(message.content) ? undefined : "has no usable content";
@@ -82,7 +82,7 @@ class Conversation {
     if (typeof id !== "string" || !this.#known.has(id))
       return `answers "${String(id)}", which no tool call has`;
     if (!this.#open.delete(id)) return `answers the tool call ${id} once more or too late`;
-    return typeof message.content === "string" ? undefined : "has content that is no text";
+    return isWords(message.content) ? undefined : "has content that is no text";
   }
 
   #reply({ content, tool_calls: calls }: JsonRecord): string | undefined {
@@ -114,6 +114,16 @@ class Conversation {
     this.#open.add(id);
     return undefined;
   }
+}
+
+/** Text, or a list of texts, which services take that are told what to keep. */
+function isWords(content: unknown): boolean {
+  if (typeof content === "string") return true;
+  return (
+    Array.isArray(content) &&
+    content.length > 0 &&
+    content.every((part) => isRecord(part) && part.type === "text")
+  );
 }
 
 function isUserContent(content: unknown): boolean {

@@ -7,6 +7,7 @@ import { anthropicProtocol } from "./anthropic-protocol.ts";
 import { chatCompletionsProtocol } from "./chat-completions-stream.ts";
 import { geminiProtocol } from "./gemini-protocol.ts";
 import { responsesProtocol } from "./responses-protocol.ts";
+import { habitOf, type PlayedService, type ServiceHabit } from "./service-habits.ts";
 import type { FakeProtocol, IssuedSecrets, WireReply } from "./wire-reply.ts";
 
 /** One request for a reply, as it came. */
@@ -37,12 +38,20 @@ export interface FakeModelServer {
   close(): Promise<void>;
 }
 
+export interface FakeServiceOptions {
+  /** Refuses what this one refuses, too; what it refuses takes no reply from the script. */
+  readonly playing?: PlayedService;
+}
+
 /**
  * A real HTTP server on loopback that speaks chat completions, Anthropic's Messages, Gemini's generateContent
  * and OpenAI's Responses, all streamed, and plays the replies in order, whoever asks. It checks each request as a strict service would and answers 400 with the reason when the request is wrong.
  */
-export async function startFakeModelServer(replies: readonly FakeReply[]): Promise<FakeModelServer> {
-  const service = new FakeService(replies);
+export async function startFakeModelServer(
+  replies: readonly FakeReply[],
+  options: FakeServiceOptions = {},
+): Promise<FakeModelServer> {
+  const service = new FakeService(replies, options);
   const server = createServer((request, response) => {
     service.answer(request, response).catch((error: unknown) => {
       service.problems.push(`The reply itself failed: ${String(error)}`);
@@ -81,10 +90,12 @@ class FakeService {
   readonly problems: string[] = [];
   readonly #replies: readonly FakeReply[];
   readonly #issued: IssuedSecrets = new Map();
+  readonly #habit: ServiceHabit | undefined;
   #taken = 0;
 
-  constructor(replies: readonly FakeReply[]) {
+  constructor(replies: readonly FakeReply[], { playing }: FakeServiceOptions) {
     this.#replies = [...replies];
+    this.#habit = playing === undefined ? undefined : habitOf(playing);
   }
 
   unusedReplies(): readonly FakeReply[] {
@@ -108,6 +119,11 @@ class FakeService {
   async #complete(protocol: FakeProtocol, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const recorded = await record(request);
     this.requests.push(recorded);
+    const refusal = this.#habit?.((request.url ?? "").replace(/\?.*$/s, ""), recorded.body);
+    if (refusal) {
+      sendJson(response, refusal.status, refusal.body);
+      return;
+    }
     const problem = protocol.problem(recorded.body, this.#issued) ?? this.#lackOfReply();
     if (problem !== undefined) {
       this.problems.push(`Request ${this.requests.length}: ${problem}`);

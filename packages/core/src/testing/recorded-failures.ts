@@ -307,7 +307,7 @@ export const FINAL: readonly Recorded[] = (
       {
         error: {
           code: 500,
-          message: "Jinja Exception: Only user and assistant roles are supported!",
+          message: "Error rendering prompt with jinja template: unknown filter 'x'",
           type: "server_error",
         },
       },

@@ -70,6 +70,8 @@ function itemProblem(
 }
 
 function messageProblem({ role, content }: JsonRecord): string | undefined {
+  if (role === "assistant" && typeof content === "string")
+    return content === "" ? "a message is empty" : undefined;
   const parts = list(content);
   if (parts.length === 0) return "a message has no content";
   const isFit = (part: JsonRecord): boolean => {

@@ -3,6 +3,7 @@ import type { ModelEvent, ModelFailure } from "../models/chat-model.ts";
 import { openAiCompatible } from "../models/openai-compatible.ts";
 import type { ServiceOptions } from "../models/service-model.ts";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "./fake-model-server.ts";
+import type { PlayedService } from "./service-habits.ts";
 
 /** A history of one question. */
 export const ASK: Message = { role: "user", parts: [{ text: "go" }] };
@@ -10,7 +11,15 @@ export const ASK: Message = { role: "user", parts: [{ text: "go" }] };
 const running: FakeModelServer[] = [];
 
 export async function serve(...replies: FakeReply[]): Promise<FakeModelServer> {
-  const server = await startFakeModelServer(replies);
+  return serveAs(undefined, ...replies);
+}
+
+/** The same, playing a service that has habits of its own. */
+export async function serveAs(
+  playing: PlayedService | undefined,
+  ...replies: FakeReply[]
+): Promise<FakeModelServer> {
+  const server = await startFakeModelServer(replies, playing === undefined ? {} : { playing });
   running.push(server);
   return server;
 }
