@@ -81,7 +81,14 @@ function makeHome(base: string): NodeJS.ProcessEnv {
   symlinkSync(createRequire(import.meta.url)("@vscode/ripgrep").rgPath, join(programs, "rg"));
   symlinkSync(process.execPath, join(programs, "node"));
   const path = `${programs}:${process.env.PATH ?? ""}`;
-  return { PATH: path, HOME: home, LANG: "C", GIT_CONFIG_NOSYSTEM: "1", npm_config_update_notifier: "false" };
+  return {
+    PATH: path,
+    PLANTED: SECRET,
+    HOME: home,
+    LANG: "C",
+    GIT_CONFIG_NOSYSTEM: "1",
+    npm_config_update_notifier: "false",
+  };
 }
 
 function makeProject(arena: string, env: NodeJS.ProcessEnv): void {
@@ -109,9 +116,15 @@ function makeProject(arena: string, env: NodeJS.ProcessEnv): void {
   write("root/tools/evil.mk", "all:\n\ttouch canary\n");
   write("root/tools/template/canary", "x\n");
   for (const name of ["ls", "cat", "git-canary-maker"]) {
-    write(`root/tools/${name}`, "#!/bin/sh\ntouch canary\n");
+    // Also where PATH leads nowhere else.
+    write(`root/tools/${name}`, "#!/bin/sh\n: > canary\n");
     chmodSync(join(root, "tools", name), 0o755);
   }
+  write("root/5/ls", "#!/bin/sh\n: > canary\n");
+  chmodSync(join(root, "5/ls"), 0o755);
+  write("root/odd/$(touch canary)", "x\n");
+  write("root/odd-names/x link.txt", "x\n");
+  write("root/twin/link.txt", "other\n");
   write("root/vendored/HEAD", "ref: refs/heads/main\n");
   mkdirSync(join(root, "vendored/objects"), { recursive: true });
   mkdirSync(join(root, "vendored/refs"));

@@ -4,7 +4,16 @@ import { quoteShellWord } from "../text/shell-command/shell-words.ts";
 import { ruleText } from "./command-pattern.ts";
 import { type CommandPlace, CommandReach } from "./command-place.ts";
 import { type CommandRule, coveredWords, coversEverything, ruleInWords } from "./command-rules.ts";
-import { type Argument, type Finding, launchFinding, unknownFinding } from "./programs/finding.ts";
+import { printedNames } from "./handed-names.ts";
+import { TAKES_ANY_WORD, takesAnyText } from "./programs/any-text.ts";
+import { handedByFind } from "./programs/find.ts";
+import {
+  type Argument,
+  type Below,
+  type Finding,
+  launchFinding,
+  unknownFinding,
+} from "./programs/finding.ts";
 import { isShell, isTransparent, isWrapper, type Launch, launchesOf } from "./programs/launches.ts";
 import { readProgram } from "./programs/read-program.ts";
 import { attachedValue } from "./programs/simple-programs.ts";
@@ -14,13 +23,12 @@ import type { PartVerdict } from "./verdict.ts";
 const DEEPEST = 5;
 /** Variables that a program may be given without a question: they choose no file and no program. */
 const HARMLESS_VARIABLES = new Set("CI NO_COLOR FORCE_COLOR NODE_ENV LANG LC_ALL".split(" "));
-/** They print their words and look at nothing, so they may be handed words that nobody has seen. */
-const TAKES_ANY_WORD = new Set(["echo", "basename", "dirname"]);
-
 interface Judging {
   readonly allow: readonly CommandRule[];
   readonly reach: CommandReach;
   readonly depth: number;
+  /** The command whose output is read, where that is known. */
+  readonly input?: SimpleCommand | undefined;
 }
 
 /** Each simple command of a line, judged by the rules that allow and by what is known of programs. */
@@ -33,14 +41,18 @@ export function judgeParts(
 }
 
 function judgeLine(line: ShellCommand, judging: Judging): PartVerdict[] {
-  return line.commands.map((command) => {
+  return line.commands.flatMap((command) => {
     judging.reach.next(command.followsSuccess);
-    const verdict = judgePart(command, judging);
+    const isFed = command.redirections.some(({ kind }) => kind === "read" || kind === "data");
+    const verdict = judgePart(command, {
+      ...judging,
+      input: isFed ? undefined : (command.input ?? judging.input),
+    });
     const [program, folder] = command.words;
     if (program?.value === "cd" && typeof folder?.value === "string") {
       judging.reach.move(folder.value, command.isApart);
     }
-    return verdict;
+    return command.isRepeat && verdict.verdict === "allow" ? [] : [verdict];
   });
 }
 
@@ -49,7 +61,7 @@ function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
   const everything = judging.allow.find(coversEverything);
   const words = literalWords(command);
   const around = [...aroundFindings(command, judging.reach)];
-  const { findings, rule } = words === null ? nothingKnown(command) : judgeWords(words, judging);
+  const { findings, rule } = words === null ? judgeAnyText(command, judging) : judgeWords(words, judging);
   const all = [...around, ...findings];
   const left = everything === undefined ? all : all.filter(isAlwaysAsked);
   const first = left.find(isProtected) ?? left.find(isAlwaysAsked) ?? left[0];
@@ -88,16 +100,36 @@ function isGlob(word: Argument): boolean {
 /** null when a word is known only as the command runs. */
 function literalWords(command: SimpleCommand): Argument[] | null {
   const words: Argument[] = [];
-  for (const { value, isGlob } of command.words) {
-    if (value === null) return null;
-    words.push({ value, isGlob });
+  for (const { value, isGlob, lineOf } of command.words) {
+    const below = value === null ? printedNames(lineOf) : null;
+    if (value === null && below === null) return null;
+    words.push(below === null ? { value: value ?? "", isGlob } : pathBelow(below));
   }
-  return words[0]?.isGlob === true ? null : words;
+  const [program] = words;
+  return program?.isGlob === true || program?.below !== undefined ? null : words;
 }
 
-function nothingKnown(command: SimpleCommand): Judged {
-  const what = command.problems[0] ?? "which program it starts is known only when it runs";
-  return { findings: [unknownFinding(what)] };
+function pathBelow(below: Below): Argument {
+  return { value: below.folders[0] ?? ".", isGlob: false, below };
+}
+
+/** Words that nobody has seen may be handed to what shows or compares them and does nothing else. */
+function judgeAnyText(command: SimpleCommand, { reach }: Judging): Judged {
+  const isText = command.words.every(({ value, isAnyText }) => value !== null || isAnyText === true);
+  if (isText && takesAnyText(command.words.map(({ value }) => value))) {
+    return { findings: projectFindings(command.words[0]?.value ?? "", reach) };
+  }
+  const unseen = command.words.find(({ value }) => value === null)?.text;
+  const known = unseen === undefined ? "which program it starts" : `what \`${unseen}\` is`;
+  return { findings: [unknownFinding(command.problems[0] ?? `${known} is known only when it runs`)] };
+}
+
+/** A program that only the project brings is no one that is known. */
+function projectFindings(name: string, reach: CommandReach): Finding[] {
+  const folder = name.includes("/") ? null : reach.projectFolderOf(name);
+  return folder === null
+    ? []
+    : [unknownFinding(`\`${name}\` is found only in \`${folder}\`, a folder of the project`)];
 }
 
 /** What stands around the words: variables and redirections. No rule speaks of those. */
@@ -106,16 +138,17 @@ function aroundFindings(command: SimpleCommand, reach: CommandReach): Finding[] 
   for (const { text, name, value } of command.assignments) {
     const isHarmless =
       command.words.length > 0 && HARMLESS_VARIABLES.has(name) && value !== null && /^[\w.-]*$/.test(value);
-    if (!isHarmless) findings.push(unknownFinding(`\`${text}\` sets a variable`));
+    const isOfRead = name === "IFS" && command.words[0]?.value === "read" && value !== null;
+    if (!isHarmless && !isOfRead) findings.push(unknownFinding(`\`${text}\` sets a variable`));
   }
-  for (const { text, kind, target } of command.redirections) {
-    if (kind === "copy") continue;
+  for (const { text, kind, target, isGlob, isAnyText } of command.redirections) {
+    if (kind === "copy" || isAnyText) continue;
     if (target === null) {
       findings.push(unknownFinding(`what \`${text}\` names is known only when it runs`));
     } else if (kind === "write") {
       findings.push(...writeFindings(text, target, reach));
     } else if (kind === "read") {
-      const what = reach.outside(target, false);
+      const what = reach.outside(target, isGlob === true);
       if (what !== null) findings.push({ nature: "outside", what, upTo: 0 });
     }
   }
@@ -142,8 +175,12 @@ interface Judged {
 /** What no rule excuses. A rule excuses what it spells out, and that a program is not known to be read-only. */
 function judgeWords(words: readonly Argument[], judging: Judging): Judged {
   if (words.length === 0) return { findings: [] };
-  const launches = launchesOf(words.map(({ value }) => value));
-  const findings = [...ownFindings(words, launches, judging), ...launchedFindings(words, launches, judging)];
+  const launches = launchesOf(words.map(({ value, below }) => (below === undefined ? value : null)));
+  const findings = [
+    ...ownFindings(words, launches, judging),
+    ...launchedFindings(words, launches, judging),
+    ...projectFindings(words[0]?.value ?? "", judging.reach),
+  ];
   if (findings.some(({ nature }) => nature !== "outside")) {
     findings.push(...protectedFindings(words, judging.reach));
   }
@@ -209,25 +246,52 @@ function launchedFindings(
 
 function launchedWordsFindings(
   words: readonly Argument[],
-  { from, to, isOpen }: Extract<Launch, { kind: "words" }>,
+  launch: Extract<Launch, { kind: "words" }>,
   judging: Judging,
 ): Finding[] {
-  const launched = words.slice(from, to);
-  const name = launched[0]?.value ?? "";
+  const { from, to } = launch;
+  const name = words[from]?.value ?? "";
   const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.inner() };
-  if (judging.depth > DEEPEST || launched[0]?.isGlob === true || name === "cd") {
+  const handed = handedWords(words, launch, judging);
+  if (judging.depth > DEEPEST || words[from]?.isGlob === true || name === "cd" || handed === "program") {
     return [launchFinding(`\`${words[0]?.value}\` launches \`${name}\``, to - 1)];
   }
+  const launched = handed === null ? words.slice(from, to) : handed;
   const findings = judgeWords(launched, inner).findings.map((finding) => ({
     ...finding,
-    upTo: finding.upTo + from,
+    upTo: Math.min(finding.upTo + from, to - 1),
   }));
-  if (isOpen && !TAKES_ANY_WORD.has(name)) {
+  if (handed === null && !TAKES_ANY_WORD.has(name)) {
     findings.push(
       launchFinding(`\`${words[0]?.value}\` hands words to \`${name}\` that nobody has seen`, to - 1),
     );
   }
   return findings;
+}
+
+/**
+ * The launched words with all that is handed over in its place: twice where there may be several. null when
+ * nothing is known of it, and `program` when it would be the program or a part of another word.
+ */
+function handedWords(
+  words: readonly Argument[],
+  { from, to, isOpen, placeholder }: Extract<Launch, { kind: "words" }>,
+  { input }: Judging,
+): readonly Argument[] | "program" | null {
+  const launched = words.slice(from, to);
+  if (!isOpen && placeholder === undefined) return launched;
+  const isPart = ({ value }: Argument) =>
+    placeholder !== undefined && value !== placeholder && value.includes(placeholder);
+  const takesAny = TAKES_ANY_WORD.has(launched[0]?.value ?? "");
+  if (launched[0]?.value === placeholder || (launched.some(isPart) && !takesAny)) return "program";
+  const own = words.slice(1, from).map(({ value }) => value);
+  const below = isOpen ? printedNames(input) : handedByFind(words, from);
+  if (below === null) return launched.some(({ value }) => value === placeholder) || isOpen ? null : launched;
+  const isWhole = words[0]?.value === "xargs" && own.includes("-0") && input?.words[0]?.value === "find";
+  const word = pathBelow(isWhole ? { ...below, isText: false } : below);
+  if (placeholder === undefined) return [...launched, word, word];
+  const isMany = words[to]?.value === "+";
+  return launched.flatMap((each) => (each.value !== placeholder ? [each] : isMany ? [word, word] : [word]));
 }
 
 function scriptFindings({ text, at }: Extract<Launch, { kind: "script" }>, judging: Judging): Finding[] {

@@ -1,5 +1,6 @@
+import { globMatcher } from "../text/glob-pattern.ts";
 import { protectedFile } from "../text/protected-files.ts";
-import type { Reach } from "./programs/finding.ts";
+import type { Below, Reach } from "./programs/finding.ts";
 
 /** Where a command would run, and what is known of that place. */
 export interface CommandPlace {
@@ -18,13 +19,26 @@ export interface CommandPlace {
   readonly realPaths?: (path: string, isPattern: boolean) => readonly string[];
   /** The absolute paths of all files below a folder; null when they are too many to look through. */
   readonly filesBelow?: (folder: string) => readonly string[] | null;
+  /** What a look at the tree below a folder shows; null when it is too large to be looked through. */
+  readonly treeBelow?: (folder: string) => TreeBelow | null;
+  /** The folder of the project in which alone a program would be found, or null. Without it none is. */
+  readonly projectFolderOf?: (program: string) => string | null;
   /** The command is for cmd or PowerShell, whose grammar nobody here reads. */
   readonly isOtherShell?: boolean;
   /** The setting that makes git run a program in that folder, or null. Without it only the first folder is trusted. */
   readonly repositoryProgram?: (directory: string) => string | null;
 }
 
+/** What is known of all paths below a folder, links followed. */
+interface TreeBelow {
+  /** Links that lead out of the root, by their last part. */
+  readonly linksOut: readonly string[];
+  /** Names that a program which takes text apart would take for something else. */
+  readonly oddNames: readonly { readonly name: string; readonly isFolder: boolean }[];
+}
+
 const STREAMS = new Set(["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"]);
+const PIPE = /^\/dev\/fd\/\d+$/;
 const SYSTEM = /^\/(?:dev|proc|sys)(?:\/|$)/;
 
 /** Segments below the root, or null for a folder that is not below it. */
@@ -70,14 +84,15 @@ export class CommandReach implements Reach {
   }
 
   outside(path: string, isGlob: boolean): string | null {
-    if (path === "" || path === "-" || STREAMS.has(path)) return null;
+    if (path === "" || path === "-" || STREAMS.has(path) || PIPE.test(path)) return null;
     if (path.startsWith("~")) return `\`${path}\` may be in a home folder`;
     const segments = path.split("/");
     if (isGlob && segments.some((segment) => /^\.[^/]*[*?[]/.test(segment))) {
       return `\`${path}\` can match the folder above`;
     }
     const named = path.startsWith("/") ? 0 : segments.findIndex((segment) => !/^\.{0,2}$/.test(segment));
-    if (named !== -1 && segments.lastIndexOf("..") > named) {
+    const isResolved = this.#place?.leadsOutside !== undefined && !isGlob;
+    if (named !== -1 && segments.lastIndexOf("..") > named && !isResolved) {
       return `\`${path}\` goes back up after a name, which may be a link`;
     }
     if (this.#isIncluded(path) && !this.#leadsOutside([], path, isGlob)) return null;
@@ -87,6 +102,26 @@ export class CommandReach implements Reach {
       if (this.#leadsOutside(folder, path, isGlob)) return `\`${path}\` leads out of the root through a link`;
     }
     return null;
+  }
+
+  outsideBelow(below: Below): string | null {
+    const look = this.#place?.treeBelow;
+    for (const path of below.folders) {
+      const outside = this.outside(path, false);
+      if (outside !== null) return outside;
+      if (look === undefined || (!below.hasLinks && !below.isText)) continue;
+      for (const folder of this.#current) {
+        const start = this.#joined(folder, path);
+        const tree = look(start === null ? path : absolute(this.#place?.root ?? "", start));
+        const what = tree === null ? "holds too many files to be looked through" : faultOf(tree, below);
+        if (what !== null) return `\`${path}\` ${what}`;
+      }
+    }
+    return null;
+  }
+
+  projectFolderOf(program: string): string | null {
+    return this.#place?.projectFolderOf?.(program) ?? null;
   }
 
   /** What makes a file that would be written a protected one, by its name or by where its links lead; or null. */
@@ -165,6 +200,17 @@ export class CommandReach implements Reach {
     }
     return joined;
   }
+}
+
+function faultOf({ linksOut, oddNames }: TreeBelow, { names, hasLinks, isText }: Below): string | null {
+  const odd = isText ? oddNames.find(({ name, isFolder }) => isFolder || matchesAll(name, names)) : undefined;
+  if (odd !== undefined) return `holds \`${odd.name}\`, a name with blanks or signs in it`;
+  const link = hasLinks ? linksOut.find((name) => matchesAll(name, names)) : undefined;
+  return link === undefined ? null : `holds the link \`${link}\`, which leads out of the root`;
+}
+
+function matchesAll(name: string, patterns: readonly string[]): boolean {
+  return patterns.every((pattern) => globMatcher(`./${pattern}`, { caseSensitive: false })(name));
 }
 
 function below(path: string, root: string): Folder {

@@ -55,7 +55,7 @@ export function hiddenPath(
 
 function fed({ text, redirections }: SimpleCommand): CommandWords[] {
   const targets = redirections.filter(({ kind }) => kind === "read" || kind === "write");
-  return targets.map(({ target }) => ({ words: ["", target], part: text }));
+  return targets.map(({ target, isGlob }) => ({ words: ["", isGlob ? null : target], part: text }));
 }
 
 function foundIn(

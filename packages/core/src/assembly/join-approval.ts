@@ -3,7 +3,7 @@ import { parseRule, type Rule, type Rules } from "../approval/rules.ts";
 import { orAborted } from "../scheduler/interruption.ts";
 import type { Confirm } from "../scheduler/scheduler.ts";
 import type { Settings } from "../settings/settings.ts";
-import type { ShellProgram } from "../workspace/shell-program.ts";
+import type { Commands } from "../workspace/commands.ts";
 import type { Grants } from "./join-grants.ts";
 
 interface ApprovalGround {
@@ -11,20 +11,23 @@ interface ApprovalGround {
   readonly rules: Rules;
   readonly grants: Grants;
   readonly roots: readonly string[];
-  readonly shell: ShellProgram;
+  readonly commands: Pick<Commands, "shell" | "searchPath">;
 }
 
 /** The approval policy with all that it knows of this place. The grammar of commands is loaded with the first call. */
-export function lazyApproval({ current, rules, grants, roots, shell }: ApprovalGround) {
+export function lazyApproval({ current, rules, grants, roots, commands }: ApprovalGround) {
   return async (request: ApprovalRequest): Promise<Verdict> => {
-    const [{ judge }, { surroundings }] = await Promise.all([
+    const [{ judge }, { surroundings }, { lookAround }] = await Promise.all([
       import("../approval/approval-policy.ts"),
       import("../workspace/command-surroundings.ts"),
+      import("../workspace/tree-below.ts"),
     ]);
+    const { shell, searchPath } = commands;
     const place = {
       root: roots[0] ?? "",
       includeDirectories: roots.slice(1),
       ...surroundings(roots),
+      ...lookAround(roots, searchPath),
       isOtherShell: shell.kind === "cmd" || shell.kind === "powershell",
     };
     const judged = (granted: readonly Rule[]) =>

@@ -40,6 +40,11 @@ export class Commands implements CommandsGround {
     return this.#options.roots;
   }
 
+  /** The folders in which commands look for programs, as PATH lists them. */
+  get searchPath(): string {
+    return this.#options.environment.PATH ?? "";
+  }
+
   /** Ends what a Burin that crashed has left behind, once. Resolves to the count of processes. */
   async endLeftBehind(): Promise<number> {
     return hasRun(this.#options.home) ? (await this.#work()).endLeftBehind() : 0;

@@ -2,7 +2,7 @@ import { launchFinding, type ProgramReader, pathFinding } from "./finding.ts";
 import { readOptions } from "./options.ts";
 
 /** Names and signs through which a program in AWK reaches files and other programs. */
-const REACHES_OUT = /system|getline|@|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|[|>]|fflush|close|\\\n/;
+const REACHES_OUT = /system|getline|@|ARGV|ARGC|SYMTAB|FUNCTAB|PROCINFO|ENVIRON|[|>]|fflush|close|\\\n/;
 
 /** Reads and prints, unless the program text holds anything that could do more. */
 export const awk: ProgramReader = (words, reach) => {

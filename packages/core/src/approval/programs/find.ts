@@ -1,7 +1,15 @@
-import { type Finding, launchFinding, type ProgramReader, pathFinding } from "./finding.ts";
+import {
+  type Argument,
+  type Below,
+  type Finding,
+  launchFinding,
+  type ProgramReader,
+  pathFinding,
+  type Reach,
+} from "./finding.ts";
 
 const ALONE = new Set(
-  "-nouser -nogroup -empty -depth -d -mount -xdev -prune -print -print0 -ls -quit -not -a -and -o -or -true -false -readable -writable -executable -daystart -warn -nowarn -noleaf -ignore_readdir_race ! ( ) , -P -O0 -O1 -O2 -O3".split(
+  "-nouser -nogroup -empty -depth -d -mount -xdev -prune -print -print0 -ls -quit -not -a -and -o -or -true -false -follow -readable -writable -executable -daystart -warn -nowarn -noleaf -ignore_readdir_race ! ( ) , -P -H -L -O0 -O1 -O2 -O3".split(
     " ",
   ),
 );
@@ -14,15 +22,23 @@ const WITH_FILE = /^-(?:samefile|newer|anewer|cnewer|newer[aBcm][aBcm])$/;
 const WITH_TIME = /^-newer[aBcm]t$/;
 /** Judged as the command that they launch. */
 const LAUNCHING = new Set(["-exec", "-ok"]);
+/** With one of them a test need not hold for what is printed or handed on. */
+const COMBINES = new Set(["-o", "-or", "!", "-not", ",", "(", ")"]);
+const PRINTS_MORE = /^-(?:printf|fprint|fprintf|fprint0|fls|ls|exec|execdir|ok|okdir)$/;
 
 /** Everything that `find` can do but tests and prints is a finding; what `-exec` launches is judged elsewhere. */
 export const find: ProgramReader = (words, reach) => {
   const findings: Finding[] = [];
+  const { folders, followsLinks } = startsOf(words);
+  if (followsLinks) {
+    const below = { folders, names: [], hasLinks: true, isText: false };
+    findings.push(...pathFinding({ value: ".", isGlob: false, below }, 0, reach));
+  }
   for (let index = 1; index < words.length; index += 1) {
     const word = words[index];
     if (word === undefined) break;
     const { value } = word;
-    if (word.isGlob && /^[*?[]/.test(value)) {
+    if (word.isGlob && (/^[*?[]/.test(value) || followsLinks)) {
       findings.push(launchFinding(`\`${value}\` may match a name that begins with a dash`, index));
     }
     if (LAUNCHING.has(value)) {
@@ -32,17 +48,19 @@ export const find: ProgramReader = (words, reach) => {
       );
     } else if (WITH_VALUE.has(value) || WITH_TIME.test(value)) {
       index += 1;
-    } else if (WITH_FILE.test(value)) {
-      index += 1;
-      findings.push(...pathFinding(words[index] ?? word, index, reach));
-    } else if (value.startsWith("-") && !ALONE.has(value)) {
-      findings.push(launchFinding(`\`find ${value}\` can do more than look`, index));
-    } else if (!ALONE.has(value)) {
-      findings.push(...pathFinding(word, index, reach));
+    } else {
+      if (WITH_FILE.test(value)) index += 1;
+      findings.push(...wordFindings(words[index] ?? word, index, reach));
     }
   }
   return findings;
 };
+
+function wordFindings(word: Argument, index: number, reach: Reach): Finding[] {
+  if (ALONE.has(word.value)) return [];
+  if (!word.value.startsWith("-")) return pathFinding(word, index, reach);
+  return [launchFinding(`\`find ${word.value}\` can do more than look`, index)];
+}
 
 /** Where the command after `-exec` at that place ends: the index of its `;` or of the `+` after `{}`. */
 export function endOfLaunch(words: readonly (string | null)[], from: number): number {
@@ -51,4 +69,43 @@ export function endOfLaunch(words: readonly (string | null)[], from: number): nu
     if (words[index] === "+" && words[index - 1] === "{}") return index;
   }
   return words.length;
+}
+
+/** What is known of the paths that `find` prints; null when its words make it print something else. */
+export function printedByFind(words: readonly Argument[]): Below | null {
+  return words.some(({ value }) => PRINTS_MORE.test(value)) ? null : namesOfFind(words);
+}
+
+/** What is known of the paths that `find` hands to the command which begins at that place. */
+export function handedByFind(words: readonly Argument[], from: number): Below {
+  return { ...namesOfFind(words.slice(0, from - 1)), isText: false };
+}
+
+interface FindStarts {
+  readonly folders: readonly string[];
+  /** All words after them. */
+  readonly tests: readonly string[];
+  readonly followsLinks: boolean;
+}
+
+function startsOf(words: readonly Argument[]): FindStarts {
+  const values = words.slice(1).map(({ value }) => value);
+  const isLook = (value: string) => /^-[PHLO]/.test(value);
+  const first = values.findIndex((value) => /^[-!(]/.test(value) && !isLook(value));
+  const starts = (first === -1 ? values : values.slice(0, first)).filter((value) => !isLook(value));
+  return {
+    folders: starts.length === 0 ? ["."] : starts,
+    tests: first === -1 ? [] : values.slice(first),
+    followsLinks: values.includes("-L") || values.includes("-follow"),
+  };
+}
+
+function namesOfFind(words: readonly Argument[]): Below {
+  const { folders, tests, followsLinks } = startsOf(words);
+  const valuesOf = (test: string) => tests.filter((_, index) => tests[index - 1] === test);
+  if (followsLinks || tests.some((value) => COMBINES.has(value) || PRINTS_MORE.test(value))) {
+    return { folders, names: [], hasLinks: true, isText: true };
+  }
+  const names = valuesOf("-name").filter((name) => /^[\w.*?-]+$/.test(name));
+  return { folders, names, hasLinks: !valuesOf("-type").includes("f"), isText: true };
 }

@@ -3,6 +3,19 @@ export interface Argument {
   readonly value: string;
   /** The shell replaces it with names of files, where any match. */
   readonly isGlob: boolean;
+  /** It stands for paths that nobody has seen, of which this is known. */
+  readonly below?: Below;
+}
+
+/** Paths of which is known in which folders they lie; `value` of the word is such a folder. */
+export interface Below {
+  readonly folders: readonly string[];
+  /** Patterns, all of which the last part of each path matches. */
+  readonly names: readonly string[];
+  /** Links may be among them. */
+  readonly hasLinks: boolean;
+  /** They come as text, which a program takes apart at blanks and quotes. */
+  readonly isText: boolean;
 }
 
 /**
@@ -21,6 +34,10 @@ export interface Finding {
 export interface Reach {
   /** Why a path is not plainly inside the root, or null. */
   outside(path: string, isGlob: boolean): string | null;
+  /** Why paths that lie in some folders are not plainly inside the root, or null. */
+  outsideBelow(below: Below): string | null;
+  /** The folder of the project in which alone that program would be found, or null. */
+  projectFolderOf(program: string): string | null;
   /** A setting that makes git run a program of the repository's choice, or null. */
   repositoryProgram(): string | null;
 }
@@ -29,8 +46,17 @@ export interface Reach {
 export type ProgramReader = (words: readonly Argument[], reach: Reach) => readonly Finding[];
 
 export function pathFinding(word: Argument, upTo: number, reach: Reach): Finding[] {
-  const what = reach.outside(word.value, word.isGlob);
+  const what =
+    word.below === undefined ? reach.outside(word.value, word.isGlob) : reach.outsideBelow(word.below);
   return what === null ? [] : [{ nature: "outside", what, upTo }];
+}
+
+/** The same for a program that goes through all that is below a path, and follows links there. */
+export function followedFinding(word: Argument, upTo: number, reach: Reach): Finding[] {
+  if (word.isGlob)
+    return [launchFinding(`what \`${word.value}\` matches is not looked through for links`, upTo)];
+  const below = { folders: word.below?.folders ?? [word.value], names: [], hasLinks: true, isText: false };
+  return [...pathFinding(word, upTo, reach), ...pathFinding({ ...word, below }, upTo, reach)];
 }
 
 export function unknownFinding(what: string, upTo = 0): Finding {

@@ -9,6 +9,8 @@ export type Launch =
       readonly to: number;
       /** More words follow that are known only when it runs. */
       readonly isOpen: boolean;
+      /** Wherever it stands in the words, something that is known only when it runs takes its place. */
+      readonly placeholder?: string;
     }
   /** A whole command line for a shell, null when it is not known; its last word stands at `at`. */
   | { readonly kind: "script"; readonly text: string | null; readonly at: number }
@@ -137,7 +139,20 @@ function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapp
     from += takesNext(word, wrapper) ? 2 : 1;
   }
   from += wrapper.before ?? 0;
-  return from < to ? [{ kind: "words", from, to, isOpen: wrapper.isOpen === true }] : [];
+  const launch: Launch = {
+    kind: "words",
+    from,
+    to,
+    isOpen: wrapper.isOpen === true,
+    ...replaced(name, words),
+  };
+  return from < to ? [launch] : [];
+}
+
+/** `xargs -I{}` puts each line in the place of `{}`. */
+function replaced(name: string, words: readonly (string | null)[]): { readonly placeholder?: string } {
+  const replaces = words.some((word) => /^-(?:[a-zA-Z0]*[iI]|-replace)/.test(word ?? ""));
+  return name === "xargs" && replaces ? { placeholder: "{}" } : {};
 }
 
 function takesNext(option: string, { values = "", long = [] }: Wrapper): boolean {
@@ -175,7 +190,7 @@ function findLaunches(words: readonly (string | null)[]): Launch[] {
   for (let index = 1; index < words.length; index += 1) {
     if (!/^-(?:exec|ok)(?:dir)?$/.test(words[index] ?? "")) continue;
     const to = endOfLaunch(words, index);
-    launches.push({ kind: "words", from: index + 1, to, isOpen: false });
+    launches.push({ kind: "words", from: index + 1, to, isOpen: false, placeholder: "{}" });
     index = to;
   }
   return launches;

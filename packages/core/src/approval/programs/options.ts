@@ -12,6 +12,8 @@ export interface OptionTable {
   readonly attached?: string;
   /** `name`, `name=` with a value, `name=@` with a path. A plain name may have a value attached. */
   readonly long?: readonly string[];
+  /** Options, by name, with which links are followed in all that lies below a path. */
+  readonly following?: readonly string[];
   /** `-5` is an option too. */
   readonly numbers?: boolean;
 }
@@ -97,8 +99,10 @@ class OptionReader implements Options {
       this.#fault(`\`${text}\` is no option that is known to be harmless`);
       return;
     }
-    const value = known.endsWith("=") || known.endsWith("=@") ? (attached ?? this.#next()) : attached;
-    this.#option(`--${name}`, value ?? null, known.endsWith("=@"));
+    const takes = known.endsWith("=") || known.endsWith("=@");
+    const own =
+      attached === undefined ? null : { value: attached, isGlob: this.#words[this.#index]?.isGlob === true };
+    this.#option(`--${name}`, takes ? (own ?? this.#next()) : own, known.endsWith("=@"));
   }
 
   #readShort(text: string): void {
@@ -112,22 +116,23 @@ class OptionReader implements Options {
         continue;
       }
       const takes = values.includes(letter) || files.includes(letter);
-      if (takes) this.#option(`-${letter}`, rest === "" ? this.#next() : rest, files.includes(letter));
-      else if (attached.includes(letter)) this.#option(`-${letter}`, rest, false);
+      const own = { value: rest, isGlob: this.#words[this.#index]?.isGlob === true };
+      if (takes) this.#option(`-${letter}`, rest === "" ? this.#next() : own, files.includes(letter));
+      else if (attached.includes(letter)) this.#option(`-${letter}`, own, false);
       else this.#fault(`\`${text}\` is no option that is known to be harmless`);
       return;
     }
   }
 
-  #next(): string | null {
+  #next(): Argument | null {
     this.#index += 1;
-    return this.#words[this.#index]?.value ?? null;
+    return this.#words[this.#index] ?? null;
   }
 
-  #option(name: string, value: string | null, isPath: boolean): void {
-    this.options.push({ name, value, index: this.#index });
-    if (!isPath || value === null) return;
-    this.findings.push(...pathFinding({ value, isGlob: false }, this.#index, this.#reach));
+  #option(name: string, word: Argument | null, isPath: boolean): void {
+    this.options.push({ name, value: word?.value ?? null, index: this.#index });
+    if (!isPath || word === null) return;
+    this.findings.push(...pathFinding(word, this.#index, this.#reach));
   }
 
   #fault(what: string): void {

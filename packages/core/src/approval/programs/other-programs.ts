@@ -25,6 +25,17 @@ const NPM: TaskProgram = {
   ),
 };
 
+const REMOTE: TaskProgram = {
+  letters: "FEISWw",
+  words: /(?:proxy|local|knownhosts)command|pkcs11provider|securitykeyprovider|xauthlocation|permitlocal/i,
+};
+const EDITOR: TaskProgram = { letters: "cSsuwWU", long: ["--cmd", "--startuptime"], words: /^\+/ };
+const COMPILER: TaskProgram = {
+  letters: "B",
+  long: ["-wrapper", "-specs", "--specs", "-load"],
+  words: /^@|^-fplugin/,
+};
+
 const TASKS: Readonly<Record<string, TaskProgram>> = {
   npm: NPM,
   pnpm: NPM,
@@ -44,6 +55,54 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
       " ",
     ),
   },
+  split: { long: ["--filter"] },
+  rsync: { letters: "eTM", long: ["--rsh", "--rsync-path", "--remote-option", "--files-from", "--temp-dir"] },
+  zip: { long: ["--unzip-command"], words: /^-\w*TT/ },
+  ssh: REMOTE,
+  scp: { ...REMOTE, letters: "FSD" },
+  sftp: { ...REMOTE, letters: "FSDb" },
+  man: {
+    letters: "CHPpTX",
+    long: "--config-file --html --pager --preprocessor --troff-device --gxditview".split(" "),
+  },
+  less: {
+    letters: "kKoOtT",
+    long: "--lesskey-file --lesskey-src --lesskey-content --log-file --LOG-FILE --tag".split(" "),
+    words: /^\+/,
+  },
+  more: { words: /^\+/ },
+  vi: EDITOR,
+  vim: EDITOR,
+  nvim: EDITOR,
+  view: EDITOR,
+  ex: EDITOR,
+  emacs: {
+    letters: "fl",
+    long: "-batch -script --batch --load --eval --execute --funcall --script".split(" "),
+  },
+  gdb: {
+    letters: "x",
+    long: "-ex -eval-command -iex --ex --eval-command --command --init-command --init-eval-command -ix".split(
+      " ",
+    ),
+  },
+  psql: { letters: "cfoL", long: "--command --file --output --log-file --set --variable".split(" ") },
+  mysql: { letters: "e", long: "--execute --init-command --pager --tee --plugin-dir".split(" ") },
+  sqlite3: {
+    long: "-init -cmd --init --cmd".split(" "),
+    words: /^\s*\.|load_extension|writefile|readfile|edit\(|fts3_tokenizer/i,
+  },
+  gcc: COMPILER,
+  "g++": COMPILER,
+  cc: COMPILER,
+  clang: COMPILER,
+  wget: {
+    letters: "eOPioa",
+    long: "--execute --output-document --directory-prefix --input-file --output-file --use-askpass --config".split(
+      " ",
+    ),
+  },
+  "apt-get": { letters: "oc", long: ["--option", "--config-file"] },
   curl: { letters: "oOKTD", long: "--output --remote-name --config --upload-file --dump-header".split(" ") },
 };
 

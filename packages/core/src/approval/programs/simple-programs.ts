@@ -1,4 +1,11 @@
-import { type Argument, type Finding, launchFinding, type ProgramReader, pathFinding } from "./finding.ts";
+import {
+  type Argument,
+  type Finding,
+  followedFinding,
+  launchFinding,
+  type ProgramReader,
+  pathFinding,
+} from "./finding.ts";
 import { type Options, type OptionTable, readOptions } from "./options.ts";
 
 /** What the words mean that are no options. */
@@ -15,37 +22,48 @@ function listed(
     const findings = [...read.findings, ...check(read)];
     if (operands === "text") return findings;
     const skipped = operands === "pattern then paths" && !givesPattern(read) ? 1 : 0;
+    const follows = read.options.some(({ name }) => table.following?.includes(name));
+    const finding = follows ? followedFinding : pathFinding;
+    if (follows && read.operands.length <= skipped) findings.push(...finding(HERE, 0, reach));
     for (const [place, operand] of read.operands.entries()) {
       if (operands === "none")
         findings.push(launchFinding(`\`${operand.value}\` is too much`, operand.index));
-      else if (place >= skipped || operand.isGlob)
-        findings.push(...pathFinding(operand, operand.index, reach));
+      else if (place >= skipped || operand.isGlob) findings.push(...finding(operand, operand.index, reach));
     }
     return findings;
   };
 }
+
+const HERE: Argument = { value: ".", isGlob: false };
 
 function givesPattern(read: Options): boolean {
   return read.options.some(({ name }) => /^(?:-[ef]|--(?:regexp|file|files|expression))$/.test(name));
 }
 
-/** A program that only reads, whatever its options but these; every other word may be a path. */
-function reading(letters = "", long: readonly string[] = []): ProgramReader {
+/**
+ * A program that only reads, whatever its options but these; every other word may be a path. With an option
+ * that `follows` matches it goes through links below it.
+ */
+function reading(letters = "", long: readonly string[] = [], follows?: RegExp): ProgramReader {
   return (words, reach) => {
-    const findings: Finding[] = [];
-    let isEnded = false;
-    for (const [index, word] of words.entries()) {
-      if (index === 0) continue;
-      if (!isEnded && word.value === "--") isEnded = true;
-      const isOption = !isEnded && word.value.startsWith("-") && word.value !== "-";
-      if (isOption && isAsked(word.value, letters, long)) {
-        findings.push(launchFinding(`\`${word.value}\` is no option that is known to be harmless`, index));
-      }
-      const path = isOption ? attachedValue(word) : word;
-      if (path !== null) findings.push(...pathFinding(path, index, reach));
-    }
-    return findings;
+    const isFollowing = follows !== undefined && words.some(({ value }) => follows.test(value));
+    const finding = isFollowing ? followedFinding : pathFinding;
+    const end = words.findIndex(({ value }) => value === "--");
+    const findings = words.flatMap((word, index) => {
+      if (index === 0) return [];
+      if (!isDashed(word) || (end !== -1 && index > end)) return finding(word, index, reach);
+      const path = attachedValue(word);
+      const what = `\`${word.value}\` is no option that is known to be harmless`;
+      const asked = isAsked(word.value, letters, long) ? [launchFinding(what, index)] : [];
+      return path === null ? asked : [...asked, ...finding(path, index, reach)];
+    });
+    const isHere = isFollowing && words.slice(1).every(isDashed);
+    return isHere ? [...findings, ...finding(HERE, 0, reach)] : findings;
   };
+}
+
+function isDashed({ value }: Argument): boolean {
+  return value.startsWith("-") && value !== "-";
 }
 
 function isAsked(option: string, letters: string, long: readonly string[]): boolean {
@@ -69,7 +87,9 @@ const GREP_LONG = [
     " ",
   ),
   ..."line-regexp null-data no-messages invert-match version help byte-offset line-number".split(" "),
-  ..."line-buffered with-filename no-filename only-matching quiet silent text recursive".split(" "),
+  ..."line-buffered with-filename no-filename only-matching quiet silent text recursive dereference-recursive".split(
+    " ",
+  ),
   ..."files-without-match files-with-matches count initial-tab null color colour binary".split(" "),
   ..."regexp= max-count= label= binary-files= directories= devices= include= exclude= exclude-dir=".split(
     " ",
@@ -79,7 +99,8 @@ const GREP_LONG = [
   ),
 ];
 const GREP = listed("pattern then paths", {
-  flags: "EFGPivwxzsVbnHhoqaIrLlcTZUuy",
+  flags: "EFGPivwxzsVbnHhoqaIrRLlcTZUuy",
+  following: ["-R", "--dereference-recursive"],
   values: "emABCdD",
   files: "f",
   long: GREP_LONG,
@@ -102,7 +123,7 @@ const RG_LONG = [
   ..."files files-with-matches files-without-match fixed-strings glob-case-insensitive heading no-heading".split(
     " ",
   ),
-  ..."hidden no-hidden ignore-case include-zero invert-match json line-buffered line-number line-regexp".split(
+  ..."follow no-follow hidden no-hidden ignore-case include-zero invert-match json line-buffered line-number line-regexp".split(
     " ",
   ),
   ..."max-columns-preview multiline multiline-dotall no-config no-filename no-ignore no-ignore-dot".split(
@@ -119,7 +140,8 @@ const RG_LONG = [
   ),
 ];
 const RG = listed("pattern then paths", {
-  flags: "acFHiIlnNoPpqsSuUvwx0.bV",
+  flags: "acFHiIlLnNoPpqsSuUvwx0.bV",
+  following: ["-L", "--follow"],
   values: "ABCEegMmrTtjd",
   files: "f",
   long: RG_LONG,
@@ -143,11 +165,45 @@ const JQ_LONG = [
   ..."color-output monochrome-output tab indent= exit-status stream seq".split(" "),
 ];
 
+/** Fields may have such names, variables and functions may not. */
+const JQ_REACHES =
+  /\b(?:import|include|modulemeta|get_search_list)\b|(?<![.\w])env\b(?!\s*:)|\$(?:__prog|ENV)/;
+
+const JQ = listed("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter);
+
+/** Names and values that stand before the filter are words of an option, which the table cannot say. */
+const jq: ProgramReader = (words, reach) => {
+  const rest = [...words];
+  const findings: Finding[] = [];
+  for (let at = rest.findIndex(isNamed); at !== -1; at = rest.findIndex(isNamed)) {
+    const [option, , value] = rest.splice(at, 3);
+    if (value !== undefined && /file$/.test(option?.value ?? "")) {
+      findings.push(...pathFinding(value, words.indexOf(value), reach));
+    }
+  }
+  return [...findings, ...JQ(rest, reach)];
+};
+
+function isNamed({ value }: Argument): boolean {
+  return /^--(?:arg|argjson|rawfile|slurpfile|argfile)$/.test(value);
+}
+
 function jqFilter({ operands }: Options): Finding[] {
   const [filter] = operands;
-  const reads = filter !== undefined && /\b(?:import|include)\b/.test(filter.value);
-  return reads ? [launchFinding("the filter reads another file", filter.index)] : [];
+  const reaches = filter !== undefined && JQ_REACHES.test(filter.value);
+  return reaches ? [launchFinding("the filter reads a file or the environment", filter.index)] : [];
 }
+
+const HARMLESS_VARIABLES =
+  /^(?:HOME|PWD|USER|LOGNAME|PATH|SHELL|LANG|LC_\w+|TERM|HOSTNAME|EDITOR|CI|NODE_ENV|TMPDIR|TZ)$/;
+
+/** Only of variables that hold no secret. */
+const printenv: ProgramReader = (words) => {
+  const names = words.slice(1);
+  const isHarmless =
+    names.length > 0 && names.every(({ value, isGlob }) => HARMLESS_VARIABLES.test(value) && !isGlob);
+  return isHarmless ? [] : [launchFinding("it shows variables that may hold secrets", words.length - 1)];
+};
 
 function laterOperands({ operands }: Options): Finding[] {
   return operands.slice(1).map(({ value, index }) => launchFinding(`it writes to \`${value}\``, index));
@@ -162,7 +218,7 @@ function dateOperands({ operands }: Options): Finding[] {
 /** Programs that read and print, by name. */
 export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   ...Object.fromEntries(
-    "ls cat head tail nl tac rev stat df realpath readlink fold fmt expand unexpand comm cmp join od hexdump column"
+    "cat head tail nl tac rev stat df realpath readlink fold fmt expand unexpand comm cmp join od column"
       .split(" ")
       .map((name) => [name, reading()]),
   ),
@@ -177,9 +233,12 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   ...Object.fromEntries(
     "echo true false : seq basename dirname id groups which".split(" ").map((name) => [name, TEXT_ONLY]),
   ),
+  ls: reading("", [], /^-(?:[a-zA-Z1]*[LH]|-deref)/),
+  hexdump: reading("f"),
   wc: reading("", ["files0-from"]),
-  du: reading("", ["files0-from"]),
-  diff: reading("rl", ["recursive", "paginate"]),
+  du: reading("", ["files0-from"], /^-(?:[a-zA-Z]*[LD]|-deref)/),
+  // Of folders it compares what is in them, and follows the links there.
+  diff: reading("l", ["paginate"], /^/),
   uname: listed("none", { flags: "asnrvmpio" }),
   pwd: listed("none", { flags: "LP" }),
   free: listed("none", { flags: "bkmghtlw", numbers: true }),
@@ -204,12 +263,18 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
     },
     laterOperands,
   ),
-  tree: listed("paths", { flags: "adfpsughDFqNQrtcUviJXCnA", values: "LPI", long: TREE_LONG }),
+  tree: listed("paths", {
+    flags: "adfpsughDFqNQrtcUviJXCnAl",
+    values: "LPI",
+    long: TREE_LONG,
+    following: ["-l"],
+  }),
   file: listed("paths", {
     flags: "bikNnpr0h",
     long: "brief mime mime-type mime-encoding no-dereference".split(" "),
   }),
-  jq: listed("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter),
+  jq,
+  printenv,
   date: listed(
     "text",
     {

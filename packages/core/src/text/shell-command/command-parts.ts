@@ -6,6 +6,10 @@ export interface ShellWord {
   readonly value: string | null;
   /** The shell replaces it with the names of matching files, where there are any. */
   readonly isGlob: boolean;
+  /** Of a word without a value: text that may be shown, whatever it turns out to be. */
+  readonly isAnyText?: boolean;
+  /** Of a word without a value: it is one line of what this command prints. */
+  readonly lineOf?: SimpleCommand;
 }
 
 export interface ShellAssignment {
@@ -20,6 +24,10 @@ export interface ShellRedirection {
   readonly kind: "read" | "write" | "copy" | "data";
   /** The file, or for `data` the text; null when only the running shell can know it. */
   readonly target: string | null;
+  /** The file is one that this pattern matches. */
+  readonly isGlob?: boolean;
+  /** Of `data` without a target: text that may be shown, whatever it turns out to be. */
+  readonly isAnyText?: boolean;
 }
 
 /** One simple command: a program with its words, or assignments or redirections alone. */
@@ -32,6 +40,10 @@ export interface SimpleCommand {
   readonly followsSuccess: boolean;
   /** It runs in a shell of its own, as in a pipeline, so the folder it goes to is nobody else's. */
   readonly isApart: boolean;
+  /** The simple command of the same pipeline whose output it reads. */
+  readonly input?: SimpleCommand | undefined;
+  /** The body of a loop, read once more for another word. */
+  readonly isRepeat?: boolean;
   /** Why it is more than plain words, in words. */
   readonly problems: readonly string[];
 }

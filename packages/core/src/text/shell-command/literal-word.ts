@@ -1,11 +1,39 @@
 import type { Word, WordPart } from "unbash";
+import type { SimpleCommand } from "./command-parts.ts";
+import { printsOneWord } from "./plain-output.ts";
 
-/** What a program will get for a word, or why only the shell can know it. */
-export type WordReading = { readonly value: string; readonly isGlob: boolean } | { readonly problem: string };
+/** What a loop gives its variable: a word, names that a pattern matches, or the lines that a command prints. */
+export type Variable =
+  | { readonly value: string; readonly isGlob: boolean }
+  | { readonly lineOf: SimpleCommand | undefined };
+
+/**
+ * What a program will get for a word; or that it is text which may be shown, whatever it turns out to be; or
+ * why only the shell can know it.
+ */
+export type WordReading =
+  | { readonly value: string; readonly isGlob: boolean }
+  | { readonly isAnyText: true; readonly lineOf?: SimpleCommand }
+  | { readonly problem: string };
+
+export interface WordSurroundings {
+  readonly variables: ReadonlyMap<string, Variable>;
+  /** It stands where the shell splits no words and matches no names. */
+  readonly isWhole?: boolean;
+}
 
 const PLAIN = /^[A-Za-z0-9_@%+:,./-]+$/;
 /** Stands for what quotes protect: no character of it means anything to the shell. */
 const QUOTED = "_";
+/** Variables that say where and as whom somebody works, and nothing that is secret. */
+const SHOWN = new Set(
+  "HOME PWD OLDPWD USER LOGNAME PATH SHELL LANG LC_ALL TERM HOSTNAME HOSTTYPE OSTYPE UID EUID PPID SHLVL RANDOM SECONDS LINENO BASH_VERSION TMPDIR EDITOR CI NODE_ENV".split(
+    " ",
+  ),
+);
+const SHOWN_PARAMETER = /^[?#$0!]$/;
+/** What a process substitution becomes: a name for the end of a pipe. */
+const PIPE_NAME = "/dev/fd/63";
 
 const MEANT_BY: Readonly<Partial<Record<WordPart["type"], string>>> = {
   AnsiCQuoted: "an ANSI-C quote",
@@ -19,46 +47,131 @@ const MEANT_BY: Readonly<Partial<Record<WordPart["type"], string>>> = {
   BraceExpansion: "a brace expansion",
 };
 
+interface Piece {
+  /** What the shell acts upon, with `QUOTED` for the rest. */
+  readonly bare: string;
+  readonly value: string;
+  /** As the grammar spells it. */
+  readonly spelled: string;
+  readonly isGlob?: boolean;
+  readonly isAnyText?: boolean;
+  readonly lineOf?: SimpleCommand | undefined;
+}
+
 /** Reads a word that means the same to every shell; anything else is a problem, never a guess. */
-export function readWord(word: Word): WordReading {
+export function readWord(word: Word, around: WordSurroundings): WordReading {
   if (PLAIN.test(word.text)) {
     return word.value === word.text ? { value: word.text, isGlob: false } : { problem: "an unreadable word" };
   }
-  let bare = "";
-  let value = "";
   const { pos, end, text } = word;
   const whole: WordPart = { type: "Literal", pos, end, text, value: word.value };
-  for (const part of word.parts ?? [whole]) {
-    const piece = pieceOf(part);
-    if ("problem" in piece) return piece;
-    bare += piece.bare;
-    value += piece.value;
+  const parts = word.parts ?? [whole];
+  const [only] = parts;
+  if (parts.length === 1 && only?.type === "ProcessSubstitution" && only.operator === "<") {
+    return { value: PIPE_NAME, isGlob: false };
   }
-  if (value !== word.value) return { problem: "an unreadable word" };
-  const problem = bareProblem(bare);
-  return problem === null ? { value, isGlob: /[*?]/.test(bare) || encloses(bare, "[", "]") } : { problem };
+  const pieces: Piece[] = [];
+  for (const part of parts) {
+    const piece = pieceOf(part, around);
+    if ("problem" in piece) return piece;
+    pieces.push(piece);
+  }
+  return joinPieces(pieces, word);
 }
 
-function pieceOf(part: WordPart): { bare: string; value: string } | { problem: string } {
+function joinPieces(pieces: readonly Piece[], word: Word): WordReading {
+  const joined = (key: "bare" | "value" | "spelled") => pieces.map((piece) => piece[key]).join("");
+  if (joined("spelled") !== word.value) return { problem: "an unreadable word" };
+  const bare = joined("bare");
+  const problem = bareProblem(bare);
+  if (problem !== null) return { problem };
+  const hasPattern = /[*?]/.test(bare) || encloses(bare, "[", "]");
+  if (pieces.some(({ isAnyText }) => isAnyText)) {
+    if (hasPattern) return { problem: "an expansion" };
+    const lineOf = pieces.length === 1 ? pieces[0]?.lineOf : undefined;
+    return lineOf === undefined ? { isAnyText: true } : { isAnyText: true, lineOf };
+  }
+  return { value: joined("value"), isGlob: hasPattern || pieces.some(({ isGlob }) => isGlob) };
+}
+
+function pieceOf(part: WordPart, around: WordSurroundings): Piece | { readonly problem: string } {
   switch (part.type) {
     case "Literal":
-      return { bare: part.text.replace(/\\[\s\S]/g, QUOTED), value: part.value };
     case "Glob":
-      return { bare: part.text.replace(/\\[\s\S]/g, QUOTED), value: part.value };
+      return { bare: part.text.replace(/\\[\s\S]/g, QUOTED), value: part.value, spelled: part.value };
     case "SingleQuoted":
-      return { bare: QUOTED, value: part.value };
-    case "DoubleQuoted": {
-      let value = "";
-      for (const child of part.parts) {
-        if (child.type !== "Literal") return { problem: MEANT_BY[child.type] ?? "an expansion" };
-        if (hasExpansion(child.text.replace(/\\[\s\S]/g, QUOTED))) return { problem: "an expansion" };
-        value += child.value;
-      }
-      return { bare: QUOTED, value };
-    }
+      return { bare: QUOTED, value: part.value, spelled: part.value };
+    case "DoubleQuoted":
+      return quotedPiece(part.parts, around);
     default:
-      return { problem: MEANT_BY[part.type] ?? "an expansion" };
+      return expansionPiece(part, around, around.isWhole === true);
   }
+}
+
+function quotedPiece(
+  children: Extract<WordPart, { type: "DoubleQuoted" }>["parts"],
+  around: WordSurroundings,
+): Piece | { readonly problem: string } {
+  const pieces: Piece[] = [];
+  for (const child of children) {
+    if (child.type === "Literal" && hasExpansion(child.text.replace(/\\[\s\S]/g, QUOTED))) {
+      return { problem: "an expansion" };
+    }
+    const piece =
+      child.type === "Literal"
+        ? { bare: QUOTED, value: child.value, spelled: child.value }
+        : expansionPiece(child, around, true);
+    if ("problem" in piece) return piece;
+    pieces.push(piece);
+  }
+  const only = pieces.length === 1 ? pieces[0] : undefined;
+  return {
+    bare: QUOTED,
+    value: pieces.map(({ value }) => value).join(""),
+    spelled: pieces.map(({ spelled }) => spelled).join(""),
+    isGlob: pieces.some(({ isGlob }) => isGlob === true),
+    isAnyText: pieces.some(({ isAnyText }) => isAnyText === true),
+    lineOf: only?.lineOf,
+  };
+}
+
+function expansionPiece(
+  part: WordPart,
+  { variables }: WordSurroundings,
+  isQuoted: boolean,
+): Piece | { readonly problem: string } {
+  const problem = { problem: MEANT_BY[part.type] ?? "an expansion" };
+  const text: Piece = { bare: QUOTED, value: "", spelled: part.text, isAnyText: true };
+  switch (part.type) {
+    case "CommandExpansion":
+      return isQuoted || printsOneWord(part.script) ? text : problem;
+    case "ArithmeticExpansion":
+      return /^\$\(\([\d\s+*/%()<>=!&|^~?:-]*\)\)$/.test(part.text) ? text : problem;
+    case "SimpleExpansion":
+    case "ParameterExpansion":
+      break;
+    default:
+      return problem;
+  }
+  const name = part.type === "SimpleExpansion" ? part.text.slice(1) : part.parameter;
+  const variable = variables.get(name);
+  const isKnown = variable !== undefined || SHOWN.has(name) || SHOWN_PARAMETER.test(name);
+  if (!isKnown || (part.type === "ParameterExpansion" && !isPlainParameter(part))) return problem;
+  const isChanged = part.type === "ParameterExpansion" && (part.prefix !== undefined || part.operation);
+  if (variable === undefined) return text;
+  const isOneWord = "value" in variable && !variable.isGlob && PLAIN.test(variable.value);
+  if (!isQuoted && !isOneWord) return problem;
+  if (isChanged) return text;
+  if ("lineOf" in variable) return { ...text, lineOf: variable.lineOf };
+  return { bare: QUOTED, ...variable, spelled: part.text };
+}
+
+/** The value, its length, or the value without a beginning or an end that is spelled out. */
+function isPlainParameter(part: Extract<WordPart, { type: "ParameterExpansion" }>): boolean {
+  const { prefix, index, operation } = part;
+  if (index !== undefined || prefix === "!") return false;
+  if (operation === undefined) return true;
+  return prefix === undefined && operation.type === "Remove" && !/[$`<>\\'"]/.test(operation.operand.text);
 }
 
 /** A second look that does not trust the grammar: characters that a shell acts upon outside of quotes. */

@@ -1,0 +1,40 @@
+/** They print their words and look at nothing, so they may be handed words that nobody has seen. */
+export const TAKES_ANY_WORD: ReadonlySet<string> = new Set(["echo", "basename", "dirname"]);
+
+/** They compare two texts or numbers and look at no file. */
+export const STRING_COMPARES: ReadonlySet<string> = new Set(
+  "= == != =~ < > -eq -ne -lt -gt -le -ge".split(" "),
+);
+
+/** Whether a command with such words, each of them null, does no more than show or compare them. */
+export function takesAnyText(words: readonly (string | null)[]): boolean {
+  const [name, ...rest] = words;
+  switch (name) {
+    case "true":
+    case "false":
+    case ":":
+      return true;
+    case "exit":
+      return rest.length === 1;
+    case "printf":
+      return typeof rest[0] === "string" && isHarmlessFormat(rest[0]);
+    case "[":
+      return rest.at(-1) === "]" && comparesText(rest.slice(0, -1));
+    case "test":
+      return comparesText(rest);
+    default:
+      return typeof name === "string" && TAKES_ANY_WORD.has(name);
+  }
+}
+
+/** `%n` sets the variable that the next word names. */
+export function isHarmlessFormat(format: string): boolean {
+  return !format.startsWith("-") && !/%[^%a-zA-Z]*[hlLjzt]*n/.test(format);
+}
+
+function comparesText(words: readonly (string | null)[]): boolean {
+  const [first, second] = words;
+  if (first === "!") return comparesText(words.slice(1));
+  if (words.length === 2) return first === "-n" || first === "-z";
+  return words.length === 3 && typeof second === "string" && STRING_COMPARES.has(second);
+}

@@ -1,0 +1,109 @@
+import { forEachChild, type SyntaxNode } from "unbash";
+import type { Variable } from "./literal-word.ts";
+
+type Word = Extract<SyntaxNode, { type: "Word" }>;
+type TestExpression = Extract<SyntaxNode, { type: "TestCommand" }>["expression"];
+
+/** `{1..20}` is not longer than this, or it is not followed. */
+const LONGEST_RANGE = 50;
+
+/** Names of variables that nothing but the loop reads: no program and no shell looks at them. */
+const NAME =
+  /^(?!(?:npm|git|no|http|https|all|ftp|rsync)_|path$|cdpath$|_$)(?:[a-z_][a-z0-9_]*|[A-Z]|FILES?|DIRS?|NAME|LINE|WORD|ITEM|KEY|VALUE)$/;
+
+export function isPlainName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** The words of `{1..5}`; null for any other word. */
+export function loopWords({ text }: Word): Variable[] | null {
+  const [, from, to] = /^\{(\d{1,6})\.\.(\d{1,6})\}$/.exec(text) ?? [];
+  if (from === undefined || to === undefined || /^0\d/.test(from) || /^0\d/.test(to)) return null;
+  const length = Number(to) - Number(from) + 1;
+  if (length < 1 || length > LONGEST_RANGE) return null;
+  return Array.from({ length }, (_, index) => ({ value: String(Number(from) + index), isGlob: false }));
+}
+
+const ASSIGNING = new Set(
+  "read mapfile readarray printf getopts declare typeset local readonly export unset let eval source . trap wait set shift enable exec alias".split(
+    " ",
+  ),
+);
+const ASSIGNING_NODES: ReadonlySet<SyntaxNode["type"]> = new Set([
+  "ArithmeticCommand",
+  "ArithmeticFor",
+  "Select",
+  "Coproc",
+  "Function",
+] as const);
+
+/** Whether anything in a script but its loops may set a variable, so that no variable of a loop is certain. */
+export function mayAssign(node: SyntaxNode | undefined): boolean {
+  if (node === undefined || ASSIGNING_NODES.has(node.type)) return true;
+  if (node.type === "Command" && commandAssigns(node)) return true;
+  if (node.type === "ParameterExpansion" && node.operation?.operator.includes("=")) return true;
+  if (node.type === "ArithmeticExpansion" && /[A-Za-z_]/.test(node.text)) return true;
+  const isRead = node.type === "While" && readNames(node) !== null;
+  let assigns = false;
+  forEachChild(node, (child) => {
+    if (!isRead || child !== node.clause) assigns ||= mayAssign(child);
+  });
+  return assigns;
+}
+
+function commandAssigns({ name, prefix, args }: Extract<SyntaxNode, { type: "Command" }>): boolean {
+  if (name === undefined) return prefix.some(({ type }) => type === "Assignment");
+  const words = [name, ...args].map((word) => (/^[\w.:/+-]+$/.test(word.text) ? word.text : null));
+  const [program, first] = words;
+  if (program === null || program === undefined) return !/^\[$/.test(name.text);
+  if (program === "printf")
+    return first === null ? /-/.test(args[0]?.text ?? "") : first?.startsWith("-") === true;
+  if (program === "set") return !/^-[eux]+$/.test(first ?? "");
+  if (program === "builtin" || program === "command") return args.length > 0 && !/^-[vV]$/.test(first ?? "");
+  return ASSIGNING.has(program);
+}
+
+/** What `while read -r a b` reads into; null for any other loop. */
+export function readNames(node: Extract<SyntaxNode, { type: "While" }>): readonly string[] | null {
+  const [statement, ...more] = node.clause.commands;
+  const command = statement?.command;
+  if (node.kind !== "while" || more.length > 0 || command?.type !== "Command") return null;
+  const isPlain = command.prefix.every(
+    (each) => each.type === "Assignment" && each.name === "IFS" && each.value.type === "Word",
+  );
+  if (!isPlain || command.name?.text !== "read" || command.redirects.length > 0) return null;
+  const names = command.args.map(({ text }) => text).filter((text) => text !== "-r");
+  return names.length > 0 && names.every(isPlainName) ? names : null;
+}
+
+interface Comparison {
+  readonly text: string;
+  readonly operator: string;
+  readonly operands: readonly Word[];
+  /** Why it may do more than compare, or null. */
+  readonly problem: string | null;
+}
+
+const LOOKS = /^-[abcdefghknprstuwxzGLNOS]$/;
+const COMPARES = new Set(["=", "==", "!=", "=~", "<", ">", "-nt", "-ot", "-ef"]);
+
+/** Every comparison in `[[ ]]`. */
+export function testWords(expression: TestExpression, source: string): Comparison[] {
+  switch (expression.type) {
+    case "TestLogical":
+      return expression.operands.flatMap((operand) => testWords(operand, source));
+    case "TestNot":
+      return testWords(expression.operand, source);
+    case "TestGroup":
+      return testWords(expression.expression, source);
+    default: {
+      const { operator, pos, end } = expression;
+      const operands = "operand" in expression ? [expression.operand] : [expression.left, expression.right];
+      const isKnown = "operand" in expression ? LOOKS.test(operator) : COMPARES.has(operator);
+      const isNumbers =
+        /^-(?:eq|ne|lt|le|gt|ge)$/.test(operator) && operands.every(({ text }) => /^\d+$/.test(text));
+      const problem = isKnown || isNumbers ? null : `\`${operator}\` can evaluate what it compares`;
+      return [{ text: `[[ ${source.slice(pos, end)} ]]`, operator, operands, problem }];
+    }
+  }
+}
