@@ -84,20 +84,40 @@ export function protectedFile(path: string): string | null {
   return name.endsWith(".code-workspace") ? "settings of an editor" : own(FILES, name);
 }
 
+/**
+ * The same names as one regular expression over whole paths, for the sandbox of macOS, which knows no other way
+ * to deny what does not exist yet. The folders of git are not among them.
+ */
+export function protectedPaths(): { readonly denied: string; readonly allowed: string } {
+  const folders = Object.keys(FOLDERS).filter((name) => name !== ".git" && name !== "git~1");
+  const pairs = PAIRS.map(([first, second]) => `${first}/${second}`);
+  const names = [...folders, ...pairs, ...Object.keys(FILES)].map(anyCase);
+  const [env, workspace] = [anyCase(".env"), anyCase(".code-workspace")];
+  const examples = ["example", "sample", "template", "dist", "defaults"].map(anyCase).join("|");
+  return {
+    denied: `/((${names.join("|")})(/|$)|${env}(\\.[^/]+)?$|[^/]*${workspace}$)`,
+    allowed: `/${env}(\\.[^/]+)?\\.(${examples})$`,
+  };
+}
+
+function anyCase(name: string): string {
+  return name.replace(/[a-z]|[.~]/g, (one) =>
+    /[a-z]/.test(one) ? `[${one}${one.toUpperCase()}]` : `\\${one}`,
+  );
+}
+
 function own(table: Readonly<Record<string, string>>, name: string): string | null {
   return Object.hasOwn(table, name) ? (table[name] ?? null) : null;
 }
 
-/** Below a root these cannot be made by a command either, while they are missing. */
-export const PROTECTED_EVEN_MISSING: readonly string[] = [
-  ...[".burin", ".mcp.json", ".envrc", ".vscode", ".idea", ".zed", ".cursor", ".claude"],
-];
+/** The same, by their paths, where a root is a person's home folder. */
+export const PROTECTED_IN_HOME: readonly string[] = [".config", ".local/bin"];
 
-/** The same where a root is a person's home folder. */
-export const PROTECTED_IN_HOME: readonly string[] = [
-  ...[".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile"],
-  ...[".zshrc", ".zshenv", ".zprofile", ".zlogin", ".config", ".ssh", ".gnupg", ".local/bin"],
+/** Of a git folder: what git runs or obeys, or follows to more of that. Commands may write the rest of it, so that commits work. */
+export const PROTECTED_IN_GIT: readonly string[] = [
+  "hooks",
+  "config",
+  "config.worktree",
+  "commondir",
+  "gitdir",
 ];
-
-/** Of a git folder: what git runs or obeys. Commands may write the rest of it, so that commits work. */
-export const PROTECTED_IN_GIT: readonly string[] = ["hooks", "config", "config.worktree"];

@@ -266,14 +266,15 @@ export class Shell extends BaseTool<ShellParams> {
 }
 
 async function result(run: CommandRun, state: readonly string[], shown: string): Promise<ToolResult> {
-  const { MOST_LIVE_CHARACTERS, outputTail, outputText } = await telling();
+  const { MOST_LIVE_CHARACTERS, outputTail, outputText, takenInWords } = await telling();
   await run.output.flush();
+  const taken = takenInWords(run.takenBack());
   const output = run.output.soFar();
   const text = output.bytes === 0 ? "(no output)" : outputText(output, MOST_CHARACTERS);
   const live = outputTail(output, MOST_LIVE_CHARACTERS).trimEnd();
   return {
-    llmContent: `${state.join("\n")}\nOutput:\n${text}`,
-    returnDisplay: live === "" ? shown : `${live}\n\n${shown}`,
+    llmContent: `${[...state, ...taken].join("\n")}\nOutput:\n${text}`,
+    returnDisplay: [...(live === "" ? [] : [`${live}\n`]), shown, ...taken].join("\n"),
   };
 }
 

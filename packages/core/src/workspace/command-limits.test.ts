@@ -21,9 +21,9 @@ afterEach(async () => {
   await rm(base, { recursive: true });
 });
 
-function limits(mode: SandboxMode, onMountPoint: (path: string) => void = () => {}) {
+function limits(mode: SandboxMode, onGuard: (before: { since: number }) => () => void = () => () => {}) {
   const home = join(base, "home");
-  return new CommandLimits({ mode, roots: [root], home, temporary: () => join(base, "tmp"), onMountPoint });
+  return new CommandLimits({ mode, roots: [root], home, temporary: () => join(base, "tmp"), onGuard });
 }
 
 /** A program as a discovered tool or an MCP server is one: it talks over its input and output. */
@@ -37,9 +37,14 @@ describe("a program that is to run in the sandbox", () => {
   const hasSandbox = process.platform === "linux" && findProgram("bwrap") !== null;
   for (const mode of hasSandbox ? (["workspace-write", "off"] as const) : []) {
     it(`P53 with commands in ${mode}: it talks, writes in the root and nowhere else, and ends with its input`, async () => {
-      const made: string[] = [];
+      let guarded = 0;
       const argv = [process.execPath, "-e", SERVER] as const;
-      const plan = await limits(mode, (path) => made.push(path)).confined({
+      const plan = await limits(mode, () => {
+        guarded += 1;
+        return () => {
+          guarded -= 1;
+        };
+      }).confined({
         argv,
         cwd: root,
         network: false,
@@ -50,22 +55,18 @@ describe("a program that is to run in the sandbox", () => {
       child.stdout.on("data", (text) => {
         told += text;
       });
-      const paths = [
-        join(root, "a"),
-        join(base, "b"),
-        join(root, ".vscode", "tasks.json"),
-        "/usr/local/burin-canary",
-      ];
+      const paths = [join(root, "a"), join(base, "b"), join(root, ".npmrc"), "/usr/local/burin-canary"];
       child.stdin.end(`${paths.join("\n")}\n`);
       const code = await new Promise((resolve) => child.once("close", resolve));
-      plan.release();
-      expect(told.trim().split("\n")).toEqual(["written", "written", "EROFS", "EROFS"]);
+      expect(guarded).toBe(1);
+      const taken = plan.release();
+      expect(told.trim().split("\n")).toEqual(["written", "written", "written", "EROFS"]);
       // What it wrote beside the project lies in the temporary folder that it alone sees.
       expect(existsSync(join(base, "b"))).toBe(false);
       expect(code).toBe(0);
       expect(existsSync(join(root, "a"))).toBe(true);
-      expect(made).toContain(join(root, ".vscode"));
-      expect(existsSync(join(root, ".vscode"))).toBe(false);
+      expect(taken.map(({ path }) => path)).toEqual([join(root, ".npmrc")]);
+      expect([guarded, existsSync(join(root, ".npmrc"))]).toEqual([0, false]);
     });
   }
 

@@ -1,5 +1,6 @@
 import { succeeds } from "./run-process.ts";
 import type { SandboxedCommand, SandboxMode, SandboxPlan, SandboxState } from "./sandbox.ts";
+import type { Before } from "./sandbox-guard.ts";
 import { WorkspaceError } from "./workspace.ts";
 
 export interface LimitsOptions {
@@ -8,8 +9,8 @@ export interface LimitsOptions {
   readonly home: string;
   /** The folder of this session's temporary files; made when it is asked for. */
   readonly temporary: () => string;
-  /** Told of each empty folder that was made for a while. */
-  readonly onMountPoint: (path: string) => void;
+  /** Told of what is looked after while a command runs, for the case of a crash; the answer ends that. */
+  readonly onGuard: (before: Before, temporary: string) => () => void;
 }
 
 /** Wraps programs in the limits that this session has, found out at the first of them. */
@@ -66,8 +67,14 @@ export class CommandLimits {
   async #planIn({ sandbox }: SandboxState, command: SandboxedCommand): Promise<SandboxPlan | null> {
     if (sandbox === null) return null;
     const plan = await sandbox.plan(command);
-    for (const mountPoint of plan.mountPoints) this.#options.onMountPoint(mountPoint);
-    return plan;
+    if (plan.before === null) return plan;
+    const forget = this.#options.onGuard(plan.before, this.#options.temporary());
+    const release = () => {
+      const taken = plan.release();
+      forget();
+      return taken;
+    };
+    return { ...plan, release };
   }
 
   /** The temporary folder is gone: what is wrapped next needs another. */

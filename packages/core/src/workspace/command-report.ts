@@ -6,6 +6,7 @@ export {
   limitsInWords,
   processesInWords,
   stateInWords,
+  takenInWords,
   whereAndWhen,
 } from "./command-words.ts";
 export { outputTail, outputText } from "./output-text.ts";

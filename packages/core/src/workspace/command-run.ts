@@ -13,6 +13,7 @@ import {
   systemProcesses,
 } from "./run-process.ts";
 import type { SandboxPlan } from "./sandbox.ts";
+import type { TakenBack } from "./taken-back.ts";
 
 /** Everything that decides how one command is run. */
 export interface RunPlan {
@@ -66,6 +67,7 @@ export class CommandRun {
   #isOver = false;
   #shellEnd: ShellEnd | null = null;
   #limit: NodeJS.Timeout | null = null;
+  #taken: readonly TakenBack[] = [];
   readonly #forget: () => void;
 
   /** Rejects when the program cannot be started. */
@@ -97,7 +99,10 @@ export class CommandRun {
     const started = systemProcesses.find(child.pid)?.started ?? "";
     this.#marks = { runId: plan.runId, known: new Map([[child.pid, started]]) };
     this.#outputClosed = plan.pipe ? this.#readPipe(plan.pipe.readEnd) : this.#readStreams();
-    this.#forget = endAtExit(() => killNow(this.#marks));
+    this.#forget = endAtExit(() => {
+      killNow(this.#marks);
+      this.#plan.sandbox?.release();
+    });
     this.shellEnded = this.#watch();
   }
 
@@ -117,6 +122,12 @@ export class CommandRun {
   /** null while the shell runs. */
   get shellEnd(): ShellEnd | null {
     return this.#shellEnd;
+  }
+
+  /** What it made that runs code later, and was taken out of the project. */
+  takenBack(): readonly TakenBack[] {
+    if (!this.#isOver) this.#taken = this.#plan.sandbox?.look() ?? [];
+    return this.#taken;
   }
 
   #readPipe(fd: number): Promise<void> {
@@ -149,8 +160,10 @@ export class CommandRun {
     const told = { ...end, wasNotStarted: this.#isSandboxFault(end) };
     this.#shellEnd = told;
     if (this.#ending !== null) return told;
-    if (this.#mayHaveLeft()) void this.#outputClosed.then(() => this.settle());
-    else await this.#finish();
+    if (this.#mayHaveLeft()) {
+      this.takenBack();
+      void this.#outputClosed.then(() => this.settle());
+    } else await this.#finish();
     return told;
   }
 
@@ -271,9 +284,9 @@ export class CommandRun {
     for (const stream of this.#child.streams) stream.destroy();
     await this.output.end();
     this.#forget();
-    // With a process left inside, what stands in for protected names is needed until that is gone too.
+    // A process that is left inside can still make something.
     if (this.#plan.sandbox?.hasControl && this.#keptInside !== 0) await this.#child.ended;
-    this.#plan.sandbox?.release();
+    this.#taken = this.#plan.sandbox?.release() ?? [];
   }
 }
 

@@ -1,7 +1,9 @@
+import { visibleText } from "../text/visible-text.ts";
 import type { BackgroundCommand, CommandRequest } from "./command-request.ts";
 import type { CommandRun, ShellEnd } from "./command-run.ts";
 import { commandLine, type ProcessEntry } from "./process-table.ts";
 import type { SandboxState } from "./sandbox.ts";
+import type { TakenBack } from "./taken-back.ts";
 
 const MOST_PROCESSES = 10;
 const MOST_LINE_CHARACTERS = 100;
@@ -69,4 +71,18 @@ export function limitsInWords(
   const writes = state.sandbox.mode === "read-only" ? "cannot write" : "can write only in the project";
   if (exception === "network") return `It ${writes}, and wants the network.`;
   return `It ${writes}${hasNetwork ? "" : ", and has no network"}.`;
+}
+
+/** One line on what a command made and could not keep; none when there is nothing. */
+export function takenInWords(taken: readonly TakenBack[]): string[] {
+  if (taken.length === 0) return [];
+  const shown = taken.slice(0, MOST_PROCESSES).map(({ path, why, kept }) => {
+    return visibleText(
+      `${path} (${why}; ${kept === null ? "it could not be moved and is still there" : `now ${kept}`})`,
+    );
+  });
+  const more = taken.length > shown.length ? ` and ${taken.length - shown.length} more` : "";
+  return [
+    `Taken out of the project, because a command in the sandbox may not make what runs code later: ${shown.join(", ")}${more}. If the task needs it, write it with a file tool, or call again with "sandbox_exception": "unlimited": the user is asked.`,
+  ];
 }

@@ -1,5 +1,13 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { endLeftBehind, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
 import { RUN_VARIABLE } from "./process-tree.ts";
 import { systemProcesses } from "./run-process.ts";
+import { Protection } from "./sandbox-protection.ts";
 
 let home: string;
 
@@ -76,23 +85,44 @@ describe("the ledger of processes", () => {
     process.kill(pid);
   });
 
-  it("removes temporary folders and stand-ins that were left, but only its own and empty ones", async () => {
+  it("removes temporary folders that were left, but only its own", async () => {
     const ledger = new ProcessLedger(home, systemProcesses);
     const temporary = join(tmpdir(), `${TEMPORARY_PREFIX}test${process.pid}`);
-    const [precious, standIn, used] = [join(home, "precious"), join(home, "stand-in"), join(home, "used")];
-    for (const folder of [temporary, precious, standIn, used]) mkdirSync(folder);
-    writeFileSync(join(used, "file"), "");
+    const precious = join(home, "precious");
+    for (const folder of [temporary, precious]) mkdirSync(folder);
     for (const folder of [temporary, precious, `${temporary}/../../${home}`])
       ledger.note({ temporary: folder });
-    for (const folder of [standIn, used]) ledger.note({ mountPoint: folder });
     orphaned(ledger);
     await endLeftBehind(home, systemProcesses);
-    expect([temporary, precious, standIn, used].map((folder) => existsSync(folder))).toEqual([
-      false,
-      true,
-      false,
-      true,
-    ]);
+    expect([temporary, precious].map((folder) => existsSync(folder))).toEqual([false, true]);
+  });
+
+  it("P26 P53 looks after a command that a crash left alone: what it made goes, what was there or came later stays", async () => {
+    const root = join(home, "project");
+    mkdirSync(root);
+    writeFileSync(join(root, ".npmrc"), "before");
+    const protection = new Protection({ mode: "workspace-write", roots: [root], home, temporary: "/tmp/x" });
+    const ledger = new ProcessLedger(home, systemProcesses);
+    const [done, left] = [protection.begin(), protection.begin()];
+    const note = { roots: [root], temporary: "/tmp/x" };
+    ledger.noteGuard({ ...done.before, ...note })();
+    ledger.noteGuard({ ...left.before, ...note });
+    writeFileSync(join(root, ".env"), "planted");
+    mkdirSync(join(root, ".git/hooks"), { recursive: true });
+    writeFileSync(join(root, ".git/commondir"), "../elsewhere");
+    const path = orphaned(ledger);
+    writeFileSync(join(root, ".envrc"), "made long after the crash");
+    const lastBeat = new Date(Date.now() - 60_000);
+    utimesSync(path, lastBeat, lastBeat);
+    await endLeftBehind(home, systemProcesses);
+    expect(readdirSync(root).sort()).toEqual([".env", ".envrc", ".git", ".npmrc"]);
+    const again = new ProcessLedger(home, systemProcesses);
+    again.noteGuard({ ...left.before, ...note });
+    orphaned(again);
+    await endLeftBehind(home, systemProcesses);
+    expect(readdirSync(root)).toEqual([".npmrc"]);
+    expect(readFileSync(join(root, ".npmrc"), "utf8")).toBe("before");
+    expect(readdirSync(join(home, "running"))).toEqual([]);
   });
 
   it.each(["", "not json", "[]", '{"owner":"x"}', '{"pid":1,"started":"1"}\nnull\n5', "\0\0"])(

@@ -1,19 +1,35 @@
 import { randomBytes } from "node:crypto";
-import { appendFileSync, mkdirSync, rmSync } from "node:fs";
-import { readdir, readFile, rm, rmdir } from "node:fs/promises";
+import { appendFileSync, mkdirSync, rmSync, utimesSync } from "node:fs";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { type ProcessSource, thisSystem } from "./process-table.ts";
 import { endTree, membersOf } from "./process-tree.ts";
+import type { Before } from "./sandbox-guard.ts";
+import type { Place } from "./sandbox-place.ts";
 
 /** Begins the name of every temporary folder that a ledger may name. */
 export const TEMPORARY_PREFIX = "burin-run-";
+
+const BEAT_MS = 2000;
 
 /** What a ledger tells of: a process that was started, or a folder that was made for a while. */
 type Note =
   | { readonly pid: number; readonly started: string }
   | { readonly temporary: string }
-  | { readonly mountPoint: string };
+  | GuardNote
+  | { readonly guardDone: number };
+
+/** What was protected as a command began; it is looked after again when the command's Burin is no more. */
+interface GuardNote {
+  readonly guard: number;
+  readonly since: number;
+  readonly isWhole: boolean;
+  readonly roots: readonly string[];
+  readonly temporary: string;
+  readonly named: readonly string[];
+  readonly places: readonly (readonly [key: string, kind: Place["kind"], target?: string | undefined])[];
+}
 
 interface Owner {
   readonly owner: string;
@@ -35,6 +51,9 @@ export class ProcessLedger {
   readonly #path: string;
   readonly #source: ProcessSource;
   #isOpen = false;
+  #guards = 0;
+  #beat: NodeJS.Timeout | null = null;
+  readonly #guarded = new Set<number>();
 
   constructor(home: string, source: ProcessSource) {
     this.#path = join(home, "running", `${this.id}.jsonl`);
@@ -47,6 +66,32 @@ export class ProcessLedger {
       this.#append(note);
     } catch {
       // A home that cannot be written costs the cleaning after a crash, never the command.
+    }
+  }
+
+  /** To be called as a command begins; the answer when it has been looked after. */
+  noteGuard({ named, places, ...before }: Before & Pick<GuardNote, "roots" | "temporary">): () => void {
+    this.#guards += 1;
+    const guard = this.#guards;
+    const standing = [...places].map(([key, { kind, target }]) => [key, kind, target] as const);
+    this.note({ ...before, guard, named: [...named], places: standing });
+    this.#guarded.add(guard);
+    this.#beat ??= setInterval(() => this.#touch(), BEAT_MS).unref();
+    return () => {
+      this.#guarded.delete(guard);
+      if (this.#isOpen) this.note({ guardDone: guard });
+      if (this.#guarded.size > 0 || this.#beat === null) return;
+      clearInterval(this.#beat);
+      this.#beat = null;
+    };
+  }
+
+  /** What was made long after the last beat cannot come from a command of this Burin. */
+  #touch(): void {
+    try {
+      utimesSync(this.#path, new Date(), new Date());
+    } catch {
+      // See `note`.
     }
   }
 
@@ -85,6 +130,7 @@ export async function endLeftBehind(home: string, source: ProcessSource): Promis
 }
 
 async function settle(path: string, source: ProcessSource): Promise<number> {
+  const lastBeat = (await stat(path)).mtimeMs;
   const lines = (await readFile(path, "utf8")).split("\n").flatMap(parsedLine);
   const owner = lines.find((line) => "owner" in line);
   if (owner === undefined || `${owner.owner}.jsonl` !== basename(path)) return 0;
@@ -102,12 +148,29 @@ async function settle(path: string, source: ProcessSource): Promise<number> {
     const left = await endTree(marks, source);
     if (left.length > 0) return ended - left.length;
   }
+  const done = new Set(lines.flatMap((line) => ("guardDone" in line ? [line.guardDone] : [])));
   for (const line of lines) {
-    if ("temporary" in line) await removeTemporary(line.temporary);
-    if ("mountPoint" in line) await rmdir(line.mountPoint).catch(() => {});
+    if ("guard" in line) {
+      if (!done.has(line.guard)) await lookAfter(line, dirname(dirname(path)), lastBeat);
+    } else if ("temporary" in line) await removeTemporary(line.temporary);
   }
   await rm(path, { force: true });
   return ended;
+}
+
+async function lookAfter(note: GuardNote, home: string, lastBeat: number): Promise<void> {
+  const [{ Surveyor }, { takeBackMade }] = await Promise.all([
+    import("./sandbox-survey.ts"),
+    import("./sandbox-guard.ts"),
+  ]);
+  const { roots, temporary, since, isWhole } = note;
+  const places = new Map(
+    note.places.map(
+      ([key, kind, target]) => [key, target === undefined ? { kind } : { kind, target }] as const,
+    ),
+  );
+  const before = { since, isWhole, places, named: new Set(note.named), until: lastBeat + 2 * BEAT_MS };
+  takeBackMade(before, { surveyor: new Surveyor(roots, temporary), roots, home });
 }
 
 function parsedLine(text: string): (Note | Owner)[] {

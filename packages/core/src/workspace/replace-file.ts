@@ -20,6 +20,7 @@ import { promisify } from "node:util";
 import { isTouched, QUICK_BYTES, readSome } from "./held-file.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "./target-folder.ts";
+import { vouchFor } from "./vouched-files.ts";
 import { WorkspaceError } from "./workspace.ts";
 
 /** What a file shall hold, and how to tell that it still holds what that was made of. */
@@ -80,6 +81,7 @@ const syncLater = promisify(fsync);
  */
 export async function replaceFile(replacement: Replacement): Promise<readonly string[]> {
   const folder = await openTargetFolder(replacement.real, replacement.roots);
+  vouchFor(replacement.real);
   try {
     const notes = await replaceIn(folder, replacement);
     closeMade(folder.made);

@@ -25,6 +25,7 @@ export interface ProcessEnd {
 /** How long a process that was asked to end may take. */
 const GRACE_MS = 500;
 const MOST_ERROR_CHARACTERS = 2000;
+const MOST_PRINTED_BYTES = 4 * 1024 * 1024;
 const IS_WINDOWS = process.platform === "win32";
 
 /**
@@ -86,6 +87,13 @@ function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
   } catch {
     // It has ended by itself.
   }
+}
+
+/** Where and how long a program that is only asked something runs. */
+interface Asking {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly milliseconds: number;
 }
 
 /** A process that goes on for as long as it likes, watched by whoever started it. */
@@ -174,6 +182,22 @@ export function succeeds(program: string, args: readonly string[]): Promise<bool
     child.once("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
   });
+}
+
+/** What a short program of the system's own prints; null when it fails or takes longer. Blocks. */
+export function printedBy(program: string, args: readonly string[], asking: Asking): string | null {
+  const { cwd, env, milliseconds } = asking;
+  const done = spawnSync(program, args, {
+    cwd,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+    timeout: milliseconds,
+    killSignal: "SIGKILL",
+    maxBuffer: MOST_PRINTED_BYTES,
+    windowsHide: true,
+  });
+  return done.status === 0 ? done.stdout : null;
 }
 
 /** Ends a tree at once, without asking. */

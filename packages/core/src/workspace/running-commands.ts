@@ -20,6 +20,7 @@ import { RUN_VARIABLE } from "./process-tree.ts";
 import { succeeds, systemProcesses } from "./run-process.ts";
 import type { SandboxedCommand, SandboxPlan, SandboxState } from "./sandbox.ts";
 import { type ShellProgram, shellArguments } from "./shell-program.ts";
+import { vouchForAll } from "./vouched-files.ts";
 import { WorkspaceError } from "./workspace.ts";
 
 /** git puts its index right as it looks; where nothing may change it leaves it alone. */
@@ -42,6 +43,8 @@ export class RunningCommands {
   readonly #ledger: ProcessLedger;
   #env: Readonly<Record<string, string>> | null = null;
   readonly #running = new Map<CommandRun, BackgroundCommand>();
+  /** What a command without limits makes was allowed, for as long as somebody waits for it. */
+  readonly #vouching = new WeakMap<CommandRun, () => void>();
   readonly #background = new Map<string, BackgroundCommand>();
   #count = 0;
   #kept = 0;
@@ -60,7 +63,7 @@ export class RunningCommands {
       roots: options.roots,
       home: options.home,
       temporary: () => this.#openSession().folder,
-      onMountPoint: (mountPoint) => this.#ledger.note({ mountPoint }),
+      onGuard: (before, temporary) => this.#ledger.noteGuard({ ...before, roots: options.roots, temporary }),
     });
   }
 
@@ -98,6 +101,7 @@ export class RunningCommands {
     const [pipe, sandbox] = await Promise.all([terminal ? null : pipes.take(), this.#limitsOf(request)]);
     const args = shellArguments(this.#shell, request.command);
     const inherited = this.#options.environment[RUN_VARIABLE];
+    const endVouching = request.exception === "unlimited" ? vouchForAll() : () => {};
     const run = await CommandRun.start({
       runId,
       program: sandbox?.program ?? this.#shell.path,
@@ -116,12 +120,17 @@ export class RunningCommands {
       outputFile: join(this.#outputFolder, `${runId}-${randomBytes(4).toString("hex")}.txt`),
       sandbox,
     }).catch((error: unknown) => {
+      endVouching();
       throw startFailure(error, request.command);
     });
     run.output.onWhole = (file) => this.#cleanings.push(this.#clean(file));
     this.#ledger.note({ pid: run.pid, started: run.started });
     this.#running.set(run, { id: `run_${this.#count}`, request, run });
-    void run.shellEnded.then(() => this.#forgetEnded());
+    this.#vouching.set(run, endVouching);
+    void run.shellEnded.then(() => {
+      endVouching();
+      this.#forgetEnded();
+    });
     return run;
   }
 
@@ -171,6 +180,7 @@ export class RunningCommands {
   keep(request: CommandRequest, run: CommandRun): string {
     const known = [...this.#background.values()].find((one) => one.run === run);
     if (known !== undefined) return known.id;
+    this.#vouching.get(run)?.();
     this.#kept += 1;
     const id = `bg_${this.#kept}`;
     this.#background.set(id, { id, request, run });

@@ -1,9 +1,11 @@
-import { lstatSync, rmdirSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isWithin } from "./paths.ts";
 import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
-import { listeningSockets, nameServers, type ProtectedLayout, protectedLayout } from "./sandbox-layout.ts";
+import { filterFile } from "./sandbox-filter.ts";
+import { listeningSockets, nameServers, protectedLayout } from "./sandbox-layout.ts";
+import { Protection } from "./sandbox-protection.ts";
 
 /** Folders of sockets and other ways to talk to programs outside; the second is a link to the first on most systems. */
 const HIDDEN = ["/run", "/var/run"].filter(isRealFolder);
@@ -39,16 +41,15 @@ const CACHES = {
  */
 const KEEPER = `exec 4>&2 2>/dev/null; trap : TERM INT HUP; (exec "$@" 2>&4 3>&- 4>&-); code=$?; trap '' TERM INT HUP; set -- /proc/[0-9]*; echo "$code $#" >&3; [ $# -le 2 ] || read -r end <&3; exit $code`;
 
-const NOTHING: ProtectedLayout = { pinned: [], readOnly: [], made: [] };
+/** Bubblewrap reads the filter of system calls from a descriptor, which this opens. */
+const WITH_FILTER = 'exec 9<"$0" && exec "$@"';
 
 /** Bubblewrap: a read-only system, the roots writable but for what runs code later, its own process space. */
 export class LinuxSandbox implements Sandbox {
   readonly mode: Sandbox["mode"];
   readonly #program: string;
   readonly #limits: SandboxLimits;
-  /** How many commands need each empty folder that was made. */
-  readonly #standIns = new Map<string, number>();
-
+  readonly #protection: Protection;
   readonly #isRoot: boolean;
 
   constructor(program: string, limits: SandboxLimits, isRoot = process.getuid?.() === 0) {
@@ -56,6 +57,7 @@ export class LinuxSandbox implements Sandbox {
     this.#program = program;
     this.#limits = limits;
     this.#isRoot = isRoot;
+    this.#protection = new Protection(limits);
   }
 
   /** Arguments that show whether this system lets bubblewrap work. */
@@ -68,8 +70,9 @@ export class LinuxSandbox implements Sandbox {
     const privateTemporary = join(temporary, "tmp");
     await mkdir(privateTemporary, { recursive: true, mode: 0o700 });
     await mkdir(join(home, "output"), { recursive: true, mode: 0o700 });
-    const layout = mode === "workspace-write" ? protectedLayout(roots) : NOTHING;
-    const held = this.#hold(layout);
+    const guard = mode === "workspace-write" ? this.#protection.begin() : null;
+    const layout = guard === null ? { pinned: [], readOnly: [] } : protectedLayout(guard.before, roots);
+    const filter = command.network ? null : filterFile(temporary);
     const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
     // A root that holds one of the places below would show what is really there, if it came after them.
     const outer = roots.filter((root) => !COVERED.some((place) => isWithin(root, place)));
@@ -87,47 +90,26 @@ export class LinuxSandbox implements Sandbox {
       ...alike("--ro-bind", layout.readOnly),
       ...pairs(
         "--ro-bind",
-        listeningSockets(isCovered).map((path) => ["/dev/null", path]),
+        filter === null ? listeningSockets(isCovered).map((path) => ["/dev/null", path]) : [],
       ),
       ...alike("--ro-bind", command.network ? (nameServers(HIDDEN) ?? []) : []),
       ...["--tmpfs", home],
       ...alike("--ro-bind", join(home, "output")),
       ...["--remount-ro", home],
+      ...(filter === null ? [] : ["--seccomp", "9"]),
       ...["--chdir", command.cwd, "--"],
       ...(command.isAlone ? [] : ["/bin/sh", "-c", KEEPER, "sh"]),
       ...command.argv,
     ];
     return {
-      program: this.#program,
-      args,
+      program: filter === null ? this.#program : "/bin/sh",
+      args: filter === null ? args : ["-c", WITH_FILTER, filter, this.#program, ...args],
       env: { TMPDIR: "/tmp", ...CACHES },
       hasControl: command.isAlone !== true,
-      mountPoints: layout.made,
-      release: () => this.#letGo(held),
+      before: guard?.before ?? null,
+      look: () => guard?.watch.look() ?? [],
+      release: () => guard?.watch.close() ?? [],
     };
-  }
-
-  #hold(layout: ProtectedLayout): readonly string[] {
-    const held = [...layout.made, ...layout.readOnly.filter((path) => this.#standIns.has(path))];
-    const each = [...new Set(held)];
-    for (const path of each) this.#standIns.set(path, (this.#standIns.get(path) ?? 0) + 1);
-    return each;
-  }
-
-  #letGo(held: readonly string[]): void {
-    for (const path of held) {
-      const others = (this.#standIns.get(path) ?? 1) - 1;
-      if (others > 0) {
-        this.#standIns.set(path, others);
-        continue;
-      }
-      this.#standIns.delete(path);
-      try {
-        rmdirSync(path);
-      } catch {
-        // Somebody outside has made something of it meanwhile.
-      }
-    }
   }
 }
 

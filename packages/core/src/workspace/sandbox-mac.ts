@@ -1,7 +1,9 @@
 import { join } from "node:path";
-import { PROTECTED_IN_GIT } from "../text/protected-files.ts";
+import { protectedPaths } from "../text/protected-files.ts";
 import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
-import { protectedNames } from "./sandbox-layout.ts";
+import { protectedLayout } from "./sandbox-layout.ts";
+import { Protection } from "./sandbox-protection.ts";
+import type { Survey } from "./sandbox-survey.ts";
 
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 
@@ -9,34 +11,39 @@ const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 export class MacSandbox implements Sandbox {
   readonly mode: Sandbox["mode"];
   readonly #limits: SandboxLimits;
+  readonly #protection: Protection;
 
   constructor(limits: SandboxLimits) {
     this.mode = limits.mode;
     this.#limits = limits;
+    this.#protection = new Protection(limits);
   }
 
   probe(): [program: string, args: string[]] {
-    return [SANDBOX_EXEC, ["-p", macProfile(this.#limits, false), "/usr/bin/true"]];
+    return [SANDBOX_EXEC, ["-p", macProfile(this.#limits, false, null), "/usr/bin/true"]];
   }
 
   plan({ argv, network }: SandboxedCommand): Promise<SandboxPlan> {
+    const guard = this.mode === "workspace-write" ? this.#protection.begin() : null;
     return Promise.resolve({
       program: SANDBOX_EXEC,
-      args: ["-p", macProfile(this.#limits, network), ...argv],
+      args: ["-p", macProfile(this.#limits, network, guard?.before ?? null), ...argv],
       env: { TMPDIR: this.#limits.temporary },
       hasControl: false,
-      mountPoints: [],
-      release: () => {},
+      before: guard?.before ?? null,
+      look: () => guard?.watch.look() ?? [],
+      release: () => guard?.watch.close() ?? [],
     });
   }
 }
 
-/** Later rules win. Names that do not exist can be denied just as well, so nothing has to be made. */
-export function macProfile({ mode, roots, home, temporary }: SandboxLimits, network: boolean): string {
+/** Later rules win. Names that do not exist can be denied just as well. */
+export function macProfile(
+  { mode, roots, home, temporary }: SandboxLimits,
+  network: boolean,
+  survey: Survey | null,
+): string {
   const writable = mode === "workspace-write" ? [...roots, temporary] : [temporary];
-  const isProtecting = mode === "workspace-write";
-  const denied = isProtecting ? roots.flatMap(protectedIn) : [];
-  const inGit = PROTECTED_IN_GIT.map((name) => name.replace(".", "\\.")).join("|");
   return [
     "(version 1)",
     "(allow default)",
@@ -44,9 +51,7 @@ export function macProfile({ mode, roots, home, temporary }: SandboxLimits, netw
     `(allow file-write* ${["/dev/null", "/dev/zero", "/dev/stdout", "/dev/stderr", "/dev/tty"].map(literal).join(" ")})`,
     '(allow file-write* (regex #"^/dev/fd/"))',
     `(allow file-write* ${writable.map(subpath).join(" ")})`,
-    ...(denied.length > 0 ? [`(deny file-write* ${denied.map(subpath).join(" ")})`] : []),
-    ...(isProtecting ? [`(deny file-write* (regex #"/\\.git(/modules/[^/]+)?/(${inGit})(/|$)"))`] : []),
-    ...(isProtecting ? ['(deny file-write-unlink (regex #"/\\.git$"))'] : []),
+    ...(survey === null ? [] : protecting(survey, roots)),
     `(deny file-read* file-write* ${subpath(home)})`,
     `(allow file-read* ${subpath(join(home, "output"))})`,
     ...(network ? [] : ["(deny network*)", '(allow network* (local ip "localhost:*"))']),
@@ -54,8 +59,21 @@ export function macProfile({ mode, roots, home, temporary }: SandboxLimits, netw
   ].join("\n");
 }
 
-function protectedIn(root: string): string[] {
-  return protectedNames(root).map(({ name }) => join(root, name));
+/** What new repositories and packages bring is looked at afterwards. */
+function protecting(survey: Survey, roots: readonly string[]): string[] {
+  const { denied, allowed } = protectedPaths();
+  const below = `^(${roots.map(inPattern).join("|")})(/.*)?`;
+  const { pinned, readOnly } = protectedLayout(survey, roots);
+  return [
+    `(deny file-write* (regex #"${below}${denied}"))`,
+    `(allow file-write* (regex #"${below}${allowed}") (regex #"${below}/node_modules/"))`,
+    ...(pinned.length > 0 ? [`(deny file-write-unlink ${pinned.map(literal).join(" ")})`] : []),
+    ...(readOnly.length > 0 ? [`(deny file-write* ${readOnly.map(subpath).join(" ")})`] : []),
+  ];
+}
+
+function inPattern(path: string): string {
+  return path.replace(/[\\^$.*+?()[\]{}|"]/g, "\\$&");
 }
 
 function literal(path: string): string {

@@ -26,7 +26,8 @@ export function sandboxRefusal(text: string, refusalCase: RefusalCase): string |
     return `The sandbox has no network. ${allowedBy("network", '"sandbox": { "network": true }')}`;
   }
   if (REFUSED_RIGHT.test(text)) {
-    return `This may be the sandbox: it gives no rights over the system. ${allowedBy("unlimited", '--sandbox off or "sandbox": { "mode": "off" }')}`;
+    const sockets = hasNetwork ? "" : ', and no Unix sockets ("sandbox_exception": "network" gives them)';
+    return `This may be the sandbox: it gives no rights over the system${sockets}. ${allowedBy("unlimited", '--sandbox off or "sandbox": { "mode": "off" }')}`;
   }
   return null;
 }

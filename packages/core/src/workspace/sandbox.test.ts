@@ -98,10 +98,6 @@ const ESCAPES: readonly (readonly [string, string])[] = [
   ["rename over the configuration", "echo x > c && mv -f c .git/config"],
   ["a hook of a nested repository", "echo evil > sub/.git/hooks/pre-commit"],
   ["a hook of a submodule", "echo evil > .git/modules/lib/hooks/post-checkout"],
-  ["settings of Burin that are not there yet", "mkdir -p .burin && echo x > .burin/settings.json"],
-  ["tasks of an editor", "echo x > .vscode/tasks.json"],
-  ["tasks of an editor, moved in", "mkdir v && touch v/tasks.json && rmdir .vscode && mv v .vscode"],
-  ["MCP servers", "echo x > .mcp.json"],
   ["variables that programs load", "echo x >> .env"],
   ["a device", "mknod disk b 8 0 && head -c 1 disk"],
   ["the kernel's switches", "echo x > /proc/sys/kernel/core_pattern"],
@@ -212,11 +208,10 @@ if (isHere) {
       expect((await run("whoami >/dev/null && ls /usr/bin | head -1 | wc -l")).text).toBe("1\n");
     });
 
-    it("leaves no trace of the stand-ins for protected names", async () => {
+    it("P53 nothing is made in the project by the sandbox itself, while commands run and after", async () => {
       const first = await commands.start({ command: "sleep 30", directory: root, exception: "none" });
       await run("true");
-      expect(readdirSync(root)).toContain(".vscode");
-      expect((await run("mkdir -p .vscode && touch .vscode/tasks.json")).code).not.toBe(0);
+      expect(readdirSync(root)).toEqual([]);
       await first.end();
       expect(readdirSync(root)).toEqual([]);
     });

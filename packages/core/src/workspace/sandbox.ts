@@ -1,3 +1,6 @@
+import type { Before } from "./sandbox-guard.ts";
+import type { TakenBack } from "./taken-back.ts";
+
 /** How far a command may reach. `workspace-write`: the roots and a private temporary folder, no network. */
 export const SANDBOX_MODES = ["off", "read-only", "workspace-write"] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
@@ -31,10 +34,12 @@ export interface SandboxPlan {
   readonly env: Readonly<Record<string, string>>;
   /** The program tells on descriptor 3 how the command ended and what it left, and stays until that closes. */
   readonly hasControl: boolean;
-  /** Empty folders that were made so that nothing else can be; they go with `release`. */
-  readonly mountPoints: readonly string[];
-  /** To be called once, when nothing of the command is left. */
-  release(): void;
+  /** What is protected in the roots as the command starts; null when it can write to none. */
+  readonly before: Before | null;
+  /** Takes back what the command has made under protected names so far, and gives all that was taken. */
+  look(): readonly TakenBack[];
+  /** The same for the last time, to be called when nothing of the command is left. */
+  release(): readonly TakenBack[];
 }
 
 /** One way to limit a command, where it is known to work. */
