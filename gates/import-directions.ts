@@ -7,6 +7,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   core: [
     "messages",
     "text",
+    "disk",
     "settings",
     "network",
     "workspace",

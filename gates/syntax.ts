@@ -29,6 +29,44 @@ export function modulesUsed(path: string, text: string): ModuleUse[] {
   return uses.sort((a, b) => a.line - b.line);
 }
 
+export interface ImportedName {
+  readonly line: number;
+  /** As the other module calls it; `*` for all of it, by whatever form. */
+  readonly name: string;
+}
+
+/** What is taken of these modules, types aside. */
+export function namesImported(path: string, text: string, modules: ReadonlySet<string>): ImportedName[] {
+  const names: ImportedName[] = [];
+  const add = (start: number, name: string) => names.push({ line: lineAt(text, start), name });
+  new Visitor({
+    ImportDeclaration: (node) => {
+      if (!modules.has(node.source.value) || node.importKind === "type") return;
+      for (const specifier of node.specifiers) {
+        if (specifier.type !== "ImportSpecifier") add(node.start, "*");
+        else if (specifier.importKind !== "type")
+          add(specifier.start, specifier.imported.type === "Identifier" ? specifier.imported.name : "*");
+      }
+    },
+    ExportAllDeclaration: (node) => {
+      if (modules.has(node.source.value)) add(node.start, "*");
+    },
+    ExportNamedDeclaration: (node) => {
+      if (node.source !== null && modules.has(node.source.value)) add(node.start, "*");
+    },
+    ImportExpression: (node) => {
+      if (modules.has(fixedText(node.source) ?? "")) add(node.start, "*");
+    },
+    CallExpression: (node) => {
+      const [first] = node.arguments;
+      const callee = text.slice(node.callee.start, node.callee.end);
+      const isReached = /(?:^|\.)(?:require|getBuiltinModule)$/.test(callee);
+      if (isReached && first !== undefined && modules.has(fixedText(first) ?? "")) add(node.start, "*");
+    },
+  }).visit(programOf(path, text));
+  return names;
+}
+
 export interface TestTitle {
   readonly line: number;
   /** Where a template puts a value in, the title has `%s`. */

@@ -64,7 +64,10 @@ function compiled(source: string, filename: string, kept: string): Wrapped {
 /** V8 runs whatever the bytes have become, so that the file holds them twice: comparing costs less than a sum. */
 function bytesOf(file: string): Buffer | undefined {
   try {
-    const twice = process.getBuiltinModule("node:fs").readFileSync(file);
+    const { readFileSync, statSync } = process.getBuiltinModule("node:fs");
+    // A pipe or a device in its place would hold up every start.
+    if (!statSync(file).isFile()) return undefined;
+    const twice = readFileSync(file);
     const code = twice.subarray(0, twice.length / 2);
     return code.equals(twice.subarray(code.length)) ? code : undefined;
   } catch {

@@ -1,5 +1,6 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { readBeginning } from "../disk/regular-file.ts";
 import type { ToolCall } from "../scheduler/tool-call.ts";
 import { keepHeadAndTail } from "../text/truncate.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
@@ -117,17 +118,9 @@ export class ContextFiles {
   #readOutside(file: string): string | null {
     const real = realpathSync(file);
     if (dirname(file) !== this.#places.home && !isWithin(real, repositoryTop(this.#root))) return null;
-    // Without waiting for the other end of a pipe, if that is what it is.
-    const opened = openSync(real, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    try {
-      if (!fstatSync(opened).isFile()) return null;
-      const buffer = Buffer.alloc(this.#places.mostCharacters * MOST_BYTES_PER_CHARACTER);
-      const length = readSync(opened, buffer, 0, buffer.length, 0);
-      const text = new TextDecoder().decode(buffer.subarray(0, length));
-      return text.includes("\0") ? null : text;
-    } finally {
-      closeSync(opened);
-    }
+    const bytes = readBeginning(real, this.#places.mostCharacters * MOST_BYTES_PER_CHARACTER);
+    const text = new TextDecoder().decode(bytes);
+    return text.includes("\0") ? null : text;
   }
 }
 

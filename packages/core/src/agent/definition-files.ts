@@ -1,6 +1,6 @@
-import { constants } from "node:fs";
-import { open, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { readText } from "../disk/regular-file.ts";
 import { messageOf } from "../text/error-message.ts";
 import type { FrontMatter } from "../text/front-matter.ts";
 
@@ -23,7 +23,6 @@ interface DefinitionFiles {
   readonly problems: readonly string[];
 }
 
-const O_READ = constants.O_RDONLY | constants.O_NONBLOCK;
 const MOST_FILES = 200;
 const MOST_BYTES = 256 * 1024;
 
@@ -82,28 +81,11 @@ async function readAll(
   const { frontMatter } = await import("../text/front-matter.ts");
   for (const { name, path } of places) {
     try {
-      const text = await textOf(path);
+      const text = readText(path, MOST_BYTES);
       if (text !== null) files.push({ name, path, ...frontMatter(text) });
     } catch (error) {
       problems.push(`${path} cannot be used: ${messageOf(error)}`);
     }
   }
   return { files, problems };
-}
-
-/** null when there is no such file. A device or a pipe is never waited for. */
-async function textOf(path: string): Promise<string | null> {
-  const handle = await open(path, O_READ).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
-    throw error;
-  });
-  if (handle === null) return null;
-  try {
-    const stats = await handle.stat();
-    if (!stats.isFile()) throw new Error("it is not a file");
-    if (stats.size > MOST_BYTES) throw new Error(`it is larger than ${MOST_BYTES / 1024} kB`);
-    return await handle.readFile("utf8");
-  } finally {
-    await handle.close();
-  }
 }

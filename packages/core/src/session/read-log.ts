@@ -1,10 +1,12 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, readSync } from "node:fs";
+import { openRegular } from "../disk/regular-file.ts";
 import { type LogRecord, readRecordLine } from "./record-line.ts";
 
 const LINE_END = 0x0a;
 /** Of the first part; whoever wants the beginning alone need not read more. Each next one is twice as long. */
 const FIRST_CHUNK_BYTES = 32 * 1024;
 const MOST_CHUNK_BYTES = 1024 * 1024;
+const MOST_LINE_BYTES = 128 * 1024 * 1024;
 
 /** What reading a log has found out about it, beside its records. */
 export interface LogState {
@@ -27,25 +29,32 @@ export function newLogState(): LogState {
  * missing behind it a record was lost, else it was a write that a crash had cut. Nothing is changed.
  */
 export function* readLog(path: string, state: LogState = newLogState()): Generator<LogRecord> {
-  const descriptor = openSync(path, "r");
+  const descriptor = openRegular(path);
   try {
-    let rest: Buffer = Buffer.alloc(0);
+    let rest: Buffer[] = [];
+    let restBytes = 0;
     for (let size = FIRST_CHUNK_BYTES; ; size = Math.min(2 * size, MOST_CHUNK_BYTES)) {
       const chunk = Buffer.allocUnsafe(size);
       const count = readSync(descriptor, chunk, 0, chunk.length, null);
       if (count === 0) break;
-      const bytes = joined(rest, chunk.subarray(0, count));
+      const bytes = chunk.subarray(0, count);
       let from = 0;
       for (let end = bytes.indexOf(LINE_END); end !== -1; end = bytes.indexOf(LINE_END, from)) {
-        yield* recordIn(bytes.subarray(from, end), state);
+        const last = bytes.subarray(from, end);
+        yield* recordIn(rest.length === 0 ? last : Buffer.concat([...rest, last]), state);
         from = end + 1;
+        rest = [];
+        restBytes = 0;
       }
-      rest = bytes.subarray(from);
+      restBytes += count - from;
+      // Of a line that no session writes only the length is of use.
+      if (restBytes > MOST_LINE_BYTES) rest = [];
+      else rest.push(bytes.subarray(from));
     }
-    state.endsLine = rest.length === 0;
-    if (rest.length === 0) return;
+    state.endsLine = restBytes === 0;
+    if (restBytes === 0) return;
     const before = state.lastNumber;
-    yield* recordIn(rest, state);
+    yield* recordIn(Buffer.concat(rest), state);
     state.isTorn = state.lastNumber === before;
   } finally {
     closeSync(descriptor);
@@ -54,7 +63,7 @@ export function* readLog(path: string, state: LogState = newLogState()): Generat
 
 /** Of the last line; null when that is no whole record, or one that is longer than is worth reading for this. */
 export function lastRecord(path: string): LogRecord | null {
-  const descriptor = openSync(path, "r");
+  const descriptor = openRegular(path);
   try {
     const { size } = fstatSync(descriptor);
     const bytes = Buffer.alloc(Math.min(size, FIRST_CHUNK_BYTES));
@@ -65,10 +74,6 @@ export function lastRecord(path: string): LogRecord | null {
   } finally {
     closeSync(descriptor);
   }
-}
-
-function joined(rest: Buffer, chunk: Buffer): Buffer {
-  return rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
 }
 
 function* recordIn(line: Buffer, state: LogState): Generator<LogRecord> {

@@ -1,7 +1,7 @@
-import { closeSync, openSync, readSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { crc32 } from "node:zlib";
+import { readBeginning } from "../disk/regular-file.ts";
 import { readRecordLine } from "./record-line.ts";
 import { SessionError } from "./session-error.ts";
 import { holderOf } from "./session-lock.ts";
@@ -88,15 +88,9 @@ export function rootOf(path: string): string | null {
 const MOST_FIRST_BYTES = 64 * 1024;
 
 function firstLine(path: string): Buffer {
-  const descriptor = openSync(path, "r");
-  try {
-    const bytes = Buffer.alloc(MOST_FIRST_BYTES);
-    const count = readSync(descriptor, bytes, 0, bytes.length, 0);
-    const end = bytes.indexOf(0x0a);
-    return bytes.subarray(0, end === -1 ? count : end);
-  } finally {
-    closeSync(descriptor);
-  }
+  const bytes = readBeginning(path, MOST_FIRST_BYTES);
+  const end = bytes.indexOf(0x0a);
+  return end === -1 ? bytes : bytes.subarray(0, end);
 }
 
 export async function makeSessionFolder(home: string, root: string): Promise<string> {

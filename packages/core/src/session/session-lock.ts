@@ -1,6 +1,8 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
+import { lockPath as holdPath } from "../disk/path-lock.ts";
+import { readText } from "../disk/regular-file.ts";
 import { endAtExit } from "../workspace/at-exit.ts";
 import { linuxProcess, thisSystem } from "../workspace/process-table.ts";
 import { codeOf } from "../workspace/system-error.ts";
@@ -9,6 +11,8 @@ import { SessionError } from "./session-error.ts";
 export interface SessionLock {
   release(): void;
 }
+
+const MOST_BYTES = 4096;
 
 /** Who writes to a session. */
 interface Holder {
@@ -34,7 +38,10 @@ export async function takeLock(logPath: string): Promise<SessionLock> {
   const own = besideOf(path);
   writeFileSync(own, JSON.stringify(await thisHolder()), { mode: 0o600, flag: "wx" });
   try {
-    while (!claims(own, path)) await endStale(path);
+    // Of two that find the lock of one who is gone, the second must not end that of the first.
+    await holdPath(path, async () => {
+      while (!claims(own, path)) await endStale(path);
+    });
   } finally {
     unlinkSync(own);
   }
@@ -84,22 +91,12 @@ function claims(own: string, path: string): boolean {
 async function endStale(path: string): Promise<void> {
   const holder = readHolder(path);
   if (holder !== null && (await lives(holder))) throw inUse(path, holder);
-  const aside = besideOf(path);
-  try {
-    renameSync(path, aside);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return;
-    throw error;
-  }
-  // Somebody may have been quicker, and have a lock of his own in that place by now.
-  const moved = readHolder(aside);
-  if (moved !== null && (await lives(moved))) claims(aside, path);
-  unlinkSync(aside);
+  rmSync(path, { force: true });
 }
 
 function readHolder(path: string): Holder | null {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as Holder;
+    return JSON.parse(readText(path, MOST_BYTES) ?? "") as Holder;
   } catch {
     return null;
   }

@@ -1,20 +1,14 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  readSync,
-} from "node:fs";
+import { chmodSync, closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { join, relative } from "node:path";
+import { lockPath } from "../disk/path-lock.ts";
+import { openRegular, readBytes } from "../disk/regular-file.ts";
 import { mergeTexts } from "../text/merge-texts.ts";
 import { isWithin } from "../workspace/paths.ts";
 import { removeFile } from "../workspace/remove-file.ts";
 import { type NewContent, type OnChange, replaceFile, writeAll } from "../workspace/replace-file.ts";
+import { asWorkspaceError } from "../workspace/system-error.ts";
 import { WorkspaceError } from "../workspace/workspace.ts";
-import { type Content, contentOf, type FileChange, hashOfOpen } from "./undo-journal.ts";
+import { type Content, contentOf, type FileChange, hashOfOpen, MOST_MERGED_BYTES } from "./undo-journal.ts";
 
 export interface UndoPlace {
   /** Where the old bytes are kept. */
@@ -48,8 +42,10 @@ export async function takeBack(
   const file = isWithin(change.file, place.root) ? relative(place.root, change.file) : change.file;
   if (isBehindRefused) return { file, what: "refused", reason: "what came later could not be taken back" };
   try {
-    return { file, what: await applied({ change, place, now: contentNow(change.file) }) };
-  } catch (error) {
+    const apply = () => applied({ change, place, now: contentNow(change.file) });
+    return { file, what: await lockPath(change.file, apply) };
+  } catch (thrown) {
+    const error = asWorkspaceError(thrown, change.file);
     if (!(error instanceof WorkspaceError)) throw error;
     return { file, what: "refused", reason: error.message };
   }
@@ -124,7 +120,7 @@ function isOf({ now }: Step): NewContent["isOf"] {
 
 async function putBack(step: Step, source: string): Promise<void> {
   await put(step, async (descriptor) => {
-    const from = openSync(source, constants.O_RDONLY);
+    const from = openRegular(source);
     try {
       const chunk = Buffer.allocUnsafe(1024 * 1024);
       for (;;) {
@@ -151,14 +147,19 @@ async function put(step: Step, writeTo: NewContent["writeTo"]): Promise<void> {
   await replaceFile({ ...target(step), stats, content, onChange: place.onChange });
 }
 
+/** Of what is small enough to be merged, or was when it was kept. */
+function textOf(path: string): string {
+  return readBytes(path, MOST_MERGED_BYTES)?.toString("latin1") ?? "";
+}
+
 /** Byte for byte, whatever the encoding, as long as a newline is one byte. */
 function merged(step: Step, now: Content): string {
   const { before, after, file } = step.change;
   const [base, other] = [after, before].map((content) => {
     if (content?.kept === undefined) throw leftAlone("it was changed since, and is too large to be merged");
-    return readFileSync(keptPath(step, content), "latin1");
+    return textOf(keptPath(step, content));
   });
-  const one = readFileSync(file, "latin1");
+  const one = textOf(file);
   if (base === undefined || other === undefined || now.bytes > one.length) throw leftAlone(CHANGED);
   if ([base, other, one].some((text) => text.includes("\0")))
     throw leftAlone("it was changed since, and is no text");

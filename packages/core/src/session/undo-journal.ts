@@ -6,13 +6,13 @@ import {
   copyFileSync,
   linkSync,
   mkdirSync,
-  openSync,
   readSync,
   rmSync,
   type Stats,
   statSync,
 } from "node:fs";
 import { join } from "node:path";
+import { openRegular } from "../disk/regular-file.ts";
 import type { OnChange, PendingChange } from "../workspace/replace-file.ts";
 import { projectName } from "./session-files.ts";
 import { pruneUndo } from "./undo-limit.ts";
@@ -47,7 +47,7 @@ export type JournalLine =
   | { readonly type: "undo"; readonly id: string; readonly at: string; readonly of: readonly string[] };
 
 /** Up to this size the new bytes are kept too, so that lines can be merged. */
-const MOST_MERGED_BYTES = 8 * 1024 * 1024;
+export const MOST_MERGED_BYTES = 8 * 1024 * 1024;
 const MOST_HASHED_BYTES = 64 * 1024 * 1024;
 const MOST_COPIED_BYTES = 256 * 1024 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
@@ -168,7 +168,7 @@ export function contentOf(path: string, stats: Stats): Content {
 }
 
 function hashOfFile(path: string): string {
-  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const descriptor = openRegular(path);
   try {
     return hashOfOpen(descriptor);
   } finally {

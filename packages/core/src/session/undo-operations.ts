@@ -1,6 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { readText } from "../disk/regular-file.ts";
 import { type FileChange, type JournalLine, undoFolder } from "./undo-journal.ts";
+
+/** A line for each change of one session. */
+const MOST_BYTES = 256 * 1024 * 1024;
 
 /** A call that changed files, or an undo, which changed them back. */
 export interface Operation {
@@ -48,7 +52,7 @@ function journalsIn(folder: string): string[] {
 }
 
 function operationsIn(path: string, writer: string): Operation[] {
-  const lines = readFileSync(path, "utf8").split("\n").flatMap(parsedLine);
+  const lines = (readText(path, MOST_BYTES) ?? "").split("\n").flatMap(parsedLine);
   const forgotten = new Set(lines.flatMap((line) => (line.type === "forgotten" ? line.id : [])));
   const changes = lines.flatMap((line) => (line.type === "change" && !forgotten.has(line.id) ? line : []));
   const undo = lines.find((line) => line.type === "undo");

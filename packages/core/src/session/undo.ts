@@ -1,4 +1,5 @@
 import { join, relative } from "node:path";
+import { lockPath } from "../disk/path-lock.ts";
 import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
 import { newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
 import { type Operation, readOperations } from "./undo-operations.ts";
@@ -43,7 +44,12 @@ export function listOperations({ home, root }: Pick<UndoOptions, "home" | "root"
   return entries.reverse();
 }
 
-export async function takeBackLast(options: UndoOptions): Promise<UndoResult> {
+/** Of two that undo at once the second takes back what was before. */
+export function takeBackLast(options: UndoOptions): Promise<UndoResult> {
+  return lockPath(undoFolder(options.home, options.root), () => takeBackChosen(options));
+}
+
+async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
   const { home, root } = options;
   const chosen = chosenFrom(readOperations(home, root), options);
   const id = newChangeId();

@@ -1,10 +1,11 @@
-import { readFile, realpath, stat } from "node:fs/promises";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { readText } from "../disk/regular-file.ts";
 import { messageOf } from "../text/error-message.ts";
 import { parseLayer } from "./parse-layer.ts";
 import { definitionEffects } from "./project-definitions.ts";
 import { type ProjectSettings, projectSettings } from "./project-settings.ts";
-import { type Settings, SettingsError } from "./settings.ts";
+import { MOST_SETTINGS_BYTES, type Settings, SettingsError } from "./settings.ts";
 import { type TrustAnswer, type TrustState, TrustStore, trustState } from "./trust.ts";
 
 /** A project's folder, what its settings ask for, and what the person has said of it. */
@@ -33,8 +34,6 @@ export interface ProjectFolder extends FolderTrust {
 }
 
 const NOTHING: ProjectSettings = { tightening: {}, trusted: {}, effects: [], refused: [] };
-/** Far more than anybody writes; what is larger or no file at all would only hold up the start. */
-const MOST_BYTES = 1024 * 1024;
 
 /** null when the folder brings nothing. A broken file is a fault of the answer, not thrown. */
 export async function openProject(
@@ -45,16 +44,13 @@ export async function openProject(
   const folder = join(root, ".burin");
   if (await isSame(folder, home)) return null;
   const file = join(folder, "settings.json");
-  const found = await stat(file).catch(() => null);
   const definitions = await definitionEffects(folder);
-  if (found === null && definitions.length === 0) return null;
   let settings = NOTHING;
   let fault: string | undefined;
   try {
-    if (found === null) settings = NOTHING;
-    else if (!found.isFile() || found.size > MOST_BYTES)
-      throw new SettingsError(`${file} is no settings file.`);
-    else settings = projectSettings(parseLayer(file, await readFile(file, "utf8")), person);
+    const text = readSettings(file);
+    if (text === null && definitions.length === 0) return null;
+    if (text !== null) settings = projectSettings(parseLayer(file, text), person);
   } catch (error) {
     fault = messageOf(error);
   }
@@ -76,6 +72,14 @@ export async function openProject(
     ...(fault === undefined ? {} : { fault }),
     ...(trustFault === undefined ? {} : { trustFault }),
   };
+}
+
+function readSettings(file: string): string | null {
+  try {
+    return readText(file, MOST_SETTINGS_BYTES);
+  } catch (error) {
+    throw new SettingsError(`${file} is no settings file: ${messageOf(error)}.`);
+  }
 }
 
 async function answerOf(

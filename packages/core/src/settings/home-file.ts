@@ -1,21 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { link, mkdir, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
-import { dirname } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
+import { mkdir, open, realpath, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { lockPath, PathLockError } from "../disk/path-lock.ts";
+import { readText } from "../disk/regular-file.ts";
 import { messageOf } from "../text/error-message.ts";
 import { SettingsError } from "./settings.ts";
 
-/** How long others may take with the same file. */
-const PATIENCE_MS = 5000;
-/** A lock is held for milliseconds; one this old, of a process that is no more, was left by a crash. */
-const STALE_MS = 2000;
+/** Far more than anybody writes into settings, grants or answers. */
+const MOST_BYTES = 16 * 1024 * 1024;
 
 /** The text of a file that belongs to the person, null when there is none. Throws SettingsError. */
 export async function readHomeFile(path: string): Promise<string | null> {
   try {
-    return await readFile(path, "utf8");
+    return readText(path, MOST_BYTES);
   } catch (error) {
-    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return null;
     throw new SettingsError(`${path} cannot be read: ${messageOf(error)}`);
   }
 }
@@ -34,13 +32,18 @@ export async function changeHomeFile(path: string, change: (text: string | null)
 
 /** Does work that no other process may do at the same time for this path. */
 export async function alone<T>(path: string, work: () => Promise<T>): Promise<T> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const unlock = await lock(`${path}.lock`);
   try {
-    return await work();
-  } finally {
-    await unlock();
+    return await lockPath(await realPlace(path), work);
+  } catch (error) {
+    throw error instanceof PathLockError ? new SettingsError(error.message) : error;
   }
+}
+
+/** One name for one file, whatever links lead to it. */
+async function realPlace(path: string): Promise<string> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  return realpath(path).catch(async () => join(await realpath(folder), basename(path)));
 }
 
 async function replace(path: string, text: string): Promise<void> {
@@ -58,60 +61,4 @@ async function replace(path: string, text: string): Promise<void> {
     await rm(temporary, { force: true });
     throw new SettingsError(`${path} cannot be written: ${messageOf(error)}. It was left as it is.`);
   }
-}
-
-async function lock(path: string): Promise<() => Promise<void>> {
-  const mark = `${process.pid} ${randomBytes(6).toString("hex")}\n`;
-  for (const deadline = Date.now() + PATIENCE_MS; ; await pause(5 + Math.random() * 20)) {
-    if (await isMade(path, mark)) return () => rm(path, { force: true });
-    await breakStale(path);
-    if (Date.now() > deadline) {
-      throw new SettingsError(`${path} is held by another Burin. If none runs, delete it and try again.`);
-    }
-  }
-}
-
-/** The lock appears with its content, so that nobody reads one without an owner. */
-async function isMade(path: string, mark: string): Promise<boolean> {
-  const own = `${path}.${randomBytes(6).toString("hex")}`;
-  try {
-    const file = await open(own, "wx", 0o600);
-    await file.writeFile(mark).finally(() => file.close());
-    await link(own, path);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
-    throw new SettingsError(`${path} cannot be made: ${messageOf(error)}`);
-  } finally {
-    await rm(own, { force: true });
-  }
-}
-
-async function breakStale(path: string): Promise<void> {
-  const seen = await readFile(path, "utf8").catch(() => null);
-  const made = await stat(path).catch(() => null);
-  if (seen === null || made === null || Date.now() - made.mtimeMs < STALE_MS || isAlive(seen)) return;
-  const aside = `${path}.${randomBytes(6).toString("hex")}`;
-  try {
-    await rename(path, aside);
-    // Another may have broken it first and hold a new one: that one goes back.
-    if ((await readFile(aside, "utf8")) !== seen) await link(aside, path);
-  } catch {
-    // Somebody else was quicker.
-  } finally {
-    await rm(aside, { force: true });
-  }
-}
-
-function isAlive(mark: string): boolean {
-  try {
-    process.kill(Number.parseInt(mark, 10), 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) === "EPERM";
-  }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
+import { readNamedText, readText } from "../disk/regular-file.ts";
 import { messageOf } from "../text/error-message.ts";
 import type { FolderTrust, ProjectFolder } from "./folder-trust.ts";
-import { mergeSettings, type Settings, SettingsError } from "./settings.ts";
+import { MOST_SETTINGS_BYTES, mergeSettings, type Settings, SettingsError } from "./settings.ts";
 import type { TrustStore } from "./trust.ts";
 
 export interface SettingsPlaces {
@@ -50,7 +51,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
   }
   if (places.file !== undefined) {
     const file = resolve(places.file);
-    const text = textOf(file);
+    const text = textOf(file, readNamedText);
     if (text === null) throw new SettingsError(`The settings file ${file} does not exist.`);
     layers.push(await parsed(file, text, notices));
   }
@@ -82,7 +83,7 @@ export async function changeSettings(file: string, path: readonly string[], valu
 
 async function personLayer(home: string, notices: string[] = []): Promise<object> {
   const file = join(home, "settings.json");
-  const text = foundText(file);
+  const text = textOf(file, readText);
   return text === null ? {} : parsed(file, text, notices);
 }
 
@@ -101,28 +102,11 @@ async function parsed(file: string, text: string, notices: string[]): Promise<ob
   return layer;
 }
 
-/** Of a file that nobody named: a pipe in its place would be waited for without end. */
-function foundText(file: string): string | null {
-  if (isPipe(file)) throw new SettingsError(`${file} cannot be read: it is a pipe.`);
-  return textOf(file);
-}
-
-function isPipe(file: string): boolean {
-  try {
-    return statSync(file).isFIFO();
-  } catch {
-    // Reading it says why.
-    return false;
-  }
-}
-
 /** Read at once: a start has nothing else to do meanwhile, and more of Node would have to be loaded for waiting. */
-function textOf(file: string): string | null {
+function textOf(file: string, read: typeof readNamedText): string | null {
   try {
-    return readFileSync(file, "utf8");
+    return read(file, MOST_SETTINGS_BYTES);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOENT" || code === "ENOTDIR") return null;
     throw new SettingsError(`${file} cannot be read: ${messageOf(error)}`);
   }
 }

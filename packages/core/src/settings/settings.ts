@@ -142,6 +142,9 @@ export type SettingsInput = {
 } & ToolSourceKeys & { readonly hooks?: readonly HookSettings[] };
 
 /** A settings file that cannot be used. The message names the file and the place; the file is left as it is. */
+/** Far more than anybody writes into a settings file. */
+export const MOST_SETTINGS_BYTES = 1024 * 1024;
+
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }

@@ -1,5 +1,6 @@
-import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { readText } from "../disk/regular-file.ts";
 import { globMatcher } from "../text/glob-pattern.ts";
 import { isWithin } from "./paths.ts";
 
@@ -172,7 +173,7 @@ function commonFolder(gitFolder: string): string {
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, "utf8");
+    return readText(file, 16 * 1024 * 1024) ?? "";
   } catch {
     return "";
   }

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync } from "node:fs";
 import { resolve } from "node:path";
+import { lockPath } from "../disk/path-lock.ts";
 import type { Access } from "./access.ts";
 import type {
   FilePreview,
@@ -18,7 +19,7 @@ import { openWithin } from "./paths.ts";
 import { readContent } from "./read-content.ts";
 import { hashOf, type ReadMemory, ReadRecord } from "./read-record.ts";
 import { changed, heldContent, type OnChange, type Replacement, replaceFile } from "./replace-file.ts";
-import { notRegular } from "./system-error.ts";
+import { asWorkspaceError, notRegular } from "./system-error.ts";
 import { realTarget } from "./target-folder.ts";
 import { WorkspaceError } from "./workspace.ts";
 
@@ -33,9 +34,6 @@ export interface FileNotes {
   readonly onChange?: OnChange | undefined;
   readonly reads?: ReadMemory | undefined;
 }
-
-/** Of all workspaces of this process: two of them may share a root. */
-const LOCKS = new Map<string, Promise<unknown>>();
 
 /** Reads and changes single files, and knows what the model has been shown of each. */
 export class Files {
@@ -97,7 +95,7 @@ export class Files {
 
   async writeLargeEdit(plan: LargePlan, signal: AbortSignal, edited?: string): Promise<FileWritten> {
     const { file } = plan.edit;
-    return this.#alone(file, async (real) => {
+    return this.#alone(file, signal, async (real) => {
       signal.throwIfAborted();
       const { descriptor, realPath } = await this.#opened(file);
       if (descriptor === null) throw changed(file);
@@ -115,20 +113,16 @@ export class Files {
   }
 
   async write(change: FileWrite, signal: AbortSignal): Promise<FileWritten> {
-    return this.#alone(change.file, (real) => this.#write(change, real, signal));
+    return this.#alone(change.file, signal, (real) => this.#write(change, real, signal));
   }
 
-  /** One write at a time for each file: calls that come together are done one after the other. */
-  async #alone<T>(file: string, write: (real: string) => Promise<T>): Promise<T> {
+  /** One write at a time for each file, whoever makes it: from the look at the file to its new name. */
+  async #alone<T>(file: string, signal: AbortSignal, write: (real: string) => Promise<T>): Promise<T> {
     const real = await realTarget(file, this.#access.roots);
-    const before = LOCKS.get(real) ?? Promise.resolve();
-    const work = before.then(() => write(real));
-    const settled = work.catch(() => {});
-    LOCKS.set(real, settled);
     try {
-      return await work;
-    } finally {
-      if (LOCKS.get(real) === settled) LOCKS.delete(real);
+      return await lockPath(real, () => write(real), { signal });
+    } catch (error) {
+      throw asWorkspaceError(error, file);
     }
   }
 

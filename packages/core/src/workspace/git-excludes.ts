@@ -1,28 +1,24 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
+import { constants, lstatSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import { readText, TOO_LARGE } from "../disk/regular-file.ts";
+import { messageOf } from "../text/error-message.ts";
+import { codeOf } from "./system-error.ts";
+import { WorkspaceError } from "./workspace.ts";
 
-const LARGEST = 1024 * 1024;
+const LARGEST = 4 * 1024 * 1024;
 
-/** The text of a small regular file; null when there is none. Never waits, whatever bears the name. */
+/**
+ * The text of a small regular file; null when there is none. Never waits, whatever bears the name. Throws for one
+ * that is too large: half of its rules would show what the other half hides.
+ */
 export function readSmallFile(path: string, followLinks: boolean): string | null {
   if (!exists(path)) return null;
-  let descriptor: number;
   try {
-    const flags = constants.O_RDONLY | constants.O_NONBLOCK | (followLinks ? 0 : constants.O_NOFOLLOW);
-    descriptor = openSync(path, flags);
-  } catch {
-    return null;
-  }
-  try {
-    const { size } = fstatSync(descriptor);
-    if (!fstatSync(descriptor).isFile()) return null;
-    const bytes = Buffer.alloc(Math.min(size, LARGEST));
-    return bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, bytes.length, 0));
-  } catch {
-    return null;
-  } finally {
-    closeSync(descriptor);
+    return readText(path, LARGEST, followLinks ? 0 : constants.O_NOFOLLOW);
+  } catch (error) {
+    if (codeOf(error) !== TOO_LARGE) return null;
+    throw new WorkspaceError("too_large", `${path} is not followed: ${messageOf(error)}. Make it shorter.`);
   }
 }
 

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { appendFileSync, mkdirSync, rmSync, utimesSync } from "node:fs";
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { readText } from "../disk/regular-file.ts";
 import { type ProcessSource, thisSystem } from "./process-table.ts";
 import { endTree, membersOf } from "./process-tree.ts";
 import type { Before } from "./sandbox-guard.ts";
@@ -12,6 +13,8 @@ import type { Place } from "./sandbox-place.ts";
 export const TEMPORARY_PREFIX = "burin-run-";
 
 const BEAT_MS = 2000;
+/** One line for each process of one run. */
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /** What a ledger tells of: a process that was started, or a folder that was made for a while. */
 type Note =
@@ -131,7 +134,7 @@ export async function endLeftBehind(home: string, source: ProcessSource): Promis
 
 async function settle(path: string, source: ProcessSource): Promise<number> {
   const lastBeat = (await stat(path)).mtimeMs;
-  const lines = (await readFile(path, "utf8")).split("\n").flatMap(parsedLine);
+  const lines = (readText(path, MOST_BYTES) ?? "").split("\n").flatMap(parsedLine);
   const owner = lines.find((line) => "owner" in line);
   if (owner === undefined || `${owner.owner}.jsonl` !== basename(path)) return 0;
   const { boot, space } = thisSystem();

@@ -1,8 +1,12 @@
-import { readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { readText } from "../disk/regular-file.ts";
 import { isWithin, isWithinAny } from "./paths.ts";
 import { lstatOf } from "./sandbox-place.ts";
 import type { Survey } from "./sandbox-survey.ts";
+
+/** Of the sockets of the whole machine. */
+const MOST_TABLE_BYTES = 64 * 1024 * 1024;
 
 /** How what is protected is mounted. */
 export interface ProtectedLayout {
@@ -40,7 +44,7 @@ export function protectedLayout({ places }: Survey, roots: readonly string[]): P
 export function listeningSockets(isCovered: (path: string) => boolean): string[] {
   let table: string;
   try {
-    table = readFileSync("/proc/net/unix", "utf8");
+    table = readText("/proc/net/unix", MOST_TABLE_BYTES) ?? "";
   } catch {
     return [];
   }

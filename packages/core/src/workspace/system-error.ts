@@ -31,6 +31,8 @@ export function asWorkspaceError(error: unknown, path: string): Error {
       return new WorkspaceError("too_large", `${path} would be larger than the system allows.`);
     case "ENXIO":
       return notRegular(path);
+    case "HELD":
+      return new WorkspaceError("io_error", String((error as Error).message));
     default:
       return error instanceof Error ? error : new Error(String(error));
   }

@@ -40,10 +40,12 @@ export class CredentialStore {
   }
 
   /** Keeps what the change does not name. */
-  async change(change: Credentials): Promise<void> {
-    const text = JSON.stringify({ ...(await this.read()), ...change });
-    if (this.#usesKeychain && (await keychainSet(this.#name, text))) await rm(this.#path, { force: true });
-    else await changeHomeFile(this.#path, () => `${text}\n`);
+  change(change: Credentials): Promise<void> {
+    return alone(`${this.#path}.change`, async () => {
+      const text = JSON.stringify({ ...(await this.read()), ...change });
+      if (this.#usesKeychain && (await keychainSet(this.#name, text))) await rm(this.#path, { force: true });
+      else await changeHomeFile(this.#path, () => `${text}\n`);
+    });
   }
 
   async forget(): Promise<void> {

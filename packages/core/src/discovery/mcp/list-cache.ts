@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { readText } from "../../disk/regular-file.ts";
 import { isRecord } from "../../messages/untrusted-json.ts";
 
 /** What is known of a server from earlier sessions. */
@@ -16,6 +16,7 @@ export interface KnownServer {
 
 const NOTHING: KnownServer = { tools: null, approved: {} };
 const MOST_CHARACTERS = 8_000_000;
+const MOST_BYTES = 4 * MOST_CHARACTERS;
 
 /**
  * The list of one server on disk, so that its tools can be declared before it is up. A cache that cannot be read
@@ -33,7 +34,7 @@ export class ListCache {
   /** At once: twenty files through the pool of threads would hold the first request up for much longer. */
   read(): KnownServer {
     try {
-      const value: unknown = JSON.parse(readFileSync(this.#path, "utf8"));
+      const value: unknown = JSON.parse(readText(this.#path, MOST_BYTES) ?? "");
       if (!isRecord(value)) return NOTHING;
       const approved = isRecord(value.approved) ? Object.entries(value.approved) : [];
       const texts = approved.filter((entry): entry is [string, string] => typeof entry[1] === "string");

@@ -1,0 +1,57 @@
+import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
+import { namesImported } from "./syntax.ts";
+
+const MODULES = new Set(["fs", "node:fs", "fs/promises", "node:fs/promises"]);
+/** Opens or reads whatever bears the name: a pipe is waited for, a device never ends, a gigabyte fills memory. */
+const READS =
+  /^(?:\*|default|promises|read|readSync|readFile|readFileSync|open|openSync|openAsBlob|createReadStream|cp|cpSync)$/;
+
+const CORE = "packages/core/src";
+/** Who may, and why. Everybody else reads with disk/regular-file.ts. */
+const ROOMS: Readonly<Record<string, string>> = {
+  [`${CORE}/disk/regular-file.ts`]: "opens what Burin reads by itself",
+  [`${CORE}/disk/path-lock.ts`]: "opens lock files where they are made",
+  [`${CORE}/workspace/paths.ts`]: "opens what a tool named, inside the roots",
+  [`${CORE}/workspace/target-folder.ts`]: "opens folders",
+  [`${CORE}/workspace/held-file.ts`]: "reads what paths.ts has opened",
+  [`${CORE}/workspace/replace-file.ts`]: "opens what it replaces, and its new content",
+  [`${CORE}/workspace/remove-file.ts`]: "opens what it removes",
+  [`${CORE}/workspace/search/file-searcher.ts`]: "opens what is searched, tens of thousands a second",
+  [`${CORE}/workspace/search/text-parts.ts`]: "reads what file-searcher.ts has opened",
+  [`${CORE}/workspace/literal-pass.ts`]: "reads what paths.ts has opened",
+  [`${CORE}/workspace/process-table.ts`]: "reads the system's own files",
+  [`${CORE}/workspace/output-file.ts`]: "makes files",
+  [`${CORE}/workspace/output-pipe.ts`]: "opens pipes that it has made",
+  [`${CORE}/settings/home-file.ts`]: "makes files",
+  [`${CORE}/session/event-log.ts`]: "appends",
+  [`${CORE}/session/fork.ts`]: "makes files",
+  [`${CORE}/session/read-log.ts`]: "reads what regular-file.ts has opened",
+  [`${CORE}/session/undo-journal.ts`]: "reads what regular-file.ts has opened",
+  [`${CORE}/session/take-back.ts`]: "reads what regular-file.ts has opened",
+  [`${CORE}/session/clean-file.ts`]: "cleans files that Burin has made",
+  "packages/cli/src/kept-code.ts": "runs before anything of the core is loaded",
+  "packages/cli/src/modes/replay.ts": "copies a project for a replay",
+  "packages/cli/src/modes/print/answer-schema.ts": "reads the file that the command line names",
+};
+
+/** Every file that Burin reads by itself is opened in one way: a regular file, of a bounded size, without waiting. */
+export function fileReads(files: Files, rooms = ROOMS): Verdict {
+  const violations: string[] = [];
+  const unused = new Set(Object.keys(rooms));
+  let looked = 0;
+  for (const [path, text] of files) {
+    if (!/^packages\/[^/]+\/src\//.test(path) || path.includes("/src/testing/")) continue;
+    if (!isCode(path) || isTest(path)) continue;
+    looked += 1;
+    for (const { line, name } of namesImported(path, text, MODULES)) {
+      if (!READS.test(name)) continue;
+      unused.delete(path);
+      if (rooms[path] !== undefined) continue;
+      violations.push(`${path}:${line} takes ${name} of node:fs: read with disk/regular-file.ts`);
+    }
+  }
+  for (const path of unused) {
+    violations.push(`gates/file-reads.ts:1 ${path} may read files, but does not`);
+  }
+  return { looked, violations };
+}

@@ -1,0 +1,94 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+
+/** A pipe in the place of a file would be waited for; Windows has neither the flag nor the need. */
+const TO_READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+/** The code of what is thrown for a file of more bytes than allowed. */
+export const TOO_LARGE = "EFBIG";
+const NOT_REGULAR = "ENXIO";
+const PART_BYTES = 64 * 1024;
+
+/** Why something that bears a file's name is not read as one. */
+class FileFault extends Error {
+  override readonly name = "FileFault";
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A descriptor of a regular file. Throws FileFault for whatever else has the name, and what the system says. */
+export function openRegular(path: string, moreFlags = 0): number {
+  const descriptor = openSync(path, TO_READ | moreFlags);
+  try {
+    if (fstatSync(descriptor).isFile()) return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+  closeSync(descriptor);
+  throw new FileFault(NOT_REGULAR, "it is no regular file");
+}
+
+/** The first bytes of a file of whatever size. */
+export function readBeginning(path: string, mostBytes: number): Buffer {
+  const descriptor = openRegular(path);
+  try {
+    const bytes = Buffer.alloc(mostBytes);
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, mostBytes, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * What a file holds that Burin reads by itself: null when there is none. Throws FileFault for a folder, pipe or
+ * device and for more bytes than allowed, so that nothing a repository or a home brings can hang or fill the process.
+ */
+export function readBytes(path: string, mostBytes: number, moreFlags = 0): Buffer | null {
+  return bytesOf(() => openRegular(path, moreFlags), mostBytes);
+}
+
+export function readText(path: string, mostBytes: number, moreFlags = 0): string | null {
+  return readBytes(path, mostBytes, moreFlags)?.toString("utf8") ?? null;
+}
+
+/** The same of what the person named themselves: it may be the pipe that a shell makes of a command. */
+export function readNamedText(path: string, mostBytes: number): string | null {
+  return bytesOf(() => openSync(path, constants.O_RDONLY), mostBytes)?.toString("utf8") ?? null;
+}
+
+function bytesOf(open: () => number, mostBytes: number): Buffer | null {
+  let descriptor: number;
+  try {
+    descriptor = open();
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+  try {
+    const parts: Buffer[] = [];
+    // The files of the system say that they hold nothing, and one that grows holds more than it said.
+    for (let length = 0; ; ) {
+      const part = Buffer.allocUnsafe(PART_BYTES);
+      const count = readSync(descriptor, part);
+      if (count === 0) return Buffer.concat(parts);
+      length += count;
+      if (length > mostBytes) throw tooLarge(mostBytes);
+      parts.push(part.subarray(0, count));
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+function tooLarge(mostBytes: number): FileFault {
+  const most = mostBytes < 1024 * 1024 ? `${mostBytes / 1024} kB` : `${mostBytes / 1024 / 1024} MB`;
+  return new FileFault(TOO_LARGE, `it is larger than ${most}`);
+}
