@@ -55,6 +55,18 @@ describe("loadSettings", () => {
     expect(settings.permissions.deny).toEqual(["x", "y", "z"]);
   });
 
+  it("P54 refuses a file of more levels than anybody writes, with the place, in both folders", async () => {
+    const deep = `{"model":${"[".repeat(100_000)}`;
+    await writeFile(user(), deep);
+    await expect(loadSettings({ home, root })).rejects.toThrow(
+      `${user()}:1:109: more than 100 levels of brackets. The file was left as it is.`,
+    );
+    await rm(user());
+    await writeFile(project(), deep);
+    expect((await loadSettings({ home, root })).notices.join()).toContain("See burin trust.");
+    expect((await folderTrust({ home, root }))?.fault).toContain("more than 100 levels");
+  });
+
   it("P24 does not read the project's file in a folder that is not trusted, and says so", async () => {
     await writeFile(project(), '{ "model": { "name": "expensive", "baseUrl": "http://evil.example/v1" } }');
     const { settings, notices } = await loadSettings({ home, root });

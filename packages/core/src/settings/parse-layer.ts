@@ -1,4 +1,11 @@
-import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import {
+  createScanner,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
 import { schemaError } from "../messages/check-schema.ts";
 import type { JsonSchema } from "../messages/json-schema.ts";
 import { nearNames } from "../text/near-names.ts";
@@ -6,9 +13,12 @@ import { errorWords, placeOf } from "./json-fault.ts";
 import { SettingsError } from "./settings.ts";
 import { SETTINGS_SCHEMA } from "./settings-schema.ts";
 
+const MOST_LEVELS = 100;
+
 /** Comments and trailing commas are allowed; a fault is told with line and column. Throws SettingsError. */
 export function parseLayer(file: string, source: string): object {
   const text = source.replace(/^\uFEFF/, "");
+  assertShallow(file, text);
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const first = errors[0];
@@ -25,6 +35,24 @@ export function parseLayer(file: string, source: string): object {
   const place = placeOf(text, faultyNode(tree, /^"(.+?)" /.exec(fault)?.[1] ?? "").offset);
   const what = fault.replace(/^the arguments/, "settings");
   throw new SettingsError(`${file}:${place}: ${what}. The file was left as it is.`);
+}
+
+/** The parser goes down into each level, and would run out of room. */
+function assertShallow(file: string, text: string): void {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  while (scanner.getPosition() < text.length) {
+    scanner.scan();
+    const sign = text[scanner.getTokenOffset()];
+    if (sign === "{" || sign === "[") depth += 1;
+    if (sign === "}" || sign === "]") depth -= 1;
+    if (depth > MOST_LEVELS) {
+      const place = placeOf(text, scanner.getTokenOffset());
+      throw new SettingsError(
+        `${file}:${place}: more than ${MOST_LEVELS} levels of brackets. The file was left as it is.`,
+      );
+    }
+  }
 }
 
 /** Unknown keys are left alone, but for one that is nearly a known one: a misspelt list of rules would rule nothing. */

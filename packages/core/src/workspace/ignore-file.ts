@@ -1,17 +1,8 @@
-import { Automaton } from "../text/patterns/automaton.ts";
-import { parseGlob } from "../text/patterns/glob-dialect.ts";
-import { PatternError } from "../text/patterns/pattern.ts";
+import { IgnoreGlobs } from "./ignore-globs.ts";
 
 interface Rule {
   readonly keeps: boolean;
   readonly foldersOnly: boolean;
-}
-
-interface SlowRule {
-  readonly number: number;
-  readonly onPath: boolean;
-  readonly glob: string;
-  automaton?: Automaton | null;
 }
 
 const SPECIAL = /[*?[\\]/;
@@ -27,11 +18,12 @@ export class IgnoreFile {
   readonly #paths = new Map<string, number[]>();
   /** What the paths lie in; everywhere else nothing needs to be put together to be looked up. */
   readonly #pathFolders = new Set<string>();
-  readonly #slow: SlowRule[] = [];
+  readonly #globs = new IgnoreGlobs();
 
-  constructor(text: string) {
+  /** Throws WorkspaceError when its globs cannot be looked up in a bounded time. */
+  constructor(text: string, place = "The ignore file") {
     for (const line of text.replace(/^\uFEFF/, "").split("\n")) this.#add(line.replace(/\r$/, ""));
-    this.#slow.reverse();
+    this.#globs.assertBounded(place);
   }
 
   get isEmpty(): boolean {
@@ -52,14 +44,7 @@ export class IgnoreFile {
       if (dot !== -1) look(this.#endings.get(name.slice(dot)));
     }
     if (this.#pathFolders.has(folder)) look(this.#paths.get(folder + name));
-    for (const rule of this.#slow) {
-      if (rule.number < best) break;
-      if (!isFolder && this.#rules[rule.number]?.foldersOnly) continue;
-      if (matches(rule, rule.onPath ? folder + name : name)) {
-        best = rule.number;
-        break;
-      }
-    }
+    best = this.#globs.lastMatch(folder, name, { above: best, isFolder });
     if (best === -1) return null;
     return this.#rules[best]?.keeps ? "kept" : "ignored";
   }
@@ -77,17 +62,18 @@ export class IgnoreFile {
     const onPath = glob.includes("/");
     if (glob.startsWith("/")) glob = glob.slice(1);
     if (!SPECIAL.test(glob)) {
-      push(onPath ? this.#paths : this.#names, glob, number);
+      this.#push(onPath ? this.#paths : this.#names, glob, number);
       if (onPath) this.#pathFolders.add(glob.slice(0, glob.lastIndexOf("/") + 1));
-    } else if (!onPath && /^\*\.[^*?[\\.]+$/.test(glob)) push(this.#endings, glob.slice(1), number);
-    else this.#slow.push({ number, onPath, glob });
+    } else if (!onPath && /^\*\.[^*?[\\.]+$/.test(glob)) this.#push(this.#endings, glob.slice(1), number);
+    else this.#globs.add({ number, onPath, foldersOnly, glob });
   }
-}
 
-function push(map: Map<string, number[]>, key: string, number: number): void {
-  const known = map.get(key);
-  if (known === undefined) map.set(key, [number]);
-  else known.push(number);
+  /** Of rules for the same the last one counts, and the last one that names more than folders. */
+  #push(map: Map<string, number[]>, key: string, number: number): void {
+    const before = this.#rules[number]?.foldersOnly ? (map.get(key) ?? []) : [];
+    const forAll = before.find((one) => !this.#rules[one]?.foldersOnly);
+    map.set(key, forAll === undefined ? [number] : [forAll, number]);
+  }
 }
 
 /** A blank at the end counts only behind a backslash. */
@@ -100,19 +86,4 @@ function withoutTrailingBlanks(line: string): string {
     end -= 1;
   }
   return line.slice(0, end);
-}
-
-function matches(rule: SlowRule, text: string): boolean {
-  if (rule.automaton === undefined) rule.automaton = automatonOf(rule.glob);
-  return rule.automaton?.matches(text) ?? false;
-}
-
-/** A rule that is no usable glob names nothing. */
-function automatonOf(glob: string): Automaton | null {
-  try {
-    return new Automaton(parseGlob(glob, { caseSensitive: true, groups: false }), { whole: true });
-  } catch (error) {
-    if (error instanceof PatternError) return null;
-    throw error;
-  }
 }

@@ -36,6 +36,49 @@ afterAll(() => {
 });
 
 describe("ignore rules", () => {
+  it("P39 mean the same when they stand behind fifty thousand others, of every kind", () => {
+    const files = {
+      "a.log": "",
+      "src/b.tmp": "",
+      "src/keep.tmp": "",
+      "Debug/x": "",
+      "c.ts": "",
+      "deep/gen/q.c": "",
+    };
+    const rules = ["*.log", "src/*.tmp", "!src/keep*", "[Dd]ebug/", "**/gen/?.c"];
+    const shown = (root: string) => {
+      const known = new IgnoreRules([root], NO_SETTINGS);
+      return Object.keys(files).filter(
+        (name) =>
+          known.folder(join(root, dirname(name))).visibilityOf(name.split("/").at(-1) ?? "", false) ===
+          "shown",
+      );
+    };
+    const others = Array.from({ length: 10_000 }, (_, at) => [
+      `word${at}`,
+      `made-${at}-*.txt`,
+      `some/folder-${at}/**/*.o`,
+      `*part${at}?`,
+      `[Xx]${at}-[a-z]`,
+    ]).flat();
+    const long = shown(tree({ ...files, ".git/": "", ".gitignore": [...others, ...rules].join("\n") }));
+    expect(long).toEqual(shown(tree({ ...files, ".git/": "", ".gitignore": rules.join("\n") })));
+    expect(long).toEqual(["src/keep.tmp", "c.ts"]);
+  });
+
+  it.each([
+    [
+      "as many patterns without a word of their own",
+      Array.from({ length: 5000 }, (_, at) => `${"?".repeat(at % 250)}*[a-z${at}]`).join("\n"),
+    ],
+    ["more than 4 MB", "word\n".repeat(1_000_000)],
+  ])("%s are refused by name, not followed in part", (_what, text) => {
+    const root = tree({ ".git/": "", ".gitignore": text });
+    expect(() => new IgnoreRules([root], NO_SETTINGS).folder(root)).toThrow(
+      `${root}/.gitignore is not followed`,
+    );
+  });
+
   it("P39 say the same as git for any rules and paths", () => {
     const segment = fc.constantFrom("a", "b", "ab", "a.log", ".x", "b c", "[a]", "build");
     const piece = fc.constantFrom(

@@ -144,12 +144,14 @@ export class FolderRules {
   /** The same rules with those of the ignore files in that folder, which is this one. */
   withFilesOf(path: string, holds: (name: string) => boolean): FolderRules {
     let { git, own } = this.#layers;
-    const text = holds(".gitignore") ? readSmallFile(join(path, ".gitignore"), false) : null;
+    const gitFile = join(path, ".gitignore");
+    const text = holds(".gitignore") ? readSmallFile(gitFile, false) : null;
     const isNewTop = this.#path !== path && holds(".git") && isGitTop(path);
-    const inside = { git: text === null ? [] : [layerOf(text)], own: [] as Layer[] };
+    const inside = { git: text === null ? [] : [layerOf(text, gitFile)], own: [] as Layer[] };
     for (const ownName of this.#ownNames) {
-      const ownText = holds(ownName) ? readSmallFile(join(path, ownName), true) : null;
-      if (ownText !== null) inside.own.unshift(layerOf(ownText));
+      const file = join(path, ownName);
+      const ownText = holds(ownName) ? readSmallFile(file, true) : null;
+      if (ownText !== null) inside.own.unshift(layerOf(ownText, file));
     }
     git = [...inside.git, ...(isNewTop ? excludeLayers(path, path) : git)];
     own = [...inside.own, ...own];
@@ -178,8 +180,8 @@ export class FolderRules {
   }
 }
 
-function layerOf(text: string): Layer {
-  return { file: new IgnoreFile(text), prefix: "" };
+function layerOf(text: string, place: string): Layer {
+  return { file: new IgnoreFile(text, place), prefix: "" };
 }
 
 function verdictOf(layers: readonly Layer[], name: string, isFolder: boolean): "ignored" | "kept" | null {
