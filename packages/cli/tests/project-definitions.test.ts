@@ -41,14 +41,14 @@ describe("what a folder brings beside its settings", () => {
     expect(greeted.code).toBe(2);
     expect(greeted.stderr).toContain("there is no command /greet");
     const before = await run("-p", "hello");
-    expect(before.stderr).toContain("this folder is not trusted (it would use its subagents");
+    expect(before.stderr).toContain('this folder is not trusted (it would use its subagent "scout"');
     expect(before.stdout).toBe("one\n");
     const first = JSON.stringify(server.requests[0]);
     expect(first).not.toContain("scout");
     expect(first).not.toContain("release");
 
     const listed = await run("trust");
-    for (const words of ['subagents: "scout"', 'skills: "release"', 'commands: "greet"']) {
+    for (const words of ['subagent "scout"', 'skill "release"', 'command "greet"']) {
       expect(listed.stdout).toContain(words);
     }
     expect((await run("trust", "yes")).code).toBe(0);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readText } from "../disk/regular-file.ts";
 import { messageOf } from "../text/error-message.ts";
 import { parseLayer } from "./parse-layer.ts";
-import { definitionEffects } from "./project-definitions.ts";
+import { definitionEffects, scriptEffects } from "./project-definitions.ts";
 import { type ProjectSettings, projectSettings } from "./project-settings.ts";
 import { MOST_SETTINGS_BYTES, type Settings, SettingsError } from "./settings.ts";
 import { type TrustAnswer, type TrustState, TrustStore, trustState } from "./trust.ts";
@@ -44,7 +44,7 @@ export async function openProject(
   const folder = join(root, ".burin");
   if (await isSame(folder, home)) return null;
   const file = join(folder, "settings.json");
-  const definitions = await definitionEffects(folder);
+  const definitions = definitionEffects(folder);
   let settings = NOTHING;
   let fault: string | undefined;
   try {
@@ -56,7 +56,7 @@ export async function openProject(
   }
   const { answer, trustFault } = await answerOf(home, root);
   const { refused } = settings;
-  const effects = [...settings.effects, ...definitions];
+  const effects = [...settings.effects, ...scriptEffects(root, settings.effects), ...definitions];
   // Of a file that cannot be read nobody knows whether it is still what was trusted; it is said, not passed over.
   const state = fault !== undefined && answer?.trusted ? "trusted" : trustState(answer, effects);
   const before = state === "changed" ? (answer?.effects ?? []) : effects;

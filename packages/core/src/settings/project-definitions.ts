@@ -1,28 +1,104 @@
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { createHash, randomBytes } from "node:crypto";
+import { readdirSync, realpathSync, statSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
+import { readBytes } from "../disk/regular-file.ts";
 
-/** What a folder brings for the agent to use beside its settings, one sentence without a subject for each kind. */
-export async function definitionEffects(folder: string): Promise<string[]> {
-  const [agents, commands, skills] = await Promise.all([
-    markdownIn(join(folder, "agents")),
-    markdownIn(join(folder, "commands")),
-    namesIn(join(folder, "skills")),
-  ]);
+/** Far more than skills have; what has more is never the same, so that it is asked about each time. */
+const MOST_FILES = 2000;
+const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_DEPTH = 12;
+/** So much of a SHA-256 nobody can find a second text for. */
+const SHOWN_DIGITS = 32;
+
+/**
+ * What a folder brings for the agent to use beside its settings, one sentence without a subject for each. It
+ * names what the texts are now: with another text it is another sentence, and the person is asked again.
+ */
+export function definitionEffects(folder: string): string[] {
   return [
-    ...sentence("use its subagents", agents),
-    ...sentence("tell the model of its skills", skills),
-    ...sentence("offer its commands", commands),
+    ...markdownIn(join(folder, "agents")).map((at) => named("use its subagent", at)),
+    ...namesIn(join(folder, "skills")).map((at) => named("tell the model of its skill", at)),
+    ...markdownIn(join(folder, "commands")).map((at) => named("offer its command", at)),
   ];
 }
 
-async function markdownIn(folder: string): Promise<string[]> {
-  return (await namesIn(folder)).filter((name) => name.endsWith(".md")).map((name) => name.slice(0, -3));
+/** The files of the project that what it runs names: with another text they do something else. */
+export function scriptEffects(root: string, effects: readonly string[]): string[] {
+  const words = effects
+    .filter((effect) => effect.startsWith("run"))
+    .flatMap((effect) => effect.split(/[\s"'`=;|&()<>,:]+/));
+  const real = realpathSync(root);
+  const files = new Set(words.flatMap((word) => fileInside(real, word)));
+  return [...files].map((file) => `use ${JSON.stringify(file)} for it (${fingerprint(join(real, file))})`);
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  return (await readdir(folder).catch(() => [])).sort();
+/** A project's file as counted from its folder; nothing where the word names none. */
+function fileInside(root: string, word: string): string[] {
+  if (word === "") return [];
+  try {
+    const real = realpathSync(resolve(root, word));
+    return statSync(real).isFile() && real.startsWith(root + sep) ? [relative(root, real)] : [];
+  } catch {
+    return [];
+  }
 }
 
-function sentence(what: string, names: readonly string[]): string[] {
-  return names.length === 0 ? [] : [`${what}: ${names.map((name) => JSON.stringify(name)).join(", ")}`];
+interface Place {
+  readonly name: string;
+  readonly path: string;
+}
+
+function markdownIn(folder: string): Place[] {
+  const files = namesIn(folder).filter(({ name }) => name.endsWith(".md"));
+  return files.map(({ name, path }) => ({ name: name.slice(0, -3), path }));
+}
+
+function namesIn(folder: string): Place[] {
+  try {
+    return readdirSync(folder)
+      .sort()
+      .map((name) => ({ name, path: join(folder, name) }));
+  } catch {
+    return [];
+  }
+}
+
+function named(what: string, { name, path }: Place): string {
+  return `${what} ${JSON.stringify(name)} (${fingerprint(path)})`;
+}
+
+/** Of a file, or of all that lies in a folder. */
+function fingerprint(path: string): string {
+  const hash = createHash("sha256");
+  try {
+    addTo(hash, { path, depth: 0 }, { files: MOST_FILES, bytes: MOST_BYTES });
+    return `text ${hash.digest("hex").slice(0, SHOWN_DIGITS)}`;
+  } catch {
+    return `cannot be checked, so this is asked about each time: ${randomBytes(8).toString("hex")}`;
+  }
+}
+
+type Hash = ReturnType<typeof createHash>;
+
+/** Names and lengths too, so that no two folders come to the same. Links count as what they lead to. */
+function addTo(
+  hash: Hash,
+  { path, depth }: { readonly path: string; readonly depth: number },
+  left: { files: number; bytes: number },
+): void {
+  left.files -= 1;
+  if (left.files < 0 || depth > MOST_DEPTH) throw new Error("more than can be checked");
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) {
+    for (const { name, path: inner } of namesIn(path)) {
+      hash.update(`${JSON.stringify(name)}\n`);
+      addTo(hash, { path: inner, depth: depth + 1 }, left);
+    }
+    hash.update("end\n");
+    return;
+  }
+  const bytes = stats?.isFile() ? readBytes(path, left.bytes) : null;
+  left.bytes -= bytes?.length ?? 0;
+  hash.update(bytes === null ? "nothing\n" : `${bytes.length} ${stats ? stats.mode & 0o111 : 0}\n`);
+  if (bytes !== null) hash.update(bytes);
 }

@@ -134,15 +134,55 @@ describe("trust of a folder", () => {
       await writeFile(join(folder, ".burin", path), "text");
     }
     expect((await folderTrust({ home, root: folder }))?.effects).toEqual([
-      'use its subagents: "a"',
-      'tell the model of its skills: "s"',
-      'offer its commands: "c"',
+      expect.stringMatching(/^use its subagent "a" \(text [0-9a-f]{32}\)$/),
+      expect.stringMatching(/^tell the model of its skill "s" \(text [0-9a-f]{32}\)$/),
+      expect.stringMatching(/^offer its command "c" \(text [0-9a-f]{32}\)$/),
     ]);
     expect(await isTrusted()).toBe(false);
     await trust(folder);
     expect(await isTrusted()).toBe(true);
     await writeFile(join(folder, ".burin", "agents", "b.md"), "text");
     expect(await isTrusted()).toBe(false);
+  });
+
+  it.each([
+    ["agents/a.md", "use its subagent"],
+    ["commands/c.md", "offer its command"],
+    ["skills/s/SKILL.md", "tell the model of its skill"],
+    ["skills/s/scripts/deep/run.sh", "tell the model of its skill"],
+    ["hook.sh", 'use ".burin/hook.sh" for it'],
+    ["tools/find.sh", 'use ".burin/tools/find.sh" for it'],
+  ])("P24 %s with another text is asked about again, and shown", async (path, sentence) => {
+    const folder = join(top, "texts");
+    const write = async (file: string, text: string) => {
+      await mkdir(join(folder, ".burin", file, ".."), { recursive: true });
+      await writeFile(join(folder, ".burin", file), text);
+    };
+    const known = ["agents/a.md", "commands/c.md", "skills/s/SKILL.md", "skills/s/scripts/deep/run.sh"];
+    for (const file of [...known, "hook.sh", "tools/find.sh"]) await write(file, `text of ${file}`);
+    const settings = {
+      hooks: [{ event: "session_start", command: "sh .burin/hook.sh --quick" }],
+      discovery: { discoveryCommand: "./.burin/tools/find.sh" },
+    };
+    await write("settings.json", JSON.stringify(settings));
+    await trust(folder);
+    expect((await loadSettings({ home, root: folder })).isTrusted).toBe(true);
+    await write(path, "another text");
+    expect((await loadSettings({ home, root: folder })).isTrusted).toBe(false);
+    const found = await folderTrust({ home, root: folder });
+    expect(found?.state).toBe("changed");
+    expect(found?.added).toEqual([expect.stringContaining(sentence)]);
+    expect(found?.removed).toEqual([expect.stringContaining(sentence)]);
+    await write(path, `text of ${path}`);
+    expect((await loadSettings({ home, root: folder })).isTrusted).toBe(true);
+  });
+
+  it("P24 a skill of more files than can be checked is asked about each time", async () => {
+    const folder = join(top, "many");
+    await mkdir(join(folder, ".burin", "skills", "s"), { recursive: true });
+    await symlink("..", join(folder, ".burin", "skills", "s", "round"));
+    await trust(folder);
+    expect((await loadSettings({ home, root: folder })).isTrusted).toBe(false);
   });
 
   it("--settings is the person's word: what it names counts in full", async () => {
