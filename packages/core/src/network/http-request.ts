@@ -93,8 +93,8 @@ function dialling(addresses: readonly string[]): RequestOptions {
   const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   const lookup: RequestOptions["lookup"] = (_host, { all }, answer) => {
     const [first = { address: "", family: 4 }] = found;
-    if (all) answer(null, found);
-    else answer(null, first.address, first.family);
+    // Later, as a real look-up: an address that cannot be dialled at all would fail before anybody hears the socket.
+    setImmediate(() => (all ? answer(null, found) : answer(null, first.address, first.family)));
   };
   return { agent: false, lookup };
 }

@@ -98,6 +98,9 @@ function authorization({ username, password }: URL): Record<string, string> {
   return { "proxy-authorization": `Basic ${Buffer.from(credentials).toString("base64")}` };
 }
 
+/** Whoever uses the connection is told by its end. */
+function unheard(): void {}
+
 type OnConnection = (error: Error | null, stream: Duplex) => void;
 
 /** A proxy that takes the connection and then says nothing must not keep the process alive. */
@@ -128,7 +131,7 @@ class TunnelAgent extends Agent {
     const fail = (reason: string): void =>
       onConnection(new Error(`the proxy ${proxy.host} ${reason}`), new Socket());
     asking.setTimeout(MOST_TUNNEL_WAIT_MS, () => asking.destroy(new Error("did not answer")));
-    asking.once("error", (error) => fail(`cannot be used: ${error.message}`));
+    asking.on("error", (error) => fail(`cannot be used: ${error.message}`));
     asking.once("connect", ({ statusCode = 0 }, socket: Socket) => {
       if (statusCode < 200 || statusCode > 299) {
         socket.destroy();
@@ -136,6 +139,7 @@ class TunnelAgent extends Agent {
         return;
       }
       socket.setTimeout(0);
+      socket.on("error", unheard);
       const { servername, ca, rejectUnauthorized } = options;
       const secure = {
         socket,
@@ -143,7 +147,8 @@ class TunnelAgent extends Agent {
         ...(ca === undefined ? {} : { ca }),
         ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
       };
-      onConnection(null, connect(secure));
+      // Nobody else hears a tunnel whose request was given up meanwhile.
+      onConnection(null, connect(secure).on("error", unheard));
     });
     asking.end();
     return undefined;

@@ -84,7 +84,7 @@ export function readPipe(fd: number, onBytes: (bytes: Uint8Array) => boolean, on
     },
   };
   const socket = new Socket(options);
-  socket.once("error", () => socket.destroy());
+  socket.on("error", () => socket.destroy());
   socket.once("close", onEnd);
   socket.resume();
   return { resume: () => socket.resume(), close: () => socket.destroy() };

@@ -94,8 +94,6 @@ async function answerOf(child: Child, request: ExchangeRequest, marks: TreeMarks
   const [out, errors] = child.streams;
   const stdout = collected(out, request.mostBytes, () => stop("size"));
   const stderr = collected(errors, MOST_ERROR_BYTES);
-  // A program that ends without reading what it was given is no fault of Burin's.
-  child.input?.on("error", () => {});
   child.input?.end(request.input);
   try {
     await Promise.race([child.ended, halted]);

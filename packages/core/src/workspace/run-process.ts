@@ -61,7 +61,8 @@ export function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     child.stderr.on("data", (bytes: Buffer) => {
       if (error.length < MOST_ERROR_CHARACTERS) error += bytes.toString("utf8");
     });
-    child.once("error", (fault) => {
+    for (const stream of [child.stdout, child.stderr]) stream.on("error", unheard);
+    child.on("error", (fault) => {
       forget();
       signal.removeEventListener("abort", stop);
       reject(fault);
@@ -71,6 +72,9 @@ export function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
     else signal.addEventListener("abort", stop, { once: true });
   });
 }
+
+/** A pipe whose other end is gone is told of by the end of its process; unheard, it would end this one. */
+function unheard(): void {}
 
 /** Asks the group to end and, when it does not, ends it. */
 function endGroup(child: ChildProcess): void {
@@ -143,7 +147,8 @@ export function startChild(request: ChildRequest): Promise<Child> {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
   return new Promise((resolve, reject) => {
-    child.once("error", reject);
+    child.on("error", reject);
+    for (const stream of child.stdio) stream?.on("error", unheard);
     const { pid } = child;
     if (pid === undefined) return;
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
@@ -179,7 +184,7 @@ export function endWindowsTree(pid: number): void {
 export function succeeds(program: string, args: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: "ignore", windowsHide: true });
-    child.once("error", () => resolve(false));
+    child.on("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
   });
 }

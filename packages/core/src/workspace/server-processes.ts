@@ -128,10 +128,6 @@ class RunningServer implements ServerProcess {
       this.#settle = resolve;
     });
     this.#forget = endAtExit(() => killNow(marks));
-    // A server that ends while it is written to is told of by `ended`.
-    input.on("error", () => {});
-    output.on("error", () => {});
-    errors.on("error", () => {});
     errors.on("data", (bytes: Buffer) => {
       this.#tail = (this.#tail + bytes.toString("utf8")).slice(-MOST_TAIL_CHARACTERS);
     });

@@ -21,19 +21,21 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
     encoding: null,
   });
   const output = new Readable({ read: () => terminal.resume() });
+  let hasEnded = false;
   // Without an encoding it gives bytes, whatever its types say.
   terminal.onData((bytes: string | Buffer) => {
-    if (!output.push(bytes)) terminal.pause();
+    if (!hasEnded && !output.push(bytes)) terminal.pause();
   });
   const ended = new Promise<ChildEnd>((resolve) => {
     terminal.onExit(({ exitCode, signal }) => {
+      hasEnded = true;
       output.push(null);
       resolve(signal ? { exitCode: null, signal: signalName(signal) } : { exitCode, signal: null });
     });
   });
   const input = new Writable({
     write: (bytes: Buffer, _encoding, done) => {
-      terminal.write(bytes.toString("utf8"));
+      if (!hasEnded) terminal.write(bytes.toString("utf8"));
       done();
     },
   });

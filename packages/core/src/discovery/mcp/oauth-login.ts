@@ -146,7 +146,8 @@ async function openCallback(state: string, port: number) {
   });
   answer.catch(() => {});
   const server = createServer((request, response) => {
-    const url = new URL(request.url ?? "/", "http://127.0.0.1");
+    const [, target = ""] = /^(\/callback\?.*)$/.exec(request.url ?? "") ?? [];
+    const url = new URL(target, "http://127.0.0.1");
     const isOurs = url.pathname === "/callback" && url.searchParams.get("state") === state;
     response.writeHead(isOurs ? 200 : 404, {
       "content-type": "text/plain; charset=utf-8",
@@ -161,7 +162,7 @@ async function openCallback(state: string, port: number) {
     }
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.on("error", reject);
     server.listen(port, "127.0.0.1", resolve);
   });
   return {
