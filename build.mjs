@@ -32,6 +32,8 @@ const CLI_TARGET = {
   extension: ".cjs",
   banner: "#!/usr/bin/env node",
 };
+/** Run in a thread of its own, and so a program of its own, which takes nothing of the others. */
+const WORKER_INPUT = { "parse-worker": join(core, "src/network/parse-worker.ts") };
 const CLI_INPUT = { burin: join(cli, "src/main.ts") };
 
 /**
@@ -168,8 +170,13 @@ async function build() {
     { index: join(core, "src/index.ts"), testing: join(core, "src/testing/index.ts") },
     { dir: join(core, "dist"), format: "esm", extension: ".js", isLibrary: true },
   );
-  writeLicences(core, modules);
-  writeLicences(cli, await bundle(CLI_INPUT, CLI_TARGET));
+  /** @type {Target} */
+  const forCoreWorker = { dir: join(core, "dist/worker"), format: "esm", extension: ".js" };
+  writeLicences(core, [...modules, ...(await bundle(WORKER_INPUT, forCoreWorker))]);
+  const started = await bundle(CLI_INPUT, CLI_TARGET);
+  /** @type {Target} */
+  const forCliWorker = { dir: join(cli, "dist/worker"), format: "cjs", extension: ".cjs" };
+  writeLicences(cli, [...started, ...(await bundle(WORKER_INPUT, forCliWorker))]);
   chmodSync(join(cli, "dist/burin.cjs"), 0o755);
   if (!process.argv.includes("--no-types")) writeTypes();
   await writeSettingsSchema();

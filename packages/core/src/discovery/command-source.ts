@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { parseOutsideJson } from "../messages/untrusted-json.ts";
 import { jsonFault } from "../settings/json-fault.ts";
 import type { DiscoverySettings } from "../settings/tool-sources.ts";
 import { messageOf } from "../text/error-message.ts";
@@ -96,7 +97,7 @@ function declared(value: unknown, command: string) {
 async function parsed(text: string, command: string): Promise<unknown> {
   const json = text.replace(/^\uFEFF/, "");
   try {
-    return JSON.parse(json);
+    return parseOutsideJson(json);
   } catch (error) {
     const fault = await jsonFault(json);
     const where = fault ?? messageOf(error);

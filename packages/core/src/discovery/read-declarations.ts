@@ -74,8 +74,9 @@ function declarationIn(entry: unknown, position: number): FunctionDeclaration | 
 /** A schema for an object of parameters, or what is wrong with it. */
 function parametersIn(given: unknown): JsonSchema | string {
   if (!isRecord(given)) return `its parameters must be a JSON Schema object, but are ${kindOf(given)}`;
-  if (isDeeperThan(given, MOST_NESTING)) return `its parameters are nested more than ${MOST_NESTING} deep`;
-  if (Buffer.byteLength(JSON.stringify(given)) > MOST_SCHEMA_BYTES) {
+  const size = sizeOf(given);
+  if (size === "deep") return `its parameters are nested more than ${MOST_NESTING} deep`;
+  if (size === "large" || Buffer.byteLength(JSON.stringify(given)) > MOST_SCHEMA_BYTES) {
     return `its parameters take more than ${MOST_SCHEMA_BYTES / 1024} KiB`;
   }
   const schema = withPlainTypes(given) as JsonSchema;
@@ -87,9 +88,17 @@ function parametersIn(given: unknown): JsonSchema | string {
   return { ...schema, type: "object", properties: properties as Readonly<Record<string, JsonSchema>> };
 }
 
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((one) => isDeeperThan(one, levels - 1));
+/** Level by level, and no further than what fits could reach. */
+function sizeOf(value: object): "deep" | "large" | "fits" {
+  let level: unknown[] = [value];
+  let values = 0;
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MOST_NESTING) return "deep";
+    values += level.length;
+    if (values > MOST_SCHEMA_BYTES) return "large";
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+  }
+  return "fits";
 }
 
 /** Some services write the types of a schema in capitals. */

@@ -1,4 +1,4 @@
-import { isRecord } from "../messages/untrusted-json.ts";
+import { isRecord, parseJson } from "../messages/untrusted-json.ts";
 
 /** What a hook has said about a call, or about the moment that it was told of. */
 export interface HookAnswer {
@@ -31,10 +31,8 @@ export function hookAnswer({ stdout, stderr, exitCode, fault }: HookEnd): HookAn
   if (exitCode !== 0)
     return `it ended with exit code ${exitCode}${stderr.trim() === "" ? "" : `: ${lastLines(stderr)}`}`;
   if (stdout.trim() === "") return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(stdout);
-  } catch {
+  const value = parseJson(stdout);
+  if (value === undefined) {
     return "what it printed is not JSON; print nothing, or an object with decision, reason, args or context";
   }
   return isRecord(value) ? answerOf(value) : "what it printed is not a JSON object";

@@ -1,11 +1,12 @@
 import { messageOf } from "../text/error-message.ts";
+import { withoutUnseen } from "../text/untrusted-text.ts";
 import { WebError } from "./web-error.ts";
 
-/** Reading a page takes some milliseconds of the one thread there is; a document may have thousands. */
+/** Reading a page takes some milliseconds; a document may have thousands. */
 const MOST_MS = 20_000;
 
 /** The text of a PDF, page by page; empty when its pages are pictures. Throws a WebError when it cannot be read. */
-export async function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<string> {
+export async function pdfText(bytes: Uint8Array): Promise<string> {
   const { getDocumentProxy } = await import("unpdf");
   // The reader takes the bytes for itself.
   const document = await getDocumentProxy(Uint8Array.from(bytes), { verbosity: 0 }).catch(
@@ -19,7 +20,6 @@ export async function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<s
     const pages: string[] = [];
     let hasText = false;
     for (let number = 1; number <= document.numPages; number += 1) {
-      signal.throwIfAborted();
       const text = await textOfPage(await document.getPage(number));
       hasText ||= text !== "";
       pages.push(`[Page ${number} of ${document.numPages}]\n${text}`);
@@ -27,7 +27,7 @@ export async function pdfText(bytes: Uint8Array, signal: AbortSignal): Promise<s
       pages.push(`[The pages after ${number} were not read: that took too long]`);
       break;
     }
-    return hasText ? pages.join("\n\n") : "";
+    return hasText ? withoutUnseen(pages.join("\n\n")) : "";
   } finally {
     await document.loadingTask.destroy();
   }

@@ -1,10 +1,7 @@
-import { withoutUnseen } from "../text/untrusted-text.ts";
 import { decodeText, type TextReader } from "./decode-text.ts";
 import type { WebAnswer } from "./fetch-web.ts";
-import { indentJson } from "./indent-json.ts";
+import type { PageFormat, RawPage, ShapedPage } from "./shape-page.ts";
 import { WebError } from "./web-error.ts";
-
-export type PageFormat = "markdown" | "text" | "html";
 
 export interface Page {
   /** Where it came from, after redirects. */
@@ -26,9 +23,8 @@ export interface PageReader extends TextReader {
   ) => { readonly mimeType: string; fault(bytes: Buffer): string | null } | null;
 }
 
-const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$/;
-const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/;
-const HTML_START = /^\ufeff?\s*(?:<!--[^>]{0,2000}-->\s*)*<(?:!doctype html|html|head|body)[\s>]/i;
+/** So little is read in a few milliseconds, whatever it holds. */
+const MOST_INLINE_CHARACTERS = 64 * 1024;
 
 /** The content of an answer as a model can read it. Throws a WebError for what nobody can read. */
 export async function readPage(
@@ -48,9 +44,8 @@ export async function readPage(
         "too_large",
         `${url.href} (${kind.mimeType}) is larger than ${inMb(bytes)}, the limit.`,
       );
-    const text =
-      kind.mimeType === "application/pdf" ? await (await import("./pdf-text.ts")).pdfText(bytes, signal) : "";
-    if (text !== "") return { ...base, text: withoutUnseen(text) };
+    const text = kind.mimeType === "application/pdf" ? await pdfText(bytes, url.href, signal) : "";
+    if (text !== "") return { ...base, text };
     const fault = kind.fault(bytes);
     if (fault !== null)
       throw new WebError("broken_content", `${url.href} (${kind.mimeType}) is damaged: ${fault}.`);
@@ -64,32 +59,23 @@ export async function readPage(
       `${url.href} is ${what}, ${bytes.length} bytes, and no text: it cannot be shown.`,
     );
   }
-  const { title, text, notes } = await shapedText(raw, { url, mimeType, format });
+  const { notes, ...shaped } = await shapedText({ raw, url: url.href, mimeType, format }, signal);
   const cut = isCut ? [`Only the first ${inMb(bytes)} were read.`] : [];
-  return {
-    ...base,
-    title: withoutUnseen(title),
-    text: withoutUnseen(text).trim(),
-    notes: [...notes, ...cut],
-  };
+  return { ...base, ...shaped, notes: [...notes, ...cut] };
 }
 
-async function shapedText(
-  raw: string,
-  { url, mimeType, format }: { readonly url: URL; readonly mimeType: string; readonly format: PageFormat },
-): Promise<{ title: string; text: string; notes: string[] }> {
-  if (format === "html") return { title: "", text: raw, notes: [] };
-  if (JSON_TYPE.test(mimeType)) return { title: "", text: indentJson(raw), notes: [] };
-  const mayBeHtml =
-    HTML_TYPE.test(mimeType) || ((mimeType === "" || mimeType === "text/plain") && HTML_START.test(raw));
-  if (!mayBeHtml) return { title: "", text: raw, notes: [] };
-  const { readHtmlPage } = await import("./html/html-to-markdown.ts");
-  const { title, text, isMainPart } = readHtmlPage(raw, url, format === "text");
-  const notes = isMainPart
-    ? ['Navigation and the like were left out; "format": "html" gives all of it.']
-    : [];
-  if (text === "") notes.push("The page holds no text; it may be made by a script in a browser.");
-  return { title, text, notes };
+async function shapedText(page: RawPage, signal: AbortSignal): Promise<ShapedPage> {
+  if (page.raw.length > MOST_INLINE_CHARACTERS) {
+    const { canParseAside, parseAside } = await import("./parse-aside.ts");
+    if (canParseAside()) return parseAside("page", page, { what: page.url, signal });
+  }
+  return (await import("./shape-page.ts")).shapePage(page);
+}
+
+/** Also a short one may unpack to anything. Empty where it holds pictures, or nobody can read it here. */
+async function pdfText(bytes: Buffer, url: string, signal: AbortSignal): Promise<string> {
+  const { canParseAside, parseAside } = await import("./parse-aside.ts");
+  return canParseAside() ? parseAside("pdf", bytes, { what: `The PDF ${url}`, signal }) : "";
 }
 
 function inMb(bytes: Buffer): string {

@@ -1,6 +1,6 @@
 import { applyReplacements, type EditMatch, type EditRequest, findEdit } from "./edit-match.ts";
 import { elementRanges, type JsonRange, memberRanges } from "./json-ranges.ts";
-import { notebookText } from "./notebook.ts";
+import { readNotebook } from "./notebook.ts";
 
 /** Stands between the sources of two cells; no source holds it, so nothing can match across it. */
 const BETWEEN_CELLS = "\n\u0000\u0000\u0000\n";
@@ -16,7 +16,7 @@ interface CellSource {
  */
 export function findNotebookEdit(request: EditRequest): EditMatch | null {
   const { content } = request;
-  if (notebookText(content) === null) return null;
+  if (readNotebook(content) === null) return null;
   const cells = cellSources(content);
   const joined = cells.map((cell) => cell.text).join(BETWEEN_CELLS);
   const match = findEdit({ ...request, content: joined });

@@ -22,12 +22,19 @@ export function isNotebook(start: string): boolean {
   return /^\ufeff?\s*\{\s*"(?:cells|metadata|nbformat|nbformat_minor)"\s*:/.test(start);
 }
 
-/** A notebook cell by cell, as Markdown, its outputs bounded; null when the text is no notebook. */
-export function notebookText(text: string): string | null {
+/** What a notebook holds; null when the text is none. */
+export function readNotebook(text: string): { readonly cells: unknown[]; readonly metadata: unknown } | null {
   const notebook = parsed(text);
   if (!isRecord(notebook) || typeof notebook.nbformat !== "number") return null;
-  const cells = notebook.cells;
-  if (!Array.isArray(cells)) return null;
+  const { cells, metadata } = notebook;
+  return Array.isArray(cells) ? { cells, metadata } : null;
+}
+
+/** A notebook cell by cell, as Markdown, its outputs bounded; null when the text is no notebook. */
+export function notebookText(text: string): string | null {
+  const notebook = readNotebook(text);
+  if (notebook === null) return null;
+  const { cells } = notebook;
   const language = languageOf(notebook.metadata);
   const parts = cells.map((cell, index) => cellText(isRecord(cell) ? cell : {}, index + 1, language));
   const count = cells.length === 1 ? "1 cell" : `${cells.length} cells`;
@@ -90,8 +97,8 @@ function bounded(text: string): string {
 }
 
 function fenced(text: string, language: string): string {
-  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
-  const fence = "`".repeat(Math.max(3, longest + 1));
+  let fence = "```";
+  for (const [ticks] of text.matchAll(/`{3,}/g)) if (ticks >= fence) fence = `${ticks}\``;
   return `${fence}${language}\n${withNewline(text)}${fence}\n`;
 }
 

@@ -25,7 +25,7 @@ const OTHER_CONTROLS = new RegExp(
  * written over by carriage returns as it last was, and without what was taken back.
  */
 export function terminalText(text: string): string {
-  const plain = text.replace(ESCAPES, "").replace(/\r+\n/g, "\n");
+  const plain = text.replace(ESCAPES, "").replace(/(?<!\r)\r+\n/g, "\n");
   const lines = plain.includes("\r") ? plain.split("\n").map(lastWritten).join("\n") : plain;
   return withoutTakenBack(lines).replace(OTHER_CONTROLS, "");
 }
@@ -33,7 +33,9 @@ export function terminalText(text: string): string {
 function lastWritten(line: string): string {
   if (!line.includes("\r")) return line;
   let shown = "";
-  for (const part of line.split("\r")) shown = part + shown.slice(part.length);
+  // From the last, which hides what was written before it in the same columns.
+  for (const part of line.split("\r").reverse())
+    if (part.length > shown.length) shown += part.slice(shown.length);
   return shown;
 }
 

@@ -37,18 +37,33 @@ export function mediaKind(head: Buffer): MediaKind | null {
 
 /** true for text whose root element is svg. */
 export function isSvg(text: string): boolean {
-  return /^\ufeff?\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*|<!DOCTYPE[^>[]*(?:\[[^\]]*\])?[^>]*>\s*)*<svg[\s>/]/i.test(
-    text,
-  );
+  return /^<svg[\s>/]/i.test(text.slice(rootElement(text)).slice(0, 5));
+}
+
+/** Each is looked for once, where the one before ended, so that it takes no longer than the text is long. */
+const BEFORE_ROOT = /\s+|<\?xml[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\])?[^>]*>/iy;
+
+/** Where the root element of XML begins. */
+function rootElement(text: string): number {
+  let at = text.startsWith("\ufeff") ? 1 : 0;
+  for (BEFORE_ROOT.lastIndex = at; BEFORE_ROOT.test(text); at = BEFORE_ROOT.lastIndex);
+  return at;
 }
 
 export const SVG_MIME_TYPE = "image/svg+xml";
 
 /** Broken XML would be refused as an image; it can still be read as text. */
 export function isWholeSvg(text: string): boolean {
+  let end = text.trimEnd();
+  while (end.endsWith("-->")) {
+    const start = end.lastIndexOf("<!--");
+    if (start === -1) return false;
+    end = end.slice(0, start).trimEnd();
+  }
+  if (!end.endsWith(">")) return false;
+  const last = end.slice(end.lastIndexOf("<"));
   return (
-    /<\/svg\s*>\s*(?:<!--[\s\S]*?-->\s*)*$/i.test(text) ||
-    /^[^<]*(?:<[?!][^>]*>\s*)*<svg[^>]*\/>\s*$/i.test(text)
+    /^<\/svg\s*>$/i.test(last) || (end.length - last.length === rootElement(text) && last.endsWith("/>"))
   );
 }
 

@@ -1,4 +1,4 @@
-import { isNotebook, notebookText } from "../text/notebook.ts";
+import { isNotebook } from "../text/notebook.ts";
 import { decodeBytes } from "./encodings.ts";
 import type { FileContent, LineRange, TextLines } from "./file-content.ts";
 import { readAt, readSome } from "./held-file.ts";
@@ -13,6 +13,8 @@ const MOST_MEDIA_BYTES = 9.9 * 1024 * 1024;
 /** What is not longer is read at once. */
 const HEAD_BYTES = 64 * 1024;
 const MOST_WHOLE_BYTES = 10 * 1024 * 1024;
+/** So little is rendered in a few milliseconds, whatever it holds. */
+const MOST_INLINE_CHARACTERS = 64 * 1024;
 const MEDIA_NAME = /\.(?:png|jpe?g|gif|webp|bmp|pdf)$/i;
 
 export interface ContentRequest {
@@ -128,12 +130,22 @@ function svg(bytes: Buffer): ContentRead | null {
 }
 
 async function notebook(bytes: Buffer, request: ContentRequest): Promise<ContentRead | null> {
-  const rendered = notebookText(textOf(bytes) ?? "");
+  const rendered = await renderedNotebook(textOf(bytes) ?? "", request.signal);
   if (rendered === null) return null;
   const head = Buffer.from(rendered, "utf8");
   const format = { encoding: "utf-8", markBytes: 0 };
   const { lines } = await readLines({ descriptor: request.descriptor, head, isWhole: true }, format, request);
   return { content: lines, shown: null, whole: isAll(lines) ? bytes : null };
+}
+
+/** One that takes too long or too much to be rendered is shown as the text that it is. */
+async function renderedNotebook(text: string, signal: AbortSignal): Promise<string | null> {
+  if (text.length > MOST_INLINE_CHARACTERS) {
+    const { canParseAside, parseAside } = await import("../network/parse-aside.ts");
+    const rendering = canParseAside() && parseAside("notebook", text, { what: "The notebook", signal });
+    if (rendering) return rendering.catch(() => null);
+  }
+  return (await import("../text/notebook.ts")).notebookText(text);
 }
 
 async function plainText(

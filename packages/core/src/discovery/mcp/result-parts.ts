@@ -25,7 +25,7 @@ export function readCallResult(result: unknown): CallContent {
   const blocks = contentBlocks(result.content);
   const structured = result.structuredContent;
   if (structured !== undefined && !blocks.some((part) => typeof part === "string")) {
-    blocks.unshift(JSON.stringify(structured, null, 2));
+    blocks.unshift(jsonText(structured, 2));
   }
   if (blocks.length === 0) blocks.push("(no content)");
   return { parts: bounded(joinedTexts(blocks)), isError: result.isError === true };
@@ -61,7 +61,7 @@ function blockPart(block: unknown): PartUnion {
     case "resource_link":
       return linkText(block);
     default:
-      return keepHeadAndTail(JSON.stringify(block), 2000, "of a block of unknown type");
+      return keepHeadAndTail(jsonText(block), 2000, "of a block of unknown type");
   }
 }
 
@@ -81,7 +81,7 @@ function media(mimeType: unknown, data: unknown, where: string): PartUnion {
   if (!CHECKED.test(type)) return { inlineData: { mimeType: type, data } };
   const bytes = Buffer.from(data, "base64");
   const kind = mediaKind(bytes);
-  if (kind === null && type === SVG_MIME_TYPE && isSvg(bytes.toString())) return textFrom(bytes.toString());
+  if (kind === null && type === SVG_MIME_TYPE && isSvg(bytes.toString())) return bytes.toString();
   const fault = kind === null ? "its content is none" : kind.fault(bytes);
   if (kind === null || fault !== null) return `[${type}${where}: damaged, ${fault}]`;
   return { inlineData: { mimeType: kind.mimeType, data } };
@@ -96,7 +96,16 @@ function linkText({ uri, name, title, description, mimeType }: Record<string, un
 
 function textFrom(value: unknown): string {
   if (typeof value === "string") return value;
-  return value === undefined ? "" : keepHeadAndTail(JSON.stringify(value) ?? "", 2000, "not a text");
+  return value === undefined ? "" : keepHeadAndTail(jsonText(value), 2000, "not a text");
+}
+
+/** What came as JSON can be written again, unless it nests too deep for that. */
+function jsonText(value: unknown, indent = 0): string {
+  try {
+    return JSON.stringify(value, null, indent) ?? "";
+  } catch {
+    return "(a value that nests too deep to be shown)";
+  }
 }
 
 function bytesOf(base64Characters: number): number {

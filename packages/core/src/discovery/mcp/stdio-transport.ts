@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { parseJson } from "../../messages/untrusted-json.ts";
 import type { ServerProcess } from "../../workspace/server-processes.ts";
 
 /** A message may be long, e.g. an image; one without an end must not fill the memory. */
@@ -105,11 +106,7 @@ export class StdioTransport implements Transport {
 
 /** Programs print greetings and warnings where only messages belong; those are left out. */
 function parsed(line: string): JSONRPCMessage | null {
-  try {
-    const value: unknown = JSON.parse(line);
-    const isMessage = typeof value === "object" && value !== null && "jsonrpc" in value;
-    return isMessage ? (value as JSONRPCMessage) : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(line);
+  const isMessage = typeof value === "object" && value !== null && "jsonrpc" in value;
+  return isMessage ? (value as JSONRPCMessage) : null;
 }

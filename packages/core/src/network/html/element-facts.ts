@@ -11,9 +11,9 @@ const LANGUAGE =
   /(?:^|\s)(?:lang(?:uage)?|highlight(?:-source)?|brush:?)[-:\s]([A-Za-z0-9+#.]{1,20})(?:$|[\s;])/;
 
 export function codeSpan(text: string): string {
-  const ticks = [...text.matchAll(/`+/g)].map(([run]) => run.length);
-  if (ticks.length === 0) return `\`${text}\``;
-  const fence = "`".repeat(Math.max(...ticks.slice(0, 1000)) + 1);
+  if (!text.includes("`")) return `\`${text}\``;
+  let fence = "``";
+  for (const [ticks] of text.matchAll(/`+/g)) if (ticks >= fence) fence = `${ticks}\``;
   return `${fence} ${text} ${fence}`;
 }
 

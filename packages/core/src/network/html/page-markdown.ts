@@ -193,11 +193,8 @@ class PageWriter {
       this.#lines.block(text.split("\n"));
       return;
     }
-    const longest = Math.max(
-      2,
-      ...[...text.matchAll(/^ {0,3}(`{3,})/gm)].map(([, ticks]) => ticks?.length ?? 0),
-    );
-    const fence = "`".repeat(longest + 1);
+    let fence = "```";
+    for (const [, ticks = ""] of text.matchAll(/^ {0,3}(`{3,})/gm)) if (ticks >= fence) fence = `${ticks}\``;
     this.#lines.block([`${fence}${languageOf(element)}`, ...text.split("\n"), fence]);
   }
 

@@ -1,3 +1,4 @@
+import { parseJson } from "../../messages/untrusted-json.ts";
 import type { WebSearchSettings } from "../../settings/settings.ts";
 import { messageOf } from "../../text/error-message.ts";
 import { WebError } from "../web-error.ts";
@@ -30,6 +31,8 @@ const SNIPPET_NAMES = ["snippet", "description", "content", "text", "summary"];
 const DATE_NAMES = ["date", "publishedDate", "published_date", "published"];
 const MOST_DEPTH = 4;
 const MOST_SNIPPET = 700;
+/** Far more than the results that are asked for. */
+const MOST_TEXT = 500_000;
 
 /** Searches with a tool of an MCP server, whatever shape its answer has. */
 export async function searchByServer(
@@ -79,16 +82,8 @@ function searchArguments(schema: unknown, { query, most }: SearchQuestion): Reco
 
 /** Structured results, or JSON as text; else the addresses in the text, each with the words around it. */
 function pagesIn(structured: unknown, text: string): FoundPage[] {
-  const rows = rowsIn(structured, 0) ?? rowsIn(parsed(text), 0);
-  return rows === null ? pagesInText(text) : rows.flatMap(pageOf);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const rows = rowsIn(structured, 0) ?? rowsIn(parseJson(text), 0);
+  return rows === null ? pagesInText(text.slice(0, MOST_TEXT)) : rows.flatMap(pageOf);
 }
 
 function rowsIn(value: unknown, depth: number): readonly unknown[] | null {

@@ -1,3 +1,4 @@
+import { parseJson } from "../../messages/untrusted-json.ts";
 import type { WebSearchSettings } from "../../settings/settings.ts";
 import { type HttpAnswer, httpRequest } from "../http-request.ts";
 import { innermost } from "../innermost-error.ts";
@@ -132,14 +133,12 @@ async function textOf(answer: HttpAnswer, watch: SilenceWatch): Promise<string> 
 }
 
 function parsed(text: string, { provider }: WebSearchSettings): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new WebError(
-      "bad_answer",
-      `The search service (${provider}) answered with something that is no JSON.`,
-    );
-  }
+  const value = parseJson(text);
+  if (value !== undefined) return value;
+  throw new WebError(
+    "bad_answer",
+    `The search service (${provider}) answered with something that is no JSON.`,
+  );
 }
 
 function refused({ status, text }: Answer, service: SearchService, settings: WebSearchSettings): WebError {
@@ -162,18 +161,10 @@ function adviceFor(status: number, keyVariable: string | undefined): string | un
 }
 
 function detailOf(text: string): string {
-  const json = /^\s*\{/.test(text) ? safeJson(text) : undefined;
+  const json = /^\s*\{/.test(text) ? parseJson(text) : undefined;
   const said =
     textField(json, "error") || textField(json, "message") || textField(field(json, "error"), "message");
   return said.replace(/[\p{Cc}\s]+/gu, " ").slice(0, MOST_DETAIL_CHARACTERS);
-}
-
-function safeJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Pages of the web only, each once, with their words as plain lines. */
