@@ -5,8 +5,8 @@ export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Nothing that means anything nests so deep, and what walks or writes a value would fail on some thousands. */
-const MOST_LEVELS = 1000;
+/** Nothing that means anything nests so deep. */
+const MOST_LEVELS = 10_000;
 /** Each level takes many times the memory of its bracket. */
 const TOO_DEEP = `objects and lists stand in each other more than ${MOST_LEVELS} levels deep`;
 

@@ -191,7 +191,7 @@ describe("what a hostile server does", () => {
   });
 
   it("a call that hangs ends at its limit, the dead server is ended, and a cancelled call at once", async () => {
-    const toolbox = openOne("hang", { timeout: 300 });
+    const toolbox = openOne("hang", { timeout: 1500 });
     await toolbox.ready();
     const hung = await toolbox.call("evil__echo", {});
     expect(hung.error?.message).toMatch(/timed out/i);

@@ -19,6 +19,8 @@ const plain = [
   { name: "wait", description: "Never answers.", inputSchema: object() },
 ];
 
+let pages = 0;
+
 /** @type {Record<string, () => unknown[]>} */
 const lists = {
   names: () => [
@@ -121,12 +123,25 @@ function answer(method, params) {
   switch (method) {
     case "initialize":
       if (mode === "refuse-once" && starts === 1) process.exit(3);
+      if (mode === "no-start") return null;
       return {
         protocolVersion: params.protocolVersion,
-        capabilities: { tools: { listChanged: true } },
+        capabilities: {
+          tools: { listChanged: true },
+          ...(mode === "mute" ? { prompts: {}, resources: {} } : {}),
+        },
         serverInfo: { name: "fixture", version: "1" },
       };
+    case "prompts/list":
+    case "resources/list":
+    case "prompts/get":
+    case "resources/read":
+      return null;
     case "tools/list":
+      if (mode === "mute") return null;
+      if (mode === "pages") return { tools: [{ ...plain[0], name: `t${pages++}` }], nextCursor: `c${pages}` };
+      if (mode === "circle")
+        return { tools: [{ ...plain[0], name: `t${pages++}` }], nextCursor: `c${pages % 3}` };
       return { tools: (lists[mode] ?? (() => plain))() };
     case "tools/call":
       return answerCall(params);
@@ -178,4 +193,4 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   const result = answer(method, params);
   if (result !== null) say({ id, result });
 });
-if (mode === "workers" || mode === "hang") setInterval(() => {}, 1000);
+if (["workers", "hang", "mute", "no-start"].includes(mode)) setInterval(() => {}, 1000);

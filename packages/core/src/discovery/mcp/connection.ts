@@ -9,6 +9,8 @@ const MOST_CALL_FACTOR = 6;
 const LIST_MS = 60_000;
 const PING_MS = 2000;
 const MOST_PAGES = 100;
+/** More than are ever shown. */
+const MOST_ENTRIES = 20_000;
 
 /** The connection with one server: opened when it is first needed, and again when it broke. */
 export class McpConnection implements ServerLine {
@@ -44,26 +46,84 @@ export class McpConnection implements ServerLine {
   async listTools(signal: AbortSignal): Promise<unknown[]> {
     const { client } = await this.ready(signal);
     if (client.getServerCapabilities()?.tools === undefined) return [];
-    return pages(client, { method: "tools/list", key: "tools" }, signal);
+    return this.#pages(client, { method: "tools/list", key: "tools" }, signal);
   }
 
   /** What the server lists of prompts or resources; none where it knows nothing of them. */
   async list(what: ListedKind, signal: AbortSignal): Promise<unknown[]> {
-    const { client } = await this.ready(signal);
+    const { client } = await this.#readyInTime(signal);
     if (client.getServerCapabilities()?.[what] === undefined) return [];
-    return pages(client, LISTS[what], signal);
+    return this.#pages(client, LISTS[what], signal);
   }
 
   /** One request with the answer as the server gave it. */
   async request(method: string, params: Record<string, unknown>, signal: AbortSignal): Promise<unknown> {
-    const { client } = await this.ready(signal);
-    return client.request({ method, params }, ANYTHING, { signal, timeout: LIST_MS });
+    const { client } = await this.#readyInTime(signal);
+    return this.#answered(client, { method, params, timeout: this.#requestMs }, signal);
+  }
+
+  /** For anything but a call, which may take long. */
+  get #requestMs(): number {
+    return Math.min(LIST_MS, this.#needs.definition.timeout ?? LIST_MS);
+  }
+
+  /** Nor is a start waited for longer than settings say; it goes on for the next call. */
+  async #readyInTime(signal: AbortSignal): Promise<OpenClient> {
+    const { definition, alias } = this.#needs;
+    const { timeout, startTimeout = 0 } = definition;
+    if (timeout === undefined) return this.ready(signal);
+    const limit = Math.max(timeout, startTimeout);
+    const time = AbortSignal.timeout(limit);
+    return this.ready(AbortSignal.any([signal, time])).catch((error: unknown) => {
+      if (error !== time.reason) throw error;
+      throw new McpError(
+        "mcp_timeout",
+        `The MCP server "${alias}" was not up after ${limit} ms; it may be at the next call. Its startTimeout says how long is waited.`,
+      );
+    });
+  }
+
+  async #answered(
+    client: Client,
+    { method, params, timeout }: TimedRequest,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>> {
+    try {
+      return await client.request({ method, params }, ANYTHING, {
+        signal,
+        timeout,
+        maxTotalTimeout: timeout,
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#inWords(error, method);
+    }
+  }
+
+  /** All pages together have the time of one request; a server that comes back to a page has no more of them. */
+  async #pages(client: Client, { method, key }: List, signal: AbortSignal): Promise<unknown[]> {
+    const found: unknown[] = [];
+    const cursors = new Set<string>();
+    const until = Date.now() + this.#requestMs;
+    for (let params = {}; cursors.size < MOST_PAGES && found.length < MOST_ENTRIES; ) {
+      const timeout = Math.max(until - Date.now(), 1);
+      const { [key]: part, nextCursor: cursor } = await this.#answered(
+        client,
+        { method, params, timeout },
+        signal,
+      );
+      for (const entry of Array.isArray(part) ? part.slice(0, MOST_ENTRIES) : []) found.push(entry);
+      if (typeof cursor !== "string" || cursor === "" || cursors.has(cursor)) break;
+      cursors.add(cursor);
+      params = { cursor };
+    }
+    return found;
   }
 
   /** One call of a tool, on a connection that is opened again once when it turns out to be broken. */
   async callTool(request: CallRequest): Promise<unknown> {
     for (let attempt = 0; ; attempt += 1) {
-      const open = await this.ready(request.signal);
+      const open = await this.#readyInTime(request.signal);
       try {
         return await this.#callOnce(open, request);
       } catch (error) {
@@ -143,6 +203,12 @@ const LISTS: Readonly<Record<ListedKind, List>> = {
   resources: { method: "resources/list", key: "resources" },
 };
 
+interface TimedRequest {
+  readonly method: string;
+  readonly params: Record<string, unknown>;
+  readonly timeout: number;
+}
+
 interface List {
   readonly method: string;
   readonly key: string;
@@ -157,21 +223,8 @@ const ANYTHING: StandardSchemaV1<unknown, Record<string, unknown>> = {
   },
 };
 
-async function pages(client: Client, { method, key }: List, signal: AbortSignal): Promise<unknown[]> {
-  const found: unknown[] = [];
-  let cursor: unknown;
-  for (let page = 0; page < MOST_PAGES; page += 1) {
-    const params = typeof cursor === "string" ? { cursor } : {};
-    const answer = await client.request({ method, params }, ANYTHING, { signal, timeout: LIST_MS });
-    const part = answer[key];
-    if (Array.isArray(part)) found.push(...part);
-    cursor = answer.nextCursor;
-    if (typeof cursor !== "string" || cursor === "") break;
-  }
-  return found;
-}
-
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/** A caller that stops waiting does not stop the work. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();

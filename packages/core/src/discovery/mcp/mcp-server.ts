@@ -1,5 +1,5 @@
 import type { ToolSource } from "../../tools/tool-registry.ts";
-import { McpConnection } from "./connection.ts";
+import { McpConnection, unlessAborted } from "./connection.ts";
 import { definitionHash } from "./definition.ts";
 import { DiscoveredMCPTool, type McpToolServer } from "./discovered-mcp-tool.ts";
 import { ListCache } from "./list-cache.ts";
@@ -42,6 +42,7 @@ export class McpServer implements ToolSource {
   #listing: Promise<readonly DiscoveredMCPTool[]> | null = null;
   #startNow: () => void = () => {};
   #relisting: NodeJS.Timeout | null = null;
+  #hasChanged = false;
 
   constructor(needs: McpServerNeeds) {
     const { alias, definition, home } = needs;
@@ -146,7 +147,7 @@ export class McpServer implements ToolSource {
   /** The same without delay, for somebody who waits for it. */
   async listed(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
     await this.connection.ready(signal);
-    return this.#listed(true);
+    return unlessAborted(this.#listed(true), signal);
   }
 
   async login(how: McpLogin, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
@@ -175,12 +176,18 @@ export class McpServer implements ToolSource {
   }
 
   #relistSoon(): void {
+    this.#hasChanged = true;
     if (this.#relisting !== null || this.#closing.signal.aborted) return;
-    this.#relisting = setTimeout(() => {
-      this.#relisting = null;
-      void this.#refresh(true);
-    }, RELIST_MS);
+    this.#relisting = setTimeout(() => void this.#relist(), RELIST_MS);
     this.#relisting.unref();
+  }
+
+  /** One at a time, however often and however slowly the server speaks. */
+  async #relist(): Promise<void> {
+    this.#hasChanged = false;
+    await this.#refresh(true);
+    this.#relisting = null;
+    if (this.#hasChanged) this.#relistSoon();
   }
 
   /** Nobody waits for it any more. */

@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fixture, type McpProject, mcpProject } from "./project.ts";
+
+let project: McpProject;
+
+beforeEach(() => {
+  project = mcpProject();
+});
+
+afterEach(() => project.close());
+
+/** With limits far below those that hold where settings say nothing. */
+function openOne(mode: string) {
+  return project.open({ slow: { ...fixture(mode), timeout: 2500 } }, { approvalMode: "yolo" });
+}
+
+describe("P17 a server that does not answer costs no more than its timeout", () => {
+  it("tools/list, and a call that waits for the tools", async () => {
+    const toolbox = openOne("mute");
+    const { error } = await toolbox.call("slow__anything", {});
+    expect(error?.type).toBe("unknown_tool");
+    const [failure] = toolbox.discoveryFailures;
+    expect(failure?.message).toContain('"slow" failed at tools/list');
+  });
+
+  it("prompts and resources, in lists and one by one", async () => {
+    const { mcp } = openOne("mute");
+    await expect(mcp.prompt({ server: "slow", name: "p", args: {} })).rejects.toThrow(
+      "failed at prompts/get",
+    );
+    await expect(mcp.readResource("slow", "a:b")).rejects.toThrow("failed at resources/read");
+    expect(await Promise.all([mcp.prompts(), mcp.resources()])).toEqual([[], []]);
+  });
+
+  it("initialize", async () => {
+    const { mcp } = openOne("no-start");
+    await expect(mcp.readResource("slow", "a:b")).rejects.toThrow("was not up after 2500 ms");
+  });
+
+  it.each([
+    ["pages", 101],
+    ["circle", 4],
+  ])("a list without an end has one: %s", async (mode, most) => {
+    const toolbox = openOne(mode);
+    await toolbox.ready();
+    const names = toolbox.registry.getAllTools().filter(({ name }) => name.startsWith("slow__"));
+    expect(names.length).toBeGreaterThan(2);
+    expect(names.length).toBeLessThanOrEqual(most);
+  });
+});
