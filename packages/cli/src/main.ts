@@ -7,5 +7,12 @@ if (process.argv.length === 3 && (process.argv[2] === "--version" || process.arg
   process.stdout.write(`${BURIN_VERSION}\n`);
 } else {
   keepCompiledCode();
-  void import("./start.ts").then(({ start }) => start(process.argv.slice(2)));
+  void import("./start.ts").then(({ start }) => start(process.argv.slice(2)), unstartable);
+}
+
+/** A damaged installation: what Node would print of it is a line of code as long as a file. */
+function unstartable(error: unknown): void {
+  const why = error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 300) : "";
+  process.stderr.write(`burin: it cannot be loaded; install it anew. (${why})\n`);
+  process.exitCode = 1;
 }

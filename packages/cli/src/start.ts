@@ -1,8 +1,7 @@
 import { chooseModel, SessionError, SettingsError, WorkspaceError } from "@burin/core";
 import { type Request, readArgs } from "./args.ts";
-import { runPrint } from "./modes/print/print.ts";
+import { closeSession, documentSoFar, runPrint } from "./modes/print/print.ts";
 import { onePrompt, type PromptInput } from "./modes/print/prompt-input.ts";
-import { newDocument } from "./modes/print/run-document.ts";
 import { type CommonOptions, openSettings } from "./request/options.ts";
 import type { Io, SubcommandRequest } from "./request/subcommand.ts";
 import { SUBCOMMANDS } from "./subcommands.ts";
@@ -13,11 +12,24 @@ import { interruptSignal } from "./terminal/signals.ts";
 
 declare const BURIN_VERSION: string;
 
+/** How long the end of a session may take after what should not happen. */
+const MOST_CLOSING_MS = 3000;
+const MOST_MESSAGE_CHARACTERS = 1000;
+
 /** Runs one command line to its end and leaves with its exit code. */
 export async function start(argv: readonly string[]): Promise<void> {
   const output = terminalOutput(argv.includes("--no-color"));
   // What is thrown where nobody waits for it is a failure like any other, and a script hears of it.
-  process.once("uncaughtException", (error) => leave(reportFailure(error, argv, output)));
+  process.once("uncaughtException", (error) => {
+    // One is enough to be told; what follows from it is not.
+    process.on("uncaughtException", () => {});
+    const code = reportFailure(error, argv, output);
+    setTimeout(leave, MOST_CLOSING_MS, code);
+    closeSession().then(
+      () => leave(code),
+      () => leave(code),
+    );
+  });
   let code: ExitCode;
   try {
     code = await run(readArgs(argv), output);
@@ -83,7 +95,7 @@ function formatIn(argv: readonly string[]): string | undefined {
 
 /** What a person can put right is said in one message; a script that asked for JSON gets a document. */
 function reportFailure(error: unknown, argv: readonly string[], output: Output): ExitCode {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageIn(error);
   const isTheirs =
     error instanceof UsageError ||
     error instanceof SettingsError ||
@@ -91,13 +103,23 @@ function reportFailure(error: unknown, argv: readonly string[], output: Output):
     error instanceof WorkspaceError;
   const format = formatIn(argv);
   const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : "internal";
-  const end = { status: "error", result: "", turns: 0, error: { type, message } };
-  if (format === "stream-json") output.out(`${JSON.stringify({ type: "done", ...end })}\n`);
+  const end = { status: "error" as const, result: "", error: { type, message } };
+  const { sessionId, turns, ...soFar } = documentSoFar();
+  if (format === "stream-json") output.out(`${JSON.stringify({ type: "done", ...end, turns })}\n`);
   // A document that is out already is the one that was asked for.
   if (format === "json" && !output.hasResult) {
     const isPrompt = !Object.hasOwn(SUBCOMMANDS, argv[0] ?? "");
-    output.out(`${JSON.stringify(isPrompt ? { ...newDocument(null), ...end } : end)}\n`);
+    output.out(`${JSON.stringify(isPrompt ? { sessionId, ...soFar, ...end, turns } : { ...end, turns })}\n`);
   }
-  output.note(`burin: ${visible(message)}`);
+  output.note(`burin: ${visible(message)}${isTheirs ? "" : INTERNAL_HINT}`);
   return isTheirs ? EXIT.usage : EXIT.failed;
+}
+
+const INTERNAL_HINT = "\n(This should not have happened. burin doctor looks for what may be wrong here.)";
+
+function messageIn(error: unknown): string {
+  const message = error instanceof Error ? error.message || error.name : String(error);
+  return message.length > MOST_MESSAGE_CHARACTERS
+    ? `${message.slice(0, MOST_MESSAGE_CHARACTERS)}...`
+    : message;
 }

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -120,14 +120,20 @@ describe("what a command of discovery has started", () => {
     it(`P26 is gone when burin ends by ${signal} while it discovers`, async () => {
       await writeFile(join(root, "stubborn.cjs"), STUBBORN);
       await configure(`${process.execPath} stubborn.cjs; :`, "x");
-      expect(await interrupted(["tools"], {}, signal)).toEqual({ code: 130, left: [] });
+      expect(await interrupted(["tools"], {}, signal)).toEqual({
+        code: 128 + constants.signals[signal],
+        left: [],
+      });
     });
 
     it(`P26 is gone when burin ends by ${signal} while it calls`, async () => {
       await writeFile(join(root, "stubborn.cjs"), STUBBORN);
       await configure(`echo '${JSON.stringify([ADD])}'`, `${process.execPath} stubborn.cjs; : `);
       const env = await model({ calls: [{ name: "add", args: {} }] }, { text: "never" });
-      expect(await interrupted(["-p", "add", "--yes"], env, signal)).toEqual({ code: 130, left: [] });
+      expect(await interrupted(["-p", "add", "--yes"], env, signal)).toEqual({
+        code: 128 + constants.signals[signal],
+        left: [],
+      });
     });
   }
 });

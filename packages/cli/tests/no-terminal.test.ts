@@ -168,11 +168,11 @@ describe("without a terminal", () => {
       env: { ...env, NODE_OPTIONS: `--require=${throwing}` },
     });
     expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({
-      status: "error",
-      error: { type: "internal", message: "from nowhere" },
-    });
-    expect(stderr).toBe("burin: from nowhere\n");
+    const document = JSON.parse(stdout);
+    expect(document).toMatchObject({ status: "error", error: { type: "internal", message: "from nowhere" } });
+    expect(stderr).toMatch(/^burin: from nowhere\n\(This should not have happened\. .*\)\n$/);
+    const listed = await burin(["sessions", "list", "--json"], { cwd: root });
+    expect(listed.stdout).toContain(document.sessionId);
   });
 
   /** What bash gives as stdin; a silent pipe has a writer that never speaks. */

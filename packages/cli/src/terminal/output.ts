@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import { visibleText as visible } from "@burin/core";
 import { EXIT, type ExitCode } from "./exit-code.ts";
+import { isInterrupted, withSignal } from "./signals.ts";
 
 /** Control characters of untrusted text could drive the terminal; shown as escapes they cannot. */
 export { visible };
@@ -47,8 +48,9 @@ export function terminalOutput(isPlain: boolean): Output {
 /** Both streams may be pipes that are still being written; leaving before would lose the end. */
 export function leave(code: ExitCode): void {
   stdout().write("", (error) => {
-    if (error) leaveLostOutput(error);
-    else stderr().write("", () => process.exit(code));
+    if (error && isInterrupted()) process.exit(withSignal(code));
+    else if (error) leaveLostOutput(error);
+    else stderr().write("", () => process.exit(withSignal(code)));
   });
 }
 
@@ -62,13 +64,19 @@ function stdout(): NodeJS.WriteStream {
 }
 
 function stderr(): NodeJS.WriteStream {
-  if (!isListening.stderr) process.stderr.on("error", () => process.exit(EXIT.failed));
+  if (!isListening.stderr) process.stderr.on("error", leaveLostNotes);
   isListening.stderr = true;
   return process.stderr;
 }
 
+/** After a hang-up neither can be written, and the work is given up in good order all the same. */
+function leaveLostNotes(): void {
+  if (!isInterrupted()) process.exit(EXIT.failed);
+}
+
 /** Nobody reads any more, or nothing more can be written: there is no one to tell but stderr. */
 function leaveLostOutput(error: NodeJS.ErrnoException): void {
+  if (isInterrupted()) return;
   const isClosed = error.code === "EPIPE";
   const fault = isClosed ? "the output pipe was closed" : `the output failed (${error.message})`;
   stderr().write(`burin: ${fault} before everything was written.\n`, () => process.exit(EXIT.failed));

@@ -9,19 +9,19 @@ export function interruptSignal(): AbortSignal {
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
       received ??= name;
-      if (controller.signal.aborted) process.exit(interruptedCode());
+      if (controller.signal.aborted) process.exit(withSignal(EXIT.interrupted));
       controller.abort();
     });
   }
   return controller.signal;
 }
 
-/** As a shell tells it of a program that a signal has ended: 128 and the number of the signal. */
-export function interruptedCode(): number {
-  return 128 + constants.signals[received ?? "SIGINT"];
+/** Whether the terminal may be gone, and what is still done is done for the record. */
+export function isInterrupted(): boolean {
+  return received !== null;
 }
 
-/** The code to leave with: what was interrupted says by what. */
+/** The code to leave with. As shells tell it, what a signal has ended says by which: 128 and its number. */
 export function withSignal(code: ExitCode): number {
-  return code === EXIT.interrupted ? interruptedCode() : code;
+  return code === EXIT.interrupted ? 128 + constants.signals[received ?? "SIGINT"] : code;
 }

@@ -6,7 +6,13 @@ export function endAtExit(work: () => void): () => void {
   if (!isListening) {
     isListening = true;
     process.once("exit", () => {
-      for (const one of atExit) one();
+      for (const one of atExit) {
+        try {
+          one();
+        } catch {
+          // The others have their turn all the same.
+        }
+      }
     });
   }
   atExit.add(work);

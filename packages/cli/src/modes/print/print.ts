@@ -39,6 +39,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     ...(options.jsonSchemaFile === undefined ? {} : await boundTo(options.jsonSchemaFile)),
   });
   const documents: RunDocument[] = [];
+  current = { document: newDocument(session.id), session };
   try {
     for await (const prompt of input.prompts(session)) {
       const document = await runPrompt(prompt, session, { options, io });
@@ -69,6 +70,7 @@ async function runPrompt(
 ): Promise<RunDocument> {
   const document = newDocument(session.id);
   const startedAt = performance.now();
+  current = { document, session };
   const signal = own ? AbortSignal.any([io.signal, own]) : io.signal;
   if (prompt?.startsWith("/")) await checkCommand(prompt, session, { options, io });
   const text = prompt?.includes("@") ? await withFiles(prompt, session, { options, io }) : prompt;
@@ -97,6 +99,18 @@ async function checkCommand(prompt: string, session: Session, { options, io }: F
   if (fault === null) return;
   if (!options.isStreamInput) throw new UsageError(fault);
   io.output.note(`burin: ${visible(fault)}`);
+}
+
+let current: { readonly document: RunDocument; readonly session: Session } | null = null;
+
+/** The document of the run at work as far as it has come, for whoever has to tell that it goes no further. */
+export function documentSoFar(): RunDocument {
+  return current?.document ?? newDocument(null);
+}
+
+/** Ends what the session has started, and has it recorded. */
+export async function closeSession(): Promise<void> {
+  await current?.session.close();
 }
 
 async function takenUp(options: CommonOptions): Promise<Pick<SessionOptions, "resume" | "answer">> {
