@@ -93,6 +93,7 @@ export { type DiscoveryFailure, ToolRegistry, type ToolSource } from "./tools/to
 export {
   type Approval,
   BaseTool,
+  type CallApproval,
   type Confirmation,
   type Decision,
   type FileDiff,

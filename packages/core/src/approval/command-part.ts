@@ -9,6 +9,7 @@ import { TAKES_ANY_WORD, takesAnyText } from "./programs/any-text.ts";
 import { handedByFind } from "./programs/find.ts";
 import {
   type Argument,
+  BEYOND_RULES,
   type Below,
   type Finding,
   launchFinding,
@@ -69,7 +70,7 @@ function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
     const covering = everything ?? rule;
     const reason =
       covering === undefined ? "it only reads inside the root" : `${ruleInWords(covering)} covers it`;
-    const verdict = { text, verdict: "allow" as const, reason, isOnlyReading: false };
+    const verdict = { text, verdict: "allow" as const, reason, isOnlyReading: covering === undefined };
     return covering === undefined ? verdict : { ...verdict, rule: covering.text };
   }
   const asked = {
@@ -77,6 +78,7 @@ function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
     verdict: "ask" as const,
     reason: `\`${text}\` needs an approval: ${first.what}`,
     isOnlyReading: left.every(({ nature }) => nature === "outside"),
+    isBeyondRules: left.some(({ upTo }) => upTo === BEYOND_RULES),
   };
   const isGrantable = (finding: Finding) => !isAlwaysAsked(finding) && finding.upTo < command.words.length;
   const canBeGranted =
@@ -301,7 +303,7 @@ function scriptFindings({ text, at }: Extract<Launch, { kind: "script" }>, judgi
   const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.inner() };
   const open = judgeLine(line, inner).find(({ verdict }) => verdict === "ask");
   const what = line.problems[0] ?? open?.reason;
-  return what === undefined ? [] : [launchFinding(what, at)];
+  return what === undefined ? [] : [launchFinding(what, open?.isBeyondRules ? BEYOND_RULES : at)];
 }
 
 /** Any word may be what a program writes to, unless it is known to do nothing but read. */

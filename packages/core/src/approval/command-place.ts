@@ -1,5 +1,6 @@
 import { globMatcher } from "../text/glob-pattern.ts";
 import { protectedFile } from "../text/protected-files.ts";
+import type { GitUse, RepositoryFault } from "../workspace/git-repository.ts";
 import type { Below, Reach } from "./programs/finding.ts";
 
 /** Where a command would run, and what is known of that place. */
@@ -25,8 +26,8 @@ export interface CommandPlace {
   readonly projectFolderOf?: (program: string) => string | null;
   /** The command is for cmd or PowerShell, whose grammar nobody here reads. */
   readonly isOtherShell?: boolean;
-  /** The setting that makes git run a program in that folder, or null. Without it only the first folder is trusted. */
-  readonly repositoryProgram?: (directory: string) => string | null;
+  /** What git would do in that folder beside what its words say, or null. Without it only the first folder is trusted. */
+  readonly repositoryFault?: (directory: string, use: GitUse) => RepositoryFault | null;
 }
 
 /** What is known of all paths below a folder, links followed. */
@@ -163,15 +164,15 @@ export class CommandReach implements Reach {
     return found;
   }
 
-  repositoryProgram(): string | null {
-    const known = this.#place?.repositoryProgram;
+  repositoryFault(use: GitUse): RepositoryFault | null {
+    const { root = "", repositoryFault } = this.#place ?? {};
     for (const folder of this.#current) {
-      if (folder === null) return "the repository is outside the root";
-      if (known !== undefined) {
-        const program = known(absolute(this.#place?.root ?? "", folder));
-        if (program !== null) return program;
+      if (folder === null) return { nature: "outside", what: "the repository is outside the root" };
+      if (repositoryFault !== undefined) {
+        const fault = repositoryFault(absolute(root, folder), use);
+        if (fault !== null) return fault;
       } else if (folder.join("/") !== this.#start?.join("/")) {
-        return "this folder may be a repository of its own";
+        return { nature: "program", what: "this folder may be a repository of its own" };
       }
     }
     return null;

@@ -136,6 +136,85 @@ describe("rules that allow", () => {
   });
 });
 
+describe("what a rule does not name", () => {
+  const fault = { nature: "program", what: "git would run `touch x`" } as const;
+  const place = { root: "/project", repositoryFault: () => fault };
+
+  it.each([
+    ["git status", "git status"],
+    ["git log", "git log -p"],
+    ["git commit -m x", "git commit -m x"],
+    ["git", "cd src && git diff"],
+    ["sh -c 'git status'", "sh -c 'git status'"],
+    ["xargs git show", "xargs git show"],
+    ["find . -exec git log ';'", "find . -exec git log ';'"],
+  ])("P21 allow %j does not cover what the repository plants in %j", (allow, command) => {
+    expect(judged(command, { place, allow: [allow] })).toMatchObject({ verdict: "ask", grants: [] });
+    const granted = [rule(allow)];
+    const confirmation = { kind: "exec", title: "", command, parts: [], grants: [] } as const;
+    const request = {
+      tool: "run_shell_command",
+      kind: "execute",
+      confirmation,
+      subjects: [],
+      place,
+    } as const;
+    expect(judge(request, "default", { allow: [], ask: [], deny: [], granted }).verdict).toBe("ask");
+  });
+
+  it("P21 a rule for every command covers it, and so does yolo", () => {
+    expect(judged("git status", { place, allow: [""] }).verdict).toBe("allow");
+    expect(judged("git status", { place, mode: "yolo" }).verdict).toBe("allow");
+  });
+});
+
+describe("what runs because it only reads", () => {
+  it.each([
+    ["git log --oneline | head -3", {}, "wholly"],
+    ["cd src && git status", { allow: ["git status"] }, "wholly"],
+    ["git status && npm test", { allow: ["npm test"] }, "partly"],
+    ["cd src && npm test", { allow: ["npm test"] }, undefined],
+    ["npm test", { allow: ["npm test"] }, undefined],
+    ["timeout 9 npm test", { allow: ["npm test"] }, undefined],
+    ["git log", { allow: [""] }, undefined],
+    ["git log", { mode: "yolo" }, undefined],
+    ["cat /etc/hosts", {}, undefined],
+  ] as const)("P21 P53 %j with %j is held to reading: %s", (command, given, reads) => {
+    const place = { root: "/project", repositoryFault: () => null };
+    expect(judged(command, { ...given, place }).reads).toBe(reads);
+  });
+
+  it("says of each part whether it only reads", () => {
+    const { parts } = judged("git log; npm test", { allow: ["npm test"] });
+    expect(parts?.map(({ isOnlyReading }) => isOnlyReading)).toEqual([true, false]);
+  });
+});
+
+describe("settings of git", () => {
+  it.each([
+    "git config --global -l",
+    "git config --system --list",
+    "git config -l",
+    "git config --get-regexp .",
+  ])("P19 asks before it shows those outside the root: %j", (command) => {
+    expect(judged(command)).toMatchObject({ verdict: "ask" });
+  });
+
+  it.each(["git config --get http.extraheader", "git config --get url.https://x@y.insteadof"])(
+    "P19 asks before it shows one that may be a password: %j",
+    (command) => {
+      expect(judged(command)).toMatchObject({ verdict: "ask" });
+    },
+  );
+
+  it.each(["git config --local -l", "git config --get user.name", "git config --local --get-regexp 'x.*'"])(
+    "P22 those of the repository and of the person's name are shown unasked: %j",
+    (command) => {
+      expect(judged(command)).toMatchObject({ verdict: "allow" });
+    },
+  );
+});
+
 describe("modes", () => {
   it.each([
     "touch x",
@@ -203,8 +282,11 @@ describe("the place of a command", () => {
     expect(judged("cat /other/../x", { place }).verdict).toBe("ask");
     const leadsOutside = (path: string) => path.includes("/link");
     expect(judged("cat src/link/x", { place: { root: "/project", leadsOutside } }).verdict).toBe("ask");
-    const repositoryProgram = (folder: string) => (folder === "/project" ? "core.fsmonitor" : null);
-    const hostile = { root: "/project", repositoryProgram };
+    const fault = { nature: "program", what: "core.fsmonitor" } as const;
+    const hostile = {
+      root: "/project",
+      repositoryFault: (folder: string) => (folder === "/project" ? fault : null),
+    };
     expect(judged("git status", { place: hostile, allow: ["git"] })).toMatchObject({ verdict: "ask" });
     expect(judged("cd sub && git status", { place: hostile }).verdict).toBe("allow");
   });

@@ -121,11 +121,20 @@ function judgedByParts(
   const named = new Set(parts.map(({ rule }) => rule));
   const rules = everything === undefined ? allow.filter(({ text }) => named.has(text)) : [everything];
   const [only] = rules;
+  const reads = everything === undefined ? readsOf(judgeParts(line, [], place)) : undefined;
+  const read = { ...(reads === undefined ? {} : { reads }), parts };
   if (only === undefined) {
-    return { verdict: "allow", reason: "it does nothing but read inside the root", parts };
+    return { verdict: "allow", reason: "it does nothing but read inside the root", ...read };
   }
   const reason = `${rules.map(ruleInWords).join(" and ")} ${rules.length === 1 ? "covers" : "cover"} it`;
-  return { verdict: "allow", reason, rule: only.text, parts };
+  return { verdict: "allow", reason, rule: only.text, ...read };
+}
+
+/** A rule that covers what only reads anyway gives it no more than it needs. */
+function readsOf(parts: readonly PartVerdict[]): Verdict["reads"] {
+  const reading = parts.filter(({ verdict }) => verdict === "allow");
+  if (reading.length === parts.length) return "wholly";
+  return reading.some(({ text }) => /\bgit\b/.test(text)) ? "partly" : undefined;
 }
 
 /** One rule for each part that is not allowed; none at all when one of them cannot be covered by any rule. */

@@ -1,3 +1,5 @@
+import type { CallApproval } from "../tools/tools.ts";
+
 /** One simple command of a command line, judged by itself. */
 export interface PartVerdict {
   /** As written. */
@@ -8,8 +10,10 @@ export interface PartVerdict {
   readonly rule?: string;
   /** The rule that would cover it from now on; absent when none can. */
   readonly grant?: string;
-  /** It is asked about for nothing but where it reads. */
+  /** It does nothing but read; when it is asked about, then for nothing but where. */
   readonly isOnlyReading: boolean;
+  /** It would do more than its words say, so no rule that names them covers it. */
+  readonly isBeyondRules?: boolean;
 }
 
 /** What was decided about a call, and why. */
@@ -23,6 +27,8 @@ export interface Verdict {
   readonly rule?: string;
   /** For `ask`: the rules that "always" would store; empty when no rule can make this question go away. */
   readonly grants?: readonly string[];
+  /** Of a command line that runs unasked: how much of it only reads, and is held to that as it runs. */
+  readonly reads?: CallApproval["reads"];
   /** Of a command line: every simple command in it. */
   readonly parts?: readonly PartVerdict[];
 }

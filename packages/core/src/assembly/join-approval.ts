@@ -11,23 +11,25 @@ interface ApprovalGround {
   readonly rules: Rules;
   readonly grants: Grants;
   readonly roots: readonly string[];
-  readonly commands: Pick<Commands, "shell" | "searchPath">;
+  readonly surroundings: Commands["surroundings"];
 }
 
 /** The approval policy with all that it knows of this place. The grammar of commands is loaded with the first call. */
-export function lazyApproval({ current, rules, grants, roots, commands }: ApprovalGround) {
+export function lazyApproval({ current, rules, grants, roots, surroundings: ground }: ApprovalGround) {
   return async (request: ApprovalRequest): Promise<Verdict> => {
-    const [{ judge }, { surroundings }, { lookAround }] = await Promise.all([
+    const [{ judge }, { surroundings }, { lookAround }, { gitRepositories }] = await Promise.all([
       import("../approval/approval-policy.ts"),
       import("../workspace/command-surroundings.ts"),
       import("../workspace/tree-below.ts"),
+      import("../workspace/git-repository.ts"),
     ]);
-    const { shell, searchPath } = commands;
+    const { shell } = ground;
     const place = {
       root: roots[0] ?? "",
       includeDirectories: roots.slice(1),
       ...surroundings(roots),
-      ...lookAround(roots, searchPath),
+      ...lookAround(roots, ground.environment.PATH ?? ""),
+      repositoryFault: gitRepositories({ roots, ...ground }),
       isOtherShell: shell.kind === "cmd" || shell.kind === "powershell",
     };
     const judged = (granted: readonly Rule[]) =>

@@ -83,7 +83,13 @@ export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) 
   const discovery = discoveryOf({ settings, options, registry, workspace, commands, forServers });
   const grants = grantsOf(home, workspace.root);
   const judgeIn = (mode: { readonly mode: ApprovalMode }) =>
-    lazyApproval({ current: mode, rules, grants, roots: workspace.roots, commands });
+    lazyApproval({
+      current: mode,
+      rules,
+      grants,
+      roots: workspace.roots,
+      surroundings: commands.surroundings,
+    });
   const approval = judgeIn(current);
   const notes: string[] = [];
   const report = (message: string) => void notes.push(message);

@@ -4,7 +4,15 @@ import { coerceArguments } from "../messages/check-schema.ts";
 import type { FunctionCall } from "../messages/function-call.ts";
 import { messageOf } from "../text/error-message.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
-import type { Confirmation, Decision, GrantScope, Tool, ToolError } from "../tools/tools.ts";
+import type {
+  CallApproval,
+  Confirmation,
+  Decision,
+  GrantScope,
+  OnUpdate,
+  Tool,
+  ToolError,
+} from "../tools/tools.ts";
 import {
   answered,
   asked,
@@ -149,13 +157,15 @@ export class Scheduler {
     work.report({ status: "validating" }, tool.getDescription(args));
     const approval = await this.#approval(work, tool, hooked);
     if ("status" in approval) return approval;
-    work.report({ status: "executing", ...approval });
+    const { reads, ...told } = approval;
+    work.report({ status: "executing", ...told });
     if (hasEffect(tool)) await this.#needs.recorded?.();
     work.signal.throwIfAborted();
     let isOver = false;
-    const done = tool.execute(args, work.signal, (display) => {
+    const onUpdate: OnUpdate = (display) => {
       if (!isOver) work.report({ status: "executing", display });
-    });
+    };
+    const done = tool.execute(args, work.signal, onUpdate, reads === undefined ? {} : { reads });
     try {
       return await orLeftBehind(work.call, done.then(answered), work.signal);
     } finally {
@@ -171,7 +181,7 @@ export class Scheduler {
     const judge = async () => withHook(await this.#needs.judge(request), hooked);
     const judged = await judge();
     const { verdict, reason } = judged;
-    if (verdict === "allow") return {};
+    if (verdict === "allow") return approvedBy(judged);
     if (verdict === "deny") return denied(tool, reason);
     const question = asked(confirmation || plainQuestion(tool, work.call), judged);
     work.report({ status: "awaiting_approval", confirmation: question, reason });
@@ -180,7 +190,10 @@ export class Scheduler {
     const before = this.#alwaysCount;
     return this.#ask(async () => {
       // The "always" of a call that ran beside this one may have answered it while it waited.
-      if (this.#alwaysCount !== before && (await judge()).verdict === "allow") return {};
+      if (this.#alwaysCount !== before) {
+        const again = await judge();
+        if (again.verdict === "allow") return approvedBy(again);
+      }
       let answer: unknown;
       try {
         answer = await orAborted(() => confirm(question, work.signal), work.signal);
@@ -225,8 +238,12 @@ export class Scheduler {
 }
 
 /** The call may run. */
-interface Approved {
+interface Approved extends CallApproval {
   readonly notice?: string;
+}
+
+function approvedBy({ reads }: Verdict): Approved {
+  return reads === undefined ? {} : { reads };
 }
 
 const INTERRUPTED = "interrupted before it was done";

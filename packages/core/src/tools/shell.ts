@@ -3,7 +3,14 @@ import type { CommandRequest } from "../workspace/command-request.ts";
 import type { CommandRun, ShellEnd } from "../workspace/command-run.ts";
 import type { Commands } from "../workspace/commands.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import { BaseTool, type Confirmation, type OnUpdate, type ToolError, type ToolResult } from "./tools.ts";
+import {
+  BaseTool,
+  type CallApproval,
+  type Confirmation,
+  type OnUpdate,
+  type ToolError,
+  type ToolResult,
+} from "./tools.ts";
 
 export interface ShellParams {
   readonly command?: string;
@@ -157,7 +164,11 @@ export class Shell extends BaseTool<ShellParams> {
     return null;
   }
 
-  async execute(params: ShellParams, signal: AbortSignal, onUpdate?: OnUpdate): Promise<ToolResult> {
+  async execute(
+    params: ShellParams,
+    signal: AbortSignal,
+    ...[onUpdate, { reads } = {}]: [onUpdate?: OnUpdate, approval?: CallApproval]
+  ): Promise<ToolResult> {
     if (params.command === undefined) return this.#onBackground(params);
     signal.throwIfAborted();
     const request: CommandRequest = {
@@ -165,6 +176,7 @@ export class Shell extends BaseTool<ShellParams> {
       directory: await this.#workspace.resolve(params.directory ?? "."),
       exception: params.sandbox_exception ?? "none",
       terminal: params.terminal ?? false,
+      ...(reads === undefined ? {} : { reads }),
     };
     const run = await this.#commands.start(request);
     if (params.is_background) return this.#inBackground(run, request, params.timeout);
@@ -225,13 +237,13 @@ export class Shell extends BaseTool<ShellParams> {
 
   async #refusal(run: CommandRun, request: CommandRequest, hasFailed: boolean): Promise<string | null> {
     if (request.exception === "unlimited") return null;
-    const { sandbox } = await this.#commands.sandbox();
+    const { sandbox } = await this.#commands.sandbox(request);
     if (sandbox === null) return null;
     const { outputText, sandboxRefusal } = await telling();
     return sandboxRefusal(outputText(run.output.soFar(), MOST_CHARACTERS), {
       hasFailed,
       mode: sandbox.mode,
-      hasNetwork: this.#commands.hasNetwork || request.exception === "network",
+      hasNetwork: this.#commands.hasNetworkFor(request),
       roots: this.#commands.roots,
     });
   }

@@ -100,6 +100,15 @@ export type Approval = Exclude<Decision, { readonly outcome: "cancel" }>;
 /** Live output while a call runs; each update replaces the one before. */
 export type OnUpdate = (display: ToolDisplay) => void;
 
+/** How a call came to run, for a tool that goes about it differently. */
+export interface CallApproval {
+  /**
+   * Of a command line that nobody said yes to: all of it only reads and it is held to that, or git only looks
+   * beside what a rule covers.
+   */
+  readonly reads?: "wholly" | "partly";
+}
+
 /** One capability that a model can ask for, built in, discovered or registered by an embedder. */
 export interface Tool<Params extends object = Record<string, unknown>> {
   readonly name: string;
@@ -127,7 +136,12 @@ export interface Tool<Params extends object = Record<string, unknown>> {
    * not when a mode or a rule allowed the call.
    */
   approvedByPerson?(params: Params, confirmation: Confirmation, answer: Approval): void;
-  execute(params: Params, signal: AbortSignal, onUpdate?: OnUpdate): Promise<ToolResult>;
+  execute(
+    params: Params,
+    signal: AbortSignal,
+    onUpdate?: OnUpdate,
+    approval?: CallApproval,
+  ): Promise<ToolResult>;
 }
 
 /** The part of the contract that is alike for most tools: validation by schema, and no question asked. */
@@ -139,7 +153,12 @@ export abstract class BaseTool<Params extends object = Record<string, unknown>> 
   abstract readonly kind: ToolKind;
 
   abstract getDescription(params: Params): string;
-  abstract execute(params: Params, signal: AbortSignal, onUpdate?: OnUpdate): Promise<ToolResult>;
+  abstract execute(
+    params: Params,
+    signal: AbortSignal,
+    onUpdate?: OnUpdate,
+    approval?: CallApproval,
+  ): Promise<ToolResult>;
 
   validateToolParams(params: Params): string | null {
     const fault = schemaError(this.parameterSchema, params);

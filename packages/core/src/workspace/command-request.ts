@@ -29,6 +29,8 @@ export interface CommandRequest {
   readonly exception: "none" | "network" | "unlimited";
   /** The command has a terminal of its own. */
   readonly terminal?: boolean;
+  /** It was let through because it, or git in it, does nothing but read: then it gets no chance to do more. */
+  readonly reads?: "wholly" | "partly";
 }
 
 /** A command that goes on by itself. */

@@ -1,9 +1,8 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { leadsOutside, repositoryProgram, surroundings } from "./command-surroundings.ts";
+import { leadsOutside, surroundings } from "./command-surroundings.ts";
 
 let base: string;
 let root: string;
@@ -19,8 +18,6 @@ beforeEach(() => {
 afterEach(() => {
   rmSync(base, { recursive: true });
 });
-
-const git = (...args: string[]) => execFileSync("git", args, { cwd: root, encoding: "utf8" });
 
 describe("leadsOutside", () => {
   it("P38 follows links, also for what does not exist yet", () => {
@@ -52,39 +49,5 @@ describe("filesBelow", () => {
     expect(filesBelow(join(root, "nowhere"))).toEqual([]);
     for (let index = 0; index < 10_000; index += 1) writeFileSync(join(root, "src", String(index)), "");
     expect(surroundings([root]).filesBelow(root)).toBeNull();
-  });
-});
-
-describe("repositoryProgram", () => {
-  it("finds nothing in a repository as git makes it, nor where there is none", () => {
-    expect(repositoryProgram(root)).toBeNull();
-    git("init", "-q");
-    git("config", "core.fsmonitor", "false");
-    git("config", "user.name", "Ada");
-    git("config", "alias.st", "status");
-    git("remote", "add", "origin", "https://example.org/x.git");
-    expect(repositoryProgram(join(root, "src"))).toBeNull();
-  });
-
-  it.each([
-    ["core.fsmonitor", "touch canary"],
-    ["diff.external", "touch canary"],
-    ["diff.x.textconv", "touch canary"],
-    ["filter.x.clean", "touch canary"],
-    ["core.hooksPath", "hooks"],
-    ["include.path", "../other"],
-  ])("P21 finds %s", (key, value) => {
-    git("init", "-q");
-    git("config", key, value);
-    expect(repositoryProgram(root)).toBe(key.toLowerCase());
-    expect(repositoryProgram(join(root, "src"))).toBe(key.toLowerCase());
-  });
-
-  it("finds one in a linked work tree, and one on the line of its section", () => {
-    git("init", "-q");
-    git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x");
-    git("worktree", "add", "-q", join(base, "tree"));
-    writeFileSync(join(root, ".git/config"), "[core] fsmonitor = evil\n");
-    expect(repositoryProgram(join(base, "tree"))).toBe("core.fsmonitor");
   });
 });

@@ -1,6 +1,5 @@
-import { type Dirent, readdirSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { readText } from "../disk/regular-file.ts";
+import { type Dirent, readdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { globMatcher } from "../text/glob-pattern.ts";
 import { isWithin } from "./paths.ts";
 
@@ -15,7 +14,6 @@ export function surroundings(roots: readonly string[]) {
     leadsOutside: once((path, isPattern) => leadsOutside(path, isPattern, roots)),
     realPaths: once(realPaths),
     filesBelow: once(filesBelow),
-    repositoryProgram: once(repositoryProgram),
   };
 }
 
@@ -116,81 +114,4 @@ function namesIn(folder: string): string[] {
   } catch {
     return [];
   }
-}
-
-/**
- * Settings of a repository that make git run a program while it only reads, or that bring in other settings. An
- * alias is none of them: it cannot stand in the place of a command that git knows.
- */
-const PROGRAMS: readonly RegExp[] = [
-  /^core\.(fsmonitor|pager|editor|sshcommand|askpass|hookspath|worktree|gitproxy|alternaterefscommand)$/,
-  /^(diff|pager|credential|gpg|include|includeif|sequence|interactive|man|browser)\./,
-  /^(filter|merge|difftool|mergetool)\..*\.(clean|smudge|process|driver|cmd)$/,
-  /^extensions\.(worktreeconfig|partialclone)$/,
-  /^remote\..*\.(uploadpack|receivepack|vcs|promisor)$/,
-  /^submodule\..*\.update$/,
-  /^(uploadpack|protocol|url|ssh)\./,
-];
-
-/** Of these only a value that is not plainly harmless counts. */
-const HARMLESS = /^(core\.fsmonitor|diff\.[^.]*)$/;
-const HARMLESS_DIFF =
-  /^diff\.(algorithm|renames|renamelimit|mnemonicprefix|colormoved|context|noprefix|submodule)$/;
-
-/**
- * The setting of the repository around a folder that makes git run a program, or null. A person's own
- * settings outside the repository are theirs and do not count.
- */
-export function repositoryProgram(folder: string): string | null {
-  const gitFolder = gitFolderOf(folder);
-  if (gitFolder === null) return null;
-  for (const name of ["config", "config.worktree"]) {
-    const found = programIn(textOf(join(gitFolder, name)));
-    if (found !== null) return found;
-  }
-  return null;
-}
-
-function gitFolderOf(folder: string): string | null {
-  for (let at = folder; ; at = dirname(at)) {
-    const found = join(at, ".git");
-    try {
-      if (statSync(found).isDirectory()) return found;
-      const link = /^gitdir:\s*(.+?)\s*$/m.exec(textOf(found))?.[1];
-      if (link !== undefined) return commonFolder(resolve(at, link));
-    } catch {
-      // There is none here; the repository may begin further up.
-    }
-    if (dirname(at) === at) return null;
-  }
-}
-
-/** A linked work tree has its settings in the repository that it belongs to. */
-function commonFolder(gitFolder: string): string {
-  const common = textOf(join(gitFolder, "commondir")).trim();
-  return common === "" ? gitFolder : resolve(gitFolder, common);
-}
-
-function textOf(file: string): string {
-  try {
-    return readText(file, 16 * 1024 * 1024) ?? "";
-  } catch {
-    return "";
-  }
-}
-
-function programIn(config: string): string | null {
-  let section = "";
-  for (const line of config.split(/\r?\n/)) {
-    const head = /^\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line);
-    if (head) section = `${head[1]}.${head[2] === undefined ? "" : `${head[2]}.`}`;
-    // A key may stand on the line of its section.
-    const entry = /^(?:\s*\[[^\]]*\])?\s*([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$/.exec(line);
-    const key = `${section}${entry?.[1] ?? ""}`.toLowerCase();
-    if (!entry || !PROGRAMS.some((pattern) => pattern.test(key))) continue;
-    const value = (entry[2] ?? "true").trim().toLowerCase();
-    if (HARMLESS.test(key) && (value === "false" || HARMLESS_DIFF.test(key))) continue;
-    return key;
-  }
-  return null;
 }

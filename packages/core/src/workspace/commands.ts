@@ -36,13 +36,18 @@ export class Commands implements CommandsGround {
     return this.#options.network;
   }
 
-  get roots(): readonly string[] {
-    return this.#options.roots;
+  hasNetworkFor({ exception, reads }: CommandRequest): boolean {
+    return exception === "network" || (this.#options.network && reads !== "wholly");
   }
 
-  /** The folders in which commands look for programs, as PATH lists them. */
-  get searchPath(): string {
-    return this.#options.environment.PATH ?? "";
+  /** What a command would be given, for whoever judges it. */
+  get surroundings() {
+    const { environment, passEnvironment } = this.#options;
+    return { shell: this.shell, environment, passEnvironment };
+  }
+
+  get roots(): readonly string[] {
+    return this.#options.roots;
   }
 
   /** Ends what a Burin that crashed has left behind, once. Resolves to the count of processes. */
@@ -50,9 +55,9 @@ export class Commands implements CommandsGround {
     return hasRun(this.#options.home) ? (await this.#work()).endLeftBehind() : 0;
   }
 
-  /** Which limits commands run in, found out at the first call. */
-  async sandbox(): Promise<SandboxState> {
-    return (await this.#work()).sandbox();
+  /** Which limits commands run in, or this one does; found out at the first call. */
+  async sandbox(request?: CommandRequest): Promise<SandboxState> {
+    return (await this.#work()).sandbox(request);
   }
 
   /**

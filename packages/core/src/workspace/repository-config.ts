@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { isWithin } from "./paths.ts";
-import { printedBy } from "./run-process.ts";
+import { waitForOutput } from "./run-process.ts";
 import { lstatOf } from "./sandbox-place.ts";
 import { findProgram } from "./shell-program.ts";
 
@@ -114,9 +114,9 @@ interface Asking {
 export function askGit(args: readonly string[], { cwd, env }: Asking): string | null {
   const git = findProgram("git");
   if (git === null) return null;
-  return printedBy(git, args, {
+  const { output, fault } = waitForOutput(git, args, {
     cwd,
-    milliseconds: LONGEST_MS,
+    longestMs: LONGEST_MS,
     env: {
       PATH: process.env.PATH,
       LC_ALL: "C",
@@ -127,4 +127,5 @@ export function askGit(args: readonly string[], { cwd, env }: Asking): string | 
       ...(env ?? { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" }),
     },
   });
+  return fault === null ? output.toString() : null;
 }

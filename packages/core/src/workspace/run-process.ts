@@ -25,7 +25,6 @@ export interface ProcessEnd {
 /** How long a process that was asked to end may take. */
 const GRACE_MS = 500;
 const MOST_ERROR_CHARACTERS = 2000;
-const MOST_PRINTED_BYTES = 4 * 1024 * 1024;
 const IS_WINDOWS = process.platform === "win32";
 
 /**
@@ -91,13 +90,6 @@ function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
   } catch {
     // It has ended by itself.
   }
-}
-
-/** Where and how long a program that is only asked something runs. */
-interface Asking {
-  readonly cwd: string;
-  readonly env: NodeJS.ProcessEnv;
-  readonly milliseconds: number;
 }
 
 /** A process that goes on for as long as it likes, watched by whoever started it. */
@@ -189,20 +181,34 @@ export function succeeds(program: string, args: readonly string[]): Promise<bool
   });
 }
 
-/** What a short program of the system's own prints; null when it fails or takes longer. Blocks. */
-export function printedBy(program: string, args: readonly string[], asking: Asking): string | null {
-  const { cwd, env, milliseconds } = asking;
+const MOST_ANSWER_BYTES = 32 * 1024 * 1024;
+
+export interface ProgramOutput {
+  readonly output: Buffer;
+  /** What it said when it failed, or why it was ended. */
+  readonly fault: string | null;
+}
+
+/** Nothing else goes on until the program has answered, so it must be a short one; what takes too long is killed. */
+export function waitForOutput(
+  program: string,
+  args: readonly string[],
+  {
+    longestMs,
+    ...place
+  }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly longestMs: number },
+): ProgramOutput {
   const done = spawnSync(program, args, {
-    cwd,
-    env,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "ignore"],
-    timeout: milliseconds,
+    ...place,
+    timeout: longestMs,
     killSignal: "SIGKILL",
-    maxBuffer: MOST_PRINTED_BYTES,
+    maxBuffer: MOST_ANSWER_BYTES,
+    stdio: ["ignore", "pipe", "pipe"],
     windowsHide: true,
   });
-  return done.status === 0 ? done.stdout : null;
+  const output = done.stdout ?? Buffer.alloc(0);
+  if (done.error !== undefined) return { output, fault: done.error.message };
+  return { output, fault: done.status === 0 ? null : String(done.stderr) || "it failed" };
 }
 
 /** Ends a tree at once, without asking. */

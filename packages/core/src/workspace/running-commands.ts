@@ -13,6 +13,7 @@ import type {
   CommandsOptions,
 } from "./command-request.ts";
 import { CommandRun } from "./command-run.ts";
+import { GIT_BESIDE_OTHERS, gitLooking, pathOutside } from "./git-environment.ts";
 import { OutputPipes } from "./output-pipe.ts";
 import { endLeftBehind, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
 import type { ProcessEntry } from "./process-table.ts";
@@ -22,14 +23,6 @@ import type { SandboxedCommand, SandboxPlan, SandboxState } from "./sandbox.ts";
 import { type ShellProgram, shellArguments } from "./shell-program.ts";
 import { vouchForAll } from "./vouched-files.ts";
 import { WorkspaceError } from "./workspace.ts";
-
-/** git puts its index right as it looks; where nothing may change it leaves it alone. */
-const LOOKING_ONLY = {
-  GIT_OPTIONAL_LOCKS: "0",
-  GIT_CONFIG_COUNT: "1",
-  GIT_CONFIG_KEY_0: "diff.autoRefreshIndex",
-  GIT_CONFIG_VALUE_0: "false",
-};
 
 /** Ended background commands that can still be asked for. */
 const MOST_REMEMBERED = 50;
@@ -75,13 +68,13 @@ export class RunningCommands {
     return this.#cleaned;
   }
 
-  get #isReadOnly(): boolean {
-    return this.#options.isReadOnly?.() ?? false;
+  #isReadOnly(request?: CommandRequest): boolean {
+    return request?.reads === "wholly" || (this.#options.isReadOnly?.() ?? false);
   }
 
   /** Which limits commands run in, found out at the first call. */
-  sandbox(): Promise<SandboxState> {
-    return this.#limits.state(this.#isReadOnly);
+  sandbox(request?: CommandRequest): Promise<SandboxState> {
+    return this.#limits.state(this.#isReadOnly(request));
   }
 
   /** What to start instead of a program that is no command of the shell tool. */
@@ -94,7 +87,6 @@ export class RunningCommands {
     assertDirectory(request.directory, this.#options.roots);
     void this.endLeftBehind();
     const pipes = this.#openPipes();
-    const env = this.#environment();
     this.#count += 1;
     const runId = `${this.#ledger.id}.${this.#count}`;
     const terminal = request.terminal ?? false;
@@ -108,10 +100,10 @@ export class RunningCommands {
       args: sandbox?.args ?? args,
       cwd: request.directory,
       env: {
-        ...env,
+        ...this.#environment(),
         PWD: request.directory,
         ...sandbox?.env,
-        ...(this.#isReadOnly ? LOOKING_ONLY : {}),
+        ...this.#looking(request, sandbox !== null),
         [RUN_VARIABLE]: inherited ? `${inherited} ${runId}` : runId,
       },
       isVerbatim: this.#shell.isVerbatim,
@@ -145,13 +137,21 @@ export class RunningCommands {
     return this.#env;
   }
 
-  async #limitsOf({ command, directory, exception, terminal }: CommandRequest): Promise<SandboxPlan | null> {
+  /** What keeps a command, and git in it, from more than looking; the sandbox does not know what a program is. */
+  #looking(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
+    if (!this.#isReadOnly(request)) return request.reads === "partly" ? GIT_BESIDE_OTHERS : {};
+    const path = pathOutside(this.#environment().PATH ?? "", this.#options.roots);
+    return { ...gitLooking({ mayRefresh: isSandboxed }), PATH: path };
+  }
+
+  async #limitsOf(request: CommandRequest): Promise<SandboxPlan | null> {
+    const { command, directory, exception, terminal } = request;
     if (exception === "unlimited") return null;
     const argv = [this.#shell.path, ...shellArguments(this.#shell, command)] as const;
-    const network = this.#options.network || exception === "network";
+    const network = exception === "network" || (this.#options.network && request.reads !== "wholly");
     const hasTerminal = terminal ?? false;
     const wrapped = { argv, cwd: directory, network, isAlone: hasTerminal, hasTerminal };
-    return this.#limits.plan(wrapped, this.#isReadOnly);
+    return this.#limits.plan(wrapped, this.#isReadOnly(request));
   }
 
   #openSession(): Session {

@@ -62,11 +62,15 @@ export function shellArguments(shell: ShellProgram, command: string): string[] {
 }
 
 /** Before PATH, because a package runner puts the project's own folder at PATH's front. */
-const SYSTEM_FOLDERS = ["/bin", "/usr/bin"];
+export const SYSTEM_FOLDERS = ["/bin", "/usr/bin"];
 
 /** The first executable file of that name in the system's folders and in those that PATH names absolutely. */
-export function findProgram(name: string, path = process.env.PATH ?? ""): string | null {
-  for (const folder of [...SYSTEM_FOLDERS, ...path.split(delimiter)]) {
+export function findProgram(
+  name: string,
+  path = process.env.PATH ?? "",
+  before: readonly string[] = SYSTEM_FOLDERS,
+): string | null {
+  for (const folder of [...before, ...path.split(delimiter)]) {
     if (!isAbsolute(folder)) continue;
     const file = join(folder, name);
     try {

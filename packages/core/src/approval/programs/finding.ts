@@ -1,3 +1,5 @@
+import type { GitUse, RepositoryFault } from "../../workspace/git-repository.ts";
+
 /** A word that a program gets. */
 export interface Argument {
   readonly value: string;
@@ -26,9 +28,12 @@ export interface Below {
 export interface Finding {
   readonly nature: "unknown" | "launch" | "outside" | "destructive" | "protected";
   readonly what: string;
-  /** The last word that a rule must spell out to cover this. */
+  /** The last word that a rule must spell out to cover this; `BEYOND_RULES` where words cannot. */
   readonly upTo: number;
 }
+
+/** For what no words of a rule speak of: only a rule for every command covers it. */
+export const BEYOND_RULES = Number.POSITIVE_INFINITY;
 
 /** What may be asked about the place in which a command runs. */
 export interface Reach {
@@ -38,8 +43,8 @@ export interface Reach {
   outsideBelow(below: Below): string | null;
   /** The folder of the project in which alone that program would be found, or null. */
   projectFolderOf(program: string): string | null;
-  /** A setting that makes git run a program of the repository's choice, or null. */
-  repositoryProgram(): string | null;
+  /** Why git would run a program of the repository's choice here, or read outside the root; or null. */
+  repositoryFault(use: GitUse): RepositoryFault | null;
 }
 
 /** Judges the words of a program, the first being its name. No finding means: read-only, and inside the root. */

@@ -1,5 +1,6 @@
 import {
   type Argument,
+  BEYOND_RULES,
   type Finding,
   launchFinding,
   type ProgramReader,
@@ -38,6 +39,9 @@ const LAUNCHING_LETTERS: Readonly<Record<string, string>> = {
   difftool: "x",
 };
 
+/** Reading subcommands that look at the files, and so into submodules, where they start git once more. */
+const READS_FILES = new Set("status diff diff-files diff-index describe grep".split(" "));
+
 /** Where the subcommand stands: after the options of git itself. */
 export function gitSubcommand(words: readonly (string | null)[]): number {
   let index = 1;
@@ -58,8 +62,6 @@ export const git: ProgramReader = (words, reach) => {
     const isHarmless = words.length === 2 && words[1]?.value === "--version";
     return isHarmless ? [] : [...findings, unknownFinding("`git` has no subcommand here")];
   }
-  const program = reach.repositoryProgram();
-  if (program !== null) findings.push(launchFinding(`git would run a program here: ${program}`, at));
   const rest = words.slice(at);
   const destructive = destructiveWord(rest.map(({ value }) => value));
   if (destructive !== -1) {
@@ -69,6 +71,12 @@ export const git: ProgramReader = (words, reach) => {
   }
   const reading = Object.hasOwn(GIT_READING, name) ? GIT_READING[name] : undefined;
   const own = reading === undefined ? changing(rest, reach) : readingFindings(rest, reading, reach);
+  const changes = own.some(({ nature }) => nature !== "outside");
+  const fault = reach.repositoryFault({ changes, readsFiles: READS_FILES.has(name), subcommand: name });
+  if (fault !== null) {
+    const nature = fault.nature === "outside" ? "outside" : "launch";
+    findings.push({ nature, what: fault.what, upTo: BEYOND_RULES });
+  }
   return [...findings, ...own.map((finding) => shifted(finding, at))];
 };
 
@@ -109,8 +117,23 @@ function readingFindings(words: readonly Argument[], reading: GitReading, reach:
   if (!reads(words[0]?.value ?? "", read, reading)) {
     findings.push(unknownFinding(`\`git ${words[0]?.value}\` changes the repository here`));
   }
-  if (words[0]?.value === "config" && findings.length > 0) findings.push(settingsOfGit());
-  return findings;
+  if (words[0]?.value !== "config") return findings;
+  return [...findings, ...(findings.length > 0 ? [settingsOfGit()] : []), ...shownSettings(read)];
+}
+
+/** Settings of a person that say who they are and how git works for them. The rest may hold passwords. */
+const PLAIN_SETTINGS =
+  /^(?:user|author|committer|core|init|branch|remote|pull|push|fetch|merge|rebase|diff|commit|tag|color|log|status|format)\./i;
+
+/** Beside the repository's own settings git tells those of the person and of the machine. */
+function shownSettings({ options, operands }: Options): Finding[] {
+  if (options.some(({ name }) => name === "--local" || name === "--worktree")) return [];
+  const wide = options.find(({ name }) => /^(?:-l|--list|--get-regexp|--global|--system)$/.test(name));
+  const named = operands.find(({ value }) => !PLAIN_SETTINGS.test(value));
+  const index = wide?.index ?? named?.index;
+  if (index === undefined) return [];
+  const what = "settings of git outside the root would be shown, which may hold passwords";
+  return [{ nature: "outside", what, upTo: index }];
 }
 
 function givesPattern({ options }: Options): boolean {

@@ -1,0 +1,57 @@
+import { delimiter, isAbsolute } from "node:path";
+import { leadsOutside } from "./command-surroundings.ts";
+import { SYSTEM_FOLDERS } from "./shell-program.ts";
+
+/** Settings of git that stand above those of every file, as variables. */
+function asVariables(settings: Readonly<Record<string, string>>): Record<string, string> {
+  const variables: Record<string, string> = { GIT_CONFIG_COUNT: String(Object.keys(settings).length) };
+  for (const [index, [key, value]] of Object.entries(settings).entries()) {
+    variables[`GIT_CONFIG_KEY_${index}`] = key;
+    variables[`GIT_CONFIG_VALUE_${index}`] = value;
+  }
+  return variables;
+}
+
+/** A folder that only looks like a repository is none: its settings came with the files. */
+const ONLY_REAL_REPOSITORIES = { "safe.bareRepository": "explicit" };
+
+/** For a line in which git looks beside what a rule allows: nothing that could change what the rule is for. */
+export const GIT_BESIDE_OTHERS = { ...asVariables(ONLY_REAL_REPOSITORIES), GIT_OPTIONAL_LOCKS: "0" };
+
+/**
+ * For git that may do nothing but look: no hook, no watcher, no network, nobody who is asked for a password. With
+ * `mayRefresh` it may try to put its index right, which tells touched files from changed ones.
+ */
+export function gitLooking({ mayRefresh }: { readonly mayRefresh: boolean }): Record<string, string> {
+  const settings = {
+    ...ONLY_REAL_REPOSITORIES,
+    "core.fsmonitor": "false",
+    "core.hooksPath": process.platform === "win32" ? "NUL" : "/dev/null",
+    "credential.helper": "",
+    "diff.autoRefreshIndex": String(mayRefresh),
+    // What changed inside a submodule would be looked for in the repository there, whatever that is now.
+    "diff.submodule": "short",
+    "log.showSignature": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+  };
+  return {
+    ...asVariables(settings),
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_ALLOW_PROTOCOL: "none",
+    GIT_SSH_COMMAND: "false",
+    GIT_ASKPASS: "",
+    SSH_ASKPASS: "",
+    GIT_EDITOR: "false",
+    GIT_PAGER: "cat",
+    GIT_TERMINAL_PROMPT: "0",
+  };
+}
+
+/** The folders of PATH that are no place of the project, so that it cannot bring an `ls` or a `git` of its own. */
+export function pathOutside(path: string, roots: readonly string[]): string {
+  const folders = path.split(delimiter).filter(isAbsolute);
+  const isKept = (folder: string) => SYSTEM_FOLDERS.includes(folder) || leadsOutside(folder, false, roots);
+  return folders.filter(isKept).join(delimiter);
+}
