@@ -63,7 +63,8 @@ export class History {
     } else this.#messageOf(role).parts.push({ text });
   }
 
-  #addThought({ text, signature, callId }: Thought): void {
+  #addThought({ text, signature, callId, takesText }: Thought): void {
+    if (takesText) this.#takeTextBack();
     if (callId !== undefined) {
       if (signature !== undefined) this.#signatures.set(callId, signature);
       return;
@@ -77,6 +78,13 @@ export class History {
     }
     part.text = `${part.text ?? ""}${text}`;
     if (signature !== undefined) part.thoughtSignature = signature;
+  }
+
+  /** What the reply in hand has said so far becomes thought. */
+  #takeTextBack(): void {
+    const last = this.#messages.at(-1);
+    if (last?.role !== "model") return;
+    for (const part of last.parts) if (part.text !== undefined) part.thought = true;
   }
 
   /** A reply that begins anew has given thoughts only, and it stands alone at the end. */

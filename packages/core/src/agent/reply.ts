@@ -38,6 +38,7 @@ export async function* readReply(
         return { text, calls, usage, end: event };
       default:
         if (event.type === "usage") usage = event.usage;
+        if (event.type === "thought" && event.takesText) text = "";
         yield note(event);
     }
   }

@@ -13,6 +13,7 @@ export class AnthropicReply implements ReplyReader {
   readonly #takenIds: ReadonlySet<string>;
   /** What was signed so far in each block that is open. */
   readonly #signatures = new Map<unknown, string>();
+  readonly #callIndexes = new Set<number | string>();
   #index: unknown = 0;
   #usage: Usage | undefined;
   #stopReason = "";
@@ -109,6 +110,7 @@ export class AnthropicReply implements ReplyReader {
     switch (block.type) {
       case "tool_use": {
         const { id, name, input } = block;
+        this.#callIndexes.add(this.#callIndex());
         const isWhole = isRecord(input) && Object.keys(input).length > 0;
         this.#calls.add([{ index: this.#callIndex(), id, name, ...(isWhole ? { arguments: input } : {}) }]);
         return [];
@@ -129,6 +131,8 @@ export class AnthropicReply implements ReplyReader {
   #readDelta(delta: JsonRecord): ModelEvent[] {
     switch (delta.type) {
       case "input_json_delta":
+        // A tool that the service runs itself has input, too; it is no call to us.
+        if (!this.#callIndexes.has(this.#callIndex())) return [];
         this.#calls.add([{ index: this.#callIndex(), arguments: delta.partial_json }]);
         return [];
       case "thinking_delta":

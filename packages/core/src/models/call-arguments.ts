@@ -33,7 +33,17 @@ function readArguments(given: string | JsonRecord, fate: ArgumentsFate): ReadArg
     const kind = Array.isArray(value) ? "a list" : `a ${typeof value}`;
     return failed(`The arguments must be one JSON object, and ${kind} came. Nothing was run.`);
   }
-  return failed(cutMessage(text, fate));
+  const read = failed(cutMessage(text, fate));
+  if (fate.ending === "complete" && !fate.limited) UNREAD.set(read.args, text);
+  return read;
+}
+
+/** The texts of arguments that came whole and are not valid JSON, by the arguments that stand for them. */
+const UNREAD = new WeakMap<JsonRecord, string>();
+
+/** What came for arguments that could not be read, where nothing of it is missing. */
+export function unreadArguments({ args }: { readonly args: JsonRecord }): string | undefined {
+  return UNREAD.get(args);
 }
 
 /** No tool takes so much, and what writes JSON would fail on some thousands. */

@@ -1,11 +1,16 @@
+import type { FunctionCall } from "../messages/function-call.ts";
 import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted-json.ts";
 import type { ModelEvent, ModelFailure, Usage } from "./chat-model.ts";
+import { type ReasoningDetail, readDetails } from "./reasoning-details.ts";
 import { brokenOff, closingEvents, count, emptyReply, type ReplyReader, withheld } from "./reply-reader.ts";
 import { reportedFailure } from "./service-failure.ts";
-import { TextCalls } from "./text-calls.ts";
+import { TextCalls, type WrittenCallRules } from "./text-calls.ts";
+import { type ContentPiece, ThinkTags } from "./think-tags.ts";
+import { ownedSignature } from "./thought-signature.ts";
 import { ToolCallAssembly } from "./tool-call-assembly.ts";
 
-const LIMIT_REASONS: ReadonlySet<string> = new Set(["length", "max_tokens", "model_length"]);
+const OVERFLOW_REASON = "model_context_window_exceeded";
+const LIMIT_REASONS: ReadonlySet<string> = new Set(["length", "max_tokens", "model_length", OVERFLOW_REASON]);
 const WITHHELD_REASONS: ReadonlySet<string> = new Set(["content_filter", "safety", "sensitive"]);
 const BROKEN_REASONS: ReadonlySet<string> = new Set([
   "error",
@@ -18,6 +23,10 @@ export class ChatCompletionsReply implements ReplyReader {
   readonly #calls = new ToolCallAssembly();
   readonly #takenIds: ReadonlySet<string>;
   readonly #text: TextCalls;
+  readonly #tags = new ThinkTags();
+  readonly #details: ReasoningDetail[] = [];
+  /** What goes back with the message as a whole. */
+  #extra: unknown;
   #usage: Usage | undefined;
   #finishReason = "";
   #doneSeen = false;
@@ -30,9 +39,13 @@ export class ChatCompletionsReply implements ReplyReader {
    * `takenIds` are the call ids of the history, which no new call may carry; `offered` are the tools that a
    * call written as text may name.
    */
-  constructor(takenIds: ReadonlySet<string>, offered: ReadonlySet<string> = new Set()) {
+  constructor(
+    takenIds: ReadonlySet<string>,
+    offered: ReadonlySet<string> = new Set(),
+    rules?: WrittenCallRules,
+  ) {
     this.#takenIds = takenIds;
-    this.#text = new TextCalls(offered);
+    this.#text = new TextCalls(offered, rules);
   }
 
   get isDone(): boolean {
@@ -66,14 +79,16 @@ export class ChatCompletionsReply implements ReplyReader {
       return [];
     }
     this.#usage = usageOf(chunk.usage) ?? this.#usage;
-    if (!Array.isArray(chunk.choices) && !isRecord(chunk.usage)) this.#unreadable ??= data;
-    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+    const isKnown = Array.isArray(chunk.choices) || isRecord(chunk.usage) || isRecord(chunk.message);
+    if (!isKnown) this.#unreadable ??= data;
+    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : ollamaChoice(chunk);
     return isRecord(choice) ? this.#readChoice(choice) : [];
   }
 
   finish(): ModelEvent[] {
     const reason = this.#finishReason.toLowerCase();
     const isLimited = LIMIT_REASONS.has(reason);
+    const rest = this.#spoken(this.#tags.finish());
     const complete = this.isComplete || this.#usage !== undefined;
     const ending = isLimited ? "limit" : complete ? "complete" : "open";
     const failure = this.#failure ?? this.#verdict();
@@ -83,8 +98,18 @@ export class ChatCompletionsReply implements ReplyReader {
       failure === undefined && !isLimited,
       this.#takenIds,
     );
-    const rest: ModelEvent[] = text === "" ? [] : [{ type: "text", text }];
-    const all = [...structured, ...calls].map((call) => ({ call }));
+    if (text !== "") rest.push({ type: "text", text });
+    const details = this.#details.length > 0 ? { reasoning_details: this.#details } : {};
+    const goesBack = { ...details, ...(this.#extra === undefined ? {} : { extra_content: this.#extra }) };
+    if (Object.keys(goesBack).length > 0) {
+      rest.push({ type: "thought", text: "", signature: ownedSignature("chat", JSON.stringify(goesBack)) });
+    }
+    if (calls.length > 0) rest.push({ type: "notice", message: writtenNotice(calls) });
+    const all = [...structured, ...calls].map((call) => {
+      const extra = this.#calls.extraOf(call);
+      if (extra === undefined) return { call };
+      return { call, signature: ownedSignature("chat", JSON.stringify({ extra_content: extra })) };
+    });
     return [...rest, ...closingEvents({ calls: all, usage: this.#usage, failure, isLimited })];
   }
 
@@ -95,17 +120,30 @@ export class ChatCompletionsReply implements ReplyReader {
     const delta = isRecord(choice.delta) ? choice.delta : choice.message;
     if (!isRecord(delta)) return [];
     const events: ModelEvent[] = [];
-    // Some services send the same reasoning under both names.
-    const thought = textIn(delta.reasoning_content) || textIn(delta.reasoning) || thinkingIn(delta.content);
+    const detailed = readDetails(delta.reasoning_details, this.#details);
+    // Some services send the same reasoning under several names.
+    const thought =
+      textIn(delta.reasoning_content) || textIn(delta.reasoning) || thinkingIn(delta.content) || detailed;
     if (thought !== "") events.push({ type: "thought", text: thought });
+    this.#extra = delta.extra_content ?? this.#extra;
     const text = textIn(delta.content) || textIn(delta.refusal);
-    if (text !== "") {
+    events.push(...this.#spoken(this.#tags.add(text)));
+    if (delta.tool_calls) this.#calls.add(delta.tool_calls);
+    if (delta.function_call) this.#calls.add([{ index: "legacy", function: delta.function_call }]);
+    return events;
+  }
+
+  #spoken(pieces: readonly ContentPiece[]): ModelEvent[] {
+    return pieces.flatMap(({ text, isThought, takesText }): ModelEvent[] => {
+      if (isThought) {
+        if (!takesText) return [{ type: "thought", text }];
+        this.#textSeen = false;
+        return [{ type: "thought", text: this.#text.forget() + text, takesText }];
+      }
       this.#textSeen = true;
       const shown = this.#text.add(text);
-      if (shown !== "") events.push({ type: "text", text: shown });
-    }
-    if (delta.tool_calls) this.#calls.add(delta.tool_calls);
-    return events;
+      return shown === "" ? [] : [{ type: "text", text: shown }];
+    });
   }
 
   #loseChunk(data: string): void {
@@ -125,9 +163,23 @@ export class ChatCompletionsReply implements ReplyReader {
     }
     const promisesCalls = reason === "tool_calls" || reason === "function_call";
     const isEmpty = !this.#textSeen && this.#calls.isEmpty;
+    if (isEmpty && reason === OVERFLOW_REASON) {
+      return { type: "context_length", message: "The conversation is longer than the model's window." };
+    }
     if (isEmpty && (reason === "" || promisesCalls)) return emptyReply(this.#unreadable);
     return this.#isLastUnreadable && !this.isComplete && this.#calls.isEmpty ? brokenOff() : undefined;
   }
+}
+
+function writtenNotice(calls: readonly FunctionCall[]): string {
+  const names = calls.map(({ name }) => name).join(", ");
+  return `The model wrote a call into its text (${names}); it is taken as made. model.callsInText: off leaves such calls in the text.`;
+}
+
+/** Ollama's own form of a chunk, one to a line. */
+function ollamaChoice({ message, done, done_reason: reason }: JsonRecord): JsonRecord | undefined {
+  if (!isRecord(message)) return undefined;
+  return { delta: message, finish_reason: done === true ? (reason ?? "stop") : null };
 }
 
 function errorIn(chunk: JsonRecord): unknown {

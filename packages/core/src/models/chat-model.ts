@@ -35,6 +35,8 @@ export interface Thought {
   readonly text: string;
   /** Ends the reasoning so far and goes back with it, unchanged; see `Part.thoughtSignature`. */
   readonly signature?: string;
+  /** All text of this reply so far was thought as well: only now it has become plain. */
+  readonly takesText?: true;
   /** The signature goes back with this function call instead. */
   readonly callId?: string;
 }

@@ -38,8 +38,14 @@ const SEARCHED = ["openai", "anthropic", "gemini"] as const;
 /** What settings and environment name; null when they name no model, or no service that would have it. */
 export function chooseModel(settings: ModelSettings, environment: NodeJS.ProcessEnv): ModelChoice | null {
   const choice = namedChoice(settings, environment);
-  const { timeoutSeconds } = settings;
-  return choice && timeoutSeconds !== undefined ? { ...choice, silenceMs: timeoutSeconds * 1000 } : choice;
+  const { timeoutSeconds, callsInText } = settings;
+  return (
+    choice && {
+      ...choice,
+      ...(timeoutSeconds === undefined ? {} : { silenceMs: timeoutSeconds * 1000 }),
+      ...(callsInText === undefined ? {} : { callsInText }),
+    }
+  );
 }
 
 /** The variable that holds the key of the chosen service. */

@@ -11,8 +11,11 @@ import { retrying } from "./retry.ts";
 export function configuredModel(settings: ModelSettings, environment: NodeJS.ProcessEnv): ChatModel | null {
   const first = chooseModel(settings, environment);
   if (!first) return null;
-  const { fallbacks = [], timeoutSeconds } = settings;
-  const shared = timeoutSeconds === undefined ? {} : { timeoutSeconds };
+  const { fallbacks = [], timeoutSeconds, callsInText } = settings;
+  const shared = {
+    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+    ...(callsInText === undefined ? {} : { callsInText }),
+  };
   const models = fallbacks.map((entry) => {
     const named: NamedModel = typeof entry === "string" ? { name: entry } : entry;
     const choice = chooseModel({ ...named, ...shared }, environment);

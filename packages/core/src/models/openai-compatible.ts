@@ -7,9 +7,16 @@ const CHAT_COMPLETIONS: Protocol = {
   path: (base) => (base.endsWith("/chat/completions") ? base : `${base}/chat/completions`),
   headers: (key): Record<string, string> => (key === "" ? {} : { authorization: `Bearer ${key}` }),
   body: chatCompletionsBody,
-  reply: async ({ tools }, takenIds) => {
-    const { ChatCompletionsReply } = await import("./chat-completions-reply.ts");
-    return new ChatCompletionsReply(takenIds, new Set(tools.map(({ name }) => name)));
+  reply: async (request, takenIds, isAllowed) => {
+    const [{ ChatCompletionsReply }, { isToldAlready }] = await Promise.all([
+      import("./chat-completions-reply.ts"),
+      import("./repeated-call.ts"),
+    ]);
+    const offered = new Set(request.tools.map(({ name }) => name));
+    return new ChatCompletionsReply(takenIds, offered, {
+      isAllowed,
+      isRepeated: (call, written) => isToldAlready(call, written, request),
+    });
   },
   quirks: async () => (await import("./chat-quirks.ts")).chatQuirk,
 };

@@ -4,7 +4,6 @@ import type { Message } from "../messages/message.ts";
 import type { InlineData, Part } from "../messages/parts.ts";
 import { isRecord } from "../messages/untrusted-json.ts";
 import type { ModelRequest } from "./chat-model.ts";
-import { type SchemaDialect, schemaFor } from "./clean-schema.ts";
 import type { Lessons } from "./lessons.ts";
 import { isShownImage } from "./media.ts";
 import { wireName } from "./wire-names.ts";
@@ -16,28 +15,30 @@ export interface PreparedRequest extends ModelRequest {
   readonly conversation: object;
 }
 
-interface Schemas {
-  readonly dialect: SchemaDialect;
-  /** Loaded where a schema has need of it. */
-  readonly narrow: ((schema: JsonSchema) => JsonSchema) | undefined;
-}
+const PLAIN_KEYWORDS: ReadonlySet<string> = new Set(
+  "type description properties required items enum minimum maximum minItems maxItems minLength maxLength pattern default additionalProperties".split(
+    " ",
+  ),
+);
 
-/** Whether a service of a narrow dialect would refuse this schema: see `narrow-schema.ts`. */
-export function isWide(schema: unknown): boolean {
-  if (!isRecord(schema) || !schema.type || schema.anyOf || schema.oneOf || schema.allOf || schema.$ref)
-    return true;
-  const { properties = {}, items, required, type } = schema;
-  if (type === "array" ? isWide(items) : items) return true;
-  const inner = isRecord(properties) ? properties : {};
-  const isUnknown = (name: unknown): boolean => !(String(name) in inner);
-  return Object.values(inner).some(isWide) || (Array.isArray(required) && required.some(isUnknown));
+/** Whether every service takes the schema as it stands, so that nothing has to be loaded to write it anew. */
+export function isPlain(schema: unknown, isTop = true): boolean {
+  if (!isRecord(schema) || typeof schema.type !== "string") return false;
+  const { properties = {}, items, required = [], type, additionalProperties } = schema;
+  if (!Object.keys(schema).every((key) => PLAIN_KEYWORDS.has(key)) || isRecord(additionalProperties))
+    return false;
+  if (isTop ? type !== "object" || schema.enum !== undefined : false) return false;
+  if (type === "array" ? !isPlain(items, false) : items !== undefined) return false;
+  if (!isRecord(properties) || !Array.isArray(required)) return false;
+  const isKnown = (name: unknown): boolean => Object.hasOwn(properties, String(name));
+  return required.every(isKnown) && Object.values(properties).every((inner) => isPlain(inner, false));
 }
 
 /** The request without what the service is known to refuse, each tool under a name and a schema that it takes. */
 export function prepareRequest(
   request: ModelRequest,
   lessons: Lessons,
-  { dialect, narrow }: Schemas,
+  written: (schema: JsonSchema) => JsonSchema,
 ): PreparedRequest {
   const ownNames = new Map<string, string>();
   const tools: FunctionDeclaration[] = [];
@@ -46,8 +47,7 @@ export function prepareRequest(
     // Two tools of one name would have the service refuse all of them; the first one keeps it.
     if (lessons.tools.has(tool.name) || ownNames.has(name)) continue;
     ownNames.set(name, tool.name);
-    const clean = schemaFor(tool.parameters, dialect);
-    const parameters = lessons.schemaOf(tool.name, narrow ? narrow(clean) : clean);
+    const parameters = lessons.schemaOf(tool.name, written(tool.parameters));
     tools.push({ name, description: tool.description, parameters });
   }
   const { system } = request;

@@ -1,9 +1,12 @@
+import type { JsonSchema } from "../messages/json-schema.ts";
+import type { Part } from "../messages/parts.ts";
+import type { CallsInText } from "../settings/settings.ts";
 import { BodyBytes } from "./body-bytes.ts";
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "./chat-model.ts";
 import type { SchemaDialect } from "./clean-schema.ts";
 import { exchange } from "./exchange.ts";
 import { Lessons } from "./lessons.ts";
-import { isWide, type PreparedRequest, prepareRequest } from "./prepare-request.ts";
+import { isPlain, type PreparedRequest, prepareRequest } from "./prepare-request.ts";
 import type { Outcome } from "./read-answer.ts";
 import type { ReplyReader } from "./reply-reader.ts";
 import { shownUrl } from "./shown-url.ts";
@@ -17,6 +20,8 @@ export interface ServiceOptions {
   readonly apiKey?: string;
   /** The longest silence of the service that is waited for. */
   readonly silenceMs?: number;
+  /** Whether calls that the model writes into its text are run. */
+  readonly callsInText?: CallsInText;
 }
 
 /** What one protocol lays down. */
@@ -28,8 +33,8 @@ export interface Protocol {
   headers(apiKey: string): Readonly<Record<string, string>>;
   /** In pieces; a longer conversation gives those of the shorter one first, where the protocol allows it. */
   body(model: string, request: PreparedRequest, quirks: ReadonlySet<string>): readonly string[];
-  /** Asked for when the request is on its way; what reads replies is loaded only then. */
-  reply(request: PreparedRequest, takenIds: ReadonlySet<string>): Promise<ReplyReader>;
+  /** `isWriter`: calls in the text count. Asked for when the request is on its way; what reads replies is loaded only then. */
+  reply(request: PreparedRequest, takenIds: ReadonlySet<string>, isWriter: boolean): Promise<ReplyReader>;
   /** What a refusal teaches of the service's habits; asked for when there is one. */
   quirks(): Promise<(refusal: string, quirks: ReadonlySet<string>) => string | undefined>;
 }
@@ -145,11 +150,9 @@ async function* learningReply(
   request: ModelRequest,
 ): AsyncGenerator<ModelEvent, void, undefined> {
   const { lessons, protocol } = asking.service;
-  const { dialect } = protocol;
-  const isNarrowing = dialect === "full" && request.tools.some(({ parameters }) => isWide(parameters));
-  const narrow = isNarrowing ? (await import("./narrow-schema.ts")).narrowSchema : undefined;
+  const written = await schemaWriter(protocol, request);
   for (let learned = 0; ; learned += 1) {
-    const prepared = prepareRequest(request, lessons, { dialect, narrow });
+    const prepared = prepareRequest(request, lessons, written);
     let isSilent = true;
     const events = requestOnce(asking, prepared);
     let next = await events.next();
@@ -169,6 +172,16 @@ async function* learningReply(
   }
 }
 
+/** The tools of our own have schemas that need no change for most services. */
+async function schemaWriter(
+  { dialect }: Protocol,
+  { tools }: ModelRequest,
+): Promise<(schema: JsonSchema) => JsonSchema> {
+  if (dialect === "full" && tools.every(({ parameters }) => isPlain(parameters))) return (schema) => schema;
+  const { toolSchema } = await import("./tool-schema.ts");
+  return (schema) => toolSchema(schema, dialect);
+}
+
 async function* requestOnce(
   { service, endpoint, connection }: Asking,
   prepared: PreparedRequest,
@@ -181,14 +194,33 @@ async function* requestOnce(
     silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
     connection,
   };
-  const events = exchange(open, () => protocol.reply(prepared, callIds(prepared)));
+  const isWriter = mayWriteCalls(service, prepared);
+  const events = exchange(open, () => protocol.reply(prepared, callIds(prepared), isWriter));
   let next = await events.next();
   for (; !next.done; next = await events.next()) {
     const event = next.value;
     if (event.type !== "function_call") yield event;
-    else yield { type: "function_call", call: { ...event.call, name: prepared.ownName(event.call.name) } };
+    else {
+      lessons.makesCalls ||= !isWritten(event.call.id);
+      const { ownCall } = await import("./own-call.ts");
+      yield { type: "function_call", call: ownCall(event.call, prepared) };
+    }
   }
   return next.value;
+}
+
+/** Whether calls in the text of the model count: by default where it has never made one in the proper way. */
+function mayWriteCalls({ options, lessons }: Service, { history }: ModelRequest): boolean {
+  const { callsInText = "auto" } = options;
+  if (callsInText !== "auto") return callsInText === "on";
+  const isMade = ({ functionCall }: Part): boolean =>
+    functionCall !== undefined && !isWritten(functionCall.id);
+  return !lessons.makesCalls && !history.some(({ parts }) => parts.some(isMade));
+}
+
+/** The ids of calls that were found in text begin so; see `freshCallId`. */
+function isWritten(id = ""): boolean {
+  return /^text\d{5,}$/.test(id);
 }
 
 /** What the refusal teaches, and what the person should know of it; undefined when it teaches nothing. */

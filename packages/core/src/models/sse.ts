@@ -1,4 +1,5 @@
 import { createParser, type ParseError } from "eventsource-parser";
+import { parseJson } from "../messages/untrusted-json.ts";
 
 /** A server that never ends a line or an event must not fill the memory. */
 const MOST_BUFFERED_CHARACTERS = 64 * 1024 * 1024;
@@ -22,9 +23,14 @@ export async function* readServerSentEvents(
   yield* splitter.take();
 }
 
+/** Where no line has ended by then, it is no body of lines. */
+const MOST_FIRST_LINE = 1024 * 1024;
+
 /** Takes the text of a body piece by piece and gives what is complete. */
 class BodySplitter {
-  #kind: "unknown" | "events" | "whole" = "unknown";
+  #kind: "unknown" | "events" | "whole" | "lines" = "unknown";
+  /** Of a body of one JSON document to a line: the line that has not ended. */
+  #line = "";
   readonly #pieces: string[] = [];
   #pieceCharacters = 0;
   #ready: string[] = [];
@@ -45,6 +51,7 @@ class BodySplitter {
   add(text: string): void {
     if (this.#kind === "unknown") this.#kind = kindOf(text);
     if (this.#kind === "events") this.#parser.feed(text);
+    if (this.#kind === "lines") this.#readLines(text);
     if (this.#kind === "whole") this.#keep(text);
     if (this.#broken) throw this.#broken;
   }
@@ -53,6 +60,7 @@ class BodySplitter {
   end(): void {
     if (this.#kind === "events") this.#parser.feed("\n\n");
     if (this.#kind === "whole") this.#ready.push(this.#pieces.join(""));
+    if (this.#kind === "lines") this.#readLines("\n");
   }
 
   take(): string[] {
@@ -61,7 +69,26 @@ class BodySplitter {
     return taken;
   }
 
+  #readLines(text: string): void {
+    const lines = (this.#line + text).split("\n");
+    this.#line = lines.pop() ?? "";
+    this.#ready.push(...lines.filter((line) => line.trim() !== ""));
+    if (this.#line.length > MOST_BUFFERED_CHARACTERS) {
+      throw new Error(`The answer has a line of more than ${MOST_BUFFERED_CHARACTERS} characters`);
+    }
+  }
+
   #keep(text: string): void {
+    if (this.#pieceCharacters < MOST_FIRST_LINE && text.includes("\n")) {
+      const whole = this.#pieces.join("") + text;
+      const [first = ""] = whole.trimStart().split("\n", 1);
+      // A document that is laid out over several lines has none in its first.
+      if (first.startsWith("{") && parseJson(first) !== undefined) {
+        this.#kind = "lines";
+        this.#readLines(whole);
+        return;
+      }
+    }
     this.#pieces.push(text);
     this.#pieceCharacters += text.length;
     if (this.#pieceCharacters > MOST_BUFFERED_CHARACTERS) {

@@ -127,14 +127,30 @@ describe("P15 calls in the text", () => {
     expect(played(pieces).calls).toEqual([{ name: "cat", args: { content } }]);
   });
 
-  it("text on both sides of a call is shown in order, and only once", () => {
+  it("calls at the end are made, and those with words behind them stay in the text, in order and once", () => {
     const call = '<tool_call>{"name": "ls", "arguments": {}}</tool_call>';
-    expect(played([`before\n${call}\nafter\n`, call, "\nend"])).toEqual({
-      text: "before\n\nafter\n\nend",
-      calls: [
-        { name: "ls", args: {} },
-        { name: "ls", args: {} },
-      ],
+    const made = { name: "ls", args: {} };
+    expect(played([`before\n${call}\nafter\n`, call, `\n${call}\n`])).toEqual({
+      text: `before\n${call}\nafter\n`,
+      calls: [made, made],
     });
+    expect(played([`${call}\nafter`])).toEqual({ text: `${call}\nafter`, calls: [] });
+  });
+
+  it.each([
+    'I would write <tool_call>{"name": "ls", "arguments": {}}</tool_call>',
+    '> <tool_call>{"name": "ls", "arguments": {}}</tool_call>',
+    '> They wrote:\n<tool_call>{"name": "ls", "arguments": {}}</tool_call>',
+    '    <tool_call>{"name": "ls", "arguments": {}}</tool_call>',
+    '- <tool_call>{"name": "ls", "arguments": {}}</tool_call>',
+    '<p>\n<pre>\n<tool_call>{"name": "ls", "arguments": {}}</tool_call>',
+    '<!-- hidden\n<tool_call>{"name": "ls", "arguments": {}}</tool_call>',
+    'They say \u201clook:\n<tool_call>{"name": "ls", "arguments": {}}</tool_call>',
+    '```\n<tool_call>{"name": "ls", "arguments": {}}</tool_call>',
+    'The line\n{"name": "ls", "arguments": {}}\nis in the file.',
+    'The line {"name": "ls", "arguments": {}}',
+  ])("no call is made by what is only shown: %j", (text) => {
+    expect(played([text])).toEqual({ text, calls: [] });
+    expect(played([...text])).toEqual({ text, calls: [] });
   });
 });

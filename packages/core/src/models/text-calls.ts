@@ -8,25 +8,43 @@ const LINE_START = 200;
 /** What came after the first written call waits for the end, when it is known what becomes of the call. */
 type Held = { readonly text: string } | { readonly calls: readonly WrittenCall[]; readonly text: string };
 
+/** Which written calls count at all. */
+export interface WrittenCallRules {
+  readonly isAllowed: boolean;
+  /** Whether the model may only repeat what it was told. */
+  readonly isRepeated: (call: WrittenCall, written: string) => boolean;
+}
+
+const NO_RULES: WrittenCallRules = { isAllowed: true, isRepeated: () => false };
+/** What is open in a text stays so until it is closed, and a call in it is shown, not made. */
+const OPEN_TAG =
+  /<(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)\b[^>]*>|<!--|\u201c/gi;
+const CLOSED_TAG =
+  /<\/(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)>|-->|\u201d/gi;
+
 /**
  * Finds the calls that a model writes into its text because its server does not know how to read them. Only
- * what names an offered tool and stands outside code is taken out; everything else stays text, in order and
- * once.
+ * what names an offered tool, begins a line outside code, quotes and markup, and has nothing behind it is
+ * taken out; everything else stays text, in order and once.
  */
 export class TextCalls {
   readonly #offered: ReadonlySet<string>;
+  readonly #rules: WrittenCallRules;
+  /** All that was let through. */
+  #shown = "";
+  #isInQuote = false;
   #pending = "";
   /** The start of what of the current line has been let through; lines may be very long. */
   #line = "";
-  #isInCode = false;
   /** The backticks or tildes that opened the code block that we are in. */
   #fence = "";
   #held: Held[] = [];
   /** A candidate is looked at again only when it has grown a good deal; that keeps long ones cheap. */
   #lookAgainAt = 0;
 
-  constructor(offered: ReadonlySet<string>) {
-    this.#offered = offered;
+  constructor(offered: ReadonlySet<string>, rules: WrittenCallRules = NO_RULES) {
+    this.#offered = rules.isAllowed ? offered : new Set();
+    this.#rules = rules;
   }
 
   /** Takes a piece of text and gives what can be shown already. */
@@ -34,6 +52,19 @@ export class TextCalls {
     if (this.#offered.size === 0) return piece;
     this.#pending += piece;
     return this.#pending.length < this.#lookAgainAt ? "" : this.#scan(false);
+  }
+
+  /** Gives what is held back as text, and begins anew: what came so far was no answer. */
+  forget(): string {
+    const text = this.#held.map((item) => item.text).join("") + this.#pending;
+    this.#held = [];
+    this.#pending = "";
+    this.#shown = "";
+    this.#line = "";
+    this.#fence = "";
+    this.#isInQuote = false;
+    this.#lookAgainAt = 0;
+    return text;
   }
 
   /**
@@ -51,19 +82,32 @@ export class TextCalls {
     else text += this.#pending;
     this.#pending = "";
     const used = new Set([...takenIds, ...made.map((call) => call.id)]);
+    const counts = made.length === 0 && this.#count();
     const calls: FunctionCall[] = [];
     for (const item of this.#held) {
       if (!("calls" in item)) text += item.text;
-      else if (made.length === 0) calls.push(...item.calls.map((call) => withId(call, used)));
+      else if (counts) calls.push(...item.calls.map((call) => withId(call, used)));
       else if (!item.calls.every((call) => made.some((one) => isSame(one, call)))) text += item.text;
     }
     const isOnlySpace = calls.length > 0 && text.trim() === "";
     return { text: isOnlySpace ? "" : text, calls };
   }
 
+  /** Whether what is held is at the end of the reply, in nothing that is open, and the model's own. */
+  #count(): boolean {
+    const last = this.#held.at(-1);
+    if (last && !("calls" in last) && last.text.trim() !== "") return false;
+    const opened = this.#shown.match(OPEN_TAG)?.length ?? 0;
+    if (opened > (this.#shown.match(CLOSED_TAG)?.length ?? 0)) return false;
+    return this.#held.every(
+      (item) => !("calls" in item) || !item.calls.some((call) => this.#rules.isRepeated(call, item.text)),
+    );
+  }
+
   #scan(isWhole: boolean): string {
     let shown = "";
     for (let step = this.#next(isWhole); step !== undefined; step = this.#next(isWhole)) shown += step;
+    this.#shown += shown;
     return shown;
   }
 
@@ -92,32 +136,33 @@ export class TextCalls {
     return "";
   }
 
-  /** Where in the rest of the line a call may begin. */
+  /** Where in the rest of the line a call may begin: at its start, and further in it is code. */
   #candidateIn(end: number): number | undefined {
     const rest = this.#pending.slice(0, end);
     const blank = rest.length - rest.trimStart().length;
-    if (this.#line.trim() === "" && (rest[blank] === "{" || rest[blank] === "[")) return blank;
-    let isInCode = this.#isInCode;
-    for (let at = 0; at < rest.length; at += 1) {
-      if (rest[at] === "`") isInCode = !isInCode;
-      else if (!isInCode && MARKERS.some((marker) => rest.startsWith(marker, at))) return at;
-    }
-    return undefined;
+    const indent = this.#line + rest.slice(0, blank);
+    if (this.#isInQuote || !/^ {0,3}$/.test(indent)) return undefined;
+    const isJson = rest[blank] === "{" || rest[blank] === "[";
+    return isJson || MARKERS.some((marker) => rest.startsWith(marker, blank)) ? blank : undefined;
   }
 
   #pass(length: number): string {
     const text = this.#pending.slice(0, length);
     this.#pending = this.#pending.slice(length);
     if (this.#line.length < LINE_START) this.#line += text.slice(0, LINE_START);
-    if ((text.split("`").length - 1) % 2 === 1) this.#isInCode = !this.#isInCode;
     if (text.endsWith("\n")) {
       this.#fence = fenceAfter(this.#fence, this.#line);
+      // A quote goes on in the lines that follow it, up to an empty one.
+      this.#isInQuote = /^\s*>/.test(this.#line) || (this.#isInQuote && this.#line.trim() !== "");
       this.#line = "";
-      this.#isInCode = false;
     }
     if (this.#held.length === 0) return text;
     this.#held.push({ text });
-    return "";
+    if (text.trim() === "") return "";
+    // With words behind it, it was no call.
+    const held = this.#held.map((item) => item.text).join("");
+    this.#held = [];
+    return held;
   }
 }
 
@@ -137,7 +182,7 @@ function partOfMarker(text: string): number {
 }
 
 function withId({ name, args }: WrittenCall, used: Set<string>): FunctionCall {
-  const id = freshCallId(used);
+  const id = freshCallId(used, "text");
   used.add(id);
   return { id, name, args };
 }

@@ -15,6 +15,8 @@ interface Fragment {
   readonly id: string;
   readonly name: string;
   readonly arguments: string | JsonRecord;
+  /** What the service wants back with the call. */
+  readonly extra: unknown;
 }
 
 interface GrowingCall {
@@ -26,6 +28,7 @@ interface GrowingCall {
   object?: JsonRecord;
   /** A piece of the stream got lost while this call was unfinished. */
   damaged: boolean;
+  extra: unknown;
   /** The chunk in which its name came last. */
   namedInChunk: number;
 }
@@ -37,6 +40,8 @@ interface GrowingCall {
  */
 export class ToolCallAssembly {
   readonly #calls: GrowingCall[] = [];
+  readonly #hosted = new Set<unknown>();
+  readonly #extras = new Map<string, unknown>();
   #last: GrowingCall | undefined;
   #chunk = 0;
 
@@ -49,7 +54,7 @@ export class ToolCallAssembly {
     this.#chunk += 1;
     const list = Array.isArray(toolCalls) ? toolCalls : [toolCalls];
     for (const item of list) {
-      if (isRecord(item)) this.#addFragment(fragmentOf(item));
+      if (isRecord(item) && !this.#isHosted(item)) this.#addFragment(fragmentOf(item));
     }
   }
 
@@ -60,6 +65,18 @@ export class ToolCallAssembly {
     }
   }
 
+  /** A tool that the service runs itself is told in the same list by some; it is no call to us. */
+  #isHosted({ type, index, function: called }: JsonRecord): boolean {
+    const isOther = typeof type === "string" && type !== "" && type !== "function" && !isRecord(called);
+    if (isOther) this.#hosted.add(index);
+    return isOther || (index !== undefined && this.#hosted.has(index) && !isRecord(called));
+  }
+
+  /** What goes back with a call of those that `finish` has given. */
+  extraOf({ id }: FunctionCall): unknown {
+    return this.#extras.get(id);
+  }
+
   /** The calls in the order in which they began, each with an id of its own. */
   finish(end: ReplyEnd): FunctionCall[] {
     const used = new Set(end.takenIds);
@@ -67,6 +84,7 @@ export class ToolCallAssembly {
     return calls.map((call) => {
       const id = call.id !== "" && !used.has(call.id) ? call.id : freshCallId(used);
       used.add(id);
+      if (call.extra !== undefined) this.#extras.set(id, call.extra);
       const read = parseCallArguments(call.object ?? call.text, {
         damaged: call.damaged,
         ending: call === this.#last ? end.ending : "complete",
@@ -79,13 +97,22 @@ export class ToolCallAssembly {
   #addFragment(fragment: Fragment): void {
     let call = this.#ownerOf(fragment);
     if (!call) {
-      call = { index: fragment.index, id: "", name: "", text: "", damaged: false, namedInChunk: 0 };
+      call = {
+        index: fragment.index,
+        id: "",
+        name: "",
+        text: "",
+        damaged: false,
+        extra: undefined,
+        namedInChunk: 0,
+      };
       this.#calls.push(call);
     }
     this.#last = call;
     call.index ??= fragment.index;
     call.id ||= fragment.id;
     call.name ||= fragment.name;
+    call.extra = fragment.extra ?? call.extra;
     if (fragment.name !== "") call.namedInChunk = this.#chunk;
     if (typeof fragment.arguments === "string") call.text += fragment.arguments;
     else call.object = fragment.arguments;
@@ -140,9 +167,9 @@ export class ToolCallAssembly {
 }
 
 /** An id not in use, made of nine letters and digits because some services accept no other form. */
-export function freshCallId(used: ReadonlySet<string>): string {
+export function freshCallId(used: ReadonlySet<string>, start: "call" | "text" = "call"): string {
   for (let number = used.size + 1; ; number += 1) {
-    const id = `call${String(number).padStart(5, "0")}`;
+    const id = `${start}${String(number).padStart(5, "0")}`;
     if (!used.has(id)) return id;
   }
 }
@@ -152,6 +179,7 @@ function fragmentOf(item: JsonRecord): Fragment {
   const { name, arguments: given } = called;
   const { index, id } = item;
   return {
+    extra: item.extra_content,
     index: typeof index === "number" || typeof index === "string" ? index : undefined,
     id: typeof id === "string" || typeof id === "number" ? String(id) : "",
     name: typeof name === "string" ? name.trim() : "",

@@ -31,6 +31,8 @@ const PLACES: Readonly<Record<string, Place>> = {
   "model.apiKeyEnv": "loosens",
   "model.fallbacks": "loosens",
   "model.contextWindow": "harmless",
+  // What a file says could become a call.
+  "model.callsInText": "loosens",
   // A budget of money is counted with these.
   "model.prices": "loosens",
   "permissions.allow": "loosens",

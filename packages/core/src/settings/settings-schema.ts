@@ -64,6 +64,11 @@ export const SETTINGS_SCHEMA: JsonSchema = {
         exclusiveMinimum: 0,
         description: "The longest silence of the service that is waited for. Default 600.",
       },
+      callsInText: {
+        enum: ["auto", "off", "on"],
+        description:
+          "Whether calls that the model writes at the end of its text are run. Default auto: while it has made none in the proper way.",
+      },
       contextWindow: {
         type: "integer",
         minimum: 1024,

@@ -107,6 +107,9 @@ interface FileSettings {
 /** The protocol that a model's service speaks; `openai` is chat completions, which most services know. */
 export type ModelProvider = "openai" | "openai-responses" | "anthropic" | "gemini";
 
+/** `auto`: while the model has made no call in the proper way. */
+export type CallsInText = "auto" | "off" | "on";
+
 export interface NamedModel {
   readonly provider?: ModelProvider;
   /** The model's name at its service; `provider/name` where that is unambiguous. */
@@ -128,6 +131,8 @@ export interface ModelPrice {
 export interface ModelSettings extends NamedModel {
   /** The longest silence of the service that is waited for; its length does not matter as long as it speaks. */
   readonly timeoutSeconds?: number;
+  /** Whether calls that the model writes into its text are run; `auto` when nothing is said. */
+  readonly callsInText?: CallsInText;
   /** How many tokens a request and its reply may take together; beats whatever is known of the model. */
   readonly contextWindow?: number;
   /** What models cost, by name; a budget of money needs it. */

@@ -55,14 +55,17 @@ const PARAMETERS: Record<string, JsonSchema> = {
     description: "For servers and watchers: answers at once with an id; the command goes on.",
   },
   on_timeout: {
+    type: "string",
     enum: ["end", "background"],
     description: "When the time is over: end it with all it started (default), or let it go on.",
   },
   sandbox_exception: {
+    type: "string",
     enum: ["network", "unlimited"],
     description: "Only after the sandbox refused something: with network, or without the sandbox. Asks.",
   },
   action: {
+    type: "string",
     enum: ACTIONS,
     description: "Instead of a command: list background commands; show or stop the one of background_id.",
   },
@@ -76,6 +79,7 @@ const WITH_TERMINAL: Record<string, JsonSchema> = {
     description: "Gives the command a terminal, for programs that do not work without one.",
   },
   action: {
+    type: "string",
     enum: [...ACTIONS, "input"],
     description:
       "Instead of a command: list background commands; show or stop the one of background_id, or type into its terminal.",

@@ -54,6 +54,7 @@ export class WebFetch extends BaseTool<WebFetchParams> {
         description: "A question that a model answers from the page, instead of the page.",
       },
       format: {
+        type: "string",
         enum: ["markdown", "text", "html"],
         description: "markdown (default): the main content; text: its words alone; html: the source.",
       },

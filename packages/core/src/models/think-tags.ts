@@ -1,0 +1,119 @@
+/** A piece of content; `takesText`: all that was shown before it was thought as well. */
+export interface ContentPiece {
+  readonly text: string;
+  readonly isThought: boolean;
+  readonly takesText?: true;
+}
+
+const OPENING = /^\s*<(think|thinking|thought)>/;
+const OPENINGS = ["<think>", "<thinking>", "<thought>"];
+/** Alone at an end of a line: an answer may speak of the tag, too. */
+const LONE = /(?:(?<=\n)[ \t]*<\/think>|<\/think>(?=[ \t]*\n))/;
+const LONE_LENGTH = "</think>".length;
+
+/**
+ * Takes the thoughts out of content in which a model says them between tags. Where a chat template has begun
+ * the thought already, only the closing tag comes, and what stood before it was no answer.
+ */
+export class ThinkTags {
+  #state: "start" | "thinking" | "text" = "start";
+  #closing = "";
+  #pending = "";
+  #mayBeLone = true;
+  /** The character before what is pending; a reply begins a line. */
+  #before = "\n";
+  /** Backticks so far: a tag between two of them is spoken of. */
+  #ticks = 0;
+
+  add(piece: string): ContentPiece[] {
+    this.#pending += piece;
+    return this.#take(false);
+  }
+
+  finish(): ContentPiece[] {
+    return this.#take(true);
+  }
+
+  #take(isWhole: boolean): ContentPiece[] {
+    const taken: ContentPiece[] = [];
+    for (let state: string = ""; state !== this.#state && this.#pending !== ""; ) {
+      state = this.#state;
+      taken.push(...this.#step(isWhole));
+    }
+    return taken.filter(({ text, takesText }) => text !== "" || takesText);
+  }
+
+  #step(isWhole: boolean): ContentPiece[] {
+    if (this.#state === "start") return this.#begin(isWhole);
+    return this.#state === "thinking" ? this.#think(isWhole) : this.#speak(isWhole);
+  }
+
+  #begin(isWhole: boolean): ContentPiece[] {
+    const [whole, name] = OPENING.exec(this.#pending) ?? [];
+    if (whole !== undefined) {
+      this.#closing = `</${name}>`;
+      this.#state = "thinking";
+      this.#mayBeLone = false;
+      this.#pending = this.#pending.slice(whole.length).replace(/^\r?\n/, "");
+      return [];
+    }
+    const start = this.#pending.trimStart();
+    const mayOpen = OPENINGS.some(
+      (tag) => tag.startsWith(start.slice(0, tag.length)) && start.length < tag.length,
+    );
+    if (mayOpen && !isWhole) return [];
+    this.#state = "text";
+    return [];
+  }
+
+  #think(isWhole: boolean): ContentPiece[] {
+    const end = this.#pending.indexOf(this.#closing);
+    if (end !== -1) {
+      const text = this.#pending.slice(0, end);
+      this.#pending = this.#pending.slice(end + this.#closing.length).trimStart();
+      this.#state = "start";
+      return [{ text, isThought: true }];
+    }
+    return [{ text: this.#pass(isWhole ? 0 : beginningOf(this.#closing, this.#pending)), isThought: true }];
+  }
+
+  #speak(isWhole: boolean): ContentPiece[] {
+    const { length } = this.#before;
+    const whole = this.#before + this.#pending + (isWhole ? "\n" : "");
+    const found = this.#mayBeLone ? LONE.exec(whole) : null;
+    if (found && this.#isOutsideCode(found.index - length)) {
+      const text = this.#pending.slice(0, found.index - length);
+      this.#pending = this.#pending.slice(found.index - length + found[0].length).trimStart();
+      this.#mayBeLone = false;
+      return [{ text, isThought: true, takesText: true }];
+    }
+    // The tag, and what stands on both sides of it, has to come whole.
+    const kept = this.#mayBeLone && !isWhole ? beginningOf("\n</think>\n", this.#pending) : 0;
+    return [{ text: this.#pass(kept), isThought: false }];
+  }
+
+  #isOutsideCode(end: number): boolean {
+    return (this.#ticks + ticksIn(this.#pending.slice(0, end))) % 2 === 0;
+  }
+
+  #pass(kept: number): string {
+    const text = this.#pending.slice(0, this.#pending.length - kept);
+    this.#pending = this.#pending.slice(text.length);
+    this.#ticks += ticksIn(text);
+    this.#before = text.slice(-1) || this.#before;
+    return text;
+  }
+}
+
+function ticksIn(text: string): number {
+  return text.split("`").length - 1;
+}
+
+/** How much of the end may be the beginning of the tag; of one that a line break leads, also without that. */
+function beginningOf(tag: string, text: string): number {
+  const forms = tag.startsWith("\n") ? [tag, tag.slice(1)] : [tag];
+  for (let length = Math.min(text.length, LONE_LENGTH + 4); length > 0; length -= 1) {
+    if (forms.some((form) => form.length > length && form.startsWith(text.slice(-length)))) return length;
+  }
+  return 0;
+}
