@@ -32,7 +32,19 @@ export function printedNames(command: SimpleCommand | undefined): Below | null {
   if (name === "find") {
     return command.words.some(({ isGlob }) => isGlob) ? null : printedByFind(command.words.map(asArgument));
   }
-  return printsRelativeNames(words) ? { folders: ["."], names: [], hasLinks: true, isText: true } : null;
+  if (!printsRelativeNames(words)) return null;
+  return { folders: searchedFolders(words), names: [], hasLinks: true, isText: true };
+}
+
+/** Where the names of files that hold a text come from, if the words say it plainly. */
+function searchedFolders([name = "", ...rest]: readonly string[]): readonly string[] {
+  // Letters without a value; a pattern given in another way would leave the first operand a folder.
+  const isPlain = rest.every((word) =>
+    /^(?:[^-].*|-[rRnlLiIEFwxHhsZzoPvq]+|--(?:in|ex)clude[\w-]*=.*)$/s.test(word),
+  );
+  const [, ...folders] = rest.filter((word) => !word.startsWith("-"));
+  const isSearch = name.endsWith("grep") || name === "rg";
+  return isSearch && isPlain && folders.length > 0 ? folders : ["."];
 }
 
 function asArgument({ value, isGlob }: ShellWord) {

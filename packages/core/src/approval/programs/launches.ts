@@ -122,6 +122,8 @@ function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapp
   if (name === "env" && words.some((word) => word !== null && /^(?:-\w*S|--s)/.test(word))) {
     return [{ kind: "unseen" }];
   }
+  // It only tells where a program is.
+  if (name === "command" && /^-[vV]$/.test(words[1] ?? "")) return [];
   const to = words.length;
   let from = 1;
   while (from < to) {

@@ -218,7 +218,7 @@ function dateOperands({ operands }: Options): Finding[] {
 /** Programs that read and print, by name. */
 export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   ...Object.fromEntries(
-    "cat head tail nl tac rev stat df realpath readlink fold fmt expand unexpand comm cmp join od column"
+    "cat head tail nl tac rev stat df realpath readlink fold fmt expand unexpand comm cmp join od column base64 base32 strings"
       .split(" ")
       .map((name) => [name, reading()]),
   ),
@@ -231,7 +231,7 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
     "whoami uptime tty nproc arch hostname logname".split(" ").map((name) => [name, NOTHING]),
   ),
   ...Object.fromEntries(
-    "echo true false : seq basename dirname id groups which".split(" ").map((name) => [name, TEXT_ONLY]),
+    "echo true false : seq basename dirname id groups which expr".split(" ").map((name) => [name, TEXT_ONLY]),
   ),
   ls: reading("", [], /^-(?:[a-zA-Z1]*[LH]|-deref)/),
   hexdump: reading("f"),

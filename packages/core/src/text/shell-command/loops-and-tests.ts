@@ -15,9 +15,11 @@ export function isPlainName(name: string): boolean {
   return NAME.test(name);
 }
 
-/** The words of `{1..5}`; null for any other word. */
+/** The words of `{1..5}` and of `$(seq 1 5)`; null for any other word. */
 export function loopWords({ text }: Word): Variable[] | null {
-  const [, from, to] = /^\{(\d{1,6})\.\.(\d{1,6})\}$/.exec(text) ?? [];
+  const range =
+    /^\{(\d{1,6})\.\.(\d{1,6})\}$/.exec(text) ?? /^\$\(seq (?:(\d{1,6}) )?(\d{1,6})\)$/.exec(text);
+  const [, from = range?.[0].startsWith("$") ? "1" : undefined, to] = range ?? [];
   if (from === undefined || to === undefined || /^0\d/.test(from) || /^0\d/.test(to)) return null;
   const length = Number(to) - Number(from) + 1;
   if (length < 1 || length > LONGEST_RANGE) return null;

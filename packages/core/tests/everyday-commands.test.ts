@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createToolbox, type Toolbox } from "../src/index.ts";
+
+/** One line each: the verdict and the command, taken from scripts, pages and sessions of others. */
+const TABLE = readFileSync(new URL("everyday-commands.txt", import.meta.url), "utf8")
+  .split("\n")
+  .filter((line) => line !== "" && !line.startsWith("#"))
+  .map((line) => line.split("\t") as [string, string]);
+/** It may fall, never grow. */
+const MOST_NEEDLESS = 18;
+
+let base: string;
+let toolbox: Toolbox;
+
+beforeAll(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "burin-everyday-")));
+  const root = join(base, "root");
+  const files = {
+    "src/a.ts": "export const foo = 1;\n",
+    "src/b.ts": "b\n",
+    "docs/a.ts": "a\n",
+    "docs/a picture.png": "",
+  };
+  const more = {
+    "a.txt": "a:b\n",
+    "b.txt": "b:c\n",
+    "README.md": "# Read\n",
+    "package.json": "{}\n",
+    "tools/run.sh": "",
+  };
+  for (const [file, text] of Object.entries({ ...files, ...more })) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  }
+  chmodSync(join(root, "tools/run.sh"), 0o755);
+  mkdirSync(join(base, "elsewhere"));
+  symlinkSync("../elsewhere", join(root, "link"));
+  execFileSync("git", ["init", "-q"], { cwd: root });
+  const environment = { ...process.env, BURIN_HOME: join(base, "home") };
+  toolbox = createToolbox({ root, environment });
+});
+
+afterAll(async () => {
+  await toolbox.close();
+  rmSync(base, { recursive: true });
+});
+
+describe("everyday commands without any rule", () => {
+  it("P22 there are at least 200, each once, and few of them ask without need", () => {
+    expect(new Set(TABLE.map(([, command]) => command)).size).toBe(TABLE.length);
+    expect(TABLE.length).toBeGreaterThanOrEqual(200);
+    expect(TABLE.filter(([verdict]) => verdict === "needless").length).toBeLessThanOrEqual(MOST_NEEDLESS);
+  });
+
+  it.each(TABLE)("P21 P22 %s: %s", async (wanted, command) => {
+    const { verdict, reason } = await toolbox.explain(command);
+    expect(verdict, reason).toBe(wanted === "needless" ? "ask" : wanted);
+  });
+});
