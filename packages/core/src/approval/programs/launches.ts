@@ -111,6 +111,8 @@ export function launchesOf(words: readonly (string | null)[]): readonly Launch[]
   if (program === null || program === undefined) return [];
   const name = baseName(program);
   const wrapper = wrapperOf(name);
+  // It only tells where a program is.
+  if (name === "command" && /^-[vV]$/.test(words[1] ?? "")) return [];
   if (wrapper !== undefined) return wrapped(words, name, wrapper);
   if (isShell(name)) return shellLaunch(words, "c");
   if (name === "su" || name === "script" || name === "runuser") return scriptOption(words, "c");
@@ -122,8 +124,6 @@ function wrapped(words: readonly (string | null)[], name: string, wrapper: Wrapp
   if (name === "env" && words.some((word) => word !== null && /^(?:-\w*S|--s)/.test(word))) {
     return [{ kind: "unseen" }];
   }
-  // It only tells where a program is.
-  if (name === "command" && /^-[vV]$/.test(words[1] ?? "")) return [];
   const to = words.length;
   let from = 1;
   while (from < to) {
