@@ -28,6 +28,16 @@ describe("secrets in what is written", () => {
       "Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
       "Bearer [redacted: token]",
     ],
+    [
+      "a password in an address",
+      "psql postgres://ada:hunter2@db.example/x",
+      "psql postgres://ada:[redacted: password]@db.example/x",
+    ],
+    [
+      "a token in an address of git",
+      "https://x:s3cr3t@example.org/a.git",
+      "https://x:[redacted: password]@example.org/a.git",
+    ],
     ["a private key", `a\n${KEY}\nb`, "a\n[redacted: private key]\nb"],
     ["one that is added in a diff", `+${KEY.replaceAll("\n", "\n+")}\n+b`, "+[redacted: private key]\n+b"],
   ])("P19 %s goes", (_what, text, clean) => {
@@ -40,6 +50,8 @@ describe("secrets in what is written", () => {
     "default-cache and /home/me/keys/signing and abc",
     "A key begins with -----BEGIN PRIVATE KEY----- and then come lines of base64, which nobody reads.",
     "plain words 9",
+    "connect to postgres://user:password@localhost or https://example.org:8080/a@b or mailto:a@b",
+    "redis://$USER:$PASS@host and http://ada@example.org and ssh://git@example.org:22/x",
   ])("ordinary text stays: %s", (text) => {
     expect(redactor.text(text)).toBe(text);
   });

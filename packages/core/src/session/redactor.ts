@@ -1,10 +1,9 @@
-import { isSecret, SECRET_VALUES } from "../workspace/child-environment.ts";
+import { SECRET_VALUES, secrecyOf, URL_PASSWORD } from "../workspace/child-environment.ts";
 
 /** Shorter values stand in ordinary text by chance. */
 const FEWEST_KNOWN = 8;
 /** For a variable that is a secret only by the sound of its name. */
 const FEWEST_LIKELY = 12;
-const LIKELY_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|AUTH)$/i;
 /** A path, an address without a password, a plain word or a number. */
 const NO_SECRET = /^(?:[~./].*|\w+:\/\/[^@]*|[a-z]+(?:[-_.][a-z]+)*|[\d.]+)$/i;
 
@@ -17,6 +16,10 @@ const TOKENS = new RegExp(
     .join("|"),
   "g",
 );
+
+const PASSWORDS = new RegExp(URL_PASSWORD.source, "gi");
+/** What pages write where a password goes. */
+const STANDS_FOR_PASSWORD = /^(?:[$%{[].*|\*+|x+|\.+|pass|passwd|password|pwd|pw|secret)$/i;
 
 /** What holds no text for a reader, and must come back as it was. */
 const OPAQUE = new Set(["signature", "thoughtSignature", "data", "callId", "sessionId"]);
@@ -53,7 +56,12 @@ export class Redactor {
     for (const { value, mark } of this.#known) {
       if (clean.includes(value)) clean = clean.replaceAll(value, mark);
     }
-    return clean.replace(KEY_BLOCK, "[redacted: private key]").replace(TOKENS, "[redacted: token]");
+    return clean
+      .replace(KEY_BLOCK, "[redacted: private key]")
+      .replace(TOKENS, "[redacted: token]")
+      .replace(PASSWORDS, (whole, before: string, password: string) =>
+        STANDS_FOR_PASSWORD.test(password) ? whole : `${before}[redacted: password]`,
+      );
   }
 
   /** The same value with its texts cleaned. */
@@ -76,7 +84,7 @@ export class Redactor {
   #mayHold(json: string): boolean {
     if (this.#known.some(({ value }) => json.includes(JSON.stringify(value).slice(1, -1)))) return true;
     TOKENS.lastIndex = 0;
-    return json.includes("PRIVATE KEY-----") || TOKENS.test(json);
+    return json.includes("PRIVATE KEY-----") || TOKENS.test(json) || URL_PASSWORD.test(json);
   }
 }
 
@@ -86,8 +94,7 @@ export function isRedacted(value: unknown): boolean {
 }
 
 function isWorthHiding(name: string, value: string, names: readonly string[]): boolean {
-  if (isSecret(name, value, names)) return value.length >= FEWEST_KNOWN;
-  return (
-    LIKELY_NAME.test(name) && value.length >= FEWEST_LIKELY && !NO_SECRET.test(value) && !/\s/.test(value)
-  );
+  const secrecy = secrecyOf(name, value, names);
+  if (secrecy !== "likely") return secrecy === "known" && value.length >= FEWEST_KNOWN;
+  return value.length >= FEWEST_LIKELY && !NO_SECRET.test(value) && !/\s/.test(value);
 }

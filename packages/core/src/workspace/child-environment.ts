@@ -156,14 +156,13 @@ export interface EnvironmentRules {
 
 /**
  * The environment for a child process: without secrets and without what would change the meaning of a
- * command, with pagers off, and marked, so that programs can tell who runs them. A name is secret when it is
- * a known one, never because it contains some word.
+ * command, with pagers off, and marked, so that programs can tell who runs them.
  */
 export function childEnvironment(environment: Environment, rules: EnvironmentRules): Record<string, string> {
   const cleaned: Record<string, string> = {};
   for (const [name, value] of Object.entries(environment)) {
     if (value === undefined || BURINS_OWN.has(name)) continue;
-    const isKept = !changesMeaning(name) && !isSecret(name, value, rules.secret);
+    const isKept = !changesMeaning(name) && secrecyOf(name, value, rules.secret) === null;
     if (isKept || rules.pass.includes(name)) cleaned[name] = value;
   }
   const path = cleaned.PATH === undefined ? {} : { PATH: searchPath(cleaned.PATH, rules.roots ?? []) };
@@ -184,9 +183,25 @@ function searchPath(path: string, roots: readonly string[]): string {
   );
 }
 
-/** Whether a variable is one whose value is a secret, by its name or by what it looks like. */
-export function isSecret(name: string, value: string, more: readonly string[]): boolean {
+/** A name that says what it holds. `KEYBOARD`, `GPG_TTY` or `TOKENIZERS_PARALLELISM` do not. */
+const SOUNDS_SECRET =
+  /(?:^|_)(?:KEY|APIKEY|TOKEN|AUTH_?TOKEN|SECRET|PASS|PWD|PASSPHRASE|PAT|AUTH)$|PASSWORD|PASSWD|CREDENTIAL|(?:^|_)SECRET_/;
+/** Names that only look like it: what is public, and the keys of tables and caches. */
+const SOUNDS_HARMLESS =
+  /^(?:OLD)?PWD$|^GPG_KEY$|PUBLIC|PUBLISHABLE|(?:^|_)(?:PRIMARY|SORT|PARTITION|FOREIGN|CACHE|COMPOSE|META)_KEY$/;
+/** A path, a switch or a number tells nobody a secret. */
+const NO_SECRET_VALUE = /^(?:|~?\.{0,2}\/.*|[A-Za-z]:\\.*|true|false|yes|no|on|off|none|null|\d{1,5})$/i;
+/** An address with a password in it. */
+export const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@"'<>]{0,200}:)([^\s/@"'<>\\]{1,300})(?=@)/i;
+
+/**
+ * Whether the value of a variable is a secret: `known` by a well-known name or by what it looks like, `likely`
+ * by what the name says.
+ */
+export function secrecyOf(name: string, value: string, more: readonly string[]): "known" | "likely" | null {
   const upper = name.toUpperCase();
-  if (SECRET_NAMES.has(upper) || more.includes(name)) return true;
-  return SECRET_VALUES.some((pattern) => pattern.test(value));
+  if (SECRET_NAMES.has(upper) || more.includes(name)) return "known";
+  if (SECRET_VALUES.some((pattern) => pattern.test(value)) || URL_PASSWORD.test(value)) return "known";
+  const isLikely = SOUNDS_SECRET.test(upper) && !SOUNDS_HARMLESS.test(upper) && !NO_SECRET_VALUE.test(value);
+  return isLikely ? "likely" : null;
 }
