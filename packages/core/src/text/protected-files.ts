@@ -58,6 +58,8 @@ const PAIRS: readonly (readonly [string, string, string])[] = [
   [".hg", "hgrc", "settings that can name programs to run"],
 ];
 
+const SECONDS = new Set(PAIRS.map(([, second]) => second));
+
 const ENVIRONMENT = /^\.env(?:\..+)?$/;
 const ENVIRONMENT_EXAMPLE = /^\.env(?:\..+)?\.(?:example|sample|template|dist|defaults)$/;
 
@@ -66,22 +68,39 @@ const ENVIRONMENT_EXAMPLE = /^\.env(?:\..+)?\.(?:example|sample|template|dist|de
  * the case of its letters: give it the name to which a path resolves, not that of a link.
  */
 export function protectedFile(path: string): string | null {
-  const segments = path
-    .toLowerCase()
-    .split(/[\\/]+/)
-    .map((segment) => segment.replace(/(?:::?\$.*|[. ]+)$/, "") || segment);
-  for (const segment of segments) {
-    const what = own(FOLDERS, segment);
+  const segments = path.split(/[\\/]+/);
+  const last = segments.length - 1;
+  for (const [index, segment] of segments.entries()) {
+    const what =
+      index === last ? protectedName(segment, segments[index - 1]) : folderName(segment, segments[index - 1]);
     if (what !== null) return what;
   }
-  for (const [first, second, what] of PAIRS) {
-    if (segments.some((segment, index) => segment === first && segments[index + 1] === second)) return what;
-  }
-  const name = segments.at(-1) ?? "";
-  if (ENVIRONMENT.test(name) && !ENVIRONMENT_EXAMPLE.test(name)) {
+  return null;
+}
+
+/** The same for one name in a folder of that name. */
+export function protectedName(name: string, folder?: string): string | null {
+  const what = folderName(name, folder);
+  if (what !== null) return what;
+  const plain = plainName(name);
+  if (plain.startsWith(".env") && ENVIRONMENT.test(plain) && !ENVIRONMENT_EXAMPLE.test(plain)) {
     return "a file of variables that programs load";
   }
-  return name.endsWith(".code-workspace") ? "settings of an editor" : own(FILES, name);
+  return plain.endsWith(".code-workspace") ? "settings of an editor" : own(FILES, plain);
+}
+
+function folderName(name: string, folder = ""): string | null {
+  const plain = plainName(name);
+  const what = own(FOLDERS, plain);
+  if (what !== null || !SECONDS.has(plain)) return what;
+  const above = plainName(folder);
+  return PAIRS.find(([first, second]) => first === above && second === plain)?.[2] ?? null;
+}
+
+/** In small letters, without what some systems leave out of a name. */
+function plainName(name: string): string {
+  const small = name.toLowerCase();
+  return /[. ]$|:/.test(small) ? small.replace(/(?:::?\$.*|[. ]+)$/, "") || small : small;
 }
 
 /**

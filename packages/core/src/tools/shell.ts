@@ -1,6 +1,7 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
 import type { CommandRequest } from "../workspace/command-request.ts";
 import type { CommandRun, ShellEnd } from "../workspace/command-run.ts";
+import type { Stop } from "../workspace/command-wait.ts";
 import type { Commands } from "../workspace/commands.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import {
@@ -31,6 +32,8 @@ const MOST_TIMEOUT_MS = 600_000;
 const MOST_CHARACTERS = 30_000;
 /** A command for the background that fails at once is told of at once. */
 const BACKGROUND_START_MS = 200;
+/** A sandbox cannot be made from files that somebody takes away at that moment. */
+const MOST_TRIES = 3;
 
 /** Telling of commands and their output is much code, which most starts of Burin have no use for. */
 const telling = () => import("../workspace/command-report.ts");
@@ -182,13 +185,19 @@ export class Shell extends BaseTool<ShellParams> {
       terminal: params.terminal ?? false,
       ...(reads === undefined ? {} : { reads }),
     };
-    const run = await this.#commands.start(request);
+    let run = await this.#commands.start(request);
     if (params.is_background) return this.#inBackground(run, request, params.timeout);
     const limit = params.timeout ?? DEFAULT_TIMEOUT_MS;
     const { endOrStop, showLive } = await telling();
-    const stopShowing = showLive(run, onUpdate);
-    const end = await endOrStop(run, limit, signal);
-    stopShowing();
+    let end: ShellEnd | Stop;
+    for (let tries = 1; ; tries += 1) {
+      const stopShowing = showLive(run, onUpdate);
+      end = await endOrStop(run, limit, signal);
+      stopShowing();
+      if (typeof end === "string" || !end.wasNotStarted || tries === MOST_TRIES) break;
+      // The command has not run.
+      run = await this.#commands.start(request);
+    }
     if (typeof end !== "string") return this.#ended(run, request, end);
     if (end === "cancelled") {
       return this.#stopped(run, request, { type: end, message: "Ended with all it had started: cancelled." });

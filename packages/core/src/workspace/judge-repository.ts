@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { askGit, programInConfig } from "./repository-config.ts";
 import { entriesOf, lstatOf, type Place } from "./sandbox-place.ts";
 
@@ -38,20 +38,24 @@ function programInHooks(folder: string): string | null {
 function reasonOfCommonFolder(file: string): string | null {
   const folder = dirname(file);
   const shared = lineOf(file);
+  if (shared === "") return null;
   const meant = dirname(dirname(folder));
-  const isItsOwn =
-    /\/worktrees\/[^/]+$/.test(folder) &&
-    shared !== null &&
-    realOf(resolve(folder, shared)) === realOf(meant);
-  return isItsOwn ? null : "it leads git elsewhere";
+  const isItsOwn = /\/worktrees\/[^/]+$/.test(folder) && shared !== null;
+  return isItsOwn && realOf(resolve(folder, shared)) === realOf(meant) ? null : "it leads git elsewhere";
 }
 
-/** The real git folder to which a `.git` file or link leads; null when it leads to none. */
-export function folderOfLink({ path, kind }: Place): string | null {
-  if (kind === "link") return realOf(path);
-  const line = lineOf(path);
+/** Where a `.git` file or link leads, whether something is there or not; null when it leads nowhere. */
+export function folderOfLink({ path, kind, target = "" }: Place): string | null {
+  const line = kind === "link" ? `gitdir: ${target}` : lineOf(path);
   const named = line === null ? undefined : /^gitdir: (.+)$/.exec(line)?.[1];
-  return named === undefined ? null : realOf(resolve(dirname(path), named));
+  return named === undefined ? null : realPlace(resolve(dirname(path), named));
+}
+
+/** Links of what exists of the path are followed. */
+function realPlace(path: string): string {
+  const real = realOf(path);
+  if (real !== null || dirname(path) === path) return real ?? path;
+  return join(realPlace(dirname(path)), basename(path));
 }
 
 function lineOf(file: string): string | null {

@@ -83,7 +83,6 @@ function askForNamed({ workTree, link }: Repository): Omit<Known, "signature"> {
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const origin = resolve(workTree, (fields[index] ?? "").replace(/^file:/, ""));
     if (!files.includes(origin)) files.push(origin);
-    if (!isWithin(origin, link)) named.push(origin);
     const entry = fields[index + 1] ?? "";
     const value = entry.slice(keyOf(entry).length + 1).replace(/^~(?=\/)/, HOME);
     named.push(...namedBy(keyOf(entry), value, { workTree, origin }));

@@ -24,6 +24,8 @@ import { type ShellProgram, shellArguments } from "./shell-program.ts";
 import { vouchForAll } from "./vouched-files.ts";
 import { WorkspaceError } from "./workspace.ts";
 
+/** Another Burin in the same folder may crash at any time. */
+const CLEANING_MS = 5000;
 /** Ended background commands that can still be asked for. */
 const MOST_REMEMBERED = 50;
 const OUTPUT_KEPT_MS = 7 * 24 * 3600 * 1000;
@@ -44,6 +46,7 @@ export class RunningCommands {
   #session: Session | null = null;
   readonly #limits: CommandLimits;
   #cleaned: Promise<number> | null = null;
+  #cleanedAt = 0;
   readonly #cleanings: Promise<void>[] = [];
 
   constructor(options: CommandsOptions, { shell, outputFolder }: CommandsGround) {
@@ -60,11 +63,12 @@ export class RunningCommands {
     });
   }
 
-  /** Ends what a Burin that crashed has left behind, once. Resolves to the count of processes. */
+  /** Ends what a Burin that crashed has left behind, now and then. Resolves to the count of processes. */
   endLeftBehind(): Promise<number> {
-    this.#cleaned ??= endLeftBehind(this.#options.home, systemProcesses).finally(() =>
-      removeOldOutputs(this.#outputFolder),
-    );
+    if (this.#cleaned !== null && Date.now() - this.#cleanedAt < CLEANING_MS) return this.#cleaned;
+    if (this.#cleaned === null) void removeOldOutputs(this.#outputFolder);
+    this.#cleanedAt = Date.now();
+    this.#cleaned = endLeftBehind(this.#options.home, systemProcesses);
     return this.#cleaned;
   }
 

@@ -1,9 +1,10 @@
 import { basename, dirname, join } from "node:path";
 import { protectedFile } from "../text/protected-files.ts";
 import { folderOfLink, isCommitted, programInGitFile, programInRepository } from "./judge-repository.ts";
-import { isWithin } from "./paths.ts";
+import { isWithin, isWithinAny } from "./paths.ts";
 import { idOf, lstatOf, type Place, placeAt } from "./sandbox-place.ts";
 import type { Survey, Surveyor } from "./sandbox-survey.ts";
+import { restoreShared, type SharedFile } from "./shared-files.ts";
 import { putLinkBack, type TakenBack, takeBack } from "./taken-back.ts";
 import { isVouchedFor } from "./vouched-files.ts";
 
@@ -12,6 +13,10 @@ export interface GuardGround {
   readonly roots: readonly string[];
   /** What is taken back is kept below it. */
   readonly home: string;
+  /** Files that a command can change although they are read-only for it. */
+  readonly shared?: readonly SharedFile[];
+  /** The command has not ended. */
+  readonly isGoingOn?: boolean;
 }
 
 /** What is known of the time before the commands that are looked after. */
@@ -22,6 +27,7 @@ export interface Before extends Pick<Survey, "named" | "isWhole"> {
   readonly until?: number;
 }
 
+const CHECKOUT_MS = 10_000;
 /** In file systems time goes in steps. */
 const TIME_STEP_MS = 20;
 
@@ -36,13 +42,14 @@ interface Repository {
  */
 export function takeBackMade(before: Before, ground: GuardGround): readonly TakenBack[] {
   const after = ground.surveyor.look(before.named);
+  const restored = restoreShared(ground.shared ?? [], { ...ground, places: after.places });
   const made = [...after.places.values()].filter((place) => isMade(place, before));
-  return made.length === 0 ? [] : new Judging(after, before, ground).takeBack(made);
+  return made.length === 0 ? restored : [...restored, ...new Judging(after, before, ground).takeBack(made)];
 }
 
 function isMade(place: Place, before: Before): boolean {
   const known = before.places.get(place.key);
-  if (known !== undefined) {
+  if (known !== undefined && !isInNewFolder(place, before.since)) {
     // All but links was mounted read-only, so that whatever changed it was no command.
     return known.kind === "link" && (place.kind !== "link" || place.target !== known.target);
   }
@@ -50,6 +57,13 @@ function isMade(place: Place, before: Before): boolean {
   if (isVouchedFor(place.path, before.since, changed)) return false;
   if (before.isWhole && before.until === undefined) return true;
   return changed >= before.since - TIME_STEP_MS && changed <= (before.until ?? Number.POSITIVE_INFINITY);
+}
+
+/** The number of a folder that somebody outside has removed may be given to another one. */
+function isInNewFolder({ path, part }: Place, since: number): boolean {
+  const stats = lstatOf(part === "git folder" ? path : dirname(path));
+  // Where the system does not know when it was made, that stands as zero or as its last change.
+  return stats !== null && stats.birthtimeMs > since && stats.birthtimeMs < stats.ctimeMs;
 }
 
 /** One look at what is new. */
@@ -79,11 +93,19 @@ class Judging {
     for (const place of of("way out")) this.#take(place, "it leads out of the project");
     for (const place of of("named")) this.#take(place, "git reads or runs what lies there");
     for (const place of of("name")) {
-      const isBrought = this.#harmless.some((one) => isCommitted(place.path, one));
+      const isBrought = this.#harmless.some(
+        (one) => isCommitted(place.path, one) || this.#isComing(place, one),
+      );
       const name = `${basename(dirname(place.path))}/${basename(place.path)}`;
       if (!isBrought) this.#take(place, protectedFile(name) ?? "a protected name");
     }
     return this.#taken;
+  }
+
+  /** A checkout writes the files before it notes what they are of. */
+  #isComing(place: Place, { workTree }: Repository): boolean {
+    const age = Date.now() - (lstatOf(place.path)?.ctimeMs ?? 0);
+    return this.#ground.isGoingOn === true && age < CHECKOUT_MS && isWithin(place.path, workTree);
   }
 
   #judgeFolder(place: Place): void {
@@ -108,12 +130,15 @@ class Judging {
     }
   }
 
+  /** A git folder that is not there yet is judged when it comes, as long as it comes where it is seen. */
   #judgeLink(place: Place): void {
     const folder = folderOfLink(place);
-    const isLookedAfter = [...this.#after.places.values()].some(
+    const isSeen = [...this.#after.places.values()].some(
       ({ part, path }) => part === "git folder" && path === folder,
     );
-    if (folder === null || !isLookedAfter) this.#take(place, "it leads git elsewhere");
+    const mayCome =
+      folder !== null && isWithinAny(folder, this.#ground.roots) && lstatOf(join(folder, "HEAD")) === null;
+    if (folder === null || !(isSeen || mayCome)) this.#take(place, "it leads git elsewhere");
     else this.#harmless.push({ folder, workTree: dirname(place.path) });
   }
 

@@ -86,8 +86,13 @@ export class LinuxSandbox implements Sandbox {
         [privateTemporary, "/tmp"],
         [privateTemporary, "/var/tmp"],
       ]),
-      ...alike(bind, [...roots.filter((root) => !outer.includes(root)), ...layout.pinned]),
-      ...alike("--ro-bind", layout.readOnly),
+      ...alike(
+        bind,
+        roots.filter((root) => !outer.includes(root)),
+      ),
+      // Somebody outside may take one of them away at this moment.
+      ...alike("--bind-try", layout.pinned),
+      ...alike("--ro-bind-try", layout.readOnly),
       ...pairs(
         "--ro-bind",
         filter === null ? listeningSockets(isCovered).map((path) => ["/dev/null", path]) : [],

@@ -1,11 +1,21 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Commands } from "./commands.ts";
 import { findProgram } from "./shell-program.ts";
+import { vouchFor } from "./vouched-files.ts";
 
 let base: string;
 let root: string;
@@ -220,6 +230,66 @@ if (isHere) {
       },
     );
   });
+  describe("what the user's own configuration names in the project", () => {
+    it.each([
+      ["a hooks folder", "core.hooksPath", "tools/hooks", "tools/hooks/pre-commit"],
+      ["a hooks folder that is not there yet", "core.hooksPath", "later", "later/pre-commit"],
+      ["an included file", "include.path", "../git.inc", "git.inc"],
+      ["an included file that is not there yet", "include.path", "../later.inc", "later.inc"],
+      ["a filter", "filter.x.clean", "sh tools/clean.sh", "tools/clean.sh"],
+    ])("P53 cannot be changed or made: %s", async (...row) => {
+      const [, key, value, target] = row;
+      mkdirSync(join(root, "tools/hooks"), { recursive: true });
+      for (const name of ["git.inc", "tools/clean.sh", "tools/hooks/x"]) writeFileSync(join(root, name), "");
+      git(root, "config", key, value);
+      await run(`mkdir -p ${dirname(target)}; cp canary.sh ${target}; git config -f ${target} ${EVIL}; true`);
+      const path = join(root, target);
+      expect(existsSync(path) ? readFileSync(path, "utf8") : "").toBe("");
+      expect((await run("echo x > tools/other && cat tools/other")).text).toBe("x\n");
+    });
+  });
+  describe("everyday git in the sandbox", () => {
+    it("P53 commits, branches, stashes, work trees, clones and submodules work, and stay whole", async () => {
+      writeFileSync(join(root, "a.txt"), "changed\n");
+      mkdirSync(join(base, "library/.husky"));
+      for (const name of [".npmrc", ".husky/pre-push"])
+        writeFileSync(join(base, "library", name), "brought\n");
+      git(join(base, "library"), "add", "-Af");
+      git(join(base, "library"), "commit", "-qm", "files");
+      git(root, "clone", "-q", "--bare", join(base, "library"), "store");
+      git(root, "submodule", "--quiet", "add", "./store", "module");
+      for (const folder of ["module", ".git/modules/module"]) rmSync(join(root, folder), { recursive: true });
+      const as = "git -c user.name=a -c user.email=a@b -c protocol.file.allow=always";
+      const lines = [
+        `${as} stash -q && git stash pop -q && ${as} commit -qam changed`,
+        "git checkout -q -b other && git checkout -q main && git merge -q other && git branch -D other",
+        `git worktree add -q second && cd second && echo x > n && git add n && ${as} commit -qm n && git status`,
+        `${as} clone -q store copy && cat copy/.npmrc copy/.husky/pre-push && git -C copy log --oneline`,
+        `cd copy && echo y > y && git add y && ${as} commit -qm y && git push -q origin HEAD:next`,
+        `${as} submodule update -q module && cat module/.npmrc module/.husky/pre-push && git -C module status`,
+        "git init -q fresh && cd fresh && touch f && git add f && git status --short",
+        "mv fresh old && mv copy other-copy && git -C other-copy status",
+      ];
+      for (const line of lines) {
+        const { run: done, code, text } = await run(line);
+        expect([line, code, text, done.takenBack()]).toEqual([line, 0, expect.any(String), []]);
+      }
+      git(root, "fsck");
+    });
+
+    it("P53 what a clone brings under a protected name stays only as it was committed", async () => {
+      const line =
+        "git -C plain init -q && cd plain && touch .npmrc .yarnrc && git add -A && git -c user.name=a -c user.email=b commit -qm x && echo evil > .npmrc && touch .env";
+      const { run: done } = await run(line);
+      expect(
+        done
+          .takenBack()
+          .map(({ path }) => path)
+          .sort(),
+      ).toEqual([join(root, "plain/.env"), join(root, "plain/.npmrc")]);
+      expect(existsSync(join(root, "plain/.yarnrc"))).toBe(true);
+    });
+  });
   describe("protected names that are not there", () => {
     it.each(NAMES)(
       "P53 %s is gone when the command has ended, and the user can be told: %s",
@@ -229,5 +299,44 @@ if (isHere) {
         expect(spawnSync("ls", ["-d", join(root, name)]).status).not.toBe(0);
       },
     );
+
+    it("P53 are taken from a command that goes on in the background too, and what a file tool or the user's leave made stays", async () => {
+      const server = await commands.start({
+        command: "sleep 0.5; touch .env; sleep 60",
+        directory: root,
+        exception: "none",
+      });
+      await expect.poll(() => existsSync(join(root, ".env")), { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => existsSync(join(root, ".env")), { timeout: 10_000 }).toBe(false);
+      expect(server.takenBack().map(({ path }) => path)).toEqual([join(root, ".env")]);
+      await run("touch .npmrc", "unlimited");
+      vouchFor(join(root, ".vscode/tasks.json"));
+      mkdirSync(join(root, ".vscode"));
+      writeFileSync(join(root, ".vscode/tasks.json"), "{}");
+      await server.end();
+      expect(server.takenBack()).toHaveLength(1);
+      expect([existsSync(join(root, ".npmrc")), existsSync(join(root, ".vscode/tasks.json"))]).toEqual([
+        true,
+        true,
+      ]);
+    });
+
+    it("P53 lower down none that is there can be changed, moved away with its folder, or reached by another name", async () => {
+      const names = ["sub/.env", "x/y/z/1/2/3/.npmrc", ".dot/.vscode/tasks.json", "sub/.burin/settings.json"];
+      for (const name of names) {
+        mkdirSync(dirname(join(root, name)), { recursive: true });
+        writeFileSync(join(root, name), "before\n");
+      }
+      linkSync(join(root, "sub/.env"), join(root, "other-name"));
+      for (const name of names) {
+        const folder = name.split("/")[0];
+        await run(
+          `echo evil > ${name}; rm -rf ${name}; mv ${folder} moved; mkdir -p ${dirname(name)}; echo evil > ${name}; echo evil > other-name`,
+        );
+        const now = [name, name.replace(/^[^/]+/, "moved")].filter((one) => existsSync(join(root, one)));
+        expect(now.map((one) => readFileSync(join(root, one), "utf8"))).toEqual(["before\n"]);
+        await run(`rm -rf ${folder}; mv moved ${folder}`, "unlimited");
+      }
+    });
   });
 }

@@ -2,6 +2,7 @@ import type { SandboxLimits } from "./sandbox.ts";
 import { type Before, takeBackMade } from "./sandbox-guard.ts";
 import { type Survey, Surveyor } from "./sandbox-survey.ts";
 import { SandboxWatch } from "./sandbox-watch.ts";
+import { sharedFiles } from "./shared-files.ts";
 
 /** What looks after one command: what was there before it, and the looks at what it makes. */
 interface Guard {
@@ -23,8 +24,10 @@ export class Protection {
     const { roots, home } = this.#limits;
     const before = { since: Date.now(), ...this.#surveyor.look() };
     const ground = { surveyor: this.#surveyor, roots, home };
+    const shared = sharedFiles(before.places.values());
+    const look = (isGoingOn: boolean) => takeBackMade(before, { ...ground, shared, isGoingOn });
     const gitFolders = [...before.places.values()].filter(({ part }) => part === "git folder");
     const watched = [...roots, ...gitFolders.map(({ path }) => path)];
-    return { before, watch: new SandboxWatch(() => takeBackMade(before, ground), watched) };
+    return { before, watch: new SandboxWatch(look, watched) };
   }
 }

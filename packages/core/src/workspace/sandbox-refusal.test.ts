@@ -12,6 +12,11 @@ describe("sandboxRefusal", () => {
     ["connect: Network is unreachable", '"network"'],
     ["npm error code EAI_AGAIN", '"network"'],
     ["getaddrinfo ENOTFOUND example.com", '"network"'],
+    ["Error: listen EPERM: operation not permitted /tmp/x.sock", '"network"'],
+    [
+      "line 232, in __init__\n  _socket.socket.__init__(self)\nPermissionError: [Errno 1] Operation not permitted",
+      '"network"',
+    ],
     ["chown: changing ownership of 'x': Operation not permitted", '"unlimited"'],
   ])("P53 %s: says so, with the exception to ask for", (text, exception) => {
     expect(sandboxRefusal(text, inside)).toContain(`"sandbox_exception": ${exception}`);

@@ -2,6 +2,7 @@ const REFUSED_WRITE = /Read-only file system|\bEROFS\b|Device or resource busy/;
 const REFUSED_NETWORK =
   /Network is unreachable|\bENETUNREACH\b|\bEAI_AGAIN\b|Temporary failure in name resolution|Could not resolve (?:host|proxy)|Name or service not known|getaddrinfo ENOTFOUND|unable to resolve host address|dial tcp: lookup|failed to lookup address/i;
 const REFUSED_RIGHT = /Operation not permitted|\bEPERM\b|must be superuser|requires root/i;
+const OF_SOCKETS = /\bsocket\b|\b(?:listen|connect|bind) EPERM\b/i;
 
 /** What is known of the command that the text comes from. */
 export interface RefusalCase {
@@ -25,9 +26,11 @@ export function sandboxRefusal(text: string, refusalCase: RefusalCase): string |
   if (!hasNetwork && REFUSED_NETWORK.test(text)) {
     return `The sandbox has no network. ${allowedBy("network", '"sandbox": { "network": true }')}`;
   }
+  if (!hasNetwork && REFUSED_RIGHT.test(text) && OF_SOCKETS.test(text)) {
+    return `The sandbox has no Unix sockets but pairs of connected ones. ${allowedBy("network", '"sandbox": { "network": true }')}`;
+  }
   if (REFUSED_RIGHT.test(text)) {
-    const sockets = hasNetwork ? "" : ', and no Unix sockets ("sandbox_exception": "network" gives them)';
-    return `This may be the sandbox: it gives no rights over the system${sockets}. ${allowedBy("unlimited", '--sandbox off or "sandbox": { "mode": "off" }')}`;
+    return `This may be the sandbox: it gives no rights over the system. ${allowedBy("unlimited", '--sandbox off or "sandbox": { "mode": "off" }')}`;
   }
   return null;
 }

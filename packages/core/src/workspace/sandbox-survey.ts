@@ -1,7 +1,7 @@
-import type { Dirent } from "node:fs";
+import type { Dirent, Stats } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { PROTECTED_IN_HOME, protectedFile } from "../text/protected-files.ts";
+import { PROTECTED_IN_HOME, protectedName } from "../text/protected-files.ts";
 import { isWithin, isWithinAny } from "./paths.ts";
 import { namedByRepository } from "./repository-config.ts";
 import { gitFolderPlaces, hasGitForm } from "./sandbox-git-places.ts";
@@ -16,9 +16,9 @@ export interface Survey {
 }
 
 interface Folder {
-  readonly id: string;
-  readonly changed: number;
+  readonly stats: Stats;
   readonly readAt: number;
+  /** Their paths. */
   readonly folders: readonly string[];
   readonly found: readonly { readonly name: string; readonly part: "name" | "git" | "way out" }[];
   readonly isBare: boolean;
@@ -62,9 +62,9 @@ export class Surveyor {
       if (folder === null) continue;
       folders.set(path, folder);
       const isExempt = isPackage(path, root);
-      for (const name of isExempt ? wayToPackages(path, folder.folders) : folder.folders)
-        queue.push(join(path, name));
-      notePlaces(path, isExempt ? onlyGit(folder) : folder, notes);
+      for (const one of isExempt ? wayToPackages(path, folder.folders) : folder.folders) queue.push(one);
+      if (folder.isBare || folder.found.length > 0)
+        notePlaces(path, isExempt ? onlyGit(folder) : folder, notes);
     }
     return true;
   }
@@ -74,26 +74,23 @@ export class Surveyor {
     const stats = lstatOf(path);
     if (stats === null || !stats.isDirectory()) return null;
     const before = this.#known.get(path);
-    const id = idOf(stats);
-    const changed = stats.ctimeMs;
-    if (before?.id === id && before.changed === changed && before.readAt - changed > DOUBTFUL_MS)
-      return before;
+    if (before !== undefined && isUnchanged(before, stats)) return before;
     const readAt = Date.now();
     const entries = entriesOf(path);
-    const parent = path === root ? "" : `${basename(path)}/`;
+    const parent = path === root ? "" : basename(path);
     const folders: string[] = [];
     const found: Folder["found"][number][] = [];
     for (const entry of entries) {
       const part = this.#partOf(path, parent, entry);
       if (part !== null) found.push({ name: entry.name, part });
-      else if (entry.isDirectory()) folders.push(entry.name);
+      else if (entry.isDirectory()) folders.push(join(path, entry.name));
     }
-    return { id, changed, readAt, folders, found, isBare: hasGitForm(entries.map(({ name }) => name)) };
+    return { stats, readAt, folders, found, isBare: hasGitForm(entries.map(({ name }) => name)) };
   }
 
   #partOf(path: string, parent: string, entry: Dirent): "name" | "git" | "way out" | null {
     if (isGitName(entry.name)) return "git";
-    if (protectedFile(parent + entry.name) !== null) return "name";
+    if (protectedName(entry.name, parent) !== null) return "name";
     return entry.isSymbolicLink() && this.#leadsToTemporary(path, entry.name) ? "way out" : null;
   }
 
@@ -102,6 +99,11 @@ export class Surveyor {
     const target = linkTarget(join(folder, name));
     return target !== undefined && isWithin(resolve(folder, target), this.#temporary);
   }
+}
+
+function isUnchanged({ stats, readAt }: Folder, now: Stats): boolean {
+  if (stats.ino !== now.ino || stats.dev !== now.dev || stats.ctimeMs !== now.ctimeMs) return false;
+  return readAt - now.ctimeMs > DOUBTFUL_MS;
 }
 
 function isGitName(name: string): boolean {
@@ -113,7 +115,7 @@ function wayToPackages(path: string, folders: readonly string[]): readonly strin
   const name = basename(path);
   return name === "node_modules" || name.startsWith("@")
     ? folders
-    : folders.filter((one) => one === "node_modules");
+    : folders.filter((one) => one.endsWith("/node_modules"));
 }
 
 /** Packages bring files under protected names that nobody reads there. */
@@ -130,8 +132,9 @@ interface Notes {
   readonly named: Set<string>;
 }
 
-function notePlaces(path: string, { id, found, isBare }: Folder, notes: Notes): void {
+function notePlaces(path: string, { stats, found, isBare }: Folder, notes: Notes): void {
   const { places, named } = notes;
+  const id = idOf(stats);
   for (const { name, part } of found) {
     const place = placeAt(join(path, name), id, part === "way out" ? part : "name");
     if (place === null) continue;

@@ -11,22 +11,22 @@ const MOST_WATCHED = 50;
 /** Looks again and again while a command runs: soon after something happened in the folders that count most. */
 export class SandboxWatch {
   readonly taken: TakenBack[] = [];
-  readonly #look: () => readonly TakenBack[];
+  readonly #look: (isGoingOn: boolean) => readonly TakenBack[];
   readonly #folders: readonly string[];
   readonly #watchers: FSWatcher[] = [];
   #timer: NodeJS.Timeout;
   #cost = 0;
   #dueAt = 0;
 
-  constructor(look: () => readonly TakenBack[], folders: readonly string[]) {
+  constructor(look: (isGoingOn: boolean) => readonly TakenBack[], folders: readonly string[]) {
     this.#look = look;
     this.#folders = folders.slice(0, MOST_WATCHED);
     this.#timer = this.#after(FIRST_MS);
   }
 
-  look(): readonly TakenBack[] {
+  look(isGoingOn = true): readonly TakenBack[] {
     const started = performance.now();
-    this.taken.push(...this.#look());
+    this.taken.push(...this.#look(isGoingOn));
     this.#cost = performance.now() - started;
     return this.taken;
   }
@@ -35,7 +35,7 @@ export class SandboxWatch {
   close(): readonly TakenBack[] {
     clearTimeout(this.#timer);
     for (const watcher of this.#watchers.splice(0)) watcher.close();
-    return this.look();
+    return this.look(false);
   }
 
   #after(milliseconds: number): NodeJS.Timeout {
