@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { readBeginning } from "../disk/regular-file.ts";
 import type { ToolCall } from "../scheduler/tool-call.ts";
+import { shownPath } from "../text/shown-path.ts";
 import { keepHeadAndTail } from "../text/truncate.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 
@@ -99,8 +100,11 @@ export class ContextFiles {
   #told(file: string, content: string): ContextText {
     const { home, mostCharacters } = this.#places;
     const whose = dirname(file) === home ? "The person's instructions for all projects" : "Instructions";
-    const hint = `read ${file} for the rest`;
-    return { file, text: `${whose}, from ${file}:\n\n${keepHeadAndTail(content, mostCharacters, hint)}` };
+    const hint = `read ${shownPath(file)} for the rest`;
+    return {
+      file,
+      text: `${whose}, from ${shownPath(file)}:\n\n${keepHeadAndTail(content, mostCharacters, hint)}`,
+    };
   }
 
   /** null for what is empty, unreadable, no text, or not where it seems to be. */

@@ -1,3 +1,4 @@
+import { shownPath } from "../text/shown-path.ts";
 import { type Defined, type DefinitionFile, definedIn, definitionFolders } from "./definition-files.ts";
 
 /** What a person has written down on how to do one kind of task, in a folder with a SKILL.md. */
@@ -30,7 +31,9 @@ function skillOf({ name, path, fields }: DefinitionFile): Skill {
 
 /** What the model is told of them; it reads the file of one when a task needs it. */
 export function skillsText(skills: readonly Skill[]): string {
-  const lines = skills.map(({ name, description, path }) => `- ${name}: ${description} (${path})`);
+  const lines = skills.map(
+    ({ name, description, path }) => `- ${shownPath(name)}: ${description} (${shownPath(path)})`,
+  );
   return ["Skills: read the file of one with read_file before you do a task that it is for.", ...lines].join(
     "\n",
   );

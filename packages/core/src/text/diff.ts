@@ -1,4 +1,5 @@
 import { diffArrays, FILE_HEADERS_ONLY, formatPatch, type StructuredPatchHunk, structuredPatch } from "diff";
+import { shownPath } from "./shown-path.ts";
 
 /** The search for a small diff has no bound of its own; after this the change is told in one sentence. */
 const MOST_MILLISECONDS = 200;
@@ -46,7 +47,7 @@ function difference({ fileName, before: original, after }: DiffSides): Differenc
   const patch = isWorthASearch
     ? structuredPatch(oldName, fileName, old, fresh, undefined, undefined, options)
     : undefined;
-  if (patch === undefined) return rewritten([oldName, fileName], old, fresh);
+  if (patch === undefined) return rewritten([oldName, fileName].map(shownPath), old, fresh);
   const linesBefore = countNewlines(before, start);
   for (const hunk of patch.hunks) {
     hunk.oldStart += linesBefore;
@@ -65,7 +66,7 @@ function areUnlike(before: string, after: string): boolean {
   return fresh.length >= FEWEST_UNLIKE && shared * 20 < Math.min(old.length, fresh.length);
 }
 
-function rewritten([oldName, newName]: readonly [string, string], before: string, after: string): Difference {
+function rewritten([oldName, newName]: readonly string[], before: string, after: string): Difference {
   const removedLines = countLines(before);
   const addedLines = countLines(after);
   const words = `The file is rewritten: ${removedLines} lines become ${addedLines}.`;

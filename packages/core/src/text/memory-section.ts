@@ -1,10 +1,12 @@
+import { withoutUnseen } from "./untrusted-text.ts";
+
 /** The one part of a memory file that the tool writes; all else in the file is the person's. */
 const HEADING = "## Remembered";
 
 /** The text with the fact as one more bullet of the section; null when it stands there already. */
 export function withFact(text: string, fact: string): string | null {
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
-  const bullet = `- ${oneLine(fact)}`;
+  const bullet = `- ${factLine(fact)}`;
   const lines = text === "" ? [] : text.replace(/\r?\n$/, "").split(/\r?\n/);
   const { start, end } = sectionOf(lines);
   if (start === -1) {
@@ -50,12 +52,16 @@ function alike(one: string, other: string): boolean {
 
 /** What two wordings of one fact have in common: case, blanks and the last full stop say nothing. */
 function plain(fact: string): string {
-  return oneLine(fact).toLowerCase().replace(/\.$/, "");
+  return factLine(fact).toLowerCase().replace(/\.$/, "");
 }
 
-/** A fact is one bullet, whatever the model wrote around it. */
-function oneLine(fact: string): string {
-  return fact
+/**
+ * A fact is one bullet, whatever the model wrote around it, and all of it is seen: what drives a terminal or turns
+ * the line around for whoever reads the file is left out.
+ */
+export function factLine(fact: string): string {
+  return withoutUnseen(fact)
+    .replace(/\p{Bidi_Control}/gu, "")
     .normalize("NFC")
     .replace(/\s+/g, " ")
     .trim()

@@ -3,6 +3,7 @@ import type { JsonSchema } from "../messages/json-schema.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 import type { DiffOfFile } from "../text/diff.ts";
 import type { EditMatch, EditRequest, Replacement } from "../text/edit-match.ts";
+import { shownPath } from "../text/shown-path.ts";
 import type { FileSnapshot, FileWrite, LargePlan } from "../workspace/file-change.ts";
 import { meantPath } from "../workspace/meant-path.ts";
 import { untilLanded } from "../workspace/until-landed.ts";
@@ -103,8 +104,8 @@ export class Edit extends BaseTool<EditParams> {
     if ("failure" in planned) return false;
     const { diff, realPath } = "plan" in planned ? planned.plan : planned.change;
     const isNew = "plan" in planned && !planned.plan.before.exists;
-    const named = this.#workspace.relative(params.file_path);
-    const real = this.#workspace.relative(realPath);
+    const named = shownPath(this.#workspace.relative(params.file_path));
+    const real = shownPath(this.#workspace.relative(realPath));
     const target = named === real ? named : `${named}, which is really ${real}`;
     const title = `${isNew ? "Create" : "Edit"} ${target}?`;
     return { kind: "edit", title, path: realPath, diff, grants: [this.name] };

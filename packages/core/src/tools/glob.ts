@@ -1,6 +1,7 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
 import { parseGlob } from "../text/patterns/glob-dialect.ts";
 import { PatternError } from "../text/patterns/pattern.ts";
+import { QUOTED_NAMES, shownPath } from "../text/shown-path.ts";
 import type { FoundFiles } from "../workspace/find-request.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { BaseTool, type ToolResult } from "./tools.ts";
@@ -83,8 +84,9 @@ function listText(pattern: string, place: string, found: FoundFiles): string {
   for (const file of found.files) {
     characters += file.length + 1;
     if (characters > MOST_CHARACTERS) break;
-    lines.push(file);
+    lines.push(shownPath(file));
   }
+  if (lines.some((line) => line.startsWith('"'))) notes.unshift(QUOTED_NAMES);
   const shown = lines.length - 1;
   if (shown < found.total) {
     notes.unshift(

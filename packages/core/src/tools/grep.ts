@@ -3,6 +3,7 @@ import { Automaton } from "../text/patterns/automaton.ts";
 import { parseGlob } from "../text/patterns/glob-dialect.ts";
 import { PatternError } from "../text/patterns/pattern.ts";
 import { parseSearchPattern } from "../text/patterns/search-dialect.ts";
+import { QUOTED_NAMES, shownPath } from "../text/shown-path.ts";
 import type { FileHits, SearchLine, SearchResult } from "../workspace/search/search-request.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { BaseTool, type ToolResult } from "./tools.ts";
@@ -123,7 +124,8 @@ function answerText(params: GrepParams, result: SearchResult, most: number): str
   const notes = result.gaps.map((gap) => `[Incomplete: ${gap}]`);
   if (result.hits === 0 && !result.hasMore) return [`No matches found ${place}.`, ...notes].join("\n");
   const warning = result.hasMore ? ["", ...warningLines(most)] : [];
-  const blocks = params.names_only ? result.files.map((file) => file.path) : hitBlocks(result);
+  const blocks = params.names_only ? result.files.map((file) => shownPath(file.path)) : hitBlocks(result);
+  if (result.files.some((file) => shownPath(file.path) !== file.path)) notes.unshift(QUOTED_NAMES);
   return [`Found ${counted(result, params.names_only)} ${place}:`, ...blocks, ...notes, ...warning].join(
     "\n",
   );
@@ -135,7 +137,7 @@ function counted({ hits, files }: SearchResult, namesOnly: boolean | undefined):
 }
 
 function hitBlocks({ files }: SearchResult): string[] {
-  return ["---", ...files.flatMap((file) => [`File: ${file.path}`, ...linesOf(file), "---"])];
+  return ["---", ...files.flatMap((file) => [`File: ${shownPath(file.path)}`, ...linesOf(file), "---"])];
 }
 
 /** A gap between two groups of lines is marked only where context is shown. */

@@ -1,4 +1,5 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
+import { QUOTED_NAMES, shownPath } from "../text/shown-path.ts";
 import type { Listing, Workspace } from "../workspace/workspace.ts";
 import { BaseTool, type ToolResult } from "./tools.ts";
 
@@ -59,10 +60,16 @@ function listingText({ path, entries }: Listing): string {
   if (entries.length === 0) return `Directory ${path} is empty.`;
   const lines = entries
     .slice(0, MOST_ENTRIES)
-    .map((entry) => (entry.isDirectory ? `[DIR] ${entry.name}` : entry.name));
+    .map(({ name, isDirectory }) => (isDirectory ? `[DIR] ${shownPath(name)}` : fileName(name)));
   const left = entries.length - lines.length;
   if (left > 0) lines.push(`[${left} more of ${entries.length} not shown; narrow with "ignore" or use glob]`);
-  return `Directory listing for ${path}:\n${lines.join("\n")}`;
+  if (lines.some((line) => /^(?:\[DIR\] )?"/.test(line))) lines.push(QUOTED_NAMES);
+  return `Directory listing for ${shownPath(path)}:\n${lines.join("\n")}`;
+}
+
+/** A file that is called like a line of ours is not taken for one. */
+function fileName(name: string): string {
+  return /^\[(?:DIR\]|A name|\d+ more) /.test(name) ? JSON.stringify(name) : shownPath(name);
 }
 
 function summary({ entries, gitIgnored, ownIgnored }: Listing): string {

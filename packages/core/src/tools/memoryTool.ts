@@ -1,5 +1,4 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
-import { withFact } from "../text/memory-section.ts";
 import type { FileSnapshot } from "../workspace/file-change.ts";
 import { untilLanded } from "../workspace/until-landed.ts";
 import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
@@ -24,9 +23,13 @@ export interface MemoryPlace {
   open(): Workspace;
 }
 
+const SEEN = /[^\s\p{C}]/u;
+
 interface Change {
   readonly before: FileSnapshot;
   readonly content: string;
+  /** The fact as it stands there. */
+  readonly line: string;
   readonly diff: FileDiff;
 }
 
@@ -88,11 +91,11 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
       merge: () => this.#change(params),
     });
     if (done === null) return known;
-    return { llmContent: `Remembered in ${file}: ${params.fact.trim()}`, returnDisplay: done.diff };
+    return { llmContent: `Remembered in ${file}: ${done.line}`, returnDisplay: done.diff };
   }
 
   protected override checkParams({ fact }: SaveMemoryParams): string | null {
-    return fact.trim() === "" ? '"fact" is empty: write one sentence that is worth remembering.' : null;
+    return !SEEN.test(fact) ? '"fact" is empty: write one sentence that is worth remembering.' : null;
   }
 
   #place({ scope = "project" }: SaveMemoryParams): MemoryPlace {
@@ -110,6 +113,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
         `${file} is not a text file of ordinary size, so nothing is added to it.`,
       );
     }
+    const { factLine, withFact } = await import("../text/memory-section.ts");
     const content = withFact(before.text ?? "", params.fact);
     if (content === null) return null;
     const [{ fileDiff }, { after }] = await Promise.all([
@@ -117,6 +121,6 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
       workspace.preview(file, content, before),
     ]);
     const diff = fileDiff({ fileName: workspace.relative(file), before: before.text, after });
-    return { before, content, diff };
+    return { before, content, line: factLine(params.fact), diff };
   }
 }

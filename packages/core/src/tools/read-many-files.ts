@@ -5,6 +5,7 @@ import { sortByCodePoints } from "../text/code-point-order.ts";
 import { globCovers } from "../text/glob-pattern.ts";
 import { parseGlob } from "../text/patterns/glob-dialect.ts";
 import { PatternError } from "../text/patterns/pattern.ts";
+import { shownPath } from "../text/shown-path.ts";
 import type { TextLines } from "../workspace/file-content.ts";
 import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
 import { BaseTool, type ToolResult } from "./tools.ts";
@@ -205,11 +206,11 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
       if (content.kind === "binary") return void skip("binary");
       if (content.kind === "media") {
         if (!wantsMedia) return void skip("media; name it or its extension to see it");
-        answer.parts.push(`--- ${path} ---`, {
+        answer.parts.push(`--- ${shownPath(path)} ---`, {
           inlineData: { mimeType: content.mimeType, data: content.base64 },
         });
       } else {
-        const text = `--- ${path} ---\n\n${warning(content)}${content.text}\n\n`;
+        const text = `--- ${shownPath(path)} ---\n\n${warning(content)}${content.text}\n\n`;
         answer.characters += text.length;
         answer.parts.push(text);
       }
@@ -261,7 +262,9 @@ function resultOf({ parts, skipped, files }: Answer): ToolResult {
 
 function skippedText(skipped: Answer["skipped"]): string {
   if (skipped.length === 0) return "";
-  const named = skipped.slice(0, MOST_SKIPS_NAMED).map(({ path, reason }) => `- ${path}: ${reason}`);
+  const named = skipped
+    .slice(0, MOST_SKIPS_NAMED)
+    .map(({ path, reason }) => `- ${shownPath(path)}: ${reason}`);
   const left = skipped.length - named.length;
   return `\nSkipped ${skipped.length}:\n${named.join("\n")}${left > 0 ? `\n- and ${left} more` : ""}`;
 }

@@ -1,5 +1,6 @@
 import { isAbsolute } from "node:path";
 import type { JsonSchema } from "../messages/json-schema.ts";
+import { shownPath } from "../text/shown-path.ts";
 import type { FileSnapshot } from "../workspace/file-change.ts";
 import { meantPath } from "../workspace/meant-path.ts";
 import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
@@ -65,8 +66,8 @@ export class WriteFile extends BaseTool<WriteFileParams> {
     const plan = await this.#plan(params);
     this.#plans.set(params, plan);
     const { realPath, diff } = plan;
-    const named = this.#workspace.relative(params.file_path);
-    const real = this.#workspace.relative(realPath);
+    const named = shownPath(this.#workspace.relative(params.file_path));
+    const real = shownPath(this.#workspace.relative(realPath));
     const verb = plan.before.exists ? "Overwrite" : "Create";
     const target = named === real ? named : `${named}, which is really ${real}`;
     return { kind: "edit", title: `${verb} ${target}?`, path: realPath, diff, grants: [this.name] };

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync }
 import { readdir, readlink, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { nearNames } from "../text/near-names.ts";
+import { shownPath } from "../text/shown-path.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 import { WorkspaceError } from "./workspace.ts";
 
@@ -159,7 +160,7 @@ async function notFound(absolute: string): Promise<WorkspaceError> {
       `${absolute} does not exist, and neither does its folder ${folder}.`,
     );
   }
-  const near = nearNames(basename(absolute), names).map((name) => join(folder, name));
+  const near = nearNames(basename(absolute), names).map((name) => shownPath(join(folder, name)));
   const hint = near.length > 0 ? ` Did you mean ${near.join(" or ")}?` : "";
   return new WorkspaceError("not_found", `${absolute} does not exist.${hint}`);
 }
