@@ -1,4 +1,4 @@
-import { chooseModel, SessionError, SettingsError, WorkspaceError } from "@burin/core";
+import { chooseModel } from "@burin/core";
 import { type Request, readArgs } from "./args.ts";
 import { closeSession, documentSoFar, runPrint } from "./modes/print/print.ts";
 import { onePrompt, type PromptInput } from "./modes/print/prompt-input.ts";
@@ -6,7 +6,7 @@ import { type CommonOptions, openSettings } from "./request/options.ts";
 import type { Io, SubcommandRequest } from "./request/subcommand.ts";
 import { SUBCOMMANDS } from "./subcommands.ts";
 import { EXIT, type ExitCode, UsageError } from "./terminal/exit-code.ts";
-import { leave, type Output, terminalOutput, visible } from "./terminal/output.ts";
+import { leave, type Output, terminalOutput } from "./terminal/output.ts";
 import { readStdin } from "./terminal/read-stdin.ts";
 import { interruptSignal } from "./terminal/signals.ts";
 
@@ -14,29 +14,28 @@ declare const BURIN_VERSION: string;
 
 /** How long the end of a session may take after what should not happen. */
 const MOST_CLOSING_MS = 3000;
-const MOST_MESSAGE_CHARACTERS = 1000;
 
 /** Runs one command line to its end and leaves with its exit code. */
 export async function start(argv: readonly string[]): Promise<void> {
   const output = terminalOutput(argv.includes("--no-color"));
+  const failed = async (error: unknown): Promise<ExitCode> => {
+    const { reportFailure } = await import("./terminal/report-failure.ts");
+    const isPrompt = !Object.hasOwn(SUBCOMMANDS, argv[0] ?? "");
+    return reportFailure(error, { argv, output, soFar: isPrompt ? documentSoFar() : null });
+  };
   // What is thrown where nobody waits for it is a failure like any other, and a script hears of it.
   process.once("uncaughtException", (error) => {
     // One is enough to be told; what follows from it is not.
     process.on("uncaughtException", () => {});
-    const code = reportFailure(error, argv, output);
-    setTimeout(leave, MOST_CLOSING_MS, code);
-    closeSession().then(
-      () => leave(code),
-      () => leave(code),
-    );
+    setTimeout(leave, MOST_CLOSING_MS, EXIT.failed);
+    void failed(error).then((code) => closeSession().finally(() => leave(code)));
   });
-  let code: ExitCode;
-  try {
-    code = await run(readArgs(argv), output);
-  } catch (error) {
-    code = reportFailure(error, argv, output);
-  }
-  leave(code);
+  leave(
+    await Promise.resolve(argv)
+      .then(readArgs)
+      .then((request) => run(request, output))
+      .catch(failed),
+  );
 }
 
 async function run(request: Request, output: Output): Promise<ExitCode> {
@@ -84,42 +83,4 @@ async function runPrompt(
 async function streamInput(first: string, options: CommonOptions, io: Io): Promise<PromptInput> {
   const { StreamInput } = await import("./modes/print/stream-input.ts");
   return new StreamInput(first, options, io);
-}
-
-/** The output format of a command line that may be none. */
-function formatIn(argv: readonly string[]): string | undefined {
-  const at = argv.findLastIndex((word) => /^--output-format(=|$)/.test(word));
-  if (at === -1) return argv.includes("--json") ? "json" : undefined;
-  return argv[at]?.split("=")[1] ?? argv[at + 1];
-}
-
-/** What a person can put right is said in one message; a script that asked for JSON gets a document. */
-function reportFailure(error: unknown, argv: readonly string[], output: Output): ExitCode {
-  const message = messageIn(error);
-  const isTheirs =
-    error instanceof UsageError ||
-    error instanceof SettingsError ||
-    error instanceof SessionError ||
-    error instanceof WorkspaceError;
-  const format = formatIn(argv);
-  const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : "internal";
-  const end = { status: "error" as const, result: "", error: { type, message } };
-  const { sessionId, turns, ...soFar } = documentSoFar();
-  if (format === "stream-json") output.out(`${JSON.stringify({ type: "done", ...end, turns })}\n`);
-  // A document that is out already is the one that was asked for.
-  if (format === "json" && !output.hasResult) {
-    const isPrompt = !Object.hasOwn(SUBCOMMANDS, argv[0] ?? "");
-    output.out(`${JSON.stringify(isPrompt ? { sessionId, ...soFar, ...end, turns } : { ...end, turns })}\n`);
-  }
-  output.note(`burin: ${visible(message)}${isTheirs ? "" : INTERNAL_HINT}`);
-  return isTheirs ? EXIT.usage : EXIT.failed;
-}
-
-const INTERNAL_HINT = "\n(This should not have happened. burin doctor looks for what may be wrong here.)";
-
-function messageIn(error: unknown): string {
-  const message = error instanceof Error ? error.message || error.name : String(error);
-  return message.length > MOST_MESSAGE_CHARACTERS
-    ? `${message.slice(0, MOST_MESSAGE_CHARACTERS)}...`
-    : message;
 }

@@ -13,6 +13,7 @@ import type { FunctionCall } from "./messages/function-call.ts";
 import type { Message } from "./messages/message.ts";
 import type { OnCall, Scheduler } from "./scheduler/scheduler.ts";
 import { type AnsweredCall, isAnswered } from "./scheduler/tool-call.ts";
+import type { Recording } from "./session/recording.ts";
 import { RunLine } from "./session/run-line.ts";
 import { newSessionId } from "./session/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "./tools/tool-registry.ts";
@@ -116,7 +117,8 @@ async function answerOf(
   { signal, onCall }: RunOptions = {},
 ): Promise<AnsweredCall> {
   const call = { id: "call_1", name, args };
-  const answers = await scheduler.run([call], signal ?? new AbortController().signal, onCall ?? (() => {}));
+  const tell = onCall ? (await import("./scheduler/sound-tool.ts")).soundListener(onCall) : () => {};
+  const answers = await scheduler.run([call], signal ?? new AbortController().signal, tell);
   const answer = answers[0];
   if (answer === undefined || !isAnswered(answer)) throw new Error("The scheduler left a call unanswered.");
   return answer;
@@ -152,8 +154,8 @@ export function createSession(options: SessionOptions): Session {
   setImmediate(() => void discovery.start());
   const line = new RunLine();
   const inTurn = (prompt: string | null, signal = new AbortController().signal) =>
-    line.inTurn(() => run(prompt, signal), signal);
-  async function* run(prompt: string | null, signal: AbortSignal) {
+    line.inTurn(() => toldToTheEnd(run(prompt, signal), recording), signal);
+  async function* run(prompt: string | null, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     spoken.inputs += 1;
     await discovery.beforePrompt(signal);
     const known = await definitions();
@@ -200,6 +202,17 @@ export function createSession(options: SessionOptions): Session {
     },
     goOn: (signal) => inTurn(null, signal),
   };
+}
+
+/** A run that fails where nothing should is told as any other that failed. */
+async function* toldToTheEnd(events: AsyncGenerator<AgentEvent>, recording: Recording | null) {
+  try {
+    yield* events;
+  } catch (error) {
+    const event = (await import("./session/failed-run.ts")).failedRun(error);
+    recording?.note(event);
+    yield event;
+  }
 }
 
 async function expanded(prompt: string, commands: readonly CustomCommand[]): Promise<string> {

@@ -8,7 +8,7 @@ import { pageAnswerer } from "../agent/page-answerer.ts";
 import { notice } from "../agent/plain-events.ts";
 import { samplingOf } from "../agent/sampling.ts";
 import { type Account, spendingModel } from "../agent/spending-model.ts";
-import type { ChatModel } from "../models/chat-model.ts";
+import type { ChatModel, ModelEvent, ModelRequest } from "../models/chat-model.ts";
 import { configuredModel } from "../models/configured-model.ts";
 import { newSessionId } from "../session/session-id.ts";
 import { SessionRun } from "../session/session-run.ts";
@@ -26,7 +26,7 @@ import type { SessionOptions } from "./session-options.ts";
 export function joinSession(options: SessionOptions) {
   const settings = mergeSettings([options.settings ?? {}]);
   const environment = options.environment ?? process.env;
-  const model = options.model ?? modelOf(settings, environment);
+  const model = options.model ? soundModel(options.model) : modelOf(settings, environment);
   const { resume: resumed, answerSchema } = options;
   const id = resumed?.id ?? newSessionId();
   const isRecorded = options.record || resumed !== undefined;
@@ -122,6 +122,17 @@ function helpOf(settings: Settings, model: ChatModel, accountOf: (purpose: Usage
     askModel: samplingOf(paid("mcp_sampling")),
     mostAnswerCharacters: roomForAnswers(contextWindowOf(settings, model)),
   };
+}
+
+/** Of another's hand; the check of what it says is on its way before its first word. */
+function soundModel(model: ChatModel): ChatModel {
+  const { name, contextWindow } = model;
+  const loading = import("../models/sound-model.ts");
+  loading.catch(() => {});
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    yield* (await loading).soundEvents(model, request, signal);
+  }
+  return { name, stream, ...(contextWindow === undefined ? {} : { contextWindow }) };
 }
 
 function modelOf(settings: Settings, environment: NodeJS.ProcessEnv): ChatModel {

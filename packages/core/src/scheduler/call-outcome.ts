@@ -10,17 +10,10 @@ import type { ToolCallState } from "./tool-call.ts";
 export type FinalState = Extract<ToolCallState, { readonly llmContent: unknown }>;
 
 export function answered(result: ToolResult): FinalState {
-  if (!isResult(result)) throw new Error("it gave no result with llmContent and returnDisplay.");
   const answer = { llmContent: boundedContent(result.llmContent), returnDisplay: result.returnDisplay };
   const { error } = result;
   if (error === undefined) return { status: "success", ...answer };
   return { status: error.type === "cancelled" ? "cancelled" : "error", ...answer, error };
-}
-
-/** Types do not bind a tool that is written in JavaScript. */
-function isResult(value: Partial<ToolResult> | null | undefined): boolean {
-  const isThere = (field: unknown) => field !== undefined && field !== null;
-  return isThere(value?.llmContent) && isThere(value?.returnDisplay);
 }
 
 export function denied(tool: Tool, reason: string): FinalState {

@@ -61,10 +61,15 @@ export interface SchedulerNeeds {
 /** Hears each new state of each call. */
 export type OnCall = (call: ToolCall) => void;
 
-interface Work {
+interface Found {
   /** A hook may give it other arguments before it runs. */
   call: FunctionCall;
   readonly tool: Tool | undefined;
+  /** Set when not even its name, kind and schema can be read. */
+  readonly fault: ToolError | null;
+}
+
+interface Work extends Found {
   readonly report: (state: ToolCallState, description?: string) => ToolCall;
   readonly signal: AbortSignal;
 }
@@ -86,7 +91,8 @@ export class Scheduler {
   async run(calls: readonly FunctionCall[], signal: AbortSignal, onCall: OnCall): Promise<AnsweredCall[]> {
     const unknown = calls.map((call) => call.name).filter((name) => !this.#needs.registry.getTool(name));
     if (unknown.length > 0) await this.#needs.awaitTools?.(unknown, signal);
-    const work = calls.map((call) => this.#prepare(call, signal, onCall));
+    const { soundTool } = await import("./sound-tool.ts");
+    const work = calls.map((call) => this.#prepare(this.#found(call, soundTool), signal, onCall));
     for (const item of work) item.report({ status: "validating" });
     const answers: AnsweredCall[] = [];
     for (const group of groupsOf(work)) {
@@ -95,13 +101,10 @@ export class Scheduler {
     return answers;
   }
 
-  #prepare(call: FunctionCall, signal: AbortSignal, onCall: OnCall): Work {
-    const tool = this.#needs.registry.getTool(call.name);
-    const args = tool ? coerceArguments(tool.parameterSchema, call.args) : call.args;
+  #prepare(found: Found, signal: AbortSignal, onCall: OnCall): Work {
     let description = "";
     const work: Work = {
-      call: { ...call, args },
-      tool,
+      ...found,
       signal,
       report: (state, newDescription) => {
         description = newDescription ?? description;
@@ -112,6 +115,17 @@ export class Scheduler {
       },
     };
     return work;
+  }
+
+  #found(call: FunctionCall, soundTool: (tool: Tool) => Tool): Found {
+    try {
+      const found = this.#needs.registry.getTool(call.name);
+      const tool = found && soundTool(found);
+      const args = tool ? coerceArguments(tool.parameterSchema, call.args) : call.args;
+      return { call: { ...call, args }, tool, fault: null };
+    } catch (error) {
+      return { call, tool: undefined, fault: errorOf(error) };
+    }
   }
 
   async #answer(work: Work): Promise<AnsweredCall> {
@@ -126,6 +140,7 @@ export class Scheduler {
   async #finalState(work: Work): Promise<FinalState> {
     try {
       if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);
+      if (work.fault !== null) return failed(work.fault);
       if (work.tool === undefined) {
         const { unknownTool } = await import("./unknown-tool.ts");
         return unknownTool(work.call.name, this.#needs.registry);

@@ -35,9 +35,24 @@ const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 /** Where a tool that was registered from code is said to come from. */
 const BUILT_IN = "built-in";
 
+interface Registered {
+  readonly tool: Tool;
+  readonly source: string;
+  readonly plainName: string | undefined;
+}
+
+/** One that cannot even be read must not keep the others from the model. */
+function isUsable(tool: Tool): boolean {
+  try {
+    return tool.missing === undefined && typeof declarationOf(tool).description === "string";
+  } catch {
+    return false;
+  }
+}
+
 /** Keeps every tool by its name. Built-in and discovered tools are alike from here on. */
 export class ToolRegistry {
-  readonly #tools = new Map<string, { readonly tool: Tool; readonly source: string }>();
+  readonly #tools = new Map<string, Registered>();
   readonly #sources: ToolSource[] = [];
   readonly #isWanted: (name: string) => boolean;
 
@@ -57,7 +72,7 @@ export class ToolRegistry {
     if (this.#tools.has(tool.name)) {
       throw new Error(`A tool named "${tool.name}" is already registered; unregister it first.`);
     }
-    this.#tools.set(tool.name, { tool, source });
+    this.#tools.set(tool.name, { tool, source, plainName: tool.plainName });
   }
 
   /** true when there was such a tool. */
@@ -69,7 +84,7 @@ export class ToolRegistry {
   getTool(name: string): Tool | undefined {
     const named = this.#tools.get(name)?.tool;
     if (named !== undefined) return named;
-    const plain = [...this.#tools.values()].filter(({ tool }) => tool.plainName === name);
+    const plain = [...this.#tools.values()].filter(({ plainName }) => plainName === name);
     return plain.length === 1 ? plain[0]?.tool : undefined;
   }
 
@@ -80,13 +95,13 @@ export class ToolRegistry {
 
   /** All tools, ordered by name, so that what the model is told never depends on the order of registration. */
   getAllTools(): Tool[] {
-    const entries = [...this.#tools.values()].map((entry) => entry.tool);
-    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const entries = [...this.#tools].sort(([a], [b]) => (a < b ? -1 : 1));
+    return entries.map(([, { tool }]) => tool);
   }
 
   /** All that lack nothing. */
   getUsableTools(): Tool[] {
-    return this.getAllTools().filter(({ missing }) => missing === undefined);
+    return this.getAllTools().filter(isUsable);
   }
 
   /** What the model is told: every tool that can be used. */
@@ -119,8 +134,8 @@ export class ToolRegistry {
     for (const [name, known] of this.#tools) if (known.source === source) this.#tools.delete(name);
     const failures: DiscoveryFailure[] = [];
     for (const tool of tools) {
-      const owner = this.#tools.get(tool.name)?.source;
       try {
+        const owner = this.#tools.get(tool.name)?.source;
         if (owner !== undefined)
           throw new Error(`"${tool.name}" was left out: that name is taken (${owner}).`);
         if (this.#isWanted(tool.name)) this.registerTool(tool, source);

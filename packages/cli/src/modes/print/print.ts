@@ -104,7 +104,7 @@ async function checkCommand(prompt: string, session: Session, { options, io }: F
 let current: { readonly document: RunDocument; readonly session: Session } | null = null;
 
 /** The document of the run at work as far as it has come, for whoever has to tell that it goes no further. */
-export function documentSoFar(): RunDocument {
+export function documentSoFar(): object {
   return current?.document ?? newDocument(null);
 }
 

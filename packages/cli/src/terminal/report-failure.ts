@@ -1,0 +1,46 @@
+import { SessionError, SettingsError, WorkspaceError } from "@burin/core";
+import { EXIT, type ExitCode, UsageError } from "./exit-code.ts";
+import { type Output, visible } from "./output.ts";
+
+const MOST_MESSAGE_CHARACTERS = 1000;
+const INTERNAL_HINT = "\n(This should not have happened. burin doctor looks for what may be wrong here.)";
+
+interface Failed {
+  readonly argv: readonly string[];
+  readonly output: Output;
+  /** What is known of the run, for its document; null when the command line asks for none. */
+  readonly soFar: object | null;
+}
+
+/** What a person can put right is said in one message; a script that asked for JSON gets a document. */
+export function reportFailure(error: unknown, { argv, output, soFar }: Failed): ExitCode {
+  const message = messageIn(error);
+  const isTheirs =
+    error instanceof UsageError ||
+    error instanceof SettingsError ||
+    error instanceof SessionError ||
+    error instanceof WorkspaceError;
+  const format = formatIn(argv);
+  const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : "internal";
+  const end = { status: "error", result: "", error: { type, message } };
+  if (format === "stream-json") output.out(`${JSON.stringify({ type: "done", turns: 0, ...end })}\n`);
+  // A document that is out already is the one that was asked for.
+  if (format === "json" && !output.hasResult) {
+    output.out(`${JSON.stringify({ ...(soFar ?? { turns: 0 }), ...end })}\n`);
+  }
+  output.note(`burin: ${visible(message)}${isTheirs ? "" : INTERNAL_HINT}`);
+  return isTheirs ? EXIT.usage : EXIT.failed;
+}
+
+/** The output format of a command line that may be none. */
+function formatIn(argv: readonly string[]): string | undefined {
+  const at = argv.findLastIndex((word) => /^--output-format(=|$)/.test(word));
+  if (at === -1) return argv.includes("--json") ? "json" : undefined;
+  return argv[at]?.split("=")[1] ?? argv[at + 1];
+}
+
+function messageIn(error: unknown): string {
+  const message = error instanceof Error ? error.message || error.name : String(error);
+  const { length } = message;
+  return length > MOST_MESSAGE_CHARACTERS ? `${message.slice(0, MOST_MESSAGE_CHARACTERS)}...` : message;
+}

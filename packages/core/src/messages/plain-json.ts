@@ -1,0 +1,24 @@
+/** As deep as what is said and shown may nest, and as much as it may hold. */
+const MOST_PLAIN_LEVELS = 500;
+const MOST_VALUES = 2_000_000;
+
+/** Whether the value can be written as JSON and read again: no circle, no bigint, nothing that throws. */
+export function isPlainJson(value: unknown): boolean {
+  let level = [value];
+  let values = 0;
+  try {
+    for (let depth = 0; level.length > 0; depth += 1) {
+      values += level.length;
+      if (depth > MOST_PLAIN_LEVELS || values > MOST_VALUES || !level.every(isWritable)) return false;
+      level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function isWritable(value: unknown): boolean {
+  if (typeof value === "bigint") return false;
+  return typeof value !== "object" || value === null || !("toJSON" in value) || value instanceof Date;
+}

@@ -1,0 +1,121 @@
+import { isPlainJson } from "../messages/plain-json.ts";
+import { isRecord } from "../messages/untrusted-json.ts";
+import { messageOf } from "../text/error-message.ts";
+import { keepHeadAndTail } from "../text/truncate.ts";
+import type { Confirmation, Tool, ToolDisplay, ToolError, ToolKind, ToolResult } from "../tools/tools.ts";
+
+const KINDS: readonly ToolKind[] = ["read", "edit", "execute", "fetch", "plan"];
+const QUESTIONS: readonly Confirmation["kind"][] = ["edit", "exec", "info", "mcp", "plan", "form"];
+const MOST_DESCRIPTION = 10_000;
+/** More than a person reads of one result. */
+const MOST_DISPLAY = 200_000;
+
+/**
+ * The tool as its contract describes it, whoever wrote it in whatever language: types bind nobody at run time. What
+ * is read of it is read once, here, and an answer that is none is thrown where the caller catches.
+ */
+export function soundTool(tool: Tool): Tool {
+  const { name, displayName, description, parameterSchema } = tool;
+  const kind = KINDS.find((one) => one === tool.kind) ?? "execute";
+  const sound: Tool = {
+    name,
+    displayName: typeof displayName === "string" ? displayName : name,
+    description,
+    parameterSchema,
+    kind,
+    ruleSubjects: (params) => texts(atOnce("ruleSubjects", tool.ruleSubjects?.(params) ?? [])),
+    validateToolParams: (params) => fault(atOnce("validateToolParams", tool.validateToolParams(params))),
+    getDescription: (params) => sentence(atOnce("getDescription", tool.getDescription(params))),
+    shouldConfirmExecute: async (params, signal) => question(await tool.shouldConfirmExecute(params, signal)),
+    execute: async (params, signal, onUpdate) => {
+      const shown = (display: ToolDisplay) => {
+        if (typeof display === "string" || isPlainJson(display)) onUpdate?.(display);
+      };
+      return result(await tool.execute(params, signal, shown));
+    },
+  };
+  if (typeof tool.approvedByPerson !== "function") return sound;
+  return {
+    ...sound,
+    approvedByPerson: (...given) => {
+      atOnce("approvedByPerson", tool.approvedByPerson?.(...given));
+    },
+  };
+}
+
+/** A promise in the place of a value would be taken for a yes, and its failure be heard by nobody. */
+function atOnce(method: string, value: unknown): unknown {
+  if (!(value instanceof Promise)) return value;
+  value.catch(() => {});
+  throw new Error(`${method} must answer at once, but gave a promise.`);
+}
+
+function texts(value: unknown): string[] {
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
+  throw new Error("ruleSubjects gave no list of texts.");
+}
+
+function fault(value: unknown): string | null {
+  if (value === null || value === undefined || typeof value === "string") return value || null;
+  throw new Error("validateToolParams gave neither null nor a text.");
+}
+
+function sentence(value: unknown): string {
+  if (typeof value === "string") return keepHeadAndTail(value, MOST_DESCRIPTION, "it is too long");
+  throw new Error("getDescription gave no text.");
+}
+
+/** What is no question cannot be answered, and so the call is not run. */
+function question(value: unknown): Confirmation | false {
+  if (!value) return false;
+  if (isRecord(value) && QUESTIONS.some((kind) => kind === value.kind) && typeof value.title === "string") {
+    const { grants } = value;
+    const isWhole =
+      Array.isArray(grants) && grants.every((one) => typeof one === "string") && isPlainJson(value);
+    if (isWhole) return value as unknown as Confirmation;
+  }
+  throw new Error("shouldConfirmExecute gave neither false nor a question with kind, title and grants.");
+}
+
+function result(given: Partial<ToolResult> | null | undefined): ToolResult {
+  const { llmContent, returnDisplay, error } = given ?? {};
+  const isShown =
+    typeof returnDisplay === "string" || (isRecord(returnDisplay) && isPlainJson(returnDisplay));
+  if (llmContent === undefined || !isShown || ![llmContent].flat().every(isPart)) {
+    throw new Error("it gave no result with llmContent and returnDisplay.");
+  }
+  const answer = { llmContent, returnDisplay: boundedDisplay(returnDisplay) };
+  return error === undefined || error === null ? answer : { ...answer, error: plainError(error) };
+}
+
+function isPart(part: unknown): boolean {
+  if (typeof part === "string") return true;
+  return isRecord(part) && (part.text === undefined || typeof part.text === "string") && isPlainJson(part);
+}
+
+function boundedDisplay(display: ToolDisplay): ToolDisplay {
+  return typeof display === "string"
+    ? keepHeadAndTail(display, MOST_DISPLAY, "it is too long to show")
+    : display;
+}
+
+function plainError(error: unknown): ToolError {
+  const { type, message } = isRecord(error) ? error : { type: undefined, message: messageOf(error) };
+  return {
+    type: typeof type === "string" ? type : "tool_failed",
+    message: keepHeadAndTail(messageOf(message), MOST_DISPLAY, "it is too long to show"),
+  };
+}
+
+/** What a listener does with what it hears is no part of the call; its failure is a warning of the process. */
+export function soundListener<Heard>(onCall: (heard: Heard) => void): (heard: Heard) => void {
+  const warn = (error: unknown) => process.emitWarning(`onCall failed: ${messageOf(error)}`);
+  return (call) => {
+    try {
+      const heard: unknown = onCall(call);
+      if (heard instanceof Promise) heard.catch(warn);
+    } catch (error) {
+      warn(error);
+    }
+  };
+}
