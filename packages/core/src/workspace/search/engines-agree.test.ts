@@ -1,4 +1,6 @@
 import { execFileSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ENGINES, flat, removeTrees, search, tree } from "../../testing/searched-tree.ts";
 import { parseSearchPattern } from "../../text/patterns/search-dialect.ts";
@@ -95,6 +97,18 @@ describe("search engines", () => {
         ]);
       }
     }
+  });
+
+  it("P19 P21 git searches files, and reads no settings of a repository, which may never end", async () => {
+    const place = tree({ "a.txt": "hello\n" });
+    execFileSync("git", ["init", "-q"], { cwd: place });
+    rmSync(join(place, ".git/config"));
+    execFileSync("mkfifo", [join(place, ".git/config")]);
+    const pattern = parseSearchPattern("hello", { caseSensitive: true, fixed: false });
+    const engine = await gitGrep(pattern, place);
+    const stretches = [{ folder: "", names: ["a.txt"], isWhole: true }];
+    const { signal } = new AbortController();
+    expect([...((await engine?.propose({ folder: place, stretches, signal })) ?? [])]).toEqual(["a.txt"]);
   });
 
   it.each(PATTERNS)("R83 all four give the same hits in the same order for %s", async (pattern) => {

@@ -3,8 +3,6 @@ import type { Engine, EngineMaker } from "./engine.ts";
 import { enginePattern } from "./engine-pattern.ts";
 import { namesFrom } from "./run-engine.ts";
 
-/** A repository may name programs to be run; none of them is. */
-const NOTHING_RUNS = ["-c", "core.fsmonitor=false", "-c", "core.pager=cat", "-c", "core.hooksPath=/dev/null"];
 const SEARCH = ["grep", "--no-index", "--no-textconv", "--no-color", "-l", "-z", "-a", "-E"];
 
 /**
@@ -21,7 +19,7 @@ export const gitGrep: EngineMaker = async (pattern, folder) => {
     takesFolders: true,
     propose: (batch) => {
       const paths = ["--", ".", ":(exclude,glob)**/node_modules/**", ":(exclude,glob)**/.git/**"];
-      all ??= namesFrom("git", [...NOTHING_RUNS, ...SEARCH, "-e", written, ...paths], batch);
+      all ??= namesFrom("git", [...SEARCH, "-e", written, ...paths], batch);
       return all;
     },
   };

@@ -13,6 +13,8 @@ const BARE_ENVIRONMENT = {
   GIT_CONFIG_GLOBAL: process.platform === "win32" ? "NUL" : "/dev/null",
   GIT_OPTIONAL_LOCKS: "0",
   GIT_TERMINAL_PROMPT: "0",
+  // It searches files, not a repository, and so reads no settings that would name programs, or that never end.
+  GIT_DIR: "/dev/null/none",
 };
 
 /** The names that the program prints, each ended by a NUL; null when it failed. */
