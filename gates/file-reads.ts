@@ -23,6 +23,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   [`${CORE}/workspace/output-file.ts`]: "makes files",
   [`${CORE}/workspace/output-pipe.ts`]: "opens pipes that it has made",
   [`${CORE}/settings/home-file.ts`]: "makes files",
+  [`${CORE}/workspace/taken-back.ts`]: "opens folders, and moves to another disk what a command made",
   [`${CORE}/session/event-log.ts`]: "appends",
   [`${CORE}/session/fork.ts`]: "makes files",
   [`${CORE}/session/read-log.ts`]: "reads what regular-file.ts has opened",

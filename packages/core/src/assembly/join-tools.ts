@@ -64,6 +64,7 @@ export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) 
   const workspace: Workspace = open(reads ? { reads } : {});
   const current = new CurrentMode(options.approvalMode ?? "default");
   const commands = commandsOf(options, settings, { workspace, current });
+  const { surroundings } = commands;
   const registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
   const spoken = { inputs: 0 };
   const shared = {
@@ -83,13 +84,7 @@ export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) 
   const discovery = discoveryOf({ settings, options, registry, workspace, commands, forServers });
   const grants = grantsOf(home, workspace.root);
   const judgeIn = (mode: { readonly mode: ApprovalMode }) =>
-    lazyApproval({
-      current: mode,
-      rules,
-      grants,
-      roots: workspace.roots,
-      surroundings: commands.surroundings,
-    });
+    lazyApproval({ current: mode, rules, grants, roots: workspace.roots, surroundings });
   const approval = judgeIn(current);
   const notes: string[] = [];
   const report = (message: string) => void notes.push(message);
@@ -118,9 +113,8 @@ export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) 
     await discovery.close();
     await commands.close();
   };
-  const { root } = workspace;
-  const parts = { registry, scheduler, discovery, workspace, root, approval, current, spoken, forSubagent };
-  return { ...parts, commands: commandList(commands), close, hooks, notes };
+  const parts = { registry, scheduler, discovery, workspace, approval, current, spoken, forSubagent };
+  return { ...parts, root: workspace.root, commands: commandList(commands), close, hooks, notes };
 }
 
 /** `spoken` counts what the person has said, for a plan that is shown again. */

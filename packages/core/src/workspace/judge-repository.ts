@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import { readFileSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { readBytes, readText } from "../disk/regular-file.ts";
 import { askGit, programInConfig } from "./repository-config.ts";
 import { entriesOf, lstatOf, type Place } from "./sandbox-place.ts";
 
@@ -59,9 +60,12 @@ function realPlace(path: string): string {
 }
 
 function lineOf(file: string): string | null {
-  const stats = lstatOf(file);
-  if (stats === null || !stats.isFile() || stats.size > MOST_LINK_BYTES) return null;
-  return readFileSync(file, "utf8").replace(/[\r\n]+$/, "");
+  if (lstatOf(file)?.isFile() !== true) return null;
+  try {
+    return readText(file, MOST_LINK_BYTES)?.replace(/[\r\n]+$/, "") ?? null;
+  } catch {
+    return null;
+  }
 }
 
 function realOf(path: string): string | null {
@@ -95,8 +99,12 @@ function filesBelow(path: string): string[] {
 
 function isBlob(file: string, line = ""): boolean {
   const wanted = /^100\d+ blob ([0-9a-f]+)\t/.exec(line)?.[1];
-  const stats = lstatOf(file);
-  if (wanted === undefined || stats?.isFile() !== true || stats.size > MOST_COMMITTED_BYTES) return false;
-  const hash = createHash(wanted.length === 40 ? "sha1" : "sha256");
-  return hash.update(`blob ${stats.size}\0`).update(readFileSync(file)).digest("hex") === wanted;
+  if (wanted === undefined || lstatOf(file)?.isFile() !== true) return false;
+  try {
+    const bytes = readBytes(file, MOST_COMMITTED_BYTES);
+    const hash = createHash(wanted.length === 40 ? "sha1" : "sha256");
+    return bytes !== null && hash.update(`blob ${bytes.length}\0`).update(bytes).digest("hex") === wanted;
+  } catch {
+    return false;
+  }
 }
