@@ -39,7 +39,7 @@ const SHARP = [
     '""',
   ],
 ];
-const PATTERNS = ["foo", "'foo|bar'", "beta", "'a.*'", "-e foo", "-f lists/names.txt", "'$x'", "TODO", "''"];
+const PATTERNS = ["foo", "'foo|bar'", "beta", "'a.*'", "-e foo", "-f lists/names.txt", "'$x'", "NOTE", "''"];
 /** Each with what its operands are: paths, a pattern first, or text. */
 const PROGRAMS = [
   ..."cat|cat -n|head -2|head -n 1|tail -3|nl|tac|wc -l|wc|sort|sort -u|sort -rn|uniq|uniq -c|cut -c1-3|ls|ls -la|ls -R|ls -L|ls -LR|du -s|du -aL".split(

@@ -15,7 +15,7 @@ export function makeTree(base) {
     "root/b.txt": "beta\ngamma\n",
     "root/package.json": '{"name":"x","scripts":{"test":"true"}}\n',
     "root/src/a.ts": "export const foo = 1;\n",
-    "root/src/b.ts": "// TODO foo\n",
+    "root/src/b.ts": "// NOTE foo\n",
     "root/src/deep/c.ts": "foo\n",
     "root/lists/names.txt": "../outside/secret.txt\n",
     "root/mixed/plain.txt": "plain\n",

@@ -70,3 +70,36 @@ describe("everyday commands without any rule", () => {
     expect(verdict, reason).toBe(wanted === "needless" ? "ask" : wanted);
   });
 });
+
+describe("programs that only the project brings", () => {
+  it("P21 are no known readers, whatever stands around them", async () => {
+    const root = realpathSync(mkdtempSync(join(base, "project-")));
+    for (const name of ["tree", "ls"]) {
+      mkdirSync(join(root, "bin"), { recursive: true });
+      writeFileSync(join(root, "bin", name), "#!/bin/sh\n");
+      chmodSync(join(root, "bin", name), 0o755);
+    }
+    const environment = {
+      BURIN_HOME: join(base, "home"),
+      PATH: `${join(root, "bin")}:${join(root, "../elsewhere-bin")}`,
+    };
+    mkdirSync(join(root, "../elsewhere-bin"));
+    for (const name of ["ls", "which", "timeout", "find", "sh", "echo"]) {
+      symlinkSync("/bin/true", join(root, "../elsewhere-bin", name));
+    }
+    const there = createToolbox({ root, environment });
+    const verdicts = async (...commands: string[]) =>
+      Promise.all(commands.map(async (command) => (await there.explain(command)).verdict));
+    const asked = [
+      "tree",
+      "ls | tree",
+      "timeout 5 tree",
+      "find . -exec tree {} +",
+      "sh -c tree",
+      'echo "$(tree)"',
+    ];
+    expect(await verdicts(...asked)).toEqual(asked.map(() => "ask"));
+    expect(await verdicts("ls", "which tree", "timeout 5 ls")).toEqual(["allow", "allow", "allow"]);
+    await there.close();
+  });
+});
