@@ -1,5 +1,5 @@
 import { accessSync, constants, type Dirent, readdirSync, realpathSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { delimiter, isAbsolute, join } from "node:path";
 import { isWithinAny } from "./paths.ts";
 
 /** A tree with more names is not looked through. */
@@ -25,7 +25,7 @@ interface TreeBelow {
 export function lookAround(roots: readonly string[], path: string) {
   return {
     treeBelow: once((folder) => treeBelow(folder, roots)),
-    projectFolderOf: once((program) => projectFolderOf(program, roots, path)),
+    projectFolderOf: once(programsOfProject(roots, path)),
   };
 }
 
@@ -84,23 +84,21 @@ function realOf(path: string): string | null {
   }
 }
 
-/** The folder in which commands would find a program, if that is one of the project; programs outside come first. */
-function projectFolderOf(program: string, roots: readonly string[], path: string): string | null {
-  let found: string | null = null;
-  for (const folder of path.split(delimiter)) {
-    if (!isAbsolute(folder) || !isExecutable(join(folder, program))) continue;
-    if (!isOfProject(folder, program, roots)) return null;
-    found ??= folder;
-  }
-  return found;
+/** Tells the folder in which commands would find a program, if that is one of the project; those outside come first. */
+function programsOfProject(roots: readonly string[], path: string): (program: string) => string | null {
+  const folders = path.split(delimiter).filter(isAbsolute);
+  const own = folders.filter((folder) => isOfProject(folder, roots));
+  const others = folders.filter((folder) => !own.includes(folder));
+  return (program) => {
+    const holds = (folder: string) => isExecutable(join(folder, program));
+    const found = own.find(holds);
+    return found === undefined || others.some(holds) ? null : found;
+  };
 }
 
-function isOfProject(folder: string, program: string, roots: readonly string[]): boolean {
+function isOfProject(folder: string, roots: readonly string[]): boolean {
   if (SYSTEM_FOLDERS.has(folder)) return false;
-  const real = realOf(join(folder, program));
-  return [folder, real && dirname(real), realOf(folder)].some(
-    (place) => place !== null && isWithinAny(place, roots),
-  );
+  return [folder, realOf(folder)].some((place) => place !== null && isWithinAny(place, roots));
 }
 
 function isExecutable(file: string): boolean {

@@ -325,8 +325,9 @@ class Reader {
 
   /** The grammar parts a process substitution from letters beside it, which the shell joins to one word. */
   #isJoined({ text, pos, end }: Word): boolean {
+    if (!text.startsWith("<(")) return false;
     const around = this.#source.charAt(pos - 1) + this.#source.charAt(end);
-    return text.startsWith("<(") && !/^\s[\s);&|]?$/.test(around);
+    return !/^\s[\s);&|]?$/.test(around);
   }
 
   #readAssignment(node: Extract<SyntaxNode, { type: "Assignment" }>): ShellAssignment {
