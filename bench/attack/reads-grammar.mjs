@@ -48,7 +48,7 @@ const PROGRAMS = [
   ..."stat|file|realpath|readlink -f|md5sum|od -c|hexdump -C|column -t|diff|diff -r|diff -u|cmp|comm|paste|rev|base64|strings|fold|tree|tree -l".split(
     "|",
   ),
-  ..."sort -o x|sort --compress-program=./bin/ls|sort -S1k|wc --files0-from|tail -f --pid=1|md5sum -c|split|split --filter=cat|tee|uniq a.txt|xxd|onlyhere".split(
+  ..."sort -o x|sort --compress-program=./bin/ls|sort -S1k|wc --files0-from|tail -n +2|md5sum -c|split|split --filter=cat|tee|uniq a.txt|xxd|onlyhere".split(
     "|",
   ),
   ..."test -f|[ -f|jq .|jq -r .name|jq -n env|jq -f|jq --rawfile x|sed -n 1p|sed p|sed -i p|sed 'w x'|awk 1|awk '{print $1}'|awk 'BEGIN{print ENVIRON[\"HOME\"]}'".split(

@@ -79,7 +79,7 @@ function runTraced(commands, { root, base, environment }) {
   const quoted = (/** @type {string} */ text) => `'${text.replaceAll("'", "'\\''")}'`;
   const script = commands.map(
     (command, index) =>
-      `BURIN_LINE=${index} timeout 10 bash --norc --noprofile -c ${quoted(command)} </dev/null >/dev/null 2>&1`,
+      `BURIN_LINE=${index} timeout 3 bash --norc --noprofile -c ${quoted(command)} </dev/null >/dev/null 2>&1`,
   );
   writeFileSync(lines, `${script.join("\n")}\ntrue\n`);
   const options = [
