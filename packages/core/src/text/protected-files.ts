@@ -103,6 +103,19 @@ function plainName(name: string): string {
   return /[. ]$|:/.test(small) ? small.replace(/(?:::?\$.*|[. ]+)$/, "") || small : small;
 }
 
+/** The whole list for a page: what they are, and their names. */
+export function protectedList(): ReadonlyMap<string, readonly string[]> {
+  const list = new Map<string, string[]>();
+  const note = (what: string, name: string) => list.set(what, [...(list.get(what) ?? []), name]);
+  for (const [name, what] of Object.entries(FOLDERS)) note(what, `${name}/`);
+  for (const [first, second, what] of PAIRS) note(what, `${first}/${second}`);
+  for (const [name, what] of Object.entries(FILES)) note(what, name);
+  note("a file of variables that programs load", ".env");
+  note("a file of variables that programs load", ".env.*");
+  note("settings of an editor", "*.code-workspace");
+  return list;
+}
+
 /**
  * The same names as one regular expression over whole paths, for the sandbox of macOS, which knows no other way
  * to deny what does not exist yet. The folders of git are not among them.

@@ -24,7 +24,7 @@ export function programInRepository(folder: string): string | null {
     const stats = lstatOf(path);
     if (stats === null) continue;
     const kind = stats.isSymbolicLink() ? "link" : "file";
-    const reason = programInGitFile({ path, kind, key: "", part: "git file" });
+    const reason = programInGitFile({ path, kind, key: "", id: "", part: "git file" });
     if (reason !== null) return reason;
   }
   return null;

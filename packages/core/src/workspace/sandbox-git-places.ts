@@ -16,7 +16,7 @@ export function gitFolderPlaces(folder: string): Place[] {
   const stats = lstatOf(folder);
   if (stats === null) return [];
   const id = idOf(stats);
-  const self: Place = { path: folder, key: `${id}/.`, kind: "folder", part: "git folder" };
+  const self: Place = { path: folder, key: `${id}/.`, id, kind: "folder", part: "git folder" };
   const files = PROTECTED_IN_GIT.map((name) => placeAt(join(folder, name), id, "git file"));
   return [
     self,

@@ -2,7 +2,7 @@ import { basename, dirname, join } from "node:path";
 import { protectedFile } from "../text/protected-files.ts";
 import { folderOfLink, isCommitted, programInGitFile, programInRepository } from "./judge-repository.ts";
 import { isWithin, isWithinAny } from "./paths.ts";
-import { idOf, lstatOf, type Place, placeAt } from "./sandbox-place.ts";
+import { entriesOf, idOf, lstatOf, type Place, placeAt } from "./sandbox-place.ts";
 import type { Survey, Surveyor } from "./sandbox-survey.ts";
 import { restoreShared, type SharedFile } from "./shared-files.ts";
 import { putLinkBack, type TakenBack, takeBack } from "./taken-back.ts";
@@ -21,7 +21,7 @@ export interface GuardGround {
 
 /** What is known of the time before the commands that are looked after. */
 export interface Before extends Pick<Survey, "named" | "isWhole"> {
-  readonly places: ReadonlyMap<string, Pick<Place, "kind" | "target">>;
+  readonly places: ReadonlyMap<string, Pick<Place, "kind" | "target"> & Partial<Pick<Place, "id" | "path">>>;
   /** Only what was changed in this time can come from them. */
   readonly since: number;
   readonly until?: number;
@@ -43,8 +43,30 @@ interface Repository {
 export function takeBackMade(before: Before, ground: GuardGround): readonly TakenBack[] {
   const after = ground.surveyor.look(before.named);
   const restored = restoreShared(ground.shared ?? [], { ...ground, places: after.places });
+  if (ground.isGoingOn !== true) removeStandIns(after, before, ground);
   const made = [...after.places.values()].filter((place) => isMade(place, before));
   return made.length === 0 ? restored : [...restored, ...new Judging(after, before, ground).takeBack(made)];
+}
+
+/**
+ * Where something is taken away while its mount is made, bubblewrap makes an empty thing in its place. It goes
+ * where all else goes, but nobody needs to be told.
+ */
+function removeStandIns(after: Survey, before: Before, ground: GuardGround): void {
+  const folders = new Set([...before.places.values()].map(({ path }) => path));
+  for (const place of after.places.values()) {
+    const known = before.places.get(place.key);
+    const isOther =
+      place.part === "git folder"
+        ? known === undefined && folders.has(place.path)
+        : known?.id !== undefined && known.id !== place.id;
+    if (isOther && isEmpty(place)) takeBack(place, { ...ground, why: "" });
+  }
+}
+
+function isEmpty({ path, kind, part }: Place): boolean {
+  if (part === "git folder") return lstatOf(join(path, "HEAD")) === null;
+  return kind === "folder" ? entriesOf(path).length === 0 : lstatOf(path)?.size === 0;
 }
 
 function isMade(place: Place, before: Before): boolean {

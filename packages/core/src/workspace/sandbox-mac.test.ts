@@ -22,10 +22,17 @@ describe("macProfile, which was not run on a Mac so far", () => {
     const named = {
       path: "/Users/a/x/.git/config",
       key: "1/config",
+      id: "3",
       kind: "file",
       part: "git file",
     } as const;
-    const folder = { path: "/Users/a/x/.git", key: "2/.", kind: "folder", part: "git folder" } as const;
+    const folder = {
+      path: "/Users/a/x/.git",
+      key: "2/.",
+      id: "2",
+      kind: "folder",
+      part: "git folder",
+    } as const;
     const places = new Map([named, folder].map((place) => [place.key, place]));
     const survey = { places, named: new Set<string>(), isWhole: true };
     const profile = macProfile({ ...limits, roots: ["/Users/a/x"] }, false, survey);

@@ -13,6 +13,8 @@ export interface Place {
    * configuration names. `way out`: a link into the folder of temporary files.
    */
   readonly part: "name" | "git folder" | "git link" | "git file" | "named" | "way out";
+  /** Its own number on the disk. */
+  readonly id: string;
   /** Of a link. */
   readonly target?: string;
 }
@@ -22,8 +24,9 @@ export function placeAt(path: string, folderId: string, part: Place["part"]): Pl
   const stats = lstatOf(path);
   if (stats === null) return null;
   const key = `${folderId}/${basename(path)}`;
-  if (!stats.isSymbolicLink()) return { path, key, part, kind: stats.isDirectory() ? "folder" : "file" };
-  return { path, key, part, kind: "link", target: linkTarget(path) ?? "" };
+  const id = idOf(stats);
+  if (!stats.isSymbolicLink()) return { path, key, id, part, kind: stats.isDirectory() ? "folder" : "file" };
+  return { path, key, id, part, kind: "link", target: linkTarget(path) ?? "" };
 }
 
 export function idOf(stats: Stats): string {
