@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { contextFileNames } from "../agent/context-files.ts";
 import type { MemoryPlaces } from "../tools/memoryTool.ts";
@@ -16,15 +15,15 @@ interface MemoryGround {
 export function memoryPlaces({ workspace, home, fileNames }: MemoryGround): MemoryPlaces {
   const [fileName] = contextFileNames(fileNames);
   let personal: Workspace | undefined;
-  const openHome = () => {
+  const openHome = async () => {
     if (personal === undefined) {
-      mkdirSync(home, { recursive: true, mode: 0o700 });
+      (await import("../disk/make-folders.ts")).makeFolders(home);
       personal = openWorkspace(home);
     }
     return personal;
   };
   return {
-    project: { file: join(workspace.root, fileName), open: () => workspace },
+    project: { file: join(workspace.root, fileName), open: async () => workspace },
     global: { file: join(home, fileName), open: openHome },
   };
 }

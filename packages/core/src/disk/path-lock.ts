@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, lstatSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, constants, lstatSync, openSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { makeFolders } from "./make-folders.ts";
 
 /** How long other processes may take with the same path. */
 const PATIENCE_MS = 30_000;
@@ -140,7 +141,7 @@ function tryFile(name: string): Try {
   const user = process.getuid?.() ?? 0;
   const folder = `/tmp/burin-locks-${user}`;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolders(folder);
     const found = lstatSync(folder);
     if (!found.isDirectory() || found.uid !== user) return () => {};
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;

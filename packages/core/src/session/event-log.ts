@@ -1,7 +1,8 @@
-import { closeSync, fdatasync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { AgentEvent } from "../agent/agent-event.ts";
+import { makeFolders } from "../disk/make-folders.ts";
 import { isAnswered } from "../scheduler/tool-call.ts";
 import type { SeenFile } from "../workspace/read-record.ts";
 import { recordLine } from "./record-line.ts";
@@ -131,7 +132,7 @@ export class EventLog {
   }
 
   #open(): number {
-    mkdirSync(dirname(this.#options.path), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(this.#options.path));
     return openSync(this.#options.path, "a", 0o600);
   }
 }

@@ -1,6 +1,7 @@
-import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { crc32 } from "node:zlib";
+import { makeFolders } from "../disk/make-folders.ts";
 import { readBeginning } from "../disk/regular-file.ts";
 import { readRecordLine } from "./record-line.ts";
 import { SessionError } from "./session-error.ts";
@@ -95,7 +96,7 @@ function firstLine(path: string): Buffer {
 
 export async function makeSessionFolder(home: string, root: string): Promise<string> {
   const folder = join(home, "sessions", projectName(root));
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder);
   return folder;
 }
 

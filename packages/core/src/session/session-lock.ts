@@ -1,6 +1,7 @@
-import { linkSync, mkdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { linkSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
+import { makeFolders } from "../disk/make-folders.ts";
 import { lockPath as holdPath } from "../disk/path-lock.ts";
 import { readText } from "../disk/regular-file.ts";
 import { endAtExit } from "../workspace/at-exit.ts";
@@ -34,7 +35,7 @@ export function lockPath(logPath: string): string {
  */
 export async function takeLock(logPath: string): Promise<SessionLock> {
   const path = lockPath(logPath);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(path));
   const own = besideOf(path);
   writeFileSync(own, JSON.stringify(await thisHolder()), { mode: 0o600, flag: "wx" });
   try {

@@ -39,12 +39,14 @@ async function boundBy() {
   return (await import("./bound-answer.ts")).boundAnswer;
 }
 
+type Done = Extract<AgentEvent, { type: "done" }>;
+
 /** Runs prompts with the agent, takes up what an earlier process has left, and has all of it written down. */
 export class SessionRun {
   readonly #needs: SessionRunNeeds;
   #hasBegun = false;
   /** How the last run of this process ended. */
-  #lastEnd: Extract<AgentEvent, { type: "done" }> | null = null;
+  #lastEnd: Done | null = null;
 
   constructor(needs: SessionRunNeeds) {
     this.#needs = needs;
@@ -57,11 +59,11 @@ export class SessionRun {
     const events = schema ? (await boundBy())(schema, prompt, ask) : ask(prompt);
     for await (const event of events) {
       recording?.note(event);
-      if (event.type === "done") {
+      if (event.type !== "done") yield event;
+      else {
         this.#lastEnd = event;
-        yield* this.#faultOfRecord();
+        yield await this.#asRecorded(event);
       }
-      yield event;
     }
   }
 
@@ -104,12 +106,15 @@ export class SessionRun {
     }
   }
 
-  async *#faultOfRecord(): AsyncGenerator<AgentEvent> {
+  /** What ended well and is not in the record has not ended well: nobody could go on with it. */
+  async #asRecorded(end: Done): Promise<Done> {
     try {
       await this.#needs.recording?.written();
+      return end;
     } catch (error) {
       if (!(error instanceof WorkspaceError)) throw error;
-      yield { type: "notice", message: error.message };
+      const { code: type, message } = error;
+      return end.status === "success" ? { ...end, status: "error", error: { type, message } } : end;
     }
   }
 }

@@ -5,13 +5,13 @@ import {
   constants,
   copyFileSync,
   linkSync,
-  mkdirSync,
   readSync,
   rmSync,
   type Stats,
   statSync,
 } from "node:fs";
 import { join } from "node:path";
+import { makeFolders } from "../disk/make-folders.ts";
 import { openRegular } from "../disk/regular-file.ts";
 import type { OnChange, PendingChange } from "../workspace/replace-file.ts";
 import { projectName } from "./session-files.ts";
@@ -87,7 +87,7 @@ export class UndoJournal {
     if (this.#changes % CHANGES_BETWEEN_PRUNES === 0) pruneUndo(this.#top);
     this.#changes += 1;
     try {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      makeFolders(this.#folder);
       const line = this.#keep(id, change);
       this.append(line);
       const isKept = line.before === null || line.before.kept !== undefined;
@@ -101,7 +101,7 @@ export class UndoJournal {
   };
 
   append(line: JournalLine): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    makeFolders(this.#folder);
     appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, open, realpath, rename, rm } from "node:fs/promises";
+import { open, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { makeFolders } from "../disk/make-folders.ts";
 import { lockPath, PathLockError } from "../disk/path-lock.ts";
 import { readText } from "../disk/regular-file.ts";
 import { messageOf } from "../text/error-message.ts";
@@ -42,7 +43,7 @@ export async function alone<T>(path: string, work: () => Promise<T>): Promise<T>
 /** One name for one file, whatever links lead to it. */
 async function realPlace(path: string): Promise<string> {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolders(folder);
   return realpath(path).catch(async () => join(await realpath(folder), basename(path)));
 }
 

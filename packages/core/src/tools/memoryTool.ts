@@ -20,7 +20,7 @@ export interface MemoryPlaces {
 export interface MemoryPlace {
   readonly file: string;
   /** The workspace that the file is in, made when it is first needed. */
-  open(): Workspace;
+  open(): Promise<Workspace>;
 }
 
 const SEEN = /[^\s\p{C}]/u;
@@ -72,7 +72,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
     const change = await this.#change(params);
     if (change === null) return false;
     const { file } = this.#place(params);
-    const path = await this.#place(params).open().resolve(file);
+    const path = await (await this.#place(params).open()).resolve(file);
     const grants = params.scope === "global" ? [] : [`${this.name}(project)`];
     return { kind: "edit", title: `Remember this in ${file}?`, path, diff: change.diff, grants };
   }
@@ -86,7 +86,10 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
       write: async (change) => {
         if (change === null) return { isNew: false, wasBasis: true, notes: [] };
         const { before: basis, content } = change;
-        return open().write({ file, content, isWholeKnown: false, basis, isBasisAgreed: true }, signal);
+        return (await open()).write(
+          { file, content, isWholeKnown: false, basis, isBasisAgreed: true },
+          signal,
+        );
       },
       merge: () => this.#change(params),
     });
@@ -105,7 +108,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
   /** What the file would become; null when it holds the fact already. */
   async #change(params: SaveMemoryParams): Promise<Change | null> {
     const { file, open } = this.#place(params);
-    const workspace = open();
+    const workspace = await open();
     const before = await workspace.snapshot(file);
     if (before.exists && before.text === null) {
       throw new WorkspaceError(

@@ -1,5 +1,6 @@
-import { close, mkdirSync, openSync, write } from "node:fs";
+import { close, openSync, write } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolders } from "../disk/make-folders.ts";
 import { messageOf } from "../text/error-message.ts";
 import { type NewlineCounter, withNewlineCounter } from "./newline-counter.ts";
 
@@ -53,7 +54,7 @@ export class OutputFile {
 
   #create(path: string): number | null {
     try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolders(dirname(path));
       return openSync(path, "wx", 0o600);
     } catch (error) {
       this.fault = messageOf(error);

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { appendFileSync, mkdirSync, rmSync, utimesSync } from "node:fs";
+import { appendFileSync, rmSync, utimesSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { makeFolders } from "../disk/make-folders.ts";
 import { readText } from "../disk/regular-file.ts";
 import { type ProcessSource, thisSystem } from "./process-table.ts";
 import { endTree, membersOf } from "./process-tree.ts";
@@ -99,7 +100,7 @@ export class ProcessLedger {
   }
 
   #begin(): void {
-    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(this.#path));
     const started = this.#source.find(process.pid)?.started ?? "";
     this.#append({ owner: this.id, pid: process.pid, started, ...thisSystem() });
     this.#isOpen = true;
@@ -155,7 +156,7 @@ async function settle(path: string, source: ProcessSource): Promise<number> {
   for (const line of lines) {
     if ("guard" in line) {
       if (!done.has(line.guard)) await lookAfter(line, dirname(dirname(path)), lastBeat);
-    } else if ("temporary" in line) await removeTemporary(line.temporary);
+    } else if ("temporary" in line) await removeTemporary(line.temporary, dirname(dirname(path)));
   }
   await rm(path, { force: true });
   return ended;
@@ -185,7 +186,30 @@ function parsedLine(text: string): (Note | Owner)[] {
   }
 }
 
-async function removeTemporary(folder: string): Promise<void> {
-  const isOurs = dirname(folder) === tmpdir() && basename(folder).startsWith(TEMPORARY_PREFIX);
+/**
+ * A folder for what a run needs for a while: where temporary files belong, else where they can be made. Systems that
+ * clean up take away the folder itself, which the environment still names. Throws what the first place said.
+ */
+export function makeTemporary(home: string): string {
+  const name = TEMPORARY_PREFIX + randomBytes(8).toString("hex");
+  let fault: unknown;
+  for (const place of temporaryPlaces(home)) {
+    try {
+      makeFolders(join(place, name));
+      return join(place, name);
+    } catch (error) {
+      fault ??= error;
+    }
+  }
+  throw fault;
+}
+
+function temporaryPlaces(home: string): string[] {
+  return process.platform === "win32" ? [tmpdir()] : [tmpdir(), "/tmp", join(home, "tmp")];
+}
+
+async function removeTemporary(folder: string, home: string): Promise<void> {
+  const isOurs =
+    temporaryPlaces(home).includes(dirname(folder)) && basename(folder).startsWith(TEMPORARY_PREFIX);
   if (isOurs) await rm(folder, { recursive: true, force: true });
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endAtExit } from "./at-exit.ts";
 import { childEnvironment } from "./child-environment.ts";
@@ -15,7 +14,7 @@ import type {
 import { CommandRun } from "./command-run.ts";
 import { GIT_BESIDE_OTHERS, gitLooking, pathOutside } from "./git-environment.ts";
 import { OutputPipes } from "./output-pipe.ts";
-import { endLeftBehind, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
+import { endLeftBehind, makeTemporary, ProcessLedger } from "./process-ledger.ts";
 import type { ProcessEntry } from "./process-table.ts";
 import { RUN_VARIABLE } from "./process-tree.ts";
 import { succeeds, systemProcesses } from "./run-process.ts";
@@ -160,9 +159,7 @@ export class RunningCommands {
 
   #openSession(): Session {
     if (this.#session !== null) return this.#session;
-    const folder = join(tmpdir(), TEMPORARY_PREFIX + randomBytes(8).toString("hex"));
-    // Systems that clean up take away the folder itself, which the environment still names.
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const folder = makeTemporary(this.#options.home);
     this.#ledger.note({ temporary: folder });
     const forget = endAtExit(() => {
       rmSync(folder, { recursive: true, force: true });

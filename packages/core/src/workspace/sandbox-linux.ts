@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { isFolder, makeFolders } from "../disk/make-folders.ts";
 import { isWithin } from "./paths.ts";
 import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
 import { filterFile } from "./sandbox-filter.ts";
@@ -68,8 +68,8 @@ export class LinuxSandbox implements Sandbox {
   async plan(command: SandboxedCommand): Promise<SandboxPlan> {
     const { roots, home, temporary, mode } = this.#limits;
     const privateTemporary = join(temporary, "tmp");
-    await mkdir(privateTemporary, { recursive: true, mode: 0o700 });
-    await mkdir(join(home, "output"), { recursive: true, mode: 0o700 });
+    makeFolders(privateTemporary);
+    const hidden = hiddenHome(home);
     const guard = mode === "workspace-write" ? this.#protection.begin() : null;
     const layout = guard === null ? { pinned: [], readOnly: [] } : protectedLayout(guard.before, roots);
     const filter = command.network ? null : filterFile(temporary);
@@ -98,9 +98,7 @@ export class LinuxSandbox implements Sandbox {
         filter === null ? listeningSockets(isCovered).map((path) => ["/dev/null", path]) : [],
       ),
       ...alike("--ro-bind", command.network ? (nameServers(HIDDEN) ?? []) : []),
-      ...["--tmpfs", home],
-      ...alike("--ro-bind", join(home, "output")),
-      ...["--remount-ro", home],
+      ...hidden,
       ...(filter === null ? [] : ["--seccomp", "9"]),
       ...["--chdir", command.cwd, "--"],
       ...(command.isAlone ? [] : ["/bin/sh", "-c", KEEPER, "sh"]),
@@ -147,4 +145,15 @@ function pairs(option: string, places: readonly (readonly string[])[]): string[]
 
 function isRealFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Of what belongs to the person only long outputs are shown. A home that cannot be made holds nothing to hide. */
+function hiddenHome(home: string): string[] {
+  const output = join(home, "output");
+  try {
+    makeFolders(output);
+    return ["--tmpfs", home, "--ro-bind", output, output, "--remount-ro", home];
+  } catch {
+    return isFolder(home) ? ["--tmpfs", home, "--remount-ro", home] : [];
+  }
 }

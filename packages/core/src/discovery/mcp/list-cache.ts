@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeFolders } from "../../disk/make-folders.ts";
 import { readText } from "../../disk/regular-file.ts";
 import { isRecord } from "../../messages/untrusted-json.ts";
 
@@ -59,7 +60,7 @@ export class ListCache {
   async #replace(known: KnownServer): Promise<void> {
     const text = JSON.stringify(known);
     if (text.length > MOST_CHARACTERS) return;
-    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(this.#path));
     const temporary = `${this.#path}.${randomBytes(6).toString("hex")}`;
     try {
       await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
