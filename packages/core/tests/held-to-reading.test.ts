@@ -1,0 +1,116 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createToolbox, type ToolboxOptions } from "../src/index.ts";
+
+let base: string;
+let root: string;
+let environment: NodeJS.ProcessEnv;
+
+/** A program of the person's own shows what a look may do: it tries to write, and tells its surroundings. */
+beforeEach(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "burin-held-")));
+  root = join(base, "root");
+  mkdirSync(join(root, "bin"), { recursive: true });
+  mkdirSync(join(base, "home"));
+  const tells = `echo "net=$(grep -c : /proc/net/dev) path=$PATH hooks=$(git config core.hooksPath)"`;
+  writeFileSync(join(base, "home/own.sh"), `touch ${join(root, "mark")} 2>/dev/null\n${tells}\n`);
+  const own = `sh ${join(base, "home/own.sh")}`;
+  const settings = `[user]\n\tname = Ada\n\temail = a@example.org\n[diff "own"]\n\ttextconv = ${own}\n`;
+  writeFileSync(join(base, "home/.gitconfig"), settings);
+  environment = {
+    PATH: `${join(root, "bin")}:${process.env.PATH}`,
+    HOME: join(base, "home"),
+    BURIN_HOME: join(base, "burin"),
+    GIT_CONFIG_NOSYSTEM: "1",
+  };
+  writeFileSync(join(root, ".gitattributes"), "*.txt diff=own\n");
+  writeFileSync(join(root, "a.txt"), "alpha\n");
+  for (const words of [
+    ["init", "-q"],
+    ["add", "-A"],
+    ["commit", "-qm", "first"],
+  ]) {
+    execFileSync("git", words, { cwd: root, env: environment });
+  }
+});
+
+afterEach(() => {
+  rmSync(base, { recursive: true });
+});
+
+async function run(command: string, options: Partial<ToolboxOptions> = {}): Promise<string> {
+  const toolbox = createToolbox({ root, environment, includeDirectories: [join(base, "home")], ...options });
+  const { llmContent } = await toolbox.call("run_shell_command", { command });
+  await toolbox.close();
+  return String(llmContent);
+}
+
+const LOOK = "git log -p -- a.txt";
+const hasWritten = () => existsSync(join(root, "mark"));
+const openFully = { sandbox: { mode: "off" } } as const;
+
+describe("a line that runs because it only reads", () => {
+  it("P21 P53 writes nothing in the root, has no network and no hooks, and finds no program of the project", async () => {
+    const said = await run(LOOK, { settings: { sandbox: { mode: "workspace-write", network: true } } });
+    expect(said).toContain("net=1 ");
+    expect(said).toContain("hooks=/dev/null");
+    expect(said).not.toContain(join(root, "bin"));
+    expect(hasWritten()).toBe(false);
+  });
+
+  it("P21 without a sandbox git runs no hooks and finds no program of the project", async () => {
+    const said = await run(LOOK, { settings: openFully });
+    expect(said).toContain("hooks=/dev/null");
+    expect(said).not.toContain(join(root, "bin"));
+  });
+
+  it.each([
+    [
+      "beside a part that a rule covers",
+      `${LOOK}; echo 1 > b.txt`,
+      { permissions: { allow: ["run_shell_command"] } },
+    ],
+    ["with a rule for every command", LOOK, { permissions: { allow: ["run_shell_command"] } }],
+  ])("P22 it is not held to that %s", async (_, command, settings) => {
+    expect(await run(command, { settings })).not.toContain("hooks=/dev/null");
+    expect(hasWritten()).toBe(true);
+  });
+
+  it("P22 nor in yolo mode, nor when a person said yes", async () => {
+    await run(LOOK, { approvalMode: "yolo" });
+    expect(hasWritten()).toBe(true);
+    rmSync(join(root, "mark"));
+    execFileSync("git", ["config", "diff.x.textconv", "cat"], { cwd: root, env: environment });
+    expect(await run(LOOK)).toContain("diff.x.textconv");
+    expect(hasWritten()).toBe(false);
+    await run(LOOK, { confirm: () => Promise.resolve({ outcome: "once" }) });
+    expect(hasWritten()).toBe(true);
+  });
+
+  it("P22 beside what a rule covers only git's own tidying is off", async () => {
+    const allow = ["run_shell_command(touch)"];
+    const said = await run(`${LOOK} && touch b.txt`, { settings: { permissions: { allow } } });
+    expect(said).toContain("hooks=\n");
+    expect(existsSync(join(root, "b.txt"))).toBe(true);
+  });
+
+  it("P14 P21 the index stays as it is, with a sandbox and in plan mode without one", async () => {
+    const index = join(root, ".git/index");
+    const before = readFileSync(index);
+    writeFileSync(join(root, "a.txt"), "alpha\n");
+    expect(await run("git status --short && git diff --stat")).toContain("Exit code: 0");
+    await run("git diff --stat", { approvalMode: "plan", settings: openFully });
+    expect(readFileSync(index).equals(before)).toBe(true);
+  });
+});
