@@ -121,7 +121,8 @@ function judgedByParts(
   const named = new Set(parts.map(({ rule }) => rule));
   const rules = everything === undefined ? allow.filter(({ text }) => named.has(text)) : [everything];
   const [only] = rules;
-  const reads = everything === undefined ? readsOf(judgeParts(line, [], place)) : undefined;
+  const unruled = allow.length === 0 ? parts : everything === undefined ? judgeParts(line, [], place) : [];
+  const reads = everything === undefined ? readsOf(unruled) : undefined;
   const read = { ...(reads === undefined ? {} : { reads }), parts };
   if (only === undefined) {
     return { verdict: "allow", reason: "it does nothing but read inside the root", ...read };

@@ -12,11 +12,15 @@ function asVariables(settings: Readonly<Record<string, string>>): Record<string,
   return variables;
 }
 
-/** A folder that only looks like a repository is none: its settings came with the files. */
-const ONLY_REAL_REPOSITORIES = { "safe.bareRepository": "explicit" };
+const ONLY_WHERE_ASKED = {
+  // A folder that only looks like a repository is none: its settings came with the files.
+  "safe.bareRepository": "explicit",
+  // What changed inside a submodule would be looked for in the repository there, whatever that is now.
+  "diff.submodule": "short",
+};
 
 /** For a line in which git looks beside what a rule allows: nothing that could change what the rule is for. */
-export const GIT_BESIDE_OTHERS = { ...asVariables(ONLY_REAL_REPOSITORIES), GIT_OPTIONAL_LOCKS: "0" };
+export const GIT_BESIDE_OTHERS = { ...asVariables(ONLY_WHERE_ASKED), GIT_OPTIONAL_LOCKS: "0" };
 
 /**
  * For git that may do nothing but look: no hook, no watcher, no network, nobody who is asked for a password. With
@@ -24,13 +28,11 @@ export const GIT_BESIDE_OTHERS = { ...asVariables(ONLY_REAL_REPOSITORIES), GIT_O
  */
 export function gitLooking({ mayRefresh }: { readonly mayRefresh: boolean }): Record<string, string> {
   const settings = {
-    ...ONLY_REAL_REPOSITORIES,
+    ...ONLY_WHERE_ASKED,
     "core.fsmonitor": "false",
     "core.hooksPath": process.platform === "win32" ? "NUL" : "/dev/null",
     "credential.helper": "",
     "diff.autoRefreshIndex": String(mayRefresh),
-    // What changed inside a submodule would be looked for in the repository there, whatever that is now.
-    "diff.submodule": "short",
     "log.showSignature": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
