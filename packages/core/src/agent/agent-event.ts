@@ -81,6 +81,8 @@ export type AgentEvent =
       readonly result: string;
       readonly error?: RunError;
       readonly turns: number;
+      /** The model's output limit has cut the result. */
+      readonly cut?: true;
       /** The value of the result, where it was bound to a schema. */
       readonly structured?: unknown;
       /** The question that the run was parked with. */

@@ -2,6 +2,7 @@ import type { FunctionCall, FunctionDeclaration } from "../messages/function-cal
 import type { Message } from "../messages/message.ts";
 import type { ChatModel, ModelRequest } from "../models/chat-model.ts";
 import { defaultContextWindow } from "../models/context-window.ts";
+import { wait } from "../models/wait.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import type { AnsweredCall } from "../scheduler/tool-call.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
@@ -120,7 +121,17 @@ export class Agent {
     const guard = detectLoops ? new LoopGuard((tool) => registry.getTool(tool)?.kind) : null;
     try {
       await this.#unfinished;
-      const run: Run = { signal: work.signal, guard, turns: 0, reply: null, refused: null };
+      const run: Run = {
+        signal: work.signal,
+        guard,
+        turns: 0,
+        reply: null,
+        unfinished: "",
+        broken: 0,
+        cuts: 0,
+        isCut: false,
+        refused: null,
+      };
       if (typeof input === "string") yield* this.#prompts(input);
       else run.refused = refusalIn(yield* this.#runCalls(input, run));
       yield* this.#turns(run);
@@ -162,11 +173,15 @@ export class Agent {
   async *#turn(run: Run): AsyncGenerator<AgentEvent, AgentEvent | null> {
     run.turns += 1;
     const reply = yield* this.#askedFor(run);
-    run.reply = reply;
+    run.reply = { ...reply, text: run.unfinished + reply.text };
+    if (!run.signal.aborted && (yield* this.#takenUp(run, reply))) return null;
+    run.unfinished = "";
+    if (reply.end.reason !== "error") run.broken = 0;
     const failure = this.#interruption(run) ?? failureOf(run, reply);
     if (failure) return failure;
     if (reply.calls.length === 0) {
-      if (reply.end.reason === "length") yield notice("The answer was cut by the model's output limit.");
+      run.isCut = reply.end.reason === "length";
+      if (run.isCut) yield notice("The answer was cut by the model's output limit.");
       return yield* this.#afterLastReply(run);
     }
     const answers = yield* this.#runCalls(reply.calls, run);
@@ -175,6 +190,18 @@ export class Agent {
     if (ending) return ending;
     for (const words of this.words.takeSteering()) yield this.#noted(said(words));
     return null;
+  }
+
+  /** Whether the reply ended too early and the model is asked to go on with it. */
+  async *#takenUp(run: Run, reply: Reply): AsyncGenerator<AgentEvent, boolean> {
+    const isWhole = reply.end.reason === "stop" || reply.calls.length > 0;
+    const more = isWhole ? null : (await import("./take-up.ts")).takeUp(run, reply);
+    if (!more) return false;
+    run.unfinished += reply.text;
+    yield notice(more.notice);
+    yield this.#noted({ type: "context", text: more.told });
+    await wait(more.pauseMs, run.signal);
+    return true;
   }
 
   /** The model wants no tool; what was said or came to an end meanwhile goes on, and else this is the end. */

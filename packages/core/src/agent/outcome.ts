@@ -6,11 +6,14 @@ interface Outcome {
   /** The model's last text. */
   readonly text: string;
   readonly error?: RunError;
+  /** The output limit has cut the text. */
+  readonly isCut?: boolean;
 }
 
 /** The event that ends a run. */
-export function done(status: RunStatus, { turns, text, error }: Outcome): AgentEvent {
-  const event = { type: "done" as const, status, result: text, turns };
+export function done(status: RunStatus, { turns, text, error, isCut }: Outcome): AgentEvent {
+  const whole = { type: "done" as const, status, result: text, turns };
+  const event = isCut ? { ...whole, cut: true as const } : whole;
   return error === undefined ? event : { ...event, error: { type: error.type, message: error.message } };
 }
 

@@ -11,12 +11,20 @@ export interface Run {
   /** Replies to the prompt in hand. */
   turns: number;
   reply: Reply | null;
+  /** What the replies have said that were taken up again by the one in hand. */
+  unfinished: string;
+  /** Replies in a row that broke off. */
+  broken: number;
+  /** Answers that the output limit has cut. */
+  cuts: number;
+  /** The last answer was cut, and not taken up again. */
+  isCut: boolean;
   /** The last call that could not be approved. */
   refused: RunError | null;
 }
 
-export function ended(status: RunStatus, { turns, reply }: Run, error?: RunError): AgentEvent {
-  const outcome = { turns, text: reply?.text ?? "" };
+export function ended(status: RunStatus, { turns, reply, isCut }: Run, error?: RunError): AgentEvent {
+  const outcome = { turns, text: reply?.text ?? "", isCut };
   return done(status, error ? { ...outcome, error } : outcome);
 }
 

@@ -6,6 +6,8 @@ export interface RunDocument {
   sessionId: string | null;
   status: RunStatus;
   result: string;
+  /** The model's output limit has cut the result. */
+  cut?: true;
   /** The value of the result, with --json-schema. */
   structured?: unknown;
   error?: { type: string; message: string };
@@ -40,6 +42,7 @@ export function addEvent(document: RunDocument, event: AgentEvent): void {
     document.status = event.status;
     document.result = event.result;
     document.turns = event.turns;
+    if (event.cut) document.cut = true;
     if (event.error) document.error = event.error;
     if (event.confirmation) document.confirmation = event.confirmation;
     if (event.structured !== undefined) document.structured = event.structured;

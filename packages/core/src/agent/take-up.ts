@@ -1,0 +1,41 @@
+import type { Reply } from "./reply.ts";
+import type { Run } from "./run.ts";
+
+/** In a row; a service that breaks each reply is not asked for ever. */
+const MOST_BROKEN = 3;
+
+export interface TakenUp {
+  /** For the person. */
+  readonly notice: string;
+  /** For the model. */
+  readonly told: string;
+  readonly pauseMs: number;
+}
+
+/** How a reply that ended too early is taken up again; null when it is whole, or has ended so too often. */
+export function takeUp(run: Run, { end, text, calls }: Reply): TakenUp | null {
+  if (calls.length > 0) return null;
+  if (end.reason === "length") return run.cuts === 0 ? afterCut(run, text) : null;
+  if (end.reason !== "error" || !end.error.isPassing || text === "" || run.broken >= MOST_BROKEN) return null;
+  const { message, retryAfterMs } = end.error;
+  const pauseMs = retryAfterMs ?? (run.broken === 0 ? 0 : 1000 * 2 ** run.broken);
+  run.broken += 1;
+  return {
+    notice: `The reply broke off: ${message} It is asked to go on.`,
+    told: "[Your reply broke off here, by a fault on its way. Go on exactly where it stopped, and repeat nothing.]",
+    pauseMs,
+  };
+}
+
+function afterCut(run: Run, text: string): TakenUp {
+  run.cuts += 1;
+  const told =
+    text === ""
+      ? "[The output limit was reached before you said anything. Think less, and answer.]"
+      : "[Your answer was cut here by the output limit. Go on exactly where it stopped, and repeat nothing.]";
+  return {
+    notice: "The answer was cut by the model's output limit; it is asked to go on.",
+    told,
+    pauseMs: 0,
+  };
+}
