@@ -16,7 +16,7 @@ export interface Usage {
 
 /** Why the model or its service failed, in words for a person, with what to do about it. */
 export interface ModelFailure {
-  /** Stable, for programs: `unreachable`, `unauthorized`, `not_found`, `rate_limited`, `bad_request`, `server_error`, `bad_reply`, `timeout`, `context_length`, `script`. */
+  /** Stable, for programs: `unreachable`, `unauthorized`, `forbidden`, `not_found`, `rate_limited`, `quota`, `bad_request`, `no_tools`, `wrong_protocol`, `server_error`, `bad_reply`, `timeout`, `context_length`, `script`. */
   readonly type: string;
   readonly message: string;
   /** The HTTP status, where there was one. */
