@@ -8,7 +8,7 @@ import { geminiSignatureOf } from "./thought-signature.ts";
 import { wireJson } from "./wire-json.ts";
 
 /** The habits of a service that each is learned from a refusal. */
-export type GeminiQuirk = "signature-wanted" | "signature-refused" | "old-parameters";
+export type GeminiQuirk = "signature-wanted" | "signature-refused" | "old-parameters" | "no-system";
 
 interface Content {
   readonly role: "user" | "model";
@@ -23,11 +23,13 @@ const MORE_MEDIA = /^(?:application\/pdf|audio\/|video\/)/;
 export function geminiBody(_model: string, request: ModelRequest, quirks: ReadonlySet<string>): string[] {
   const knows = (quirk: GeminiQuirk): boolean => quirks.has(quirk);
   const { system, tools, history } = request;
+  const hasSystem = system !== "" && !knows("no-system");
+  const opening: Message[] = system === "" || hasSystem ? [] : [{ role: "user", parts: [{ text: system }] }];
   const declarations = tools.map((tool) => declaration(tool, knows("old-parameters")));
   const body = {
-    ...(system === "" ? {} : { systemInstruction: { parts: [{ text: system }] } }),
+    ...(hasSystem ? { systemInstruction: { parts: [{ text: system }] } } : {}),
     ...(tools.length > 0 ? { tools: [{ functionDeclarations: declarations }] } : {}),
-    contents: contents(history, {
+    contents: contents([...opening, ...history], {
       returns: !knows("signature-refused"),
       standsIn: knows("signature-wanted") || knows("signature-refused"),
     }),
@@ -38,6 +40,8 @@ export function geminiBody(_model: string, request: ModelRequest, quirks: Readon
 /** What a refusal teaches: how signatures are taken, or that the schema goes under its older name. */
 export function geminiQuirk(refusal: string): GeminiQuirk | undefined {
   if (/parameters_?json_?schema/i.test(refusal)) return "old-parameters";
+  if (/(?:system|developer)[ _]?instruction\w* [^\n]{0,20}(?:not|n't) (?:enabled|supported)/i.test(refusal))
+    return "no-system";
   if (!/thought_?\s?signature/i.test(refusal)) return undefined;
   return /missing|required|lacks|without/i.test(refusal) ? "signature-wanted" : "signature-refused";
 }

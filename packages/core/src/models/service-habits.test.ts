@@ -106,6 +106,19 @@ describe("P16 the order of messages, ids and roles", () => {
     expect(sent(-1)).toMatch(/"role":"user","content":"Be brief\.\\n\\ngo"/);
   });
 
+  it("so do Gemini's instructions for a model that takes none", async () => {
+    const message = "Developer instruction is not enabled for models/gemma-3-27b-it";
+    const { server, open, sent } = await playing(
+      undefined,
+      "gemini",
+      { error: { status: 400, message } },
+      { text: "ok" },
+    );
+    expect((await read(open(), { system: "Be brief." })).at(-1)).toEqual(OK);
+    expect(sent(-1)).toContain('"parts":[{"text":"Be brief."},{"text":"go"}]');
+    expect(server.problems).toEqual([]);
+  });
+
   it("content that may not be null is none", async () => {
     const { open, sent } = await playing(
       undefined,
