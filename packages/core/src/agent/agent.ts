@@ -234,16 +234,16 @@ export class Agent {
   }
 
   /** The next reply, asked for with a request that fits the model's window. */
-  async *#askedFor({ signal }: Run): AsyncGenerator<AgentEvent, Reply> {
+  async *#askedFor({ signal, unfinished }: Run): AsyncGenerator<AgentEvent, Reply> {
     yield* this.#warning();
     if (this.#compactor.isNeeded) yield* this.#shortened(signal);
-    const reply = yield* this.#reply(signal);
+    const reply = yield* this.#reply(signal, unfinished);
     const { end, text, calls } = reply;
     const isTooLong = end.reason === "error" && end.error.type === "context_length";
     if (!isTooLong || text !== "" || calls.length > 0 || signal.aborted) return reply;
     this.#compactor.noteTooLong(end.error);
     yield* this.#shortened(signal);
-    return yield* this.#reply(signal);
+    return yield* this.#reply(signal, unfinished);
   }
 
   async *#warning(): AsyncGenerator<AgentEvent> {
@@ -263,11 +263,11 @@ export class Agent {
     }
   }
 
-  async *#reply(signal: AbortSignal): AsyncGenerator<AgentEvent, Reply> {
+  async *#reply(signal: AbortSignal, said: string): AsyncGenerator<AgentEvent, Reply> {
     const { model, budget } = this.#needs;
     const request = this.#request();
     const estimated = this.#size.of(request);
-    const reply = yield* readReply({ model, request, note: this.#noted }, signal);
+    const reply = yield* readReply({ model, request, note: this.#noted, said }, signal);
     if (reply.usage) this.#size.learn(estimated, reply.usage.inputTokens);
     if (reply.end.reason !== "error") {
       budget?.spend(reply.usage ?? estimatedUsage(estimated, reply, this.#size), model.name);

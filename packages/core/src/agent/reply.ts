@@ -15,26 +15,42 @@ interface Asked {
   readonly request: ModelRequest;
   /** Takes each event into the history before a reader sees it. */
   readonly note: (event: AgentEvent) => AgentEvent;
+  /** What was said before this reply took it up: a model may begin anew, and nothing is to be said twice. */
+  readonly said?: string;
 }
 
 /** Passes on what is said and thought; the calls wait for the end of the reply, so that a broken one runs none. */
 export async function* readReply(
-  { model, request, note }: Asked,
+  { model, request, note, said = "" }: Asked,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Reply> {
   let text = "";
+  let held = "";
+  let isHolding = said !== "";
   let usage: Usage | undefined;
   const calls: FunctionCall[] = [];
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
-      case "text":
-        text += event.text;
-        yield note({ type: "text", role: "model", text: event.text });
+      case "text": {
+        held += event.text;
+        if (isHolding && said.length > held.length && said.startsWith(held)) break;
+        const piece = isHolding && held.startsWith(said) ? held.slice(said.length) : held;
+        isHolding = false;
+        held = "";
+        if (piece === "") break;
+        text += piece;
+        yield note({ type: "text", role: "model", text: piece });
         break;
+      }
       case "function_call":
         calls.push(event.call);
         break;
       case "end":
+        // It was no repetition, unless it broke off in the middle of one.
+        if (held !== "" && event.reason === "stop") {
+          text += held;
+          yield note({ type: "text", role: "model", text: held });
+        }
         return { text, calls, usage, end: event };
       default:
         if (event.type === "usage") usage = event.usage;

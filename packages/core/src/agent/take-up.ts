@@ -16,7 +16,13 @@ export interface TakenUp {
 export function takeUp(run: Run, { end, text, calls }: Reply): TakenUp | null {
   if (calls.length > 0) return null;
   if (end.reason === "length") return run.cuts === 0 ? afterCut(run, text) : null;
-  if (end.reason !== "error" || !end.error.isPassing || text === "" || run.broken >= MOST_BROKEN) return null;
+  if (
+    end.reason !== "error" ||
+    !end.error.isPassing ||
+    run.unfinished + text === "" ||
+    run.broken >= MOST_BROKEN
+  )
+    return null;
   const { message, retryAfterMs } = end.error;
   const pauseMs = retryAfterMs ?? (run.broken === 0 ? 0 : 1000 * 2 ** run.broken);
   run.broken += 1;
