@@ -25,32 +25,24 @@ export async function* readReply(
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Reply> {
   let text = "";
-  let held = "";
-  let isHolding = said !== "";
+  const fresh = new FreshText(said);
+  const tell = function* (piece: string): Generator<AgentEvent> {
+    if (piece === "") return;
+    text += piece;
+    yield note({ type: "text", role: "model", text: piece });
+  };
   let usage: Usage | undefined;
   const calls: FunctionCall[] = [];
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
-      case "text": {
-        held += event.text;
-        if (isHolding && said.length > held.length && said.startsWith(held)) break;
-        const piece = isHolding && held.startsWith(said) ? held.slice(said.length) : held;
-        isHolding = false;
-        held = "";
-        if (piece === "") break;
-        text += piece;
-        yield note({ type: "text", role: "model", text: piece });
+      case "text":
+        yield* tell(fresh.add(event.text));
         break;
-      }
       case "function_call":
         calls.push(event.call);
         break;
       case "end":
-        // It was no repetition, unless it broke off in the middle of one.
-        if (held !== "" && event.reason === "stop") {
-          text += held;
-          yield note({ type: "text", role: "model", text: held });
-        }
+        if (event.reason === "stop") yield* tell(fresh.rest());
         return { text, calls, usage, end: event };
       default:
         if (event.type === "usage") usage = event.usage;
@@ -60,6 +52,35 @@ export async function* readReply(
   }
   const error = { type: "bad_reply", message: "The model's reply ended without an end." };
   return { text, calls, usage, end: { type: "end", reason: "error", error } };
+}
+
+/** The text of a reply without what was said before it, where it begins with all of that. */
+class FreshText {
+  readonly #said: string;
+  #held = "";
+  #isHolding: boolean;
+
+  constructor(said: string) {
+    this.#said = said;
+    this.#isHolding = said !== "";
+  }
+
+  /** What is new so far. */
+  add(piece: string): string {
+    this.#held += piece;
+    if (!this.#isHolding) return this.rest();
+    if (this.#said.length > this.#held.length && this.#said.startsWith(this.#held)) return "";
+    this.#isHolding = false;
+    if (this.#held.startsWith(this.#said)) this.#held = this.#held.slice(this.#said.length);
+    return this.rest();
+  }
+
+  /** What was held back: a whole reply that ends there repeats nothing. */
+  rest(): string {
+    const rest = this.#held;
+    this.#held = "";
+    return rest;
+  }
 }
 
 /** For a service that counts nothing: it must not make a budget endless. */
