@@ -1,151 +1,141 @@
-// Real changes: the hunks between two published versions of well-known packages.
+// Real changes: what two neighbouring releases of well-known packages do to their files, kept in a cache.
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { extname, join, relative } from "node:path";
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { basename, extname, join, relative } from "node:path";
 import { promisify } from "node:util";
+import { CACHE, fetchDebian, fetchNpm } from "./fetch.mjs";
+import { DEBIAN, NPM } from "./packages.mjs";
+import { hashOf, randomFrom } from "./random.mjs";
 
 const run = promisify(execFile);
 
-/**
- * @typedef {object} Hunk
- * @property {string} where package and path, for reports
- * @property {string[]} lines the old file, by line, without line ends
- * @property {number} from index of the first old line that changes
- * @property {number} to index after the last old line that changes
- * @property {string[]} put the lines that come in their stead
- */
+/** @typedef {{ from: number, to: number, put: string[] }} Hunk lines `from` to `to` of the old file become `put` */
+/** @typedef {{ name: string, language: string, text: string, hunks: Hunk[] }} ChangedFile */
+/** @typedef {{ name: string, files: ChangedFile[] }} Package */
 
-/** @type {Record<string, [name: string, older: string, newer: string][]>} */
-const SETS = {
-  a: [
-    ["express", "4.16.0", "4.18.2"],
-    ["lodash", "4.17.11", "4.17.21"],
-    ["commander", "8.3.0", "10.0.0"],
-    ["chalk", "3.0.0", "4.1.2"],
-    ["normalize.css", "7.0.0", "8.0.1"],
-    ["semver", "7.3.5", "7.5.4"],
-    ["moment", "2.24.0", "2.29.4"],
-    ["prismjs", "1.25.0", "1.29.0"],
-    ["yargs", "16.2.0", "17.7.2"],
-    ["node-gyp", "8.0.0", "9.4.0"],
-    ["type-fest", "2.19.0", "3.13.1"],
-    ["handlebars", "4.5.3", "4.7.8"],
-  ],
-  b: [
-    ["koa", "2.11.0", "2.14.2"],
-    ["underscore", "1.12.1", "1.13.6"],
-    ["jquery", "3.5.1", "3.7.1"],
-    ["fastify", "3.29.0", "4.10.0"],
-    ["rxjs", "7.5.7", "7.8.1"],
-    ["bulma", "0.9.1", "0.9.4"],
-    ["mocha", "9.0.0", "10.2.0"],
-    ["js-yaml", "3.14.1", "4.1.0"],
-    ["async", "3.2.0", "3.2.5"],
-    ["inquirer", "8.0.0", "8.2.6"],
-  ],
-  c: [
-    ["socket.io-client", "4.4.0", "4.7.2"],
-    ["redux", "4.0.5", "4.2.1"],
-    ["marked", "3.0.0", "4.3.0"],
-    ["immer", "9.0.0", "9.0.21"],
-    ["knex", "0.95.0", "1.0.7"],
-    ["foundation-sites", "6.6.3", "6.7.5"],
-    ["pug", "2.0.4", "3.0.2"],
-    ["winston", "3.3.3", "3.8.2"],
-  ],
-  d: [
-    ["zod", "3.19.1", "3.22.4"],
-    ["bootstrap", "5.1.3", "5.3.2"],
-    ["eslint", "7.32.0", "8.30.0"],
-    ["preact", "10.5.0", "10.19.2"],
-    ["vite", "2.9.0", "3.2.7"],
-    ["github-markdown-css", "4.0.0", "5.2.0"],
-    ["highlight.js", "10.7.3", "11.9.0"],
-    ["ajv", "8.6.0", "8.12.0"],
-    ["swagger-ui-dist", "4.1.0", "4.15.5"],
-  ],
-  e: [
-    ["axios", "0.21.0", "1.4.0"],
-    ["vue", "3.2.0", "3.3.4"],
-    ["dayjs", "1.9.0", "1.11.7"],
-    ["webpack", "5.60.0", "5.88.0"],
-    ["postcss", "8.2.0", "8.4.31"],
-    ["ws", "7.4.0", "8.13.0"],
-    ["nodemailer", "6.6.0", "6.9.0"],
-    ["stylelint", "13.13.0", "14.16.0"],
-  ],
-  f: [
-    ["sequelize", "6.6.2", "6.28.0"],
-    ["luxon", "2.0.2", "3.3.0"],
-    ["tailwindcss", "2.2.0", "3.2.0"],
-    ["eslint-plugin-import", "2.22.0", "2.27.5"],
-    ["body-parser", "1.18.0", "1.20.2"],
-    ["nunjucks", "3.1.0", "3.2.4"],
-    ["reveal.js", "4.1.0", "4.5.0"],
-    ["mongoose", "5.12.0", "6.9.0"],
-  ],
-  g: [
-    ["nan", "2.14.0", "2.18.0"],
-    ["node-addon-api", "3.0.0", "7.0.0"],
-    ["canvas", "2.6.0", "2.11.2"],
-    ["sharp", "0.28.0", "0.32.0"],
-    ["react-native-webview", "11.0.0", "13.2.0"],
-    ["react-native-svg", "12.1.0", "13.9.0"],
-    ["element-ui", "2.13.0", "2.15.13"],
-    ["react-native-reanimated", "2.3.0", "2.17.0"],
-  ],
-};
-
-const TEXT = new Set(
-  ".js .mjs .cjs .ts .mts .css .scss .sass .less .md .json .py .gyp .gypi .yml .yaml .html .hbs .vue .h .cc .cpp .java .kt .m .mm .swift .rb .sh .xml .gradle".split(
-    " ",
+const LANGUAGES = /** @type {Record<string, string>} */ ({
+  js: "js mjs cjs jsx",
+  ts: "ts mts cts tsx",
+  css: "css scss sass less",
+  html: "html hbs ejs vue svelte twig",
+  markdown: "md markdown rst pod",
+  data: "json yml yaml toml xml plist gyp gypi gradle cmake cabal ini",
+  python: "py pyi",
+  c: "c h",
+  "c++": "cc cpp cxx hpp hh",
+  java: "java",
+  kotlin: "kt kts",
+  swift: "swift",
+  "objective-c": "m mm",
+  go: "go",
+  rust: "rs",
+  ruby: "rb rake",
+  php: "php",
+  perl: "pl pm t",
+  lua: "lua",
+  haskell: "hs",
+  shell: "sh bash ac am",
+});
+const LANGUAGE_OF = new Map(
+  Object.entries(LANGUAGES).flatMap(([language, ends]) =>
+    ends.split(" ").map((end) => [`.${end}`, language]),
   ),
 );
-const LARGEST = 600_000;
+const LARGEST_FILE = 400_000;
+const MOST_FILES = 60;
 const LONGEST_HUNK = 40;
-/** Nobody edits minified code. */
-const LONGEST_LINE = 500;
+/** Nobody edits minified code, nor what a program made. */
+const LONGEST_LINE = 1000;
+const MADE = /\.min\.|\.map$|\.d\.ts\.map|lock\.json$|(?:^|\/)(?:vendor|third_party|node_modules)\//;
+/** A change of this way to look at packages makes the kept ones stale. */
+const KEPT_AS = "v1";
 
-/** @param {string} name @param {string} version */
-async function unpacked(name, version) {
-  const cache = join(tmpdir(), "burin-bench-edit");
-  const folder = join(cache, `${name.replaceAll("/", "+")}@${version}`);
-  if (await stat(folder).catch(() => undefined)) return join(folder, "package");
-  const part = `${folder}.part`;
-  await rm(part, { recursive: true, force: true });
-  await mkdir(part, { recursive: true });
-  const { stdout } = await run("npm", ["pack", `${name}@${version}`, "--silent", "--ignore-scripts"], {
-    cwd: part,
-  });
-  await run("tar", ["-xzf", stdout.trim().split("\n").pop() ?? ""], { cwd: part });
-  await rename(part, folder);
-  return join(folder, "package");
-}
-
-/** @param {string} older @param {string} newer */
-async function changedFiles(older, newer) {
-  const entries = await readdir(older, { recursive: true, withFileTypes: true });
-  const paths = entries
-    .filter((entry) => entry.isFile() && TEXT.has(extname(entry.name)) && !entry.name.includes(".min."))
-    .map((entry) => relative(older, join(entry.parentPath ?? entry.path, entry.name)))
-    .sort();
+/** @returns {Promise<Package[]>} */
+export async function loadPackages() {
+  await mkdir(CACHE, { recursive: true });
+  /** @type {Package[]} */
   const found = [];
-  for (const path of paths) {
-    const texts = await Promise.all(
-      [older, newer].map((folder) => readFile(join(folder, path), "utf8").catch(() => undefined)),
-    );
-    const [before, after] = texts;
-    if (before === undefined || after === undefined || before === after) continue;
-    if (before.length > LARGEST || /[\r\ufffd\ufeff]/.test(before + after)) continue;
-    if (before.split("\n").some((line) => line.length > LONGEST_LINE)) continue;
-    found.push({ path, before });
+  /** @type {string[]} */
+  const missing = [];
+  const jobs = [
+    ...NPM.map((which) => ({ key: which.join("@"), name: which[0], get: () => fetchNpm(which) })),
+    ...DEBIAN.map((name) => ({
+      key: `debian-${name}`,
+      name: `debian/${name}`,
+      get: () => fetchDebian(name),
+    })),
+  ];
+  for (const { key, name, get } of jobs) {
+    const path = join(CACHE, `${KEPT_AS}-${key.replaceAll("/", "+")}.json`);
+    const kept = await readFile(path, "utf8").catch(() => undefined);
+    if (kept !== undefined) {
+      found.push(JSON.parse(kept));
+      continue;
+    }
+    try {
+      const made = { name, files: await changedFiles(await get()) };
+      await writeFile(`${path}.part`, JSON.stringify(made));
+      await rename(`${path}.part`, path);
+      found.push(made);
+    } catch (error) {
+      missing.push(`${name}: ${reasonOf(error)}`);
+    }
   }
-  return found;
+  if (found.length === 0) {
+    throw new Error(
+      `No package could be fetched, and none is in ${CACHE}. The bench needs npm and apt-get online once. ${missing[0]}`,
+    );
+  }
+  if (missing.length > 0) console.log(`${missing.length} packages are missing:\n  ${missing.join("\n  ")}`);
+  return found.filter(({ files }) => files.length > 0);
 }
 
-/** @param {string} older @param {string} newer @param {string} path */
-async function hunkHeads(older, newer, path) {
+/** @param {unknown} error what a command that failed said last, if it said anything */
+function reasonOf(error) {
+  const { stderr, message } = /** @type {{ stderr?: string, message?: string }} */ (error);
+  return (stderr?.trim() || message || String(error)).split("\n").at(-1)?.slice(0, 200);
+}
+
+/** @param {import("./fetch.mjs").TwoReleases} releases */
+async function changedFiles({ older, newer, remove }) {
+  try {
+    const entries = await readdir(older, { recursive: true, withFileTypes: true });
+    const paths = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(older, join(entry.parentPath ?? entry.path, entry.name)))
+      .filter((path) => languageOf(path) !== undefined && !MADE.test(path));
+    // Which files are taken is chance, yet the same for everybody.
+    const drawn = paths.map((path) => ({ path, at: randomFrom(hashOf(path)).int(1e9) }));
+    /** @type {ChangedFile[]} */
+    const files = [];
+    for (const { path } of drawn.sort((a, b) => a.at - b.at)) {
+      if (files.length === MOST_FILES) break;
+      const file = await changedFile(older, newer, path);
+      if (file !== undefined) files.push(file);
+    }
+    return files;
+  } finally {
+    await remove();
+  }
+}
+
+/** @param {string} path */
+function languageOf(path) {
+  return LANGUAGE_OF.get(extname(path)) ?? (basename(path) === "Makefile" ? "shell" : undefined);
+}
+
+/** @param {string} older @param {string} newer @param {string} path @returns {Promise<ChangedFile | undefined>} */
+async function changedFile(older, newer, path) {
+  const both = await Promise.all(
+    [older, newer].map((folder) => readFile(join(folder, path)).catch(() => null)),
+  );
+  const [was, is] = both;
+  if (!was || !is || was.equals(is) || was.length > LARGEST_FILE || is.length > LARGEST_FILE)
+    return undefined;
+  const [text, after] = [was.toString("utf8"), is.toString("utf8")];
+  if (/[\0\ufffd\ufeff]/.test(text + after)) return undefined;
+  const lines = text.split("\n");
+  if (lines.some((line) => line.length > LONGEST_LINE)) return undefined;
   const args = [
     "diff",
     "--no-index",
@@ -156,38 +146,31 @@ async function hunkHeads(older, newer, path) {
     join(newer, path),
   ];
   const { stdout } = await run("git", args, { maxBuffer: 1 << 28 }).catch((error) => error);
-  /** @type {{from: number, to: number, put: string[]}[]} */
-  const heads = [];
-  for (const line of String(stdout).split("\n")) {
+  const hunks = hunksOf(String(stdout)).filter((hunk) => isRealChange(lines, hunk));
+  return hunks.length === 0
+    ? undefined
+    : { name: path, language: languageOf(path) ?? "", text, hunks: hunks.slice(0, 200) };
+}
+
+/** @param {string} diff */
+function hunksOf(diff) {
+  /** @type {Hunk[]} */
+  const hunks = [];
+  for (const line of diff.split("\n")) {
     const head = /^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@/.exec(line);
     if (head) {
       const count = Number(head[2] ?? 1);
       const from = count === 0 ? Number(head[1]) : Number(head[1]) - 1;
-      heads.push({ from, to: from + count, put: [] });
-    } else if (line.startsWith("+") && heads.length > 0) heads.at(-1)?.put.push(line.slice(1));
-  }
-  return heads;
-}
-
-/** @param {string} set @returns {Promise<Hunk[]>} */
-export async function loadHunks(set) {
-  const packages = SETS[set];
-  if (packages === undefined) throw new Error(`no such set: ${set}`);
-  /** @type {Hunk[]} */
-  const hunks = [];
-  for (const [name, older, newer] of packages) {
-    const folders = [await unpacked(name, older), await unpacked(name, newer)];
-    const [from, to] = [folders[0] ?? "", folders[1] ?? ""];
-    for (const { path, before } of await changedFiles(from, to)) {
-      const lines = before.split("\n");
-      for (const head of await hunkHeads(from, to, path)) {
-        const size = Math.max(head.to - head.from, head.put.length);
-        const same = lines.slice(head.from, head.to).join("\n") === head.put.join("\n");
-        const blank = [...lines.slice(head.from, head.to), ...head.put].every((line) => line.trim() === "");
-        if (size > LONGEST_HUNK || blank || same) continue;
-        hunks.push({ where: `${name}/${path}`, lines, ...head });
-      }
-    }
+      hunks.push({ from, to: from + count, put: [] });
+    } else if (line.startsWith("+") && hunks.length > 0) hunks.at(-1)?.put.push(line.slice(1));
   }
   return hunks;
+}
+
+/** @param {string[]} lines @param {Hunk} hunk */
+function isRealChange(lines, { from, to, put }) {
+  const old = lines.slice(from, to);
+  const isBlank = [...old, ...put].every((line) => line.trim() === "");
+  const size = Math.max(old.length, put.length);
+  return size <= LONGEST_HUNK && !isBlank && old.join("\n") !== put.join("\n");
 }

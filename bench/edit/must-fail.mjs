@@ -1,174 +1,179 @@
-// Edits that have no right answer: the only good outcome is a refusal. Where a merge is right too, it is counted as
-// undecidable.
-import { countOf, looks, plainCase } from "./cases.mjs";
-import { slack } from "./context.mjs";
-import { indentationShifted, signsMadeFancy, trailingBlanksDropped } from "./mistakes.mjs";
+// Edits of which nobody can know what they mean, or that are done or too late: only a refusal is right.
+import { changedRuns, countOf, keptRows, looks, plainCase, rowOf, withRows } from "./draft.mjs";
+import { shifted, trailingBlanks } from "./mistakes-indent.mjs";
+import { lookAlikes } from "./mistakes-signs.mjs";
 
-/** @typedef {import("./cases.mjs").Draft} Draft */
-/** @typedef {import("./cases.mjs").Random} Random */
-/** @typedef {{draft: Draft, other: Draft, random: Random}} Source */
-/** @typedef {ReturnType<typeof plainCase>} Made */
+/** @typedef {import("./draft.mjs").Case} Case */
+/** @typedef {import("./draft.mjs").Draft} Draft */
+/** @typedef {import("./draft.mjs").Random} Random */
+/** @typedef {{ draft: Draft, other: Draft, random: Random }} Source */
 
+const isFilled = (/** @type {string} */ line) => line.trim() !== "";
 /** @param {Draft} draft */
-const oldLines = ({ file }) => [...file.pre, ...file.old, ...file.post];
+const oldLines = ({ rows }) => rows.filter(({ kind }) => kind !== "new").map(({ text }) => text);
 
-/** @param {Draft} draft @param {string[]} place what stands where the old text was */
+/** @param {Draft} draft @param {string[]} place what stands where the old lines were @returns {Case} */
 function withPlace(draft, place) {
-  const made = plainCase(draft);
-  return { ...made, file: [...draft.head, ...place, ...draft.tail].join("\n"), answer: undefined };
+  const file = draft.fileShape([...draft.head, ...place, ...draft.tail].join("\n"));
+  return { ...plainCase(draft), file, answer: null, open: false };
 }
 
-/**
- * The text is of another file. Where that file has the place too but for a line more, as another build of the same
- * source may have it, the same texts come about when a model leaves that line out of an edit of this file: the edit made
- * there is right too.
- * @param {Source} source
- */
-function absent({ draft, other }) {
+/** The case, if old_string and the like are nowhere. @param {Case} made @returns {Case | undefined} */
+function ifNowhere(made) {
+  const isThere = looks(made.file).includes(looks(made.oldText));
+  return isThere || made.oldText.trim() === "" || made.oldText === made.newText ? undefined : made;
+}
+
+/** The text is of another file. @param {Source} source */
+export function absent({ draft, other }) {
   const { file } = plainCase(other);
-  return { ...plainCase(draft), file, answer: beyondOneLine(draft, file.split("\n")) };
-}
-
-/** @param {Draft} draft @param {string[]} lines the file with the edit made where it has one line more in the context */
-function beyondOneLine(draft, lines) {
-  const { pre, old, put, post } = draft.file;
-  const places = [];
-  for (let start = 0; start < lines.length; start++) {
-    const stands = (/** @type {string[]} */ part, /** @type {number} */ at) =>
-      part.every((line, index) => line === lines[start + at + index]);
-    for (const [side, first] of /** @type {const} */ ([
-      [pre, 0],
-      [post, pre.length + old.length],
-    ])) {
-      for (let gained = first + 1; gained < first + side.length; gained++) {
-        const said = [...pre, ...old, ...post];
-        if (!stands(said.slice(0, gained), 0) || !stands(said.slice(gained), gained + 1)) continue;
-        const from = start + pre.length + (side === pre ? 1 : 0);
-        places.push([...lines.slice(0, from), ...put, ...lines.slice(from + old.length)].join("\n"));
-      }
-    }
-  }
-  return places.length === 1 ? places[0] : undefined;
+  const lines = oldLines(draft).filter(isFilled).map(looks);
+  const there = new Set(file.split("\n").map(looks));
+  // Another build of the same source has most of the lines.
+  if (lines.filter((line) => there.has(line)).length > lines.length / 2) return undefined;
+  return ifNowhere({ ...plainCase(draft), file, answer: null });
 }
 
 /** @param {Source} source */
-const deleted = ({ draft }) => withPlace(draft, []);
+export const deleted = ({ draft }) => ifNowhere(withPlace(draft, []));
 
-/** Somebody has changed what the edit is about. @param {Source} source */
-function stale({ draft, random }) {
-  const { pre, old, post } = draft.file;
-  const lines = old.length > 0 ? old : [...pre, ...post];
-  const spots = lines.flatMap((line, index) => (/[A-Za-z]{3,}/.test(line) ? [index] : []));
-  if (spots.length === 0) return undefined;
-  const index = random.pick(spots);
-  const word = random.pick(["renamed", "previous", "legacy"]);
-  const changed = lines.map((line, at) => (at === index ? line.replace(/[A-Za-z]{3,}/, word) : line));
-  const extra = random.chance(0.4)
-    ? [...changed.slice(0, index), `${word}(${index});`, ...changed.slice(index)]
-    : changed;
-  if (changed[index] === lines[index]) return undefined;
-  return withPlace(draft, old.length > 0 ? [...pre, ...extra, ...post] : extra);
+/** @param {Source} source */
+export function alreadyApplied({ draft, random }) {
+  const done = draft.rows.filter(({ kind }) => kind !== "old").map(({ text }) => text);
+  const wrong = random.chance(0.3) ? (trailingBlanks(draft, random) ?? draft) : draft;
+  const { oldText, newText } = plainCase(wrong);
+  return ifNowhere({ ...withPlace(draft, done), oldText, newText });
 }
 
-const GAINED = ["  check(state, 7);", "// reviewed last week", "legacy_option: true,"];
+/** Somebody has changed what the edit is about, or a line of its context, since the model saw it. @param {Source} source */
+export function stale({ draft, random }) {
+  const old = draft.rows.flatMap(({ kind, text }, at) =>
+    kind === "old" && /[A-Za-z]{3,}/.test(text) ? [at] : [],
+  );
+  const beside = keptRows(draft, (line, at) => {
+    const isNext = changedRuns(draft.rows).some(({ from, to }) => at === from - 1 || at === to);
+    return isNext && /[A-Za-z]{3,}/.test(line);
+  });
+  const index = random.pick([...old, ...old, ...beside]);
+  if (index === undefined) return undefined;
+  const text = draft.rows[index]?.text ?? "";
+  const words = [...text.matchAll(/(?<![\w$])[A-Za-z]{3,}(?![\w$])/g)];
+  const word = random.pick(words);
+  if (word === undefined) return undefined;
+  const fresh = random.pick(["renamed", "previous", "legacy", `${word[0]}V2`, `old${word[0]}`]);
+  const line = text.slice(0, word.index) + fresh + text.slice(word.index + word[0].length);
+  const gained = random.chance(0.3);
+  const place = draft.rows.flatMap((row, at) => {
+    if (row.kind === "new") return [];
+    if (at !== index) return [row.text];
+    return gained ? [row.text, `${fresh}(${at});`] : [line];
+  });
+  // Whether the product knows that the file has changed must not decide.
+  const outdated = random.chance(0.7);
+  if (gained && !old.includes(index)) return undefined;
+  return ifNowhere({ ...withPlace(draft, place), ...(outdated ? { outdated } : {}) });
+}
 
 /**
- * Somebody has put a line in since. Directly beside what is to be changed, only a refusal is right. With an unchanged
- * line between, the two changes do not touch: the file with both of them is right too, and any other result is wrong.
+ * Somebody has put in a line since, in the context, away from the change. With both changes in it the file is right, too.
  * @param {Source} source
  */
-function gainedLine({ draft, random }) {
-  const { pre, old, put, post } = draft.file;
-  if (old.length === 0 || pre.length === 0 || post.length === 0) return undefined;
-  const { up, down } = slack(draft);
-  if (up > 0 || down > 0 || [pre.at(-1), post[0]].some((line) => line?.trim() === "")) return undefined;
-  const line = random.pick(GAINED);
-  const gained = (/** @type {string[]} */ lines, /** @type {number} */ at) => [
-    ...lines.slice(0, at),
-    line,
-    ...lines.slice(at),
-  ];
-  const above = random.chance(0.5);
-  const context = above ? pre : post;
-  const apart = context.length > 1 && random.chance(0.5);
-  const inner = 1 + random.int(context.length - 1);
-  const [before, after] = above
-    ? [gained(pre, apart ? inner : pre.length), post]
-    : [pre, gained(post, apart ? inner : 0)];
-  const made = withPlace(draft, [...before, ...old, ...after]);
-  const merged = [...draft.head, ...before, ...put, ...after, ...draft.tail].join("\n");
-  return { ...made, answer: apart ? merged : undefined };
+export function staleContext({ draft, random }) {
+  const spots = keptRows(draft, (line, at) => {
+    const far = changedRuns(draft.rows).every(({ from, to }) => at < from - 2 || at > to + 1);
+    return far && isFilled(line) && at > 0;
+  });
+  const index = random.pick(spots);
+  if (index === undefined) return undefined;
+  const line = random.pick(["  check(state, 7);", "// reviewed last week", "legacy_option: true,"]);
+  const put = { kind: /** @type {const} */ ("keep"), text: line, said: null, meant: null };
+  const rows = [...draft.rows.slice(0, index), put, ...draft.rows.slice(index)];
+  const made = plainCase({ ...draft, rows, outdated: true });
+  return ifNowhere({ ...made, open: true });
 }
-
-/** @param {Source} source */
-const alreadyApplied = ({ draft }) =>
-  withPlace(draft, [...draft.file.pre, ...draft.file.put, ...draft.file.post]);
 
 /** The place is gone, but one much like it is there, about another thing. @param {Source} source */
-function decoy({ draft, random }) {
-  const lines = oldLines(draft);
-  const words = [...lines.join("\n").matchAll(/(?<![\w$])[A-Za-z]{3,}(?![\w$])/g)].map(([word]) => word);
-  if (words.length === 0) return undefined;
+export function decoy({ draft, random }) {
+  const text = oldLines(draft).join("\n");
+  const words = [...text.matchAll(/(?<![\w$])[A-Za-z]{3,}(?![\w$])/g)].map(([word]) => word);
   const word = random.pick(words);
-  const name = random.pick([
-    `${word}2`,
-    `${word}Other`,
-    `my${word}`,
-    word.toUpperCase(),
-    "another",
-    `${word}s`,
-  ]);
-  if (name === word) return undefined;
-  const text = lines.join("\n");
+  if (word === undefined) return undefined;
+  const names = [`${word}2`, `${word}Other`, `my${word}`, word.toUpperCase(), "another", `${word}s`];
+  const name = random.pick(names.filter((one) => one !== word));
   const whole = new RegExp(`(?<![\\w$])${word}(?![\\w$])`, random.chance(0.5) ? "" : "g");
-  const like = text.replace(whole, name);
-  return withPlace(draft, like.split("\n"));
+  const made = ifNowhere(withPlace(draft, text.replace(whole, name).split("\n")));
+  // One letter more is what a slip of the pen looks like: the edit made there may be what is meant.
+  return made === undefined || name.length - word.length === 1 ? undefined : made;
 }
 
-/** @param {Source} source */
-function ambiguous({ draft }) {
-  const made = plainCase(draft);
-  return { ...made, file: `${made.file}\n${oldLines(draft).join("\n")}\n`, answer: undefined };
-}
-
-/** The mistake makes two equal places equally likely. @param {Source} source */
-function ambiguousAfterMistake({ draft, random }) {
-  const wrong = random.pick([indentationShifted, signsMadeFancy, trailingBlanksDropped])(draft, random);
-  if (wrong === undefined) return undefined;
-  const made = plainCase(wrong);
-  if (made.file.includes(made.oldText)) return undefined;
-  return { ...made, file: `${made.file}\n${oldLines(wrong).join("\n")}\n`, answer: undefined };
-}
-
-/** @param {Source} source */
-const emptyOldText = ({ draft }) => ({ ...plainCase(draft), oldText: "", answer: undefined });
-
-/** @type {Record<string, (source: Source) => (Omit<Made, "answer"> & {answer: string | undefined}) | undefined>} */
-const KINDS = {
-  absent,
-  deleted,
-  stale,
-  "stale by a gained line": gainedLine,
-  "already applied": alreadyApplied,
-  decoy,
-  ambiguous,
-  "ambiguous after a mistake": ambiguousAfterMistake,
-  "empty old text": emptyOldText,
-};
-
-/** @param {string} kind @param {Source} source */
-function mustFail(kind, source) {
-  const made = KINDS[kind]?.(source);
-  if (made === undefined || made.oldText === made.newText) return undefined;
+/** The place is there twice, in one of three ways. @param {Source} source @returns {Case | undefined} */
+export function ambiguous({ draft, random }) {
+  const way = random.pick([undefined, undefined, shifted, lookAlikes, trailingBlanks]);
+  const wrong = way === undefined ? draft : way(draft, random);
+  if (wrong === undefined || wrong.end !== "") return undefined;
+  const copy = oldLines(wrong);
+  const tail = wrong.tail.at(-1) === "" ? wrong.tail.slice(0, -1) : wrong.tail;
+  const made = plainCase({ ...wrong, tail: [...tail, "", ...copy, ""] });
   const found = countOf(made.file, made.oldText);
-  const alike = countOf(looks(made.file), looks(made.oldText));
-  const twins = kind.startsWith("ambiguous") ? alike > 1 && found !== 1 : alike === 0;
-  const good = twins || kind === "empty old text";
-  return good ? { ...made, undecidable: made.answer !== undefined } : undefined;
+  if (found === 1 || (found === 0 && way === undefined)) return undefined;
+  return { ...made, answer: null, open: false };
 }
 
-export const MUST_FAIL = Object.keys(KINDS).map((name) => ({
-  name: `must fail: ${name}`,
-  /** @param {Source} source */
-  make: (source) => mustFail(name, source),
-}));
+/** Two near copies, and the word that tells them apart is mistyped. @param {Source} source @returns {Case | undefined} */
+export function ambiguousBySlip({ draft, random }) {
+  const spots = keptRows(draft, (line) => /(?<![\w$])[a-zA-Z]{6,}(?![\w$])/.test(line));
+  const index = random.pick(spots);
+  const [word] = /(?<![\w$])[a-zA-Z]{6,}(?![\w$])/.exec(draft.rows[index ?? 0]?.text ?? "") ?? [];
+  if (index === undefined || word === undefined || word.endsWith("A")) return undefined;
+  const named = (/** @type {string} */ name) => (/** @type {string} */ line) => line.replace(word, name);
+  const [first, second, typed] = [`${word}A`, `${word}B`, `${word}C`].map(named);
+  if (!first || !second || !typed) return undefined;
+  const rows = draft.rows.map((row, at) => (at === index ? rowOf("keep")(first(row.text)) : row));
+  const twin = oldLines({ ...draft, rows }).map((line, at) =>
+    at === placeOf(draft, index) ? second(line.replace(`${word}A`, word)) : line,
+  );
+  const tail = draft.tail.at(-1) === "" ? draft.tail.slice(0, -1) : draft.tail;
+  const wrong = withRows({ ...draft, rows, tail: [...tail, "", ...twin, ""] }, (row, at) => {
+    if (at !== index) return row;
+    const line = typed(draft.rows[index]?.text ?? "");
+    return { ...row, said: line, meant: line };
+  });
+  return ifNowhere({ ...plainCase(wrong), answer: null, open: false });
+}
+
+/** The number of a row among those of the old file. @param {Draft} draft @param {number} index */
+const placeOf = ({ rows }, index) => rows.slice(0, index).filter(({ kind }) => kind !== "new").length;
+
+const MARKS = [
+  "/* ... */",
+  "// ... existing code ...",
+  "...",
+  "// ...",
+  "# ... rest of the code ...",
+  "// rest of code unchanged",
+  "<!-- ... existing content ... -->",
+  "// ... (unchanged)",
+];
+
+/** old_string is right; new_string has a placeholder where lines stood. @param {Source} source @returns {Case | undefined} */
+export function placeholderInNew({ draft, random }) {
+  const spots = keptRows(draft, isFilled);
+  const run = spots.filter((at) => spots.includes(at + 1));
+  const start = random.pick(run);
+  if (start === undefined) return undefined;
+  const length = 2 + random.int(4);
+  const gone = new Set(spots.filter((at) => at >= start && at < start + length));
+  const indent = /^\s*/.exec(draft.rows[start]?.text ?? "")?.[0] ?? "";
+  const mark = indent + random.pick(MARKS);
+  if (draft.rows.some(({ text }) => text.includes("..."))) return undefined;
+  const made = withRows(draft, (row, at) =>
+    gone.has(at) ? { ...row, meant: at === start ? mark : null } : row,
+  );
+  return { ...plainCase(made), answer: null, open: false };
+}
+
+/** The number of places is not the one that is said. @param {Source} source @returns {Case | undefined} */
+export function wrongCount({ draft, random }) {
+  const made = plainCase(draft);
+  return { ...made, expected: 2 + random.int(3), answer: null, open: false };
+}

@@ -1,0 +1,90 @@
+// Every class of cases, with how often models make the mistake: per 1,000 calls that carry one.
+import * as among from "./among-others.mjs";
+import { caseOf } from "./draft.mjs";
+import * as indent from "./mistakes-indent.mjs";
+import * as lines from "./mistakes-lines.mjs";
+import * as signs from "./mistakes-signs.mjs";
+import * as fail from "./must-fail.mjs";
+
+/** @typedef {import("./draft.mjs").Case} Case */
+/** @typedef {import("./draft.mjs").Draft} Draft */
+/** @typedef {import("./draft.mjs").Random} Random */
+/** @typedef {{ draft: Draft, other: Draft, random: Random }} Source */
+/** @typedef {{ name: string, weight: number, mustFail: boolean, make: (source: Source) => Case | undefined }} Class */
+/** @typedef {[name: string, weight: number, make: Class["make"]]} Row */
+
+/** @param {string} name @param {number} weight @param {indent.Mistake} mistake @returns {Row} */
+function one(name, weight, mistake) {
+  return [
+    name,
+    weight,
+    ({ draft, random }) => {
+      const made = mistake(draft, random);
+      return made === undefined ? undefined : caseOf(made);
+    },
+  ];
+}
+
+/** @type {Row[]} */
+const ANSWERED = [
+  ["exact", 0, among.exact],
+  ["exact, look-alikes elsewhere", 0, among.exactAmongAlike],
+  ["exact, dots that belong", 0, among.dotsThatBelong],
+  one("indentation shifted", 240, indent.shifted),
+  one("indentation shifted in part", 25, indent.shiftedInPart),
+  one("one line mis-indented", 15, indent.oneMisindented),
+  one("trailing blanks", 45, indent.trailingBlanks),
+  one("trailing blanks, changed line", 10, indent.trailingOnChanged),
+  one("blanks in a blank line", 5, indent.blanksInBlankLine),
+  one("inner white space", 55, lines.innerBlanks),
+  one("blank lines", 30, lines.blankLines),
+  one("leading or trailing newline", 20, lines.outerNewlines),
+  one("line ends", 50, lines.otherLineEnds),
+  one("CRLF in new_string only", 10, lines.crlfInNew),
+  one("last newline", 10, lines.lastNewline),
+  one("look-alike characters", 48, signs.lookAlikes),
+  one("full-width signs", 8, signs.fullWidth),
+  one("zero-width signs", 4, signs.zeroWidth),
+  one("other normal form", 5, signs.otherNormalForm),
+  one("over-escaped", 45, signs.overEscaped),
+  one("tabs as \\t over lines", 5, signs.tabsEscaped),
+  one("under-escaped", 15, signs.underEscaped),
+  one("HTML-escaped", 16, signs.htmlEscaped),
+  one("HTML entities lost", 6, signs.htmlLost),
+  one("HTML both ways", 3, signs.htmlBothWays),
+  one("line numbers", 25, signs.lineNumbers),
+  one("diff markers", 5, signs.diffMarkers),
+  one("code fences", 5, signs.fenced),
+  one("line dropped", 30, lines.lineDropped),
+  ["line that goes dropped", 0, among.goneLineDropped],
+  one("typo", 40, lines.mistyped),
+  one("elided middle", 20, lines.middleElided),
+  one("reflowed", 20, lines.reflowed),
+  ["unique by context only", 10, among.uniqueByBlanks],
+  ["sibling functions", 10, among.amongSiblings],
+  ["several at once", 30, among.severalMistakes],
+  one("special signs", 5, signs.specialSigns),
+  ["several places", 28, among.severalPlaces],
+  ["part of a very long line", 10, among.partOfLongLine],
+  ["huge file", 1, among.inHugeFile],
+  ["changed elsewhere since read", 10, among.staleElsewhere],
+];
+
+/** @type {Row[]} */
+const MUST_FAIL = [
+  ["ambiguous", 45, fail.ambiguous],
+  ["ambiguous by a slip", 15, fail.ambiguousBySlip],
+  ["stale", 45, fail.stale],
+  ["stale context", 15, fail.staleContext],
+  ["absent", 30, fail.absent],
+  ["already applied", 30, fail.alreadyApplied],
+  ["deleted", 10, fail.deleted],
+  ["decoy", 10, fail.decoy],
+  ["placeholder in new_string", 10, fail.placeholderInNew],
+  ["wrong count", 3, fail.wrongCount],
+];
+
+/** @param {Row[]} rows @param {boolean} mustFail @returns {Class[]} */
+const classesOf = (rows, mustFail) => rows.map(([name, weight, make]) => ({ name, weight, make, mustFail }));
+
+export const CLASSES = [...classesOf(ANSWERED, false), ...classesOf(MUST_FAIL, true)];
