@@ -9,6 +9,7 @@
  * @property {string} text as it is in the file, before or after
  * @property {string | null} said as the model writes it in old_string; null: not at all
  * @property {string | null} meant as the model writes it in new_string
+ * @property {boolean} [slipped] whether this line alone is written otherwise, so that another may be as near to it
  */
 
 /**
@@ -177,7 +178,10 @@ export function looks(text) {
 /** Whether another place of the file is as near to what the model wrote as the right one is. @param {Draft} draft */
 export function hasRival({ head, rows, tail }) {
   const old = rows.filter(({ kind }) => kind !== "new");
-  const own = old.map(({ text, said }) => ({ text: looks(text), said: said === null ? null : looks(said) }));
+  const own = old.map(({ text, said, slipped }) => ({
+    text: looks(text),
+    said: said === null ? null : looks(slipped === true ? said : text),
+  }));
   const place = own.filter(({ text }) => text !== "");
   const distance = place.filter(({ text, said }) => said !== null && said !== text).length;
   const file = [...head, ...old.map(({ text }) => text), ...tail].map(looks);
@@ -248,7 +252,7 @@ export function writtenAs(draft, change, sides = "both") {
  * @param {Draft} draft @param {number} index @param {{ line: string | null, both: boolean }} slip */
 export function slippedAt(draft, index, { line, both }) {
   return withRows(draft, (row, at) =>
-    at === index ? { ...row, said: line, meant: both ? line : row.meant } : row,
+    at === index ? { ...row, said: line, meant: both ? line : row.meant, slipped: true } : row,
   );
 }
 

@@ -55,6 +55,12 @@ export function innerBlanks(draft, random) {
   return made;
 }
 
+/** One of the lines, for the most part one that is not beside a change. @param {Draft} draft @param {number[]} spots @param {Random} random */
+function pickAway(draft, spots, random) {
+  const away = spots.filter((at) => !isBesideChange(draft.rows, at));
+  return random.pick(away.length > 0 && random.chance(0.85) ? away : spots);
+}
+
 /** @type {Mistake} */
 export function blankLines(draft, random) {
   const last = draft.rows.length - 1;
@@ -62,13 +68,13 @@ export function blankLines(draft, random) {
   const both = random.chance(0.65);
   const blank = keptRows(draft, (line, at) => !isFilled(line) && isInside(at));
   if (blank.length > 0 && random.chance(0.6)) {
-    const index = random.pick(blank);
+    const index = pickAway(draft, blank, random);
     const made = slippedAt(draft, index, { line: null, both });
     return { ...made, open: draft.open || isBesideChange(draft.rows, index) };
   }
   const filled = keptRows(draft, (line, at) => isFilled(line) && isInside(at));
   if (filled.length === 0) return undefined;
-  const index = random.pick(filled);
+  const index = pickAway(draft, filled, random);
   const made = slippedAt(draft, index, { line: `\n${draft.rows[index]?.text}`, both });
   const above = draft.rows[index - 1];
   const isBeside = above?.kind !== "keep" || isBesideChange(draft.rows, index);
@@ -121,7 +127,7 @@ export function lineDropped(draft, random) {
   const last = draft.rows.length - 1;
   const spots = keptRows(draft, (line, at) => isFilled(line) && at > 0 && at < last);
   if (spots.length === 0) return undefined;
-  const index = random.pick(spots);
+  const index = pickAway(draft, spots, random);
   const both = random.chance(0.6);
   const made = slippedAt(draft, index, { line: null, both });
   const left = saidText(made).split("\n").filter(isFilled).length;

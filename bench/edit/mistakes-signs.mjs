@@ -47,6 +47,12 @@ function madeFancy(draft, random) {
   if (FANCY.test(text) || newHas(draft, FANCY)) return undefined;
   const rewrite = random.pick(LOOKALIKES.filter(({ plain }) => plain.test(text)));
   if (rewrite === undefined) return undefined;
+  const spots = keptRows(draft, (line) => rewrite.plain.test(line));
+  if (spots.length > 0 && random.chance(0.4)) {
+    const index = random.pick(spots);
+    const line = rewrite.write(draft.rows[index]?.text ?? "");
+    return slippedAt(draft, index, { line, both: random.chance(0.7) });
+  }
   return writtenAs(draft, rewrite.write, random.chance(0.7) ? "both" : "said");
 }
 
