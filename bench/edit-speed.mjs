@@ -1,4 +1,5 @@
-// One replacement in a file of 1 kB, 1 MB and 50 MB, against plain fs with the same syncs, in the same run.
+// One replacement in a file of 1 kB, 1 MB and 50 MB, against plain fs with the same syncs, in the same run; then the
+// matcher by itself: lenient matches in 2 MB, and files made to be slow (`-- edit-speed matcher [seed]` for these alone).
 import { spawnSync } from "node:child_process";
 import {
   closeSync,
@@ -14,6 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { measureMatcher } from "./edit/adversarial.mjs";
 import { median, report } from "./measure.mjs";
 
 const THIS = fileURLToPath(import.meta.url);
@@ -29,6 +31,7 @@ const LARGE = 50_000_000;
  */
 export async function run(args) {
   if (args[0] === "one") return one(args.slice(1));
+  if (args[0] === "matcher") return measureMatcher(args[1] === undefined ? undefined : Number(args[1]));
   const folder = mkdtempSync(join(tmpdir(), "burin-bench-edit-"));
   try {
     const ours = await ourEdit(folder);
@@ -38,6 +41,7 @@ export async function run(args) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  await measureMatcher();
 }
 
 /**

@@ -1,6 +1,7 @@
 // Every class of cases, with how often models make the mistake: per 1,000 calls that carry one.
 import * as among from "./among-others.mjs";
 import { caseOf } from "./draft.mjs";
+import * as files from "./file-bytes.mjs";
 import * as indent from "./mistakes-indent.mjs";
 import * as lines from "./mistakes-lines.mjs";
 import * as signs from "./mistakes-signs.mjs";
@@ -10,8 +11,15 @@ import * as fail from "./must-fail.mjs";
 /** @typedef {import("./draft.mjs").Draft} Draft */
 /** @typedef {import("./draft.mjs").Random} Random */
 /** @typedef {{ draft: Draft, other: Draft, random: Random }} Source */
-/** @typedef {{ name: string, weight: number, mustFail: boolean, make: (source: Source) => Case | undefined }} Class */
-/** @typedef {[name: string, weight: number, make: Class["make"]]} Row */
+/**
+ * @typedef {object} Class
+ * @property {string} name
+ * @property {number} weight
+ * @property {boolean} mustFail
+ * @property {(source: Source) => Case | undefined} make
+ * @property {(text: string) => Buffer} [encode] the bytes of the file, where the class is about them
+ */
+/** @typedef {[name: string, weight: number, make: Class["make"], encode?: Class["encode"]]} Row */
 
 /** @param {string} name @param {number} weight @param {indent.Mistake} mistake @returns {Row} */
 function one(name, weight, mistake) {
@@ -68,6 +76,9 @@ const ANSWERED = [
   ["part of a very long line", 10, among.partOfLongLine],
   ["huge file", 1, among.inHugeFile],
   ["changed elsewhere since read", 10, among.staleElsewhere],
+  ["byte order mark", 5, files.atTop, files.withMark],
+  ["not UTF-8", 5, files.withAccent, files.asLatin1],
+  ["empty file, empty old_string", 2, files.emptyFile, files.asUtf8],
 ];
 
 /** @type {Row[]} */
@@ -85,6 +96,13 @@ const MUST_FAIL = [
 ];
 
 /** @param {Row[]} rows @param {boolean} mustFail @returns {Class[]} */
-const classesOf = (rows, mustFail) => rows.map(([name, weight, make]) => ({ name, weight, make, mustFail }));
+const classesOf = (rows, mustFail) =>
+  rows.map(([name, weight, make, encode]) => ({
+    name,
+    weight,
+    make,
+    mustFail,
+    ...(encode === undefined ? {} : { encode }),
+  }));
 
 export const CLASSES = [...classesOf(ANSWERED, false), ...classesOf(MUST_FAIL, true)];

@@ -1,9 +1,10 @@
 // What became of each case: right to the byte, wrong, wrong in white space alone, or refused.
+import { loadTool } from "./matcher.mjs";
 
 /** @typedef {import("./draft.mjs").Case} Case */
 /** @typedef {import("./classes.mjs").Class} Class */
 /** @typedef {import("./matcher.mjs").Matcher} Matcher */
-/** @typedef {{ kind: Pick<Class, "name" | "weight" | "mustFail">, one: Case }} Made */
+/** @typedef {{ kind: Pick<Class, "name" | "weight" | "mustFail" | "encode">, one: Case }} Made */
 /** @typedef {"right" | "wrong" | "blanks" | "refused"} Verdict */
 /** @typedef {Made & { verdict: Verdict, result: string | null }} Judged */
 
@@ -102,8 +103,27 @@ export class Tally {
 /** @param {Matcher} matcher @param {readonly Made[]} made @param {readonly string[]} [leaveOut] */
 export function judge(matcher, made, leaveOut) {
   const tally = new Tally();
-  for (const { kind, one } of made) tally.add({ kind, one, ...verdictOf(matcher, one, leaveOut) });
+  for (const { kind, one } of made) {
+    if (kind.encode === undefined) tally.add({ kind, one, ...verdictOf(matcher, one, leaveOut) });
+  }
   return tally;
+}
+
+/** The cases that are about the bytes of a file, by the whole tool. @param {Tally} tally @param {readonly Made[]} made */
+export async function judgeFiles(tally, made) {
+  const own = made.filter(({ kind }) => kind.encode !== undefined);
+  const tool = own.length === 0 ? null : await loadTool();
+  if (tool === null) return;
+  for (const { kind, one } of own) {
+    const encode = kind.encode ?? Buffer.from;
+    const bytes = await tool.edit(encode(one.file), one);
+    // Latin-1 has a sign for every byte, so that two texts are the same if the bytes are.
+    const [result = null, answer = null, file = ""] = [bytes, encode(one.answer ?? ""), encode(one.file)].map(
+      (all) => all?.toString("latin1") ?? null,
+    );
+    tally.add({ kind, one, verdict: compare(result, answer, file ?? ""), result });
+  }
+  await tool.end();
 }
 
 /** @param {readonly Tally[]} tallies */

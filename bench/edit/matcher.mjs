@@ -1,11 +1,14 @@
 // The one place that knows what is measured: the matcher as it stands in the sources, bundled by itself.
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { bundle } from "../../build.mjs";
 
 const SOURCE = new URL("../../packages/core/src/text/edit-match.ts", import.meta.url);
+/** The whole tool, as it was built last: for what the matcher alone cannot show. */
+const CORE = new URL("../../packages/core/dist/index.js", import.meta.url);
 
 /** @typedef {{ status: string, stage?: string, replacements?: { start: number, end: number, text: string }[] }} Match */
 /** @typedef {{ file: string, oldText: string, newText: string, expected: number, outdated?: boolean }} Edit */
@@ -42,4 +45,30 @@ export async function loadMatcher() {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * The edit tool on a real file: its bytes after the call, or null if it said that it failed.
+ * @returns {Promise<{ edit: (bytes: Buffer, edit: Edit) => Promise<Buffer | null>, end: () => Promise<void> } | null>}
+ */
+export async function loadTool() {
+  if (!existsSync(fileURLToPath(CORE))) return null;
+  const { createToolbox } = await import(CORE.href);
+  const root = await mkdtemp(join(tmpdir(), "burin-bench-tool-"));
+  const toolbox = createToolbox({ root, approvalMode: "yolo" });
+  let count = 0;
+  return {
+    edit: async (bytes, { oldText, newText, expected }) => {
+      const path = join(root, `file-${count++}.txt`);
+      await writeFile(path, bytes);
+      const { error } = await toolbox.call("edit", {
+        file_path: path,
+        old_string: oldText,
+        new_string: newText,
+        expected_replacements: expected,
+      });
+      return error ? null : readFile(path);
+    },
+    end: () => rm(root, { recursive: true, force: true }),
+  };
 }

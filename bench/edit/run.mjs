@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { CLASSES } from "./classes.mjs";
 import { loadPackages } from "./corpus.mjs";
 import { draftOf } from "./draft.mjs";
-import { judge, sum } from "./judge.mjs";
+import { judge, judgeFiles, sum } from "./judge.mjs";
 import { loadMatcher } from "./matcher.mjs";
 import { hashOf, randomFrom, shuffled } from "./random.mjs";
 import { printCost, printMiss, printTable } from "./report.mjs";
@@ -101,6 +101,7 @@ export async function run(args) {
     const made = kinds.flatMap((kind) => casesOf(kind, { changes, seed, share }));
     all.push(...made);
     const tally = judge(matcher, made);
+    await judgeFiles(tally, made);
     tallies.push(tally);
     console.log(`seed ${seed}${seed === fresh ? " (new)" : ""}: ${tally.line}`);
   }
