@@ -153,7 +153,24 @@ export function caseOf(draft) {
   const found = countOf(file, oldText);
   // What is in the file as it was said is changed as it was said: nobody can know better.
   if (found > 1 || (found === 1 && draft.exactToo !== true)) return undefined;
-  return { ...made, open: draft.open || (found === 0 && hasRival(draft)) };
+  const open = draft.open || isBlurred(draft.rows) || (found === 0 && hasRival(draft));
+  return { ...made, open };
+}
+
+/**
+ * Whether a line that stays could be taken for one that comes or goes beside it, and the file has other bytes there:
+ * which of them keeps the file's bytes is then anybody's guess.
+ * @param {Row[]} rows
+ */
+function isBlurred(rows) {
+  return changedRuns(rows).some(({ from, to }) => {
+    const around = rows.slice(Math.max(0, from - 1), to + 1);
+    return around.some(
+      ({ kind, text }) =>
+        kind === "keep" &&
+        around.some((row) => row.kind !== "keep" && row.text !== text && looks(row.text) === looks(text)),
+    );
+  });
 }
 
 const PLAIN_SIGNS = /** @type {const} */ ([
@@ -217,7 +234,7 @@ export function changedRuns(rows) {
     while (to < rows.length && rows[to]?.kind !== "keep") to++;
     const changed = rows.slice(from, to);
     const isPure = changed.every(({ kind }) => kind === changed[0]?.kind);
-    const text = (/** @type {number} */ at) => rows[at]?.text.trim();
+    const text = (/** @type {number} */ at) => looks(rows[at]?.text ?? "");
     let [up, down] = [0, 0];
     if (isPure) {
       while (rows[from - 1 - up]?.kind === "keep" && text(from - 1 - up) === text(to - 1 - up)) up++;

@@ -314,7 +314,11 @@ export function fenced(draft, random) {
   const name = random.pick(["", draft.language, draft.language]);
   const shape = (/** @type {string} */ text) =>
     text === "" ? text : `\`\`\`${name}\n${text}${text.endsWith("\n") ? "" : "\n"}\`\`\``;
-  if (random.chance(0.25)) return { ...draft, exactToo: true, newShapes: [...draft.newShapes, shape] };
+  if (random.chance(0.25)) {
+    // In a text about code, a fence around what is new may be meant.
+    const open = draft.open || draft.language === "markdown";
+    return { ...draft, open, exactToo: true, newShapes: [...draft.newShapes, shape] };
+  }
   return shapedAs(draft, shape, random.chance(0.65) ? "both" : "old");
 }
 

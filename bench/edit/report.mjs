@@ -62,7 +62,10 @@ export function printMiss({ kind, one, verdict, result }) {
  */
 export function printCost({ matcher, made, rule, total }) {
   const rules = rule === "all" ? matcher.rules : [rule];
-  if (rules.length === 0 || (rule !== "all" && !matcher.rules.includes(rule))) {
+  if (
+    rules.length === 0 ||
+    (matcher.rules.length > 0 && !rules.every((name) => matcher.rules.includes(name)))
+  ) {
     console.log(`\nThe matcher has no rule "${rule}". It has: ${matcher.rules.join(", ") || "none by name"}`);
     return;
   }
