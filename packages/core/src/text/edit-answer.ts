@@ -9,7 +9,7 @@ export interface EditAnswer {
 
 export interface MadeEdit extends EditAnswer {
   readonly places: number;
-  /** "exact", or what the places were found in spite of. */
+  /** "exact", or what was ignored to find the places. */
   readonly stage: string;
   /** The changed lines with their numbers. */
   readonly lines: string;
@@ -20,7 +20,8 @@ export function createdAnswer({ file, notes }: EditAnswer): string {
 }
 
 export function modifiedAnswer({ file, notes, places, stage, lines }: MadeEdit): string {
-  const how = stage === "exact" ? [] : [`old_string was not exact; it was found in spite of: ${stage}.`];
+  const how =
+    stage === "exact" ? [] : [`old_string did not match exactly; matched after ignoring: ${stage}.`];
   const head = `Successfully modified file: ${file} (${places} replacements).`;
   return [head, ...how, ...told(notes), "The changed lines now:", lines].join("\n");
 }

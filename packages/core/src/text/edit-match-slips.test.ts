@@ -108,9 +108,9 @@ const SLIPS: readonly Slip[] = [
   { slip: "a blank line missing", old: `    }\n${AREA}`, new: `    }\n${AREA2}`, result: DONE },
   {
     slip: "a blank line too many",
-    old: AREA.replace("\n", "\n\n"),
-    new: AREA2.replace("\n", "\n\n"),
-    result: DONE,
+    old: `    }\n\n\n${AREA}`,
+    new: `    }\n\n\n${AREA2.replace("return", "// all\n    return")}`,
+    result: DONE.replace("return width * height * 2", "// all\n    return width * height * 2"),
   },
   { slip: "newlines around it", old: `\n\n\n${AREA}\n\n\n`, new: `\n\n\n${AREA2}\n\n\n`, result: DONE },
   { slip: "newlines around the old text only", old: `\n\n\n${AREA}\n\n\n`, new: AREA2, result: DONE },

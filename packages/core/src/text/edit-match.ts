@@ -1,45 +1,38 @@
 /**
- * The ladder, from the strictest rung to the most lenient:
+ * Finds where an edit belongs, or says why that cannot be known. Pure strings: `findEdit` takes the content of a file
+ * and the two texts that a model sent, and answers with what to write where.
  *
- * | rung                | the old text is the file's but for                                | rung is in          |
- * |---------------------|-------------------------------------------------------------------|---------------------|
- * | exact               | nothing                                                           | exact.ts            |
- * | line endings        | CRLF and LF                                                       | exact.ts            |
- * | same tokens         | blanks, indentation, blank lines, line breaks, look-alike signs   | samePlaces below    |
- * | lost escapes        | backslashes or entities the model left out                        | samePlaces, a fold  |
- * | elided middle       | lines it wrote as `...`                                           | elided-places.ts    |
- * | near                | one line left out, one word mistyped                              | near-places.ts      |
+ * 1. A new text with a placeholder (`// ... existing code ...`) for lines of the old one is refused: it would delete them.
+ * 2. Where the old text stands letter by letter, as often as expected, it is replaced and nothing else is looked at.
+ * 3. Else both texts are *read* without a mistake that goes through them (reading.ts: line numbers, fences, escapes,
+ *    entities ...), and compared with the file by their signs alone (fold.ts): white space, look-alike signs and, last,
+ *    backslashes and entities do not count. Of the places found so, those with the fewest mistakes must be as many as
+ *    expected.
+ * 4. The edit is made in the file's own lines (merge.ts): a line that is kept has the file's bytes; one that is changed
+ *    or new is written as the new text has it, after one map that was learned from the whole edit (learned.ts). Where
+ *    the texts contradict themselves, or not all readings agree, nothing is written.
+ * 5. Last come lines left out behind dots (elided.ts) and a single slip (slip.ts): a typo, a line left out.
  *
- * Every rung also tries the text without the mistakes that readings.ts names. A rung only finds places; choose.ts
- * picks among them and refuses when they do not agree, merge.ts does the change there and refuses (doubts.ts) what it
- * cannot prove. A new rung is a row here and a function that finds places.
+ * Every mistake is a rule with a name: edit-match/rules.ts has an example of each.
  */
-import { type Candidate, chooseReplacements } from "./edit-match/choose.ts";
-import { type ClosestRegion, closestRegion, holdsTokens } from "./edit-match/closest-region.ts";
-import { type Cut, CutFile } from "./edit-match/cut-file.ts";
-import { elidedPlaces } from "./edit-match/elided-places.ts";
-import { findExactly, lineOf } from "./edit-match/exact.ts";
-import { withLineEnd } from "./edit-match/gaps.ts";
-import { nearPlaces } from "./edit-match/near-places.ts";
-import { cutsLines, isLineOff, type Place } from "./edit-match/place.ts";
-import { type ReadPair, readingsOf } from "./edit-match/readings.ts";
-import type { Replacement } from "./edit-match/replacement.ts";
-import { slipsAt } from "./edit-match/slips.ts";
+import { isApplied } from "./edit-match/applied.ts";
+import { type ClosestRegion, closestRegion } from "./edit-match/closest.ts";
+import { findElided } from "./edit-match/elided.ts";
+import { findExactly, lineEndAt, lineOf, type Replacement, withLineEnd } from "./edit-match/exact.ts";
+import type { Depth } from "./edit-match/fold.ts";
+import { type MergedLine, mergeLines } from "./edit-match/merge.ts";
 import {
-  BACKSLASH_BLIND,
-  BREAK_BLIND,
-  cut,
-  cutAroundElisions,
-  ENTITY_BLIND,
-  ESCAPE_BLIND,
-  type Fold,
-  hasElision,
-  LINE_END_BLIND,
-  PLAIN,
-  positionsOf,
-  TAB_BLIND,
-  type Tokens,
-} from "./edit-match/tokens.ts";
+  FoldedFile,
+  findPlaces,
+  MOST_PLACES,
+  type Place,
+  type Search,
+  saidLines,
+} from "./edit-match/place.ts";
+import { placeholderIn } from "./edit-match/placeholder.ts";
+import { type Reading, readingsOf, withoutFence, withoutForeign } from "./edit-match/reading.ts";
+import { findSlips } from "./edit-match/slip.ts";
+import { Windows } from "./edit-match/windows.ts";
 
 export type { ClosestRegion, Replacement };
 
@@ -54,6 +47,8 @@ export interface EditRequest {
    * otherwise is no slip of the model's.
    */
   readonly isOutdated?: boolean;
+  /** The names of rules to do without, to see what they buy. */
+  readonly leaveOut?: readonly string[];
 }
 
 export type EditMatch =
@@ -68,88 +63,28 @@ export type EditMatch =
     }
   | { readonly status: "none"; readonly alreadyApplied: boolean; readonly closest?: ClosestRegion }
   | { readonly status: "ambiguous"; readonly found: number; readonly lines: readonly number[] }
+  | { readonly status: "omission"; readonly placeholder: string }
   | { readonly status: "no_change" };
 
-interface Stage {
-  readonly name: string;
-  /** A sign of which the old text must have fewer than the place in the file. */
-  readonly lost: string;
-  readonly cut: Cut;
-  /** How the file is cut, if otherwise. */
-  readonly cutFile?: Cut;
-  /** Whether what is in the old text may be nowhere in the file. */
-  readonly guesses?: true;
-  /** Whether it has to know the whole file, so that it is not for a large one. */
-  readonly needsWhole?: true;
-  readonly places: (file: Tokens, before: Tokens, newText: string) => readonly Found[];
-}
-
-interface Found {
-  readonly place: Place;
-  readonly believable: boolean;
-}
-
-function byFold(fold: Fold): Cut {
-  return (text) => cut(text, fold);
-}
-
-const plainly = byFold(PLAIN);
-const blindToEscapes = byFold(ESCAPE_BLIND);
-
-/**
- * The first tier that finds anything decides, for better or worse, and all its rows must agree; nor may a guess of the
- * last tier lead elsewhere with other mistakes. Line ends, blanks, indentation, blank lines and look-alike signs are
- * what `slips.ts` names within a row.
- */
-const TIERS: readonly (readonly Stage[])[] = [
-  [
-    { name: "", lost: "", cut: plainly, places: samePlaces },
-    { name: "lost escapes", lost: "\\", cut: blindToEscapes, places: samePlaces },
-    { name: "lost escapes", lost: "\\", cut: plainly, cutFile: byFold(BACKSLASH_BLIND), places: samePlaces },
-    { name: "lost escapes", lost: "\\", cut: plainly, cutFile: blindToEscapes, places: samePlaces },
-    { name: "lost escapes", lost: "\\", cut: plainly, cutFile: byFold(BREAK_BLIND), places: samePlaces },
-    { name: "lost escapes", lost: "\\t", cut: plainly, cutFile: byFold(TAB_BLIND), places: samePlaces },
-    { name: "lost escapes", lost: "\\n", cut: plainly, cutFile: byFold(LINE_END_BLIND), places: samePlaces },
-    { name: "HTML entities", lost: "&", cut: byFold(ENTITY_BLIND), places: samePlaces },
-  ],
-  [{ name: "elided middle", lost: "", cut: cutAroundElisions, needsWhole: true, places: elided }],
-  [{ name: "", lost: "", cut: plainly, guesses: true, needsWhole: true, places: nearPlaces }],
-];
-
-/** More places than this, or a long text at more than a few, are no longer told apart: none of them is taken. */
-const MAX_PLACES = 200;
-const MAX_PLACED_TOKENS = 40_000;
-
-/**
- * Finds what `oldText` means in `content` and what to write there. It answers "matched" only when every way to
- * read the request leads to the same change, at exactly `expected` places; no other text is ever touched.
- */
 export function findEdit(request: EditRequest): EditMatch {
-  const { content, oldText, newText, expected } = request;
+  const { oldText, newText, expected, leaveOut = [] } = request;
   if (oldText === "" || expected < 1) return { status: "none", alreadyApplied: false };
-  const exact = exactly(request, "exact");
+  const placeholder = leaveOut.includes("placeholders") ? undefined : placeholderIn(oldText, newText);
+  if (placeholder !== undefined) return { status: "omission", placeholder };
+  const bare = leaveOut.includes("code fences") ? undefined : withoutNewFence(request);
+  const exact = exactly(bare ?? request, bare ? "code fences" : "exact");
   if (exact !== undefined) return exact;
-  const lineFeeds = { oldText: withLineEnd(oldText, "\n"), newText: withLineEnd(newText, "\n") };
-  const otherEnds = oldText.includes("\r\n")
-    ? lineFeeds
-    : { oldText: withLineEnd(oldText, "\r\n"), newText: withLineEnd(newText, "\r\n") };
-  if (
-    content.includes("\r\n") === otherEnds.oldText.includes("\r\n") &&
-    outerBlanks(oldText) === outerBlanks(newText)
-  ) {
-    const byLineEnds = exactly({ content, expected, ...otherEnds }, "line endings");
-    if (byLineEnds !== undefined) return byLineEnds;
-  }
-  return leniently({ ...request, ...lineFeeds });
+  const plain = { ...(bare ?? request), oldText: withLineEnd(oldText, "\n") };
+  return leniently({ ...plain, newText: withLineEnd(plain.newText, "\n") });
 }
 
-/** Blanks that only one of the texts begins or ends with are a slip, not the wish to join lines. */
-function outerBlanks(text: string): string {
-  const [lead, trail] = [
-    text.slice(0, text.length - text.trimStart().length),
-    text.slice(text.trimEnd().length),
-  ];
-  return JSON.stringify([lead, trail]).replaceAll("\\r", "");
+/** A fence around the new text alone, in a file that has none, is not meant to be written. */
+function withoutNewFence(request: EditRequest): EditRequest | undefined {
+  const { content, oldText, newText } = request;
+  const newBare = newText.includes("```") && !content.includes("```") ? withoutFence(newText) : undefined;
+  if (newBare === undefined || withoutFence(oldText) !== undefined) return undefined;
+  const fresh = oldText.endsWith("\n") ? `${newBare}\n` : newBare;
+  return fresh === oldText ? undefined : { ...request, newText: fresh };
 }
 
 function exactly(request: EditRequest, stage: string): EditMatch | undefined {
@@ -163,110 +98,161 @@ function exactly(request: EditRequest, stage: string): EditMatch | undefined {
 }
 
 function matched(content: string, stage: string, replacements: readonly Replacement[]): EditMatch {
-  const real = replacements.some(({ start, end, text }) => content.slice(start, end) !== text);
-  if (!real) return { status: "no_change" };
-  return {
-    status: "matched",
-    stage,
-    replacements,
-    lines: replacements.map(({ start }) => lineOf(content, start)),
-  };
+  const real = replacements.filter(({ start, end, text }) => content.slice(start, end) !== text);
+  if (real.length === 0) return { status: "no_change" };
+  const lines = replacements.map(({ start }) => lineOf(content, start));
+  return { status: "matched", stage, replacements, lines };
 }
+
+interface Candidate {
+  readonly place: Place;
+  readonly reading: Reading;
+  readonly mistakes: ReadonlySet<string>;
+  readonly takesEnd: boolean;
+}
+
+type Find = (search: Search) => readonly Place[];
 
 function leniently(request: EditRequest): EditMatch {
-  const { content, expected, newText } = request;
-  const readings = readingsOf(request);
-  const file = new CutFile(content);
-  for (const tier of TIERS) {
-    if (request.isOutdated === true && tier.some((stage) => stage.guesses)) continue;
-    if (file.isLarge && tier.some((stage) => stage.needsWhole)) continue;
-    const candidates = tier.flatMap((stage) => candidatesOf(stage, readings, file));
+  const { content, leaveOut = [] } = request;
+  const isBare = leaveOut.includes("invisible characters");
+  const { oldText, newText, repairs } = isBare
+    ? { ...request, repairs: [] }
+    : withoutForeign(content, { ...request, repairs: [] });
+  const windows = new Windows(content);
+  const fail = (alreadyApplied: boolean): EditMatch => {
+    const closest = closestRegion(content, oldText, windows.around(oldText, true));
+    return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
+  };
+  if (isApplied(content, oldText, newText)) return fail(true);
+  const readings = readingsOf({ oldText, newText, repairs }, leaveOut);
+  const file = new FoldedFile(content);
+  const around = ({ said }: Search) => windows.around(said.oldLines.join("\n"));
+  const signs: Find = (search) => findPlaces(file, search, around(search));
+  const elided: Find = (search) => findElided(file, search, windows);
+  const slip: Find = (search) => findSlips(search, around(search));
+  const slips = () =>
+    request.isOutdated === true ? [] : candidatesOf(request, { readings, depth: "signs", find: slip });
+  const depths = (["backslashes", "escapes", "entities"] as const).filter((depth) =>
+    hasDepth(content, oldText, depth),
+  );
+  const tiers: readonly (() => Candidate[])[] = [
+    () => candidatesOf(request, { readings: readings.slice(0, 1), depth: "signs", find: signs }),
+    () => candidatesOf(request, { readings: readings.slice(1), depth: "signs", find: signs }),
+    () => depths.flatMap((depth) => candidatesOf(request, { readings, depth, find: signs })),
+    () => candidatesOf(request, { readings, depth: "signs", find: elided }),
+    slips,
+  ];
+  for (const tier of tiers) {
+    const candidates = tier();
     if (candidates.length === 0) continue;
-    const guesses = tier.some((stage) => stage.guesses) || file.isLarge ? [] : guessesOf(readings, file);
-    const choice = chooseReplacements(content, [...candidates, ...guesses], expected);
-    if (choice.status === "ambiguous") {
-      return { ...choice, lines: choice.starts.map((at) => lineOf(content, at)) };
-    }
-    if (choice.status === "unclear") break;
-    const after = plainly(newText);
-    const there = file.around(plainly, after);
-    const done = there !== undefined && holdsTokens(there, after, choice.before);
-    if (done && holdsText(content, newText)) break;
-    return matched(content, choice.stage, choice.replacements);
+    // Where all lines are indented otherwise, a slip in lines that are indented rightly is as likely.
+    const isShifted = tier !== slips && candidates.every(({ mistakes }) => mistakes.has("indentation"));
+    const others = isShifted ? slips().filter(({ mistakes }) => !mistakes.has("indentation")) : [];
+    return chosen(request, [...candidates, ...others]) ?? fail(false);
   }
-  return failure(request, file);
+  return fail(false);
 }
 
-/** Other places that a reading may mean: they cast doubt on a place that was found with other mistakes. */
-function guessesOf(readings: readonly ReadPair[], file: CutFile): Candidate[] {
-  const guesses = TIERS.flat().filter((stage) => stage.guesses);
-  return guesses
-    .flatMap((stage) => candidatesOf(stage, readings, file))
-    .filter(({ believable }) => believable);
+/** A text without backslashes, and a file without them, fold the same with and without. */
+function hasDepth(content: string, oldText: string, depth: Depth): boolean {
+  const sign = depth === "entities" ? "&" : "\\";
+  return oldText.includes(sign) || content.includes(sign);
 }
 
-function candidatesOf(stage: Stage, readings: readonly ReadPair[], file: CutFile): Candidate[] {
-  if (!file.content.includes(stage.lost)) return [];
-  return readings.flatMap((reading) => candidatesOfReading(stage, reading, file));
+interface Way {
+  readonly readings: readonly Reading[];
+  readonly depth: Depth;
+  readonly find: Find;
 }
 
-function candidatesOfReading(stage: Stage, reading: ReadPair, file: CutFile): Candidate[] {
-  const before = stage.cut(reading.oldText);
-  const by = stage.cutFile ?? stage.cut;
-  const tokens = stage.guesses === true ? file.alike(by, before) : file.around(by, before);
-  if (tokens === undefined) return [];
-  const after = stage.cut(reading.newText);
-  const found = stage.places(tokens, before, reading.newText);
-  return found
-    .filter(({ place }) => hasLost(stage.lost, before, spanned(tokens.text, place)))
-    .map(({ place, believable }) => {
-      const slips = [...reading.repairs, ...(stage.name === "" ? [] : [stage.name]), ...place.slips];
-      const own = slipsAt(tokens.text, before, place);
-      return { before, after, believable, place: { ...place, slips: new Set([...slips, ...own]) } };
+function candidatesOf({ content, leaveOut = [] }: EditRequest, { readings, depth, find }: Way): Candidate[] {
+  return readings.flatMap((reading) => {
+    const said = saidLines(reading.oldText, reading.newText);
+    if (said === undefined) return [];
+    const candidates = find({ content, said, depth }).map((place) => {
+      const mistakes = new Set([...reading.repairs, ...place.mistakes]);
+      return { place, reading, mistakes, takesEnd: said.takesEnd };
     });
-}
-
-function hasLost(sign: string, before: Tokens, there: string): boolean {
-  return sign === "" || before.text.split(sign).length < there.split(sign).length;
-}
-
-function spanned(content: string, { starts, ends }: Place): string {
-  return content.slice(starts[0], ends[ends.length - 1]);
-}
-
-/** Every token of the old text, in one stretch: only blanks and ways of writing a sign may differ. */
-function samePlaces(file: Tokens, before: Tokens): Found[] {
-  const most = Math.max(2, Math.min(MAX_PLACES, Math.floor(MAX_PLACED_TOKENS / before.keys.length)));
-  const found = positionsOf(file.keys, before.keys, most);
-  return found.map((at) => {
-    const end = at + before.keys.length;
-    const place = {
-      starts: file.starts.slice(at, end),
-      ends: file.ends.slice(at, end),
-      slips: new Set<string>(),
-    };
-    const isWhole = !cutsLines(file.text, before, place) && !isLineOff(file.text, before, place);
-    return { place, believable: found.length < most && isWhole };
+    return candidates.filter(({ mistakes }) => !leaveOut.some((name) => mistakes.has(name)));
   });
 }
 
-function elided(file: Tokens, before: Tokens): Found[] {
-  if (!hasElision(before.text)) return [];
-  return elidedPlaces(file, before).map((place) => ({ place, believable: true }));
+/** Nothing when the places are clear, but not what is to be written there. */
+function chosen({ content, expected }: EditRequest, candidates: readonly Candidate[]): EditMatch | undefined {
+  const best = candidates.filter((one) => !candidates.some((other) => isSurer(other, one)));
+  const places = new Map<string, Candidate[]>();
+  for (const candidate of best) {
+    const { start, end } = candidate.place;
+    places.set(`${start} ${end}`, [...(places.get(`${start} ${end}`) ?? []), candidate]);
+  }
+  const sorted = [...places.values()].sort(
+    ([one], [other]) => (one?.place.start ?? 0) - (other?.place.start ?? 0),
+  );
+  const starts = sorted.map(([one]) => one?.place.start ?? 0);
+  const overlap = sorted.some(
+    ([one], at) => (sorted[at - 1]?.[0]?.place.end ?? -1) > (one?.place.start ?? 0),
+  );
+  if (places.size !== expected || overlap || candidates.length >= MOST_PLACES) {
+    const lines = starts.slice(0, 20).map((at) => lineOf(content, at));
+    return { status: "ambiguous", found: places.size === expected ? expected + 1 : places.size, lines };
+  }
+  const replacements = sorted.map((readings) => agreed(content, readings));
+  if (replacements.some((one) => one === undefined)) return undefined;
+  const mistakes = new Set(sorted.flatMap(([one]) => [...(one?.mistakes ?? [])]));
+  const stage = mistakes.size === 0 ? "line endings" : [...mistakes].join(", ");
+  return matched(
+    content,
+    stage,
+    replacements.flatMap((one) => one ?? []),
+  );
 }
 
-function failure({ oldText, newText, content }: EditRequest, file: CutFile): EditMatch {
-  const [before, after] = [plainly(oldText), plainly(newText)];
-  const [alike, there] = [file.alike(plainly, before), file.around(plainly, after)];
-  const alreadyApplied =
-    (there !== undefined && holdsTokens(there, after, before)) ||
-    (newText.trim() !== "" && content.includes(newText));
-  const closest = alike === undefined ? undefined : closestRegion(alike, before);
-  return { status: "none", alreadyApplied, ...(closest === undefined ? {} : { closest }) };
+/** Blanks at a line's end tell no two places apart. */
+function isSurer(one: Candidate, other: Candidate): boolean {
+  const isSamePlace = one.place.start === other.place.start && one.place.end === other.place.end;
+  const counted = ({ mistakes }: Candidate) =>
+    [...mistakes].filter((name) => isSamePlace || name !== "trailing blanks");
+  const [own, foreign] = [counted(one), counted(other)];
+  return own.length < foreign.length && own.every((name) => other.mistakes.has(name));
 }
 
-function holdsText(content: string, newText: string): boolean {
-  return withLineEnd(content, "\n").includes(newText.trim());
+/** What all readings write at one place. */
+function agreed(content: string, candidates: readonly Candidate[]): Replacement | undefined {
+  const texts = new Map<string, Replacement | undefined>();
+  for (const { place, takesEnd } of candidates) {
+    const merged = mergeLines(place.sides);
+    const replacement = merged === undefined ? undefined : written(content, place, { merged, takesEnd });
+    texts.set(JSON.stringify(replacement), replacement);
+  }
+  return texts.size === 1 ? [...texts.values()][0] : undefined;
+}
+
+/** The lines with their ends, without what stays as it is at either side. */
+function written(
+  content: string,
+  { start, end }: Place,
+  { merged, takesEnd }: { readonly merged: readonly MergedLine[]; readonly takesEnd: boolean },
+): Replacement {
+  const ends = content.slice(start, end).match(/\r?\n/g) ?? [];
+  let lineEnd = lineEndAt(content, start);
+  let text = "";
+  for (const [at, line] of merged.entries()) {
+    lineEnd = ends[line.like ?? -1] ?? lineEnd;
+    text += line.text + (at === merged.length - 1 ? "" : lineEnd);
+  }
+  const close = takesEnd ? (/^\r?\n/.exec(content.slice(end, end + 2))?.[0].length ?? 0) : 0;
+  const carriage = content[end - 1] === "\r" && content[end] === "\n" && close === 0 ? "\r" : "";
+  return trimmed({ start, end: end + close, text: text + carriage }, content);
+}
+
+function trimmed({ start, end, text }: Replacement, content: string): Replacement {
+  let head = 0;
+  const most = Math.min(end - start, text.length);
+  while (head < most && content[start + head] === text[head]) head++;
+  let tail = 0;
+  while (tail < most - head && content[end - 1 - tail] === text[text.length - 1 - tail]) tail++;
+  return { start: start + head, end: end - tail, text: text.slice(head, text.length - tail) };
 }
 
 /** The content with the replacements made; everything outside of them is kept as it is. */

@@ -14,7 +14,7 @@ export interface FailedMatch {
 
 export interface FailureReport {
   /** Stable, for programs. */
-  readonly type: "no_occurrence" | "wrong_count" | "no_change";
+  readonly type: "no_occurrence" | "wrong_count" | "no_change" | "omission";
   readonly message: string;
 }
 
@@ -31,6 +31,11 @@ export function failureReport({ match, expected, isOutdated }: FailedMatch): Fai
       };
     case "ambiguous":
       return { type: "wrong_count", message: wrongCount(match, expected) + again };
+    case "omission":
+      return {
+        type: "omission",
+        message: `Failed to edit, new_string has "${match.placeholder}" where lines of old_string stand: they would be deleted. Nothing was written. Write the lines out in new_string, or leave them out of both strings.${again}`,
+      };
     case "none":
       return { type: "no_occurrence", message: noOccurrence(match) + again };
   }

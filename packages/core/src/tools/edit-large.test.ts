@@ -150,7 +150,9 @@ describe("what is kept of a file too large to be held", () => {
 
   it("P32 its CRLF, also in new lines, and its mark", async () => {
     writeFileSync(file, `\ufeff${around("one\r\ntwo\r\n", crlf)}`);
-    expect((await edit(["one\ntwo", "1\n2\n3"])).llmContent).toContain("in spite of: line endings");
+    expect((await edit(["one\ntwo", "1\n2\n3"])).llmContent).toContain(
+      "matched after ignoring: line endings",
+    );
     await edit(["2", "2\nand a half"]);
     expect(text() === `\ufeff${around("1\r\n2\r\nand a half\r\n3\r\n", crlf)}`).toBe(true);
   });

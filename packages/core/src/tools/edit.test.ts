@@ -101,7 +101,7 @@ describe("edit: what it does", () => {
     await writeFile(file, "function f() {\n\treturn 1;\n}\n");
     const { llmContent } = await edit({ old: "    return 1;", new: "    return 2;" });
     expect(await content()).toBe("function f() {\n\treturn 2;\n}\n");
-    expect(llmContent).toContain("old_string was not exact");
+    expect(llmContent).toContain("old_string did not match exactly");
   });
 
   it("P32 keeps CRLF, the byte order mark and a missing last newline", async () => {

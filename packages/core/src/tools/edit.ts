@@ -184,7 +184,8 @@ export class Edit extends BaseTool<EditParams> {
     const match = await placeOf(request);
     if (match.status === "matched") return { match };
     const failure = failureReport({ match, expected, isOutdated });
-    if (match.status === "no_change" || this.#correctEdit === undefined) return { failure };
+    if (match.status === "no_change" || match.status === "omission" || this.#correctEdit === undefined)
+      return { failure };
     if (match.status === "none" && match.alreadyApplied) return { failure };
     const line = match.status === "ambiguous" ? match.lines[0] : match.closest?.startLine;
     const proposal = await this.#correctEdit(

@@ -70,7 +70,7 @@ export interface LargePlan {
   readonly found: number;
   /** The lines of the first places. */
   readonly lines: readonly number[];
-  /** "exact", or what the places were found in spite of. */
+  /** "exact", or what was ignored to find the places. */
   readonly stage: string;
   /** The new text stands in the file already; only looked for when nothing was found. */
   readonly alreadyApplied: boolean;

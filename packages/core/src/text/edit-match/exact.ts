@@ -1,4 +1,9 @@
-import { inLineEndsOf, type Replacement } from "./replacement.ts";
+/** A stretch of the original content and what is written in its stead. */
+export interface Replacement {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
 
 export interface ExactSearch {
   readonly content: string;
@@ -55,11 +60,13 @@ function lacksLine(content: string, oldText: string): boolean {
   return lines.some((line) => !content.includes(line));
 }
 
-/** New lines put into one line of the file end as that line does. */
+/** New lines put into one line of the file end as that line does, and never as none of its lines do. */
 function replaced({ content, oldText, newText }: ExactSearch, start: number): Replacement {
   const end = start + oldText.length;
-  const mixes = !oldText.includes("\n") && newText.includes("\n") && !newText.includes("\r");
-  return { start, end, text: mixes ? inLineEndsOf(newText, content, end) : newText };
+  const isForeign = newText.includes("\r\n") && content.includes("\n") && !content.includes("\r\n");
+  const isOneLine = !oldText.includes("\n") && newText.includes("\n") && !newText.includes("\r");
+  const mixes = isForeign || isOneLine;
+  return { start, end, text: mixes ? withLineEnd(newText, lineEndAt(content, end)) : newText };
 }
 
 /** Whether taking occurrences from the end instead finds the very same ones. */
@@ -78,4 +85,15 @@ export function lineOf(content: string, at: number): number {
   for (let feed = content.indexOf("\n"); feed >= 0 && feed < at; feed = content.indexOf("\n", feed + 1))
     line++;
   return line;
+}
+
+/** The line end used around `at`, so that what is written there does not mix. */
+export function lineEndAt(content: string, at: number): string {
+  const after = content.indexOf("\n", at);
+  const near = after >= 0 ? after : content.lastIndexOf("\n", at);
+  return near > 0 && content[near - 1] === "\r" ? "\r\n" : "\n";
+}
+
+export function withLineEnd(text: string, lineEnd: string): string {
+  return text.includes("\n") ? text.replace(/\r?\n/g, lineEnd) : text;
 }

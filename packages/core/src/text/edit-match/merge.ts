@@ -1,262 +1,320 @@
-import { gapSlip } from "./agreement.ts";
-import { deletion } from "./deletion.ts";
-import { alignments, type Kept } from "./diff-tokens.ts";
-import {
-  changesBlankLines,
-  cutsStrings,
-  doublesDroppedLine,
-  doublesTrail,
-  dropsTrail,
-  inventsTrail,
-  isNearDroppedLine,
-  joinsOtherSigns,
-  losesLineFeed,
-  movesTrail,
-  rebreaksNearChange,
-  requotesEscapes,
-  writesStrangely,
-} from "./doubts.ts";
-import { Evidence } from "./evidence.ts";
-import { lineEndAt, miscountsBlankLines, splitGap, withLineEnd } from "./gaps.ts";
-import {
-  dressed,
-  holdsText,
-  mergeDeletion,
-  mergeEnd,
-  mergeGap,
-  mergeInsertion,
-  mergeLead,
-  squeezed,
-} from "./merge-gap.ts";
-import { type Change, linePrefix, type Place } from "./place.ts";
-import type { Replacement } from "./replacement.ts";
-import { gapBefore, lineAround, rawToken } from "./tokens.ts";
+import { type Depth, type Folded, fold } from "./fold.ts";
+import { commonEnds, type Learned, learn, type Triple } from "./learned.ts";
+import { type Block, isBlank, isOneToOne, keptLines, partsOf } from "./lines.ts";
 
-/**
- * Three-way: what the model changed between its old and new text is done to the place in the file; whatever it
- * kept stays as the file has it. Undefined when the evidence allows more than one result.
- */
-export function mergeAt(change: Change, place: Place): Replacement | undefined {
-  if (change.after.keys.length === 0) return deletion(change, place);
-  if (writesStrangely(change) || (place.slips.has("lost escapes") && cutsStrings(change, place)))
-    return undefined;
-  let agreed: Replacement | undefined;
-  for (const kept of alignments(change.before, change.after)) {
-    const result = new Merge(change, place, kept).result();
-    if (result === undefined || (agreed !== undefined && agreed.text !== result.text)) return undefined;
-    agreed = result;
-  }
-  return agreed;
+interface Stretch {
+  readonly start: number;
+  readonly end: number;
 }
 
-class Merge {
-  readonly #change: Change;
-  readonly #place: Place;
-  readonly #kept: readonly Kept[];
-  readonly #seen: Evidence;
+export interface Sides {
+  readonly oldLines: readonly string[];
+  readonly newLines: readonly string[];
+  /** The lines of the file that the old lines are, without their ends. */
+  readonly fileLines: readonly string[];
+  readonly blocks: readonly Block[];
+  readonly depth: Depth;
+}
 
-  constructor(change: Change, place: Place, kept: readonly Kept[]) {
-    this.#change = change;
-    this.#place = place;
-    this.#kept = kept;
-    this.#seen = new Evidence(change, place, kept);
+/** A line to write, and the index of the line of the file that it ends like. */
+export interface MergedLine {
+  readonly text: string;
+  readonly like?: number | undefined;
+}
+
+/** Blocks that change together, and the lines of the new text in their stead. */
+interface Hunk {
+  readonly blocks: readonly Block[];
+  readonly newFrom: number;
+  readonly newTo: number;
+}
+
+/**
+ * The edit made in the file's own lines: a line that is kept has the file's bytes; one that is changed or new is written
+ * as the new text has it, after what was learned from the whole edit. Nothing when the texts do not say which is which.
+ */
+export function mergeLines(sides: Sides): MergedLine[] | undefined {
+  const kept = keptLines(sides.oldLines, sides.newLines, sides.depth);
+  if (kept === undefined) return undefined;
+  const newOf = new Int32Array(sides.oldLines.length).fill(-1);
+  kept.forEach((old, fresh) => {
+    if (old >= 0) newOf[old] = fresh;
+  });
+  const steps = stepsOf(sides, newOf);
+  if (steps === undefined) return undefined;
+  const partners = steps.flatMap((step) => ("hunk" in step ? [...partnersOf(sides, step.hunk)] : []));
+  const partnerOf = new Map(partners);
+  const learned = learn(triplesOf(sides, newOf, partnerOf), sides.depth);
+  const merged: MergedLine[] = [];
+  for (const step of steps) {
+    const lines =
+      "hunk" in step
+        ? changedLines(sides, step.hunk, { partnerOf, learned })
+        : keptBlock(sides, step.kept, { newOf, learned });
+    if (lines === undefined) return undefined;
+    merged.push(...lines);
   }
+  return merged;
+}
 
-  result(): Replacement | undefined {
-    const { before, after } = this.#change;
-    if (this.#isReindentedByGuess()) return undefined;
-    if (this.#seen.agreement.mixed || this.#seen.indentation.mixed) return undefined;
-    if (requotesEscapes(this.#change, this.#place, this.#kept)) return undefined;
-    const corrects = this.#seen.indentation.style === "file" || this.#seen.agreement.withFile > 0;
-    if (rebreaksNearChange(this.#change, this.#place, { kept: this.#kept, corrects })) return undefined;
-    if (isNearDroppedLine(this.#change, this.#place, this.#kept)) return undefined;
-    const written: string[] = [];
-    let last: Kept = { before: -1, after: -1 };
-    for (const next of [...this.#kept, { before: before.keys.length, after: after.keys.length }]) {
-      const between = this.#between(last, next);
-      if (between === undefined) return undefined;
-      written.push(between);
-      if (next.before < before.keys.length) written.push(this.#seen.fileToken(next.before));
-      last = next;
+type Step = { readonly kept: Block } | { readonly hunk: Hunk };
+
+function stepsOf(sides: Sides, newOf: Int32Array): Step[] | undefined {
+  const { blocks, newLines } = sides;
+  const keptAt = keptBlocks(sides, newOf);
+  const steps: Step[] = [];
+  let changed: Block[] = [];
+  let next = 0;
+  const close = (to: number) => {
+    if (changed.length > 0 || to > next) steps.push({ hunk: { blocks: changed, newFrom: next, newTo: to } });
+    changed = [];
+  };
+  for (const [index, block] of blocks.entries()) {
+    const at =
+      keptAt[index] ?? restoredAt(sides, block, { from: next, to: nextKept(keptAt, index, newLines.length) });
+    if (at === undefined) changed.push(block);
+    else {
+      const first = at.from === -1 ? next : at.from;
+      close(first);
+      steps.push({ kept: block });
+      next = first + at.count;
     }
-    const text = written.join("");
-    if (doublesDroppedLine(this.#change, this.#place, text) || doublesTrail(this.#change, text))
-      return undefined;
-    return { start: this.#seen.lead.from, end: this.#seen.trail.to, text };
   }
+  close(newLines.length);
+  return steps.every((step) => "kept" in step || isClear(sides, step.hunk)) ? steps : undefined;
+}
 
-  /** No line was kept to compare, and lines that were joined do not show how they were indented. */
-  #isReindentedByGuess(): boolean {
-    if (!this.#place.slips.has("reflowed lines") || this.#seen.indentation.style === "same") return false;
-    const { before } = this.#change;
-    const kept = new Set(this.#kept.map((pair) => pair.before));
-    return before.keys.every((_, index) => {
-      const { first, last } = lineAround(before, index);
-      for (let at = first; at <= last; at++) if (!kept.has(at)) return true;
-      return false;
+/** Which lines of the new text a block is kept in; -1 where it has none there. */
+interface KeptAt {
+  readonly from: number;
+  readonly count: number;
+}
+
+function nextKept(keptAt: readonly (KeptAt | undefined)[], index: number, end: number): number {
+  return keptAt.slice(index + 1).find((at) => at !== undefined && at.from >= 0)?.from ?? end;
+}
+
+/** Which blocks the new text keeps. Where the file has other blank lines, or a line more, only beside kept ones. */
+function keptBlocks(sides: Sides, newOf: Int32Array): (KeptAt | undefined)[] {
+  const { blocks, oldLines, newLines } = sides;
+  const isSame = (old: number) => oldLines[old] !== undefined && oldLines[old] === newLines[newOf[old] ?? -1];
+  const holds = blocks.map((block) => {
+    const first = newOf[block.oldFrom] ?? -1;
+    if (isOneToOne(block)) return first >= 0;
+    for (let old = block.oldFrom; old < block.oldTo; old += 1) {
+      if (newOf[old] !== first + old - block.oldFrom || first < 0 || !isSame(old)) return false;
+    }
+    return true;
+  });
+  return blocks.map((block, index) => {
+    const { oldFrom, oldTo } = block;
+    const count = oldTo - oldFrom;
+    const kept = { from: count > 0 ? (newOf[oldFrom] ?? -1) : -1, count };
+    if (holds[index] !== true) return undefined;
+    const isGap = oldLines.slice(oldFrom, oldTo).every(isBlank);
+    if (isOneToOne(block) || block.isElided === true || !isGap) return kept;
+    const isInside =
+      holds[index - 1] === true && holds[index + 1] === true && isSame(oldFrom - 1) && isSame(oldTo);
+    return isInside && newOf[oldTo] === (newOf[oldFrom - 1] ?? -1) + 1 + count ? kept : undefined;
+  });
+}
+
+const LEAST_RESTORED = 4;
+
+/** Lines that the old text has otherwise, or has not, and the new one has as the file does. */
+function restoredAt(
+  sides: Sides,
+  block: Block,
+  { from, to }: { from: number; to: number },
+): KeptAt | undefined {
+  if (isOneToOne(block) || block.isElided === true) return undefined;
+  const lines = sides.fileLines.slice(block.fileFrom, block.fileTo);
+  if (lines.join("").replace(/\s/g, "").length < LEAST_RESTORED) return undefined;
+  const found: number[] = [];
+  for (let at = from; at + lines.length <= to; at += 1) {
+    if (lines.every((line, index) => line.trimEnd() === sides.newLines[at + index]?.trimEnd()))
+      found.push(at);
+  }
+  return found.length === 1 ? { from: found[0] ?? from, count: lines.length } : undefined;
+}
+
+/** Where lines stand otherwise in the file, what is to become of them must be what is there. */
+function isClear(sides: Sides, { blocks, newFrom, newTo }: Hunk): boolean {
+  if (blocks.every(isOneToOne)) return true;
+  const [first, last] = [blocks[0], blocks.at(-1)];
+  if (newFrom === newTo && first && last && isOneToOne(first) && isOneToOne(last)) return true;
+  const there = blocks.flatMap(({ fileFrom, fileTo }) => sides.fileLines.slice(fileFrom, fileTo));
+  const fresh = sides.newLines.slice(newFrom, newTo);
+  return there.length === fresh.length && there.every((line, at) => line === fresh[at]);
+}
+
+const MOST_TRIED = 200;
+
+/** For lines of the new text in a hunk, the old line that was changed to them. */
+function* partnersOf(
+  sides: Sides,
+  { blocks, newFrom, newTo }: Hunk,
+): Generator<[fresh: number, block: Block]> {
+  const lines = blocks.filter(isOneToOne);
+  const isSameCount = lines.length === newTo - newFrom;
+  let next = 0;
+  for (let fresh = newFrom; fresh < newTo && fresh - newFrom < MOST_TRIED; fresh += 1) {
+    const tried = isSameCount
+      ? lines.slice(fresh - newFrom, fresh - newFrom + 1)
+      : lines.slice(next, next + MOST_TRIED);
+    let [best, most] = [-1, 0.4];
+    tried.forEach((block, at) => {
+      const alike = likeness(sides.oldLines[block.oldFrom] ?? "", sides.newLines[fresh] ?? "");
+      if (alike > most) [best, most] = [at, alike];
     });
+    const partner = tried[best];
+    if (partner === undefined) continue;
+    yield [fresh, partner];
+    next += best + 1;
   }
+}
 
-  /** What comes between two kept tokens (or the ends of the place). */
-  #between(last: Kept, next: Kept): string | undefined {
-    const taken = next.before - last.before - 1;
-    const put = next.after - last.after - 1;
-    const inner = last.before >= 0 && next.before < this.#change.before.keys.length;
-    if (this.#seen.asWritten && inner && this.#isProven(last, next)) return this.#verbatim(last, next);
-    if (put === 0) return taken === 0 ? this.#keptGap(next) : this.#takenOut(last, next);
-    return taken === 0 ? this.#putIn(last, next) : this.#exchanged(last, next);
-  }
+function likeness(old: string, fresh: string): number {
+  const [one, other] = [old.trim(), fresh.trim()];
+  if (one === "" || other === "") return 0;
+  const { head, tail } = commonEnds(one, other);
+  return (head + tail) / Math.min(one.length, other.length);
+}
 
-  /** One kind of mistake seen to be put right says nothing about the other kinds. */
-  #isProven(last: Kept, next: Kept): boolean {
-    const { before, after } = this.#change;
-    for (let index = last.after + 1; index < next.after; index++) {
-      if (this.#seen.respell(after, index) !== rawToken(after, index)) return false;
-    }
-    return [last.before + 1, next.before].every((index) => {
-      const slip = gapSlip(gapBefore(before, index), this.#seen.fileGap(index));
-      return slip === undefined || slip === "text" || this.#seen.agreement.corrected.has(slip);
+function triplesOf(sides: Sides, newOf: Int32Array, partnerOf: ReadonlyMap<number, Block>): Triple[] {
+  const freshOf = new Map([...partnerOf].map(([fresh, { oldFrom }]) => [oldFrom, fresh]));
+  return sides.blocks
+    .filter((block) => isOneToOne(block) && block.isElided !== true)
+    .map(({ oldFrom, fileFrom }) => {
+      const paired = newOf[oldFrom] ?? -1;
+      const fresh = sides.newLines[paired >= 0 ? paired : (freshOf.get(oldFrom) ?? -1)];
+      const [old, file] = [sides.oldLines[oldFrom] ?? "", sides.fileLines[fileFrom] ?? ""];
+      return fresh === undefined ? { old, file } : { old, file, fresh };
     });
-  }
+}
 
-  #verbatim(last: Kept, next: Kept): string | undefined {
-    const { after, content } = this.#change;
-    const text = after.text.slice(after.ends[last.after], after.starts[next.after]);
-    const file = this.#seen.fileGap(next.before);
-    if (next.before === last.before + 1 && holdsText(file) && squeezed(file) === squeezed(text)) return file;
-    const trails = [last.before + 1, next.before].some((index) =>
-      dropsTrail(this.#seen.fileGap(index), text),
-    );
-    return trails ? undefined : withLineEnd(text, lineEndAt(content, this.#seen.lead.to));
-  }
+interface KeptParts {
+  readonly newOf: Int32Array;
+  readonly learned: Learned;
+}
 
-  #keptGap(next: Kept): string | undefined {
-    const { before, after, content } = this.#change;
-    const file = this.#seen.fileGap(next.before);
-    const gaps = { before: gapBefore(before, next.before), after: gapBefore(after, next.after), file };
-    if (next.before === before.keys.length)
-      return changesBlankLines(gaps, this.#seen.safeAtEnd()) ? undefined : file;
-    if (gaps.before === gaps.after) return this.#isDoubtful(gaps.before, next) ? undefined : file;
-    if (next.before > 0) return mergeGap(gaps, this.#seen.dress(next.before));
-    if (gaps.before.includes("\n") || gaps.after.includes("\n")) {
-      if (changesBlankLines(gaps, this.#seen.safeAtStart())) return undefined;
-      return mergeLead(gaps, linePrefix(content, this.#place.starts[0] ?? 0), this.#seen.dress(0));
-    }
-    if (gaps.before !== "") return mergeGap(gaps, this.#seen.dress(0));
-    const prefix = linePrefix(content, this.#place.starts[0] ?? 0);
-    if (prefix === undefined) return gaps.after;
-    return prefix === this.#seen.indentation.reindent(gaps.after, 0) || prefix === gaps.after
-      ? file
-      : undefined;
+function keptBlock(sides: Sides, block: Block, { newOf, learned }: KeptParts): MergedLine[] | undefined {
+  const { oldLines, newLines, fileLines } = sides;
+  const fresh = newLines[newOf[block.oldFrom] ?? -1];
+  if (isOneToOne(block) && block.isElided !== true && fresh !== undefined) {
+    const [old, file] = [oldLines[block.oldFrom] ?? "", fileLines[block.fileFrom] ?? ""];
+    const text = keptLine({ old, file, fresh }, learned, sides.depth);
+    return text === undefined ? undefined : [{ text, like: block.fileFrom }];
   }
+  return fileLines
+    .slice(block.fileFrom, block.fileTo)
+    .map((text, at) => ({ text, like: block.fileFrom + at }));
+}
 
-  /**
-   * On a line whose blanks the edit changes, blanks that the new text has like the old one may be the mistake repeated
-   * or the change itself, unless the new text is seen to repeat mistakes elsewhere.
-   */
-  #isDoubtful(gap: string, next: Kept): boolean {
-    const file = this.#seen.fileGap(next.before);
-    const { style } = this.#seen.indentation;
-    const open = style === "unclear" || style === "file";
-    if (open && gap.includes("\n") && splitGap(gap).indent !== splitGap(file).indent) return true;
-    if (gap.includes("\n") || gap === file || next.before === 0 || file.includes("\n")) return false;
-    return this.#seen.agreement.withOld === 0 && this.#seen.agreement.onRespacedLine(next.after);
-  }
+/** Each part of the line is the file's unless the new text has another one than both. */
+function keptLine(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
+  if (line.fresh === line.old) return line.file;
+  const [old, file, fresh] = [partsOf(line.old), partsOf(line.file), partsOf(line.fresh)];
+  const indent = indentOf(line, learned);
+  const body = old.body === file.body ? bodyOf(line, learned, depth) : file.body;
+  const isKept = fresh.trail === old.trail && indent === file.indent;
+  const trail = isKept ? file.trail : learned.trail(fresh.trail);
+  return indent === undefined || body === undefined ? undefined : indent + body + trail;
+}
 
-  #takenOut(last: Kept, next: Kept): string | undefined {
-    const { before, after } = this.#change;
-    if (last.before < 0) return this.#firstLinesTaken(next);
-    const left = last.before + 1;
-    const atEnd = next.before === before.keys.length;
-    if (atEnd && inventsTrail(gapBefore(before, next.before), this.#seen.fileGap(next.before)))
-      return undefined;
-    const dress = this.#seen.dress(next.before);
-    // What follows the last line end is not of this text, so that it is not indented.
-    const reindent = (indent: string) => (atEnd && indent === "" ? "" : dress.reindent(indent));
-    const merged = mergeDeletion(
-      {
-        after: gapBefore(after, next.after),
-        before: { left: gapBefore(before, left), right: gapBefore(before, next.before) },
-        file: { left: this.#seen.fileGap(left), right: this.#seen.fileGap(next.before) },
-      },
-      { ...dress, reindent },
-    );
-    const ownTrail =
-      atEnd && !this.#seen.fileGap(next.before).includes("\n") && gapBefore(after, next.after) === "";
-    return ownTrail ? splitGap(this.#seen.fileGap(left)).trail : merged;
-  }
+function indentOf(line: Required<Triple>, learned: Learned): string | undefined {
+  const [old, file] = [partsOf(line.old).indent, partsOf(line.file).indent];
+  return learned.indent(partsOf(line.fresh).indent, { old, file });
+}
 
-  /** The line that is now the first is indented as it was, not as the one before it. */
-  #firstLinesTaken(next: Kept): string | undefined {
-    const { before, after } = this.#change;
-    const lead = { before: gapBefore(before, 0), after: gapBefore(after, 0), file: this.#seen.fileGap(0) };
-    const own = splitGap(gapBefore(before, next.before));
-    if (lead.before === lead.after && lead.before === "") return lead.file;
-    if (!own.vertical || changesBlankLines(lead, this.#seen.safeAtStart())) return undefined;
-    const { indent } = splitGap(lead.after);
-    const start = lead.file.slice(0, lead.file.length - splitGap(lead.file).indent.length);
-    const written = indent === own.indent ? splitGap(this.#seen.fileGap(next.before)).indent : undefined;
-    const plain = written ?? this.#seen.indentation.reindent(indent, next.before);
-    return plain === undefined ? undefined : start + plain;
-  }
+/** Where the old line differs from the file, what the new one keeps of it is the file's as well. */
+function bodyOf(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
+  const [old, file, fresh] = [partsOf(line.old).body, partsOf(line.file).body, partsOf(line.fresh).body];
+  if (fresh === old || fresh === file) return file;
+  const { head, tail } = commonEnds(old, fresh);
+  const inCommon = commonEnds(file, fresh);
+  if (inCommon.head + inCommon.tail > head + tail) return fresh;
+  const [inOld, inFile] = [fold(old, depth), fold(file, depth)];
+  if (inOld.length !== inFile.length) return undefined;
+  let from = 0;
+  while (from < inOld.length && (inOld.ends[from] ?? 0) <= head) from += 1;
+  let to = inOld.length;
+  while (to > from && (inOld.starts[to - 1] ?? 0) >= old.length - tail) to -= 1;
+  const before = seamAt(inOld, inFile, from);
+  const after = seamAt(inOld, inFile, to);
+  if (before === undefined || after === undefined) return undefined;
+  const keepsBefore = head >= before.old.end;
+  const keepsAfter = old.length - tail <= after.old.start && !(keepsBefore && from === to);
+  const keptTo = keepsBefore ? before.old.end : before.old.start;
+  const keptFrom = keepsAfter ? after.old.start : after.old.end;
+  const middle = learned.signs(fresh.slice(keptTo, fresh.length - (old.length - keptFrom)));
+  if (middle === undefined) return undefined;
+  const fileTo = keepsBefore ? before.file.end : before.file.start;
+  const fileFrom = keepsAfter ? after.file.start : after.file.end;
+  return file.slice(0, fileTo) + middle + file.slice(fileFrom);
+}
 
-  #putIn(last: Kept, next: Kept): string | undefined {
-    const { before, after } = this.#change;
-    const tokens = this.#written(last.after + 1, next.after);
-    if (tokens === undefined) return undefined;
-    const gap = { before: gapBefore(before, next.before), file: this.#seen.fileGap(next.before) };
-    const left = gapBefore(after, last.after + 1);
-    const right = gapBefore(after, next.after);
-    const dress = this.#seen.dress(next.before);
-    if (next.before === 0) {
-      const end = dressed(right, dress);
-      const lead = { ...gap, after: left };
-      const start = losesLineFeed(lead) ? undefined : this.#keptGap({ before: 0, after: 0 });
-      return start === undefined || end === undefined ? undefined : start + tokens + end;
-    }
-    if (next.before === before.keys.length) {
-      if (changesBlankLines({ ...gap, after: right }, this.#seen.safeAtEnd())) return undefined;
-      const around = mergeEnd({ ...gap, after: left }, dress);
-      return around === undefined ? undefined : around.left + tokens + around.right;
-    }
-    if (holdsText(gap.file) && squeezed(gap.file) === squeezed(tokens)) return gap.file;
-    const around = mergeInsertion({ ...gap, left, right, inserted: tokens }, dress);
-    return around === undefined ? undefined : around.left + tokens + around.right;
-  }
+interface Seam {
+  readonly old: Stretch;
+  readonly file: Stretch;
+}
 
-  #exchanged(last: Kept, next: Kept): string | undefined {
-    const tokens = this.#written(last.after + 1, next.after);
-    if (tokens === undefined) return undefined;
-    const left = this.#besideExchange({ before: last.before + 1, after: last.after + 1 }, tokens);
-    const moves = movesTrail(this.#change, [last, next], this.#seen.fileGap(next.before));
-    const right = moves ? undefined : this.#besideExchange(next, tokens);
-    return left === undefined || right === undefined ? undefined : left + tokens + right;
-  }
+/** The blanks before a sign, on both sides; nothing when only the file has some: whether they are to stay is open. */
+function seamAt(old: Folded, file: Folded, unit: number): Seam | undefined {
+  const gapOf = ({ starts, ends, length, source }: Folded) => ({
+    start: unit === 0 ? 0 : (ends[unit - 1] ?? 0),
+    end: unit === length ? source.length : (starts[unit] ?? 0),
+  });
+  const seam = { old: gapOf(old), file: gapOf(file) };
+  const isOpen = seam.old.start === seam.old.end && seam.file.start < seam.file.end;
+  return isOpen ? undefined : seam;
+}
 
-  #besideExchange(at: Kept, tokens: string): string | undefined {
-    const { before, after } = this.#change;
-    const file = this.#seen.fileGap(at.before);
-    const inner = at.before > 0 && at.before < before.keys.length;
-    if (inner && miscountsBlankLines(gapBefore(before, at.before), file)) return undefined;
-    if (joinsOtherSigns(this.#change, at, file)) return undefined;
-    const elided = gapBefore(before, at.before).trim() !== "";
-    if (!inner || !holdsText(file) || elided) return this.#keptGap(at);
-    const repeatsIt = squeezed(tokens).includes(squeezed(file));
-    return repeatsIt ? dressed(gapBefore(after, at.after), this.#seen.dress(at.before)) : undefined;
-  }
+interface ChangedParts {
+  readonly partnerOf: ReadonlyMap<number, Block>;
+  readonly learned: Learned;
+}
 
-  /** The new text's own tokens, with the blanks between them, as they are written into the file. */
-  #written(from: number, to: number): string | undefined {
-    const { before, after } = this.#change;
-    const near = this.#kept.findLast((kept) => kept.after < from)?.before ?? 0;
-    const dress = this.#seen.dress(Math.min(near + 1, before.keys.length));
-    const parts: string[] = [];
-    for (let index = from; index < to; index++) {
-      const gap = index === from ? "" : dressed(gapBefore(after, index), dress);
-      const token = this.#seen.respell(after, index);
-      if (gap === undefined || token === undefined) return undefined;
-      parts.push(gap, token);
-    }
-    return parts.join("");
+function changedLines(
+  sides: Sides,
+  hunk: Hunk,
+  { partnerOf, learned }: ChangedParts,
+): MergedLine[] | undefined {
+  const merged: MergedLine[] = [];
+  const there = new Set(
+    hunk.blocks.flatMap(({ fileFrom, fileTo }) => sides.fileLines.slice(fileFrom, fileTo)),
+  );
+  for (let at = hunk.newFrom; at < hunk.newTo; at += 1) {
+    const fresh = sides.newLines[at] ?? "";
+    const text = there.has(fresh)
+      ? fresh
+      : changedLine(sides, { fresh, partner: partnerOf.get(at) }, learned);
+    if (text === undefined) return undefined;
+    merged.push({ text, like: partnerOf.get(at)?.fileFrom });
   }
+  return merged;
+}
+
+interface FreshLine {
+  readonly fresh: string;
+  readonly partner: Block | undefined;
+}
+
+function changedLine(sides: Sides, { fresh, partner }: FreshLine, learned: Learned): string | undefined {
+  if (isBlank(fresh)) return fresh === "" ? "" : (learned.indent(fresh) ?? fresh);
+  // Half of a string whose line break lost its escape.
+  if (sides.depth === "escapes" && fresh.split('"').length % 2 === 0) return undefined;
+  const parts = partsOf(fresh);
+  if (partner !== undefined) {
+    const [old, file] = [sides.oldLines[partner.oldFrom] ?? "", sides.fileLines[partner.fileFrom] ?? ""];
+    const [indent, body] = [
+      indentOf({ old, file, fresh }, learned),
+      bodyOf({ old, file, fresh }, learned, sides.depth),
+    ];
+    return indent === undefined || body === undefined
+      ? undefined
+      : indent + body + learned.trail(parts.trail);
+  }
+  const [indent, body] = [learned.indent(parts.indent), learned.signs(parts.body)];
+  return indent === undefined || body === undefined ? undefined : indent + body + learned.trail(parts.trail);
 }

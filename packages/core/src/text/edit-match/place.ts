@@ -1,115 +1,236 @@
-import { gapBefore, type Tokens } from "./tokens.ts";
+import { type Depth, type Folded, fold, positionsOf } from "./fold.ts";
+import { alignLines, type Block, isBlank, isOneToOne, keyOf, partsOf } from "./lines.ts";
+import type { Sides } from "./merge.ts";
+import type { Stretch } from "./windows.ts";
 
-/** Where in the file each token of the old text was found. */
-export interface Place {
-  readonly starts: ArrayLike<number>;
-  readonly ends: ArrayLike<number>;
-  /** The names of the mistakes one has to believe in for this to be the place. */
-  readonly slips: ReadonlySet<string>;
+/** The two texts of an edit in lines, without the blank lines that both begin or end with. */
+export interface Said {
+  readonly oldLines: readonly string[];
+  readonly newLines: readonly string[];
+  /** Blank lines that only the old text has left, above and below: taken for a slip where the file has none. */
+  readonly above: number;
+  readonly below: number;
+  /** Whether lines go with their ends, because nothing is put in their stead. */
+  readonly takesEnd: boolean;
 }
 
-/** What is to be done to which content: the model's two texts. */
-export interface Change {
-  readonly content: string;
-  readonly before: Tokens;
-  readonly after: Tokens;
-}
-
-/** A stretch of the file. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
-
-const BLANKS_BEFORE = /[^\S\r\n]*$/;
-
-/** The blanks of the line before `at`, or undefined when something else stands there. */
-export function linePrefix(content: string, at: number): string | undefined {
-  const line = content.slice(content.lastIndexOf("\n", at - 1) + 1, at);
-  return line.trim() === "" ? line : undefined;
-}
-
-const WORD = /[\p{L}\p{N}]{2}/u;
-
-/**
- * Whether the place begins or ends amid a line although the old text's own line is whole there, or holds mere signs,
- * as when the line after `*` was left out and the `*` of the next line is taken for it.
- */
-export function cutsLines(content: string, before: Tokens, { starts, ends }: Place): boolean {
-  const lines = before.text.trim().split("\n");
-  const [from, to] = [starts[0] ?? 0, ends[ends.length - 1] ?? 0];
-  const rest = /[^\r\n]*/y;
-  rest.lastIndex = to;
-  const mayCut = (line: string | undefined) => lines.length === 1 || WORD.test(line ?? "");
-  const startsAmid = linePrefix(content, from) === undefined;
-  const endsAmid = (rest.exec(content)?.[0] ?? "").trim() !== "";
-  const opens = gapBefore(before, 0).includes("\n") || !mayCut(lines[0]);
-  const closes = gapBefore(before, before.keys.length).includes("\n") || !mayCut(lines[lines.length - 1]);
-  return (startsAmid && opens) || (endsAmid && closes);
-}
-
-/**
- * Whether the old text's first or last line, not quite the one in the place, is exactly the one beyond it: a line
- * between the two was left out then, and the place is one line off.
- */
-export function isLineOff(content: string, before: Tokens, { starts, ends }: Place): boolean {
-  const lines = before.text.trim().split("\n");
-  const [first, last] = [lines[0]?.trim(), lines[lines.length - 1]?.trim()];
-  const [top, bottom] = [lineAt(content, starts[0] ?? 0), lineAt(content, (ends[ends.length - 1] ?? 1) - 1)];
-  const above = lineAt(content, top.from - 1);
-  const below = lineAt(content, bottom.to + 1);
-  return (first !== top.text && first === above.text) || (last !== bottom.text && last === below.text);
-}
-
-/** The line that `at` is on, without the blanks around it. */
-function lineAt(content: string, at: number): Span & { readonly text: string } {
-  const from = at <= 0 ? 0 : content.lastIndexOf("\n", at - 1) + 1;
-  const end = content.indexOf("\n", at);
-  const to = end === -1 ? content.length : end;
-  return { from, to, text: at < 0 ? "" : content.slice(from, to).trim() };
-}
-
-/** What of the file answers to the blanks the old text begins with. */
-export function leadOf(content: string, place: Place, before: Tokens): Span {
-  const to = place.starts[0] ?? 0;
-  const lead = gapBefore(before, 0);
-  if (lead === "") return { from: to, to };
-  const blanks = (end: number) =>
-    BLANKS_BEFORE.exec(content.slice(Math.max(0, end - 400), end))?.[0].length ?? 0;
-  let from = to - blanks(to);
-  for (const sign of lead) {
-    if (sign !== "\n" || content[from - 1] !== "\n") continue;
-    from -= content[from - 2] === "\r" ? 2 : 1;
-    const next = from - blanks(from);
-    if (content[next - 1] === "\n") from = next;
+export function saidLines(oldText: string, newText: string): Said | undefined {
+  const [oldLines, newLines] = [oldText.split("\n"), newText.split("\n")];
+  if (isBlank(oldText)) return undefined;
+  const oldHead = oldLines.findIndex((line) => !isBlank(line));
+  const oldTail = oldLines.length - 1 - oldLines.findLastIndex((line) => !isBlank(line));
+  if (isBlank(newText)) {
+    const lines = oldLines.slice(oldHead, oldLines.length - oldTail);
+    const takesEnd = oldTail > 0;
+    return {
+      oldLines: lines,
+      newLines: takesEnd ? [] : [""],
+      above: oldHead,
+      below: Math.max(0, oldTail - 1),
+      takesEnd,
+    };
   }
-  return { from, to };
-}
-
-/** What of the file answers to the blanks the old text ends with; blanks at the line's end always do. */
-export function trailOf(content: string, place: Place, before: Tokens): Span {
-  const from = place.ends[place.ends.length - 1] ?? 0;
-  const trail = gapBefore(before, before.keys.length);
-  const blankLine = /[^\S\r\n]*(\r?\n|$)/y;
-  const endsLine = (at: number) => {
-    blankLine.lastIndex = at;
-    return blankLine.exec(content);
+  const newHead = newLines.findIndex((line) => !isBlank(line));
+  const newTail = newLines.length - 1 - newLines.findLastIndex((line) => !isBlank(line));
+  if (oldTail === 0 && newTail > 0) return undefined;
+  return {
+    oldLines: oldLines.slice(oldHead, oldLines.length - oldTail),
+    newLines: newLines.slice(Math.min(oldHead, newHead), newLines.length - Math.min(oldTail, newTail)),
+    above: Math.max(0, oldHead - newHead),
+    below: oldTail > newTail ? Math.max(0, oldTail - 1) : 0,
+    takesEnd: false,
   };
-  const first = endsLine(from);
-  if (first === null) return { from, to: from + (trail === "" ? 0 : blanksAfter(content, from)) };
-  let to = from + first[0].length - (first[1]?.length ?? 0);
-  for (const sign of trail) {
-    if (sign !== "\n") continue;
-    const line = endsLine(to);
-    if (line === null || line[1] === "") break;
-    to += line[0].length;
-  }
-  if (/\n[^\S\n]+$/.test(trail)) to += blanksAfter(content, to);
-  return { from, to };
 }
 
-function blanksAfter(content: string, at: number): number {
-  const blanks = /[^\S\r\n]*/y;
-  blanks.lastIndex = at;
-  return blanks.exec(content)?.[0].length ?? 0;
+/** Where the old text is in the file, line by line. */
+export interface Place extends Stretch {
+  readonly sides: Sides;
+  /** What the old text has otherwise there, by the names of the rules. */
+  readonly mistakes: ReadonlySet<string>;
+}
+
+export interface Search {
+  readonly content: string;
+  readonly said: Said;
+  readonly depth: Depth;
+}
+
+/** The folded stretches of one file, by how they are folded: several readings look at the same ones. */
+export class FoldedFile {
+  readonly content: string;
+  readonly #known = new Map<string, Folded>();
+
+  constructor(content: string) {
+    this.content = content;
+  }
+
+  fold({ start, end }: Stretch, depth: Depth): Folded {
+    const key = `${start} ${end} ${depth}`;
+    let folded = this.#known.get(key);
+    if (folded === undefined) {
+      folded = fold(this.content.slice(start, end), depth);
+      this.#known.set(key, folded);
+    }
+    return folded;
+  }
+}
+
+/** More places than this are not told apart. */
+export const MOST_PLACES = 50;
+
+/** The places whose signs are those of the old text. */
+export function findPlaces(file: FoldedFile, search: Search, stretches: readonly Stretch[]): Place[] {
+  const wanted = fold(search.said.oldLines.join("\n"), search.depth);
+  const found: Stretch[] = [];
+  for (const stretch of stretches) {
+    const folded = file.fold(stretch, search.depth);
+    for (const at of positionsOf(wanted, folded, MOST_PLACES)) {
+      const start = stretch.start + (folded.starts[at] ?? 0);
+      const end = stretch.start + (folded.ends[at + wanted.length - 1] ?? 0);
+      found.push({ start, end });
+    }
+  }
+  return found.slice(0, MOST_PLACES).flatMap((stretch) => placeAt(search, stretch, wanted.length) ?? []);
+}
+
+const LEAST_PART = 12;
+
+function placeAt(search: Search, { start, end }: Stretch, size: number): Place | undefined {
+  const { content, said, depth } = search;
+  const lineStart = content.lastIndexOf("\n", start - 1) + 1;
+  const feed = content.indexOf("\n", end);
+  const lineEnd = feed === -1 ? content.length : feed;
+  const isFromStart = keyOf(content.slice(lineStart, start), depth) === "";
+  const isToEnd = keyOf(content.slice(end, lineEnd), depth) === "";
+  if (isFromStart && isToEnd) return alignedPlace(search, { start: lineStart, end: lineEnd });
+  const [first, last] = [said.oldLines[0] ?? "", said.oldLines.at(-1) ?? ""];
+  const isLong = (line: string) =>
+    size >= LEAST_PART && (said.oldLines.length === 1 || line.trim().length > 20);
+  const cutsWord = isWordBetween(content, start) || isWordBetween(content, end);
+  if (cutsWord && size < LEAST_PART) return undefined;
+  if ((!isFromStart && !isLong(first)) || (!isToEnd && !isLong(last))) return undefined;
+  const inside = withinLine(said, { isFromStart, isToEnd });
+  if (inside === undefined) return undefined;
+  const part = { start: isFromStart ? lineStart : start, end: isToEnd ? lineEnd : end };
+  return alignedPlace({ ...search, said: inside }, part);
+}
+
+function isWordBetween(content: string, at: number): boolean {
+  return /\w/.test(content[at - 1] ?? "") && /\w/.test(content[at] ?? "");
+}
+
+/** What a line begins with, and ends with, is none of the edit's business when the edit begins or ends amid one. */
+function withinLine(
+  said: Said,
+  { isFromStart, isToEnd }: { isFromStart: boolean; isToEnd: boolean },
+): Said | undefined {
+  const [oldLines, newLines] = [[...said.oldLines], [...said.newLines]];
+  if (!isFromStart) {
+    const [old, fresh] = [partsOf(oldLines[0] ?? ""), partsOf(newLines[0] ?? "")];
+    if (old.indent !== fresh.indent && fresh.body !== "") return undefined;
+    [oldLines[0], newLines[0]] = [old.body + old.trail, fresh.body + fresh.trail];
+  }
+  if (!isToEnd) {
+    const [old, fresh] = [partsOf(oldLines.at(-1) ?? ""), partsOf(newLines.at(-1) ?? "")];
+    if (old.trail !== fresh.trail) return undefined;
+    [oldLines[oldLines.length - 1], newLines[newLines.length - 1]] = [
+      old.indent + old.body,
+      fresh.indent + fresh.body,
+    ];
+  }
+  return { ...said, oldLines, newLines };
+}
+
+/** The place, when its lines are those of the old text one by one. */
+function alignedPlace(search: Search, stretch: Stretch): Place | undefined {
+  const fileLines = linesIn(search.content, stretch);
+  const blocks = alignLines(search.said.oldLines, fileLines, search.depth);
+  return blocks === undefined ? undefined : placeOf(search, stretch, { fileLines, blocks, slips: [] });
+}
+
+export interface Alignment {
+  readonly fileLines: readonly string[];
+  readonly blocks: readonly Block[];
+  /** What was a slip beside the mistakes that show in the lines. */
+  readonly slips: readonly string[];
+}
+
+export function linesIn(content: string, { start, end }: Stretch): string[] {
+  return content.slice(start, end).replaceAll("\r\n", "\n").replace(/\r$/, "").split("\n");
+}
+
+export function placeOf(
+  { content, said, depth }: Search,
+  stretch: Stretch,
+  { fileLines, blocks, slips }: Alignment,
+): Place | undefined {
+  if (!fitsAround(content, stretch, said)) return undefined;
+  const { oldLines, newLines } = said;
+  const sides = { oldLines, newLines, fileLines, blocks, depth };
+  if (isOffAtEdge(content, stretch, sides)) return undefined;
+  return { ...stretch, sides, mistakes: new Set([...slips, ...mistakesIn(sides)]) };
+}
+
+const FEW_SIGNS = 3;
+
+/** A lone bracket at the edge that is indented otherwise is more likely the like one beside it. */
+function isOffAtEdge(
+  content: string,
+  { start, end }: Stretch,
+  { oldLines, fileLines, depth }: Sides,
+): boolean {
+  const above = content.slice(content.lastIndexOf("\n", start - 2) + 1, Math.max(0, start - 1));
+  const below = /^\r?\n([^\n]*)/.exec(content.slice(end, end + 200))?.[1] ?? "";
+  return [
+    [oldLines[0], fileLines[0], above],
+    [oldLines.at(-1), fileLines.at(-1), below],
+  ].some(([old = "", file = "", beside = ""]) => {
+    const key = keyOf(old, depth);
+    const isOff =
+      partsOf(old).indent !== partsOf(file).indent && partsOf(old).indent === partsOf(beside).indent;
+    return isOff && key.length <= FEW_SIGNS && keyOf(beside.slice(0, 200), depth) === key;
+  });
+}
+
+/** Blank lines of the old text that the file has as well may be what is to go. */
+function fitsAround(content: string, { start, end }: Stretch, { above, below }: Said): boolean {
+  const before = content
+    .slice(Math.max(0, start - 200), start)
+    .split("\n")
+    .slice(0, -1);
+  const after = content
+    .slice(end, end + 200)
+    .split("\n")
+    .slice(1);
+  const isTaken = (lines: readonly string[], count: number) =>
+    count > 0 && lines.length >= count && lines.slice(0, count).every(isBlank);
+  return !isTaken(before.reverse(), above) && !isTaken(after, below);
+}
+
+function mistakesIn({ oldLines, fileLines, blocks, depth }: Sides): Set<string> {
+  const mistakes = new Set<string>();
+  for (const block of blocks) {
+    if (block.isElided === true) continue;
+    const lines = [oldLines.slice(block.oldFrom, block.oldTo), fileLines.slice(block.fileFrom, block.fileTo)];
+    if (!isOneToOne(block)) mistakes.add(lines.flat().every(isBlank) ? "blank lines" : "line breaks");
+    else for (const mistake of lineMistakes(lines.flat(), depth)) mistakes.add(mistake);
+  }
+  return mistakes;
+}
+
+const BY_DEPTH: Readonly<Record<Depth, string>> = {
+  signs: "look-alike signs",
+  backslashes: "lost escapes",
+  escapes: "lost escapes",
+  entities: "HTML entities",
+};
+
+function* lineMistakes([old = "", file = ""]: readonly string[], depth: Depth): Generator<string> {
+  if (old === file) return;
+  const [said, there] = [partsOf(old), partsOf(file)];
+  if (said.trail !== there.trail) yield "trailing blanks";
+  if (said.body === "") yield "trailing blanks";
+  else if (said.indent !== there.indent) yield "indentation";
+  if (said.body === there.body) return;
+  yield said.body.replace(/\s+/g, "") === there.body.replace(/\s+/g, "") ? "blanks" : BY_DEPTH[depth];
 }

@@ -1,0 +1,34 @@
+import { commonEnds } from "./learned.ts";
+import { isBlank } from "./lines.ts";
+
+const LEAST_SIGNS = 8;
+
+/**
+ * Whether the file surely has the change already: the new text is there, with lines that the old text has not, what the
+ * old text had in their stead is gone, and the edit does more than leave something out.
+ */
+export function isApplied(content: string, oldText: string, newText: string): boolean {
+  const trimmedLines = (text: string) => text.split("\n").map((line) => line.trimEnd());
+  const [oldLines, newLines] = [trimmedLines(oldText), trimmedLines(newText)];
+  const [had, has] = [new Set(oldLines), new Set(newLines)];
+  const added = [...has].filter((line) => !isBlank(line) && !had.has(line));
+  const removed = [...had].filter((line) => !isBlank(line) && !has.has(line));
+  if (added.length === 0 || newText.replace(/\s/g, "").length < LEAST_SIGNS) return false;
+  if (added.some((line) => isShortened(line, removed))) return false;
+  const text = content.replaceAll("\r\n", "\n");
+  const fresh = newLines.join("\n").replace(/^\n+|\n+$/g, "");
+  const there = text.split("\n").map((line) => line.trimEnd());
+  if (!`\n${there.join("\n")}\n`.includes(`\n${fresh}\n`)) return false;
+  // With lines around it the place itself is known; a single line may well stand elsewhere too.
+  const isKnown = newLines.some((line) => !isBlank(line) && had.has(line));
+  const still = new Set(isKnown ? there : there.map((line) => line.trim()));
+  return removed.every((line) => !still.has(isKnown ? line : line.trim()));
+}
+
+/** The line stands in another that goes: that it is in the file says nothing. */
+function isShortened(line: string, removed: readonly string[]): boolean {
+  return removed.some((old) => {
+    const { head, tail } = commonEnds(old.trim(), line.trim());
+    return head + tail >= line.trim().length;
+  });
+}

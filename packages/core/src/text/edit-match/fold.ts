@@ -1,0 +1,228 @@
+/**
+ * A text as two readers of it would agree upon: without white space (but for one blank where it parts two words),
+ * with plain signs for those that look like them, letters apart from their accents. Each unit knows what it was
+ * written as, so that whatever is found in folded texts leads back to the real ones.
+ */
+export interface Folded {
+  readonly source: string;
+  /** UTF-16 codes of the units. */
+  readonly codes: Uint16Array;
+  /** Where what a unit was written as begins and ends in the source; nothing for the further parts of one sign. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  readonly length: number;
+}
+
+/** What is looked past beside white space and look-alike signs. */
+export type Depth = "signs" | "backslashes" | "escapes" | "entities";
+
+const BLANK = 0x20;
+const BACKSLASH = 0x5c;
+const AMPERSAND = 0x26;
+
+const LOOK_ALIKE: readonly (readonly [signs: string, plain: string])[] = [
+  ["‘’‚‛′", "'"],
+  ["“”„‟″", '"'],
+  ["‐‑‒–—―−", "-"],
+  [
+    "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000",
+    " ",
+  ],
+  ["\u200b\u200c\u200d\u2060\ufeff\u00ad", ""],
+  ["…", "..."],
+  ["。", "."],
+  ["、", ","],
+];
+const PLAIN = new Map(
+  LOOK_ALIKE.flatMap(([signs, plain]) => [...signs].map((sign) => [sign, plain] as const)),
+);
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+  "#39": "'",
+  "#x27": "'",
+  "#34": '"',
+  "#x22": '"',
+  "#60": "<",
+  "#62": ">",
+  "#38": "&",
+};
+const ENTITY = /&([a-z]{2,4}|#x?\d\d);/gi;
+const ENTITY_HERE = /&([a-z]{2,4}|#x?\d\d);/iy;
+
+/** The text with its HTML entities as the signs that they stand for. */
+export function decodeEntities(text: string): string {
+  return text.replace(ENTITY, (whole, name: string) => ENTITIES[name.toLowerCase()] ?? whole);
+}
+
+function plainOf(code: number): string {
+  const sign = String.fromCharCode(code);
+  const known = PLAIN.get(sign);
+  if (known !== undefined) return known;
+  if (code >= 0xff01 && code <= 0xff5e) return String.fromCharCode(code - 0xfee0);
+  return sign.normalize("NFD");
+}
+
+const plainByCode = new Map<number, string>();
+
+function cachedPlainOf(code: number): string {
+  const known = plainByCode.get(code);
+  if (known !== undefined) return known;
+  const plain = plainOf(code);
+  plainByCode.set(code, plain);
+  return plain;
+}
+
+/** Letters, digits and all that is not ASCII: white space between two of them parts words. */
+function isWordCode(code: number): boolean {
+  if (code >= 0x80) return true;
+  if (code >= 0x61) return code <= 0x7a;
+  return code >= 0x41 ? code <= 0x5a || code === 0x5f : code >= 0x30 && code <= 0x39;
+}
+
+function isBlankCode(code: number): boolean {
+  return code === BLANK || (code >= 9 && code <= 13);
+}
+
+class Folder {
+  readonly #source: string;
+  readonly #codes: Uint16Array;
+  readonly #starts: Int32Array;
+  readonly #ends: Int32Array;
+  #length = 0;
+  #isParted = false;
+
+  constructor(source: string) {
+    this.#source = source;
+    // A blank may come before each sign, and no sign has more than four parts.
+    const most = !/[^\t-\r -~]/.test(source) ? source.length : source.length * 4;
+    this.#codes = new Uint16Array(most);
+    this.#starts = new Int32Array(most);
+    this.#ends = new Int32Array(most);
+  }
+
+  fold(depth: Depth): Folded {
+    const source = this.#source;
+    for (let at = 0; at < source.length; ) {
+      const code = source.charCodeAt(at);
+      if (code === BACKSLASH && (depth === "backslashes" || depth === "escapes")) {
+        at = this.#takeEscape(at, depth);
+      } else if (code === AMPERSAND && depth === "entities") {
+        at = this.#takeEntity(at);
+      } else {
+        this.#take(code, at, at + 1);
+        at += 1;
+      }
+    }
+    const length = this.#length;
+    return { source, codes: this.#codes, starts: this.#starts, ends: this.#ends, length };
+  }
+
+  /** A sign that was written from `start` to `end`. */
+  #take(code: number, start: number, end: number): void {
+    if (isBlankCode(code)) this.#isParted = true;
+    else if (code < 0x80) this.#put(code, start, end);
+    else {
+      const plain = cachedPlainOf(code);
+      if (plain === " ") this.#isParted = true;
+      else
+        for (let part = 0; part < plain.length; part += 1) {
+          this.#put(plain.charCodeAt(part), part === 0 ? start : end, end);
+        }
+    }
+  }
+
+  #put(code: number, start: number, end: number): void {
+    const last = this.#length - 1;
+    if (this.#isParted && last >= 0 && isWordCode(code) && isWordCode(this.#codes[last] ?? 0)) {
+      this.#write(BLANK, this.#ends[last] ?? start, start);
+    }
+    this.#isParted = false;
+    this.#write(code, start, end);
+  }
+
+  #write(code: number, start: number, end: number): void {
+    this.#codes[this.#length] = code;
+    this.#starts[this.#length] = start;
+    this.#ends[this.#length] = end;
+    this.#length += 1;
+  }
+
+  /** All backslashes before a sign are of its spelling; before n, r and t an odd one may make white space of it. */
+  #takeEscape(start: number, depth: Depth): number {
+    const source = this.#source;
+    let at = start;
+    while (source.charCodeAt(at) === BACKSLASH) at += 1;
+    const next = source.charCodeAt(at);
+    if (depth === "escapes" && (at - start) % 2 === 1 && (next === 0x6e || next === 0x72 || next === 0x74)) {
+      this.#isParted = true;
+      return at + 1;
+    }
+    if (Number.isNaN(next) || isBlankCode(next)) return at;
+    this.#take(next, start, at + 1);
+    return at + 1;
+  }
+
+  #takeEntity(start: number): number {
+    ENTITY_HERE.lastIndex = start;
+    const found = ENTITY_HERE.exec(this.#source);
+    const plain = ENTITIES[found?.[1]?.toLowerCase() ?? ""];
+    const end = plain === undefined ? start + 1 : ENTITY_HERE.lastIndex;
+    this.#take(plain === undefined ? AMPERSAND : plain.charCodeAt(0), start, end);
+    return end;
+  }
+}
+
+export function fold(source: string, depth: Depth): Folded {
+  return new Folder(source).fold(depth);
+}
+
+/** The units as a text, to compare and to look up; blanks between words left out as well where lines are counted. */
+export function foldedText({ codes, length }: Folded): string {
+  let text = "";
+  for (let at = 0; at < length; at += 8192) {
+    text += String.fromCharCode(...codes.subarray(at, Math.min(length, at + 8192)));
+  }
+  return text;
+}
+
+/** Where the units of `part` stand in `whole`, at most so many times, overlapping ones too; in linear time. */
+export function positionsOf(part: Folded, whole: Folded, most: number): number[] {
+  const found: number[] = [];
+  if (part.length === 0 || part.length > whole.length) return found;
+  const fallback = fallbackOf(part);
+  const [wanted, codes] = [part.codes, whole.codes];
+  let known = 0;
+  for (let at = 0; at < whole.length; at += 1) {
+    const code = codes[at];
+    while (known > 0 && code !== wanted[known]) known = fallback[known - 1] ?? 0;
+    if (code === wanted[known]) known += 1;
+    if (known < part.length) continue;
+    found.push(at + 1 - known);
+    if (found.length >= most) break;
+    known = fallback[known - 1] ?? 0;
+  }
+  return found;
+}
+
+/** How much of the part is known to stand there when what follows upon so much of it does not fit. */
+function fallbackOf({ codes, length }: Folded): Int32Array {
+  const fallback = new Int32Array(length);
+  let known = 0;
+  for (let at = 1; at < length; at += 1) {
+    while (known > 0 && codes[at] !== codes[known]) known = fallback[known - 1] ?? 0;
+    if (codes[at] === codes[known]) known += 1;
+    fallback[at] = known;
+  }
+  return fallback;
+}
+
+/** A sign that looks like a plainer one. */
+export function isLookAlike(sign: string): boolean {
+  return PLAIN.has(sign) || /^[\uff01-\uff5e]$/.test(sign);
+}

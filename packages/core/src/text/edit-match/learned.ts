@@ -1,0 +1,266 @@
+import { type Depth, type Folded, fold, foldedText, isLookAlike } from "./fold.ts";
+import { type LineParts, partsOf } from "./lines.ts";
+
+/** A line of the old text, the line of the file that it is, and the line of the new text that it became. */
+export interface Triple {
+  readonly old: string;
+  readonly file: string;
+  readonly fresh?: string;
+}
+
+/**
+ * What the whole edit teaches about how the model writes what the file has: applied to what is new in the new text.
+ * Both answer nothing where that contradicts itself.
+ */
+export interface Learned {
+  /** The indentation of a new line, or of one that was changed from a line of the file. */
+  indent(fresh: string, from?: { readonly old: string; readonly file: string }): string | undefined;
+  signs(body: string): string | undefined;
+  /** Blanks at the end of a line, which never contradict: where they do, they stay. */
+  trail(trail: string): string;
+}
+
+export function learn(triples: readonly Triple[], depth: Depth): Learned {
+  const parts = triples.map(({ old, file, fresh }) => ({
+    old: partsOf(old),
+    file: partsOf(file),
+    fresh: fresh === undefined ? undefined : partsOf(fresh),
+  }));
+  const indents = mannerOf(parts, "indent");
+  const signs = mannerOf(parts, "body");
+  const indentMap = new IndentMap(parts.filter(({ old }) => old.body !== ""));
+  const signMap = new SignMap(parts, depth);
+  const trails = new Map<string, Set<string>>();
+  for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
+  return {
+    indent: (fresh, from) => {
+      if (from !== undefined && fresh === from.old && indents !== "as file") return from.file;
+      if (from !== undefined && fresh === from.file && indents === "as file") return from.file;
+      return applied(indents, fresh, () => indentMap.apply(fresh));
+    },
+    signs: (body) => applied(signs, body, () => signMap.apply(body)),
+    trail: (trail) => {
+      const [inFile = trail, ...more] = trails.get(trail) ?? [];
+      return trail === "" || more.length > 0 ? trail : inFile;
+    },
+  };
+}
+
+/** Whether the new text is written like the old one, or like the file. */
+type Manner = "as old" | "as file" | "mixed";
+
+interface TripleParts {
+  readonly old: LineParts;
+  readonly file: LineParts;
+  readonly fresh: LineParts | undefined;
+}
+
+/** What the first and the last line that show it agree on: between them an edit may move lines on purpose. */
+function mannerOf(parts: readonly TripleParts[], part: "indent" | "body"): Manner {
+  const shown = parts.flatMap(({ old, file, fresh }): Manner[] => {
+    if (fresh === undefined || old.body === "" || old[part] === file[part]) return [];
+    const [toOld, toFile] = [likeness(old[part], fresh[part], part), likeness(file[part], fresh[part], part)];
+    if (toOld === toFile) return [];
+    return [toOld > toFile ? "as old" : "as file"];
+  });
+  const [first = "as old", last = first] = [shown[0], shown.at(-1)];
+  return first === last ? first : "mixed";
+}
+
+function likeness(one: string, other: string, part: "indent" | "body"): number {
+  if (part === "indent") return one === other ? 1 : 0;
+  const signs = (text: string) => text.replace(/\s+/g, "");
+  const { head, tail } = commonEnds(signs(one), signs(other));
+  return head + tail;
+}
+
+function applied(manner: Manner, text: string, map: () => string | undefined): string | undefined {
+  if (manner === "as file") return text;
+  const mapped = map();
+  return manner === "mixed" && mapped !== text ? undefined : mapped;
+}
+
+/** How many characters two texts begin and end with alike. */
+export function commonEnds(one: string, other: string): { readonly head: number; readonly tail: number } {
+  const most = Math.min(one.length, other.length);
+  let head = 0;
+  while (head < most && one.charCodeAt(head) === other.charCodeAt(head)) head += 1;
+  let tail = 0;
+  const same = () => one.charCodeAt(one.length - 1 - tail) === other.charCodeAt(other.length - 1 - tail);
+  while (tail < most - head && same()) tail += 1;
+  return { head, tail };
+}
+
+/** A way to get from the indentation of the old text to that of the file; nothing where it does not fit. */
+type IndentRule = (indent: string) => string | undefined;
+
+class IndentMap {
+  readonly #known = new Map<string, Set<string>>();
+  readonly #rules: readonly IndentRule[];
+  readonly #isPartly: boolean;
+
+  constructor(parts: readonly TripleParts[]) {
+    for (const { old, file } of parts) addTo(this.#known, old.indent, file.indent);
+    const pairs = [...this.#known].flatMap(([old, files]) => [...files].map((file) => ({ old, file })));
+    const shift = pairs.find(({ old, file }) => old !== file);
+    this.#isPartly = pairs.some(({ old, file }) => old === file);
+    const rules = shift === undefined ? [(indent: string) => indent] : indentRules(shift);
+    this.#rules = rules.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
+  }
+
+  /** Lines keep their indentation unless all lines were shifted alike. */
+  apply(indent: string): string | undefined {
+    const known = this.#known.get(indent);
+    if (this.#rules.length === 0 && this.#isPartly) return indent;
+    if (known?.size === 1) return [...known][0];
+    const results = new Set(this.#rules.flatMap((rule) => rule(indent) ?? []));
+    return results.size === 1 ? [...results][0] : undefined;
+  }
+}
+
+const WIDTHS = [1, 2, 3, 4, 6, 8];
+const UNITS = ["\t", ...WIDTHS.map((width) => " ".repeat(width))];
+
+/** All simple ways from the one to the other: one more or less before all, or another unit. */
+function indentRules({ old, file }: { readonly old: string; readonly file: string }): IndentRule[] {
+  const rules: IndentRule[] = [];
+  if (file.endsWith(old)) rules.push((indent) => file.slice(0, file.length - old.length) + indent);
+  if (old.endsWith(file)) {
+    const more = old.slice(0, old.length - file.length);
+    rules.push((indent) => (indent.startsWith(more) ? indent.slice(more.length) : undefined));
+  }
+  for (const from of UNITS) {
+    for (const to of UNITS) if (from !== to) rules.push((indent) => rescaled(indent, from, to));
+  }
+  return rules;
+}
+
+/** Blanks that are left over beside tabs are there to align, and stay. */
+function rescaled(indent: string, from: string, to: string): string | undefined {
+  let levels = 0;
+  while (indent.startsWith(from, levels * from.length)) levels += 1;
+  const rest = indent.slice(levels * from.length);
+  const mayRest = /^ *$/.test(rest) && rest.length < 8 && (from + to).includes("\t");
+  return rest === "" || mayRest ? to.repeat(levels) + rest : undefined;
+}
+
+function addTo(map: Map<string, Set<string>>, key: string, value: string): void {
+  const known = map.get(key);
+  if (known === undefined) map.set(key, new Set([value]));
+  else known.add(value);
+}
+
+/** Signs that come in pairs: what the model writes for one of them depends on the side it stands on. */
+const QUOTES = /^["'`]$/;
+const BEFORE_OPENING = /[\s([{<=:,]/;
+
+class SignMap {
+  readonly #known = new Map<string, Set<string>>();
+  /** Plain signs that the file has where the model wrote one that looks like it. */
+  readonly #plain = new Set<string>();
+  readonly #depth: Depth;
+  #changesQuotes = false;
+  #changesFullWidth = false;
+  #changesLookAlikes = false;
+  #changesAny = false;
+  #losesSigns = false;
+
+  constructor(parts: readonly TripleParts[], depth: Depth) {
+    this.#depth = depth;
+    for (const { old, file } of parts) this.#learn(old.body, file.body);
+  }
+
+  #learn(old: string, file: string): void {
+    for (const { written, inFile, start } of spellings(fold(old, this.#depth), fold(file, this.#depth))) {
+      if (/^\w$/.test(written) && written === inFile) continue;
+      addTo(this.#known, keyOfSign(old, start, written), inFile);
+      if (written === inFile) continue;
+      this.#changesAny = true;
+      if (/["'`‘’“”]/.test(written + inFile)) this.#changesQuotes = true;
+      if (/[\uff01-\uff5e]/.test(written)) this.#changesFullWidth = true;
+      if (isLookAlike(written)) this.#changesLookAlikes = true;
+      if (isLookAlike(written) && /^[!-~]$/.test(inFile)) this.#plain.add(inFile);
+      if (inFile.length > written.length && !QUOTES.test(written)) this.#losesSigns = true;
+    }
+  }
+
+  apply(body: string): string | undefined {
+    if (!this.#changesAny) return body;
+    const folded = fold(body, this.#depth);
+    const pieces: string[] = [];
+    let done = 0;
+    for (let unit = 0; unit < folded.length; unit += 1) {
+      const start = folded.starts[unit] ?? 0;
+      const end = folded.ends[unit] ?? 0;
+      const written = body.slice(start, end);
+      if (written.trim() === "") continue;
+      const meant = this.#meant(body, start, written);
+      if (meant === undefined) return undefined;
+      pieces.push(body.slice(done, start), meant);
+      done = end;
+    }
+    const rest = body.slice(done);
+    // Half of an escape: the other half is in what the line has in common with the old one.
+    return this.#depth !== "signs" && rest.includes("\\") ? undefined : pieces.join("") + rest;
+  }
+
+  #meant(body: string, start: number, written: string): string | undefined {
+    const known = this.#known.get(keyOfSign(body, start, written));
+    if (known !== undefined) {
+      const [inFile] = known;
+      return known.size === 1 && !this.#isLonger(written, inFile) ? inFile : undefined;
+    }
+    const plain = isLookAlike(written) ? foldedText(fold(written, "signs")) : "";
+    if (this.#plain.has(plain)) return plain;
+    if (/[\uff01-\uff5e]/.test(written) && this.#changesFullWidth) return written.normalize("NFKC");
+    return this.#isSuspect(written) ? undefined : written;
+  }
+
+  /** What was lost in one place may be right in another, where nobody has seen the file's way. */
+  #isLonger(written: string, inFile = ""): boolean {
+    if (this.#depth === "signs") return /^[!-~]$/.test(written) && isLookAlike(inFile);
+    return inFile.length > written.length;
+  }
+
+  /** Like what was a mistake elsewhere, but never seen beside the file. */
+  #isSuspect(written: string): boolean {
+    if (QUOTES.test(written) && this.#changesQuotes) return true;
+    if (isLookAlike(written) && this.#changesLookAlikes) return true;
+    if (this.#depth === "entities") return written.length > 1 || "<>&".includes(written);
+    if (this.#depth === "signs") return false;
+    return written.includes("\\") || (this.#losesSigns && /[[\]^$*+?|.{}]/.test(written));
+  }
+}
+
+function keyOfSign(text: string, start: number, written: string): string {
+  if (!QUOTES.test(written)) return written;
+  return written + (start === 0 || BEFORE_OPENING.test(text[start - 1] ?? "") ? "(" : ")");
+}
+
+interface Spelling {
+  readonly written: string;
+  readonly inFile: string;
+  /** Where it is in the old text. */
+  readonly start: number;
+}
+
+/** The signs of two texts that fold alike, side by side. */
+function spellings(old: Folded, file: Folded): Spelling[] {
+  const found: Spelling[] = [];
+  if (foldedText(old) !== foldedText(file)) return found;
+  for (let from = 0; from < old.length; ) {
+    let to = from + 1;
+    while (to < old.length && !(isOwnSign(old, to) && isOwnSign(file, to))) to += 1;
+    const start = old.starts[from] ?? 0;
+    const written = old.source.slice(start, old.ends[to - 1]);
+    const inFile = file.source.slice(file.starts[from], file.ends[to - 1]);
+    if (written.trim() !== "") found.push({ written, inFile, start });
+    from = to;
+  }
+  return found;
+}
+
+/** Not a further part of the sign before. */
+function isOwnSign({ starts, ends }: Folded, unit: number): boolean {
+  return (starts[unit] ?? 0) < (ends[unit] ?? 0);
+}

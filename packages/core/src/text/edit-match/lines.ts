@@ -1,0 +1,163 @@
+import { type Depth, fold, foldedText } from "./fold.ts";
+
+/** A line in the three parts that mistakes are made in. */
+export interface LineParts {
+  readonly indent: string;
+  readonly body: string;
+  readonly trail: string;
+}
+
+export function partsOf(line: string): LineParts {
+  const body = line.trim();
+  if (body === "") return { indent: line, body: "", trail: "" };
+  const start = line.length - line.trimStart().length;
+  return { indent: line.slice(0, start), body, trail: line.slice(start + body.length) };
+}
+
+export function isBlank(text: string): boolean {
+  return text.trim() === "";
+}
+
+/** Some lines of the old text and the lines of the file that they are. */
+export interface Block {
+  readonly oldFrom: number;
+  readonly oldTo: number;
+  readonly fileFrom: number;
+  readonly fileTo: number;
+  /** Lines that dots in the old text stand for. */
+  readonly isElided?: true;
+}
+
+export function isOneToOne({ oldFrom, oldTo, fileFrom, fileTo }: Block): boolean {
+  return oldTo - oldFrom === 1 && fileTo - fileFrom === 1;
+}
+
+/** What makes two lines the same one: their signs, white space apart. */
+export function keyOf(line: string, depth: Depth): string {
+  return foldedText(fold(line, depth)).replaceAll(" ", "");
+}
+
+export function shifted(block: Block, oldBy: number, fileBy: number): Block {
+  const { oldFrom, oldTo, fileFrom, fileTo } = block;
+  return {
+    ...block,
+    oldFrom: oldFrom + oldBy,
+    oldTo: oldTo + oldBy,
+    fileFrom: fileFrom + fileBy,
+    fileTo: fileTo + fileBy,
+  };
+}
+
+/**
+ * The lines of the old text beside those of the file, in the smallest blocks that begin and end with a line on both
+ * sides. Nothing when they are not the same signs after all.
+ */
+export function alignLines(
+  oldLines: readonly string[],
+  fileLines: readonly string[],
+  depth: Depth,
+): Block[] | undefined {
+  const sizesOf = (lines: readonly string[]) => lines.map((line) => keyOf(line, depth).length);
+  const [old, file] = [sizesOf(oldLines), sizesOf(fileLines)];
+  const blocks: Block[] = [];
+  let [oldFrom, fileFrom] = [0, 0];
+  while (oldFrom < old.length || fileFrom < file.length) {
+    const [oldFilled, fileFilled] = [filledFrom(old, oldFrom), filledFrom(file, fileFrom)];
+    if (oldFilled > oldFrom || fileFilled > fileFrom) {
+      blocks.push(...blankBlocks({ oldFrom, oldTo: oldFilled, fileFrom, fileTo: fileFilled }));
+      [oldFrom, fileFrom] = [oldFilled, fileFilled];
+      continue;
+    }
+    const ends = meetingOf(old, file, { oldTo: oldFrom, fileTo: fileFrom });
+    if (ends === undefined) return undefined;
+    blocks.push({ oldFrom, fileFrom, ...ends });
+    [oldFrom, fileFrom] = [ends.oldTo, ends.fileTo];
+  }
+  return blocks;
+}
+
+function filledFrom(sizes: readonly number[], from: number): number {
+  let at = from;
+  while (sizes[at] === 0) at += 1;
+  return at;
+}
+
+/** Where a line ends on both sides after as many signs. */
+function meetingOf(
+  old: readonly number[],
+  file: readonly number[],
+  from: Pick<Block, "oldTo" | "fileTo">,
+): Pick<Block, "oldTo" | "fileTo"> | undefined {
+  let { oldTo, fileTo } = from;
+  let ahead = (old[oldTo++] ?? Number.NaN) - (file[fileTo++] ?? Number.NaN);
+  while (ahead !== 0) {
+    if (Number.isNaN(ahead)) return undefined;
+    ahead += ahead < 0 ? (old[oldTo++] ?? Number.NaN) : -(file[fileTo++] ?? Number.NaN);
+  }
+  return { oldTo, fileTo };
+}
+
+/** As many blank lines on both sides are the same ones; otherwise nobody knows which are. */
+function blankBlocks(block: Block): Block[] {
+  const { oldFrom, oldTo, fileFrom, fileTo } = block;
+  if (oldTo - oldFrom !== fileTo - fileFrom) return [block];
+  return Array.from({ length: oldTo - oldFrom }, (_, at) => ({
+    oldFrom: oldFrom + at,
+    oldTo: oldFrom + at + 1,
+    fileFrom: fileFrom + at,
+    fileTo: fileFrom + at + 1,
+  }));
+}
+
+const SAME = 3;
+const ALIKE = 2;
+const MOST_COMPARED = 4_000_000;
+
+/**
+ * For each line of the new text the line of the old one that it is, or -1: the most lines that can be kept, and of
+ * those as many as can be letter by letter. Nothing when the texts are too long to be compared so.
+ */
+export function keptLines(
+  oldLines: readonly string[],
+  newLines: readonly string[],
+  depth: Depth,
+): Int32Array | undefined {
+  const kept = new Int32Array(newLines.length).fill(-1);
+  let head = 0;
+  const most = Math.min(oldLines.length, newLines.length);
+  while (head < most && oldLines[head] === newLines[head]) kept[head] = head++;
+  let tail = 0;
+  while (tail < most - head && oldLines.at(-1 - tail) === newLines.at(-1 - tail)) tail += 1;
+  for (let back = 1; back <= tail; back += 1) kept[newLines.length - back] = oldLines.length - back;
+  const one = oldLines.slice(head, oldLines.length - tail);
+  const other = newLines.slice(head, newLines.length - tail);
+  if (one.length * other.length > MOST_COMPARED) return undefined;
+  for (const [oldAt, newAt] of commonLines(one, other, depth)) kept[head + newAt] = head + oldAt;
+  return kept;
+}
+
+function commonLines(one: readonly string[], other: readonly string[], depth: Depth): [number, number][] {
+  const [oneKeys, otherKeys] = [one, other].map((lines) => lines.map((line) => keyOf(line, depth)));
+  const width = other.length + 1;
+  const scores = new Int32Array((one.length + 1) * width);
+  const worth = (i: number, j: number) => {
+    if (one[i] === other[j]) return SAME;
+    return oneKeys?.[i] === otherKeys?.[j] ? ALIKE : 0;
+  };
+  const at = (i: number, j: number) => scores[i * width + j] ?? 0;
+  for (let i = one.length - 1; i >= 0; i -= 1) {
+    for (let j = other.length - 1; j >= 0; j -= 1) {
+      const both = worth(i, j);
+      const met = both === 0 ? 0 : both + at(i + 1, j + 1);
+      scores[i * width + j] = Math.max(met, at(i + 1, j), at(i, j + 1));
+    }
+  }
+  const pairs: [number, number][] = [];
+  for (let i = 0, j = 0; i < one.length && j < other.length; ) {
+    const both = worth(i, j);
+    if (both > 0 && at(i, j) === both + at(i + 1, j + 1)) pairs.push([i++, j++]);
+    else if (at(i, j) === at(i + 1, j)) i += 1;
+    else j += 1;
+  }
+  return pairs;
+}

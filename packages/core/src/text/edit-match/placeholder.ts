@@ -1,0 +1,37 @@
+import { omission } from "../omission-placeholder.ts";
+import { isBlank, keptLines } from "./lines.ts";
+
+const DOTS = /^(?:\.{3}|…)$/;
+/** Dots alone may well stand for themselves where they come for a single line. */
+const LEAST_GONE = 2;
+
+/**
+ * A line of the new text that stands for lines of the old one, which would be deleted: one that says so in words, or
+ * nothing but dots where lines stood. A line that the old text has as often is no such line.
+ */
+export function placeholderIn(oldText: string, newText: string): string | undefined {
+  if (isBlank(oldText) || !/\.\.|…|[a-z]/.test(newText)) return undefined;
+  const newLines = newText.split(/\r?\n/);
+  const suspects = newLines.flatMap((line, at) => {
+    const kind = DOTS.test(line.trim()) ? "bare" : omission(line);
+    return kind === null ? [] : [{ at, kind, line: line.trim() }];
+  });
+  if (suspects.length === 0) return undefined;
+  const oldLines = oldText.split(/\r?\n/);
+  const left = oldLines.map((line) => line.trim());
+  const kept = keptLines(oldLines, newLines, "signs");
+  for (const { at, kind, line } of suspects) {
+    const known = left.indexOf(line);
+    if (known >= 0) left.splice(known, 1);
+    else if (kind === "certain" || kept === undefined || goneAt(oldLines, kept, at) >= LEAST_GONE)
+      return line;
+  }
+  return undefined;
+}
+
+/** How many lines of the old text, blank ones apart, went where the new text has this one. */
+function goneAt(oldLines: readonly string[], kept: Int32Array, at: number): number {
+  const from = kept.subarray(0, at).findLast((old) => old >= 0) ?? -1;
+  const to = kept.subarray(at).find((old) => old >= 0) ?? oldLines.length;
+  return oldLines.slice(from + 1, to).filter((line) => !isBlank(line)).length;
+}

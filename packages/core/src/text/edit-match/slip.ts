@@ -1,0 +1,139 @@
+import { alignLines, type Block, isBlank, keyOf, shifted } from "./lines.ts";
+import { linesIn, type Place, placeOf, type Search } from "./place.ts";
+import type { Stretch } from "./windows.ts";
+
+interface FileLine {
+  readonly key: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+const MOST_STEPS = 2_000_000;
+const LEAST_SIGNS = 12;
+
+/** The places that are the old text but for one slip of the pen: a mistyped word, or a line left out. */
+export function findSlips(search: Search, stretches: readonly Stretch[]): Place[] {
+  const { said, depth } = search;
+  const old = said.oldLines.flatMap((line, index) =>
+    isBlank(line) ? [] : [{ key: keyOf(line, depth), index }],
+  );
+  const keys = old.map(({ key }) => key);
+  if (keys.join("").length < LEAST_SIGNS) return [];
+  return stretches.flatMap((stretch) => {
+    const lines = filledLines(search, stretch);
+    if (lines.length * keys.length > MOST_STEPS) return [];
+    return lines.flatMap((_, first) => slipAt(search, { lines, keys, first }) ?? []);
+  });
+}
+
+function filledLines({ content, depth }: Search, stretch: Stretch): FileLine[] {
+  const lines: FileLine[] = [];
+  for (let start = stretch.start; start < stretch.end; ) {
+    const feed = content.indexOf("\n", start);
+    const end = feed === -1 ? content.length : feed;
+    const text = content.slice(start, end);
+    if (!isBlank(text)) lines.push({ key: keyOf(text, depth), start, end });
+    start = end + 1;
+  }
+  return lines;
+}
+
+interface Try {
+  readonly lines: readonly FileLine[];
+  readonly keys: readonly string[];
+  readonly first: number;
+}
+
+function slipAt(search: Search, tried: Try): Place | undefined {
+  const { lines, keys, first } = tried;
+  let head = 0;
+  while (head < keys.length && lines[first + head]?.key === keys[head]) head += 1;
+  if (head === keys.length) return undefined;
+  const restFits = (by: number, from: number) =>
+    keys.slice(from).every((key, at) => lines[first + from + at + by]?.key === key);
+  const typo = restFits(0, head + 1) ? mistyped(search, tried, head) : undefined;
+  return typo ?? (head > 0 && restFits(1, head) ? leftOut(search, tried, head) : undefined);
+}
+
+/** A slip is within a word, and leaves no other word of the file. */
+const WORDS = /[A-Za-z]{4,}/g;
+const LEAST_WORD = 5;
+
+function mistyped(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
+  const [there, given] = [lines[first + at]?.key ?? "", keys[at] ?? ""];
+  if (keys.length === 1 && given.length < 2 * LEAST_SIGNS) return undefined;
+  const word = mistypedWord(given, there);
+  if (word === undefined || search.content.includes(word)) return undefined;
+  const [from, to] = [lines[first], lines[first + keys.length - 1]];
+  return from && to
+    ? slipPlace(search, { start: from.start, end: to.end }, { name: "a typo", at, isLeftOut: false })
+    : undefined;
+}
+
+function mistypedWord(given: string, there: string): string | undefined {
+  const [words, rights] = [given.match(WORDS) ?? [], there.match(WORDS) ?? []];
+  if (words.length !== rights.length || given.replace(WORDS, " ") !== there.replace(WORDS, " "))
+    return undefined;
+  const wrong = words.flatMap((word, at) => (word === rights[at] ? [] : [at]));
+  const [word, right] = [words[wrong[0] ?? -1], rights[wrong[0] ?? -1]];
+  if (word === undefined || right === undefined || wrong.length > 1) return undefined;
+  return right.length >= LEAST_WORD && isSlip(word, right) ? word : undefined;
+}
+
+function isSlip(word: string, right: string): boolean {
+  if (word[0] !== right[0] || word.at(-1) !== right.at(-1)) return false;
+  let head = 0;
+  while (word[head] === right[head]) head += 1;
+  const [wordEnd, rightEnd] = [word.slice(head), right.slice(head)];
+  const swapped = (wordEnd[1] ?? "") + (wordEnd[0] ?? "") + wordEnd.slice(2);
+  return (
+    wordEnd.slice(1) === rightEnd.slice(1) ||
+    wordEnd.slice(1) === rightEnd ||
+    wordEnd === rightEnd.slice(1) ||
+    swapped === rightEnd
+  );
+}
+
+function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
+  const [from, to] = [lines[first], lines[first + keys.length]];
+  if (keys.length < 3 || !from || !to) return undefined;
+  return slipPlace(
+    search,
+    { start: from.start, end: to.end },
+    { name: "a line left out", at, isLeftOut: true },
+  );
+}
+
+interface Slip {
+  readonly name: string;
+  /** How many filled lines come before it. */
+  readonly at: number;
+  readonly isLeftOut: boolean;
+}
+
+/** What is before and what is after the slip must be the file's lines; blank lines may be more or fewer. */
+function slipPlace(search: Search, stretch: Stretch, { name, at, isLeftOut }: Slip): Place | undefined {
+  const { said, depth } = search;
+  const fileLines = linesIn(search.content, stretch);
+  const fileAt = filledAt(fileLines, at);
+  const oldAt = isLeftOut ? filledAt(said.oldLines, at - 1) + 1 : filledAt(said.oldLines, at);
+  const oldTo = isLeftOut ? oldAt : oldAt + 1;
+  const fileEnd = isLeftOut ? filledAt(fileLines, at - 1) + 1 : fileAt;
+  const head = alignLines(said.oldLines.slice(0, oldAt), fileLines.slice(0, fileEnd), depth);
+  const tail = alignLines(said.oldLines.slice(oldTo), fileLines.slice(fileAt + 1), depth);
+  if (head === undefined || tail === undefined) return undefined;
+  const gap = { oldFrom: oldAt, oldTo: oldAt, fileFrom: fileEnd, fileTo: fileAt };
+  const blocks: Block[] = [
+    ...head,
+    ...(fileAt > fileEnd ? [gap] : []),
+    { oldFrom: oldAt, oldTo, fileFrom: fileAt, fileTo: fileAt + 1 },
+    ...tail.map((block) => shifted(block, oldTo, fileAt + 1)),
+  ];
+  return placeOf(search, stretch, { fileLines, blocks, slips: [name] });
+}
+
+/** The index of a line, counted without blank ones. */
+function filledAt(lines: readonly string[], at: number): number {
+  let left = at;
+  return lines.findIndex((line) => !isBlank(line) && left-- === 0);
+}

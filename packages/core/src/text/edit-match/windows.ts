@@ -1,0 +1,104 @@
+/** A stretch of the file. */
+export interface Stretch {
+  readonly start: number;
+  readonly end: number;
+}
+
+const WORD = /[A-Za-z0-9_]{3,}/g;
+const MOST_WORDS = 24;
+const LONGEST_WORD = 32;
+/** A word that stands more often tells too little. */
+const MOST_TWINS = 40;
+const ANCHORS = 2;
+
+interface Anchor {
+  readonly at: number;
+  readonly line: number;
+  readonly places: readonly number[];
+}
+
+/**
+ * Where in the file the text can stand at all: around the rarest words of it, on different lines, so that one of them
+ * may be mistyped. All of the file when its words are everywhere, or none are left to go by.
+ */
+export class Windows {
+  readonly #content: string;
+  readonly #known = new Map<string, readonly number[]>();
+
+  constructor(content: string) {
+    this.#content = content;
+  }
+
+  /** With `isNear` only around words that are there, to show what comes nearest. */
+  around(text: string, isNear = false): readonly Stretch[] {
+    const content = this.#content;
+    const anchors = this.#anchorsOf(text, isNear ? 1 : 0);
+    const whole = [{ start: 0, end: content.length }];
+    if (anchors === undefined) return whole;
+    const stretches = anchors.flatMap(({ at, places }) =>
+      places.map((place) => ({
+        start: Math.max(0, place - 4 * at - 2000),
+        end: Math.min(content.length, place + 4 * (text.length - at) + 2000),
+      })),
+    );
+    const joined = joinStretches(stretches);
+    const size = joined.reduce((sum, { start, end }) => sum + end - start, 0);
+    return size * 2 > content.length ? whole : joined.map((stretch) => this.#inWholeLines(stretch));
+  }
+
+  /** Nothing when there are too few words to go by. */
+  #anchorsOf(text: string, least: number): Anchor[] | undefined {
+    const words = [...text.slice(0, 100_000).matchAll(WORD)].filter(({ 0: word, index }) => {
+      const [before, after] = [text.charCodeAt(index - 1), text.charCodeAt(index + word.length)];
+      return !(before >= 0x80 || after >= 0x80 || before === 0x5c);
+    });
+    words.sort((one, other) => other[0].length - one[0].length);
+    const found: Anchor[] = [];
+    let tried = 0;
+    for (const { 0: word, index } of words) {
+      if (found.length === ANCHORS || tried === MOST_WORDS) break;
+      const line = countLines(text, index);
+      if (found.some((anchor) => anchor.line === line) && text.trim().includes("\n")) continue;
+      tried += 1;
+      const places = this.#placesOf(word.slice(0, LONGEST_WORD));
+      if (places.length >= least && places.length <= MOST_TWINS) found.push({ at: index, line, places });
+    }
+    return found.length === 0 ? undefined : found;
+  }
+
+  #placesOf(word: string): readonly number[] {
+    const known = this.#known.get(word);
+    if (known !== undefined) return known;
+    const places: number[] = [];
+    for (let at = this.#content.indexOf(word); at >= 0; at = this.#content.indexOf(word, at + 1)) {
+      places.push(at);
+      if (places.length > MOST_TWINS) break;
+    }
+    this.#known.set(word, places);
+    return places;
+  }
+
+  /** Where lines are not endless. */
+  #inWholeLines({ start, end }: Stretch): Stretch {
+    const from = this.#content.lastIndexOf("\n", start) + 1;
+    const close = this.#content.indexOf("\n", end);
+    const to = close === -1 ? this.#content.length : close;
+    return { start: start - from < 2000 ? from : start, end: to - end < 2000 ? to : end };
+  }
+}
+
+function joinStretches(stretches: Stretch[]): Stretch[] {
+  const joined: Stretch[] = [];
+  for (const { start, end } of stretches.sort((one, other) => one.start - other.start)) {
+    const last = joined.at(-1);
+    if (last === undefined || start > last.end) joined.push({ start, end });
+    else joined[joined.length - 1] = { start: last.start, end: Math.max(last.end, end) };
+  }
+  return joined;
+}
+
+export function countLines(text: string, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count += 1;
+  return count;
+}
