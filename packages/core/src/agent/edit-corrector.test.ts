@@ -4,6 +4,8 @@ import { type ScriptLine, scriptedModel } from "../models/scripted.ts";
 import type { FailedEdit } from "../text/correct-edit.ts";
 import { editCorrector } from "./edit-corrector.ts";
 
+const SAID = { prompt: "", reply: "" };
+
 const FAILED: FailedEdit = {
   content: "one\ntwo\nthree\n",
   oldText: "wto",
@@ -23,7 +25,7 @@ function listening(...script: ScriptLine[]) {
       return inner.stream(request, signal);
     },
   };
-  return { correct: editCorrector(model), requests };
+  return { correct: editCorrector(model, () => SAID), requests };
 }
 
 async function answered(text: string) {
@@ -83,7 +85,7 @@ describe("the model's correction of an edit", () => {
         yield { type: "end", reason: "length" };
       },
     };
-    expect(await editCorrector(cut)(FAILED, new AbortController().signal)).toBeNull();
+    expect(await editCorrector(cut, () => SAID)(FAILED, new AbortController().signal)).toBeNull();
   });
 
   it("R95 sends only the part in question of a long file", async () => {
@@ -95,5 +97,41 @@ describe("the model's correction of an edit", () => {
     expect(question.length).toBeLessThan(26_000);
     expect(question).toContain("\nline 6000\n");
     expect(question).not.toContain("\nline 1\n");
+  });
+
+  describe("of several equal places", () => {
+    const content = "function alpha() {\n  run();\n}\n\nfunction beta() {\n  run();\n}\n";
+    const failed: FailedEdit = {
+      ...FAILED,
+      content,
+      oldText: "  run();",
+      newText: "  stop();",
+      places: [2, 6],
+    };
+    const choose = (prompt: string, name: string) => {
+      const text = JSON.stringify({
+        old_string: `function ${name}() {\n  run();`,
+        new_string: `function ${name}() {\n  stop();`,
+      });
+      const lines: ScriptLine[] = [{ text }];
+      return editCorrector(scriptedModel(lines), () => ({ prompt, reply: "" }))(
+        failed,
+        new AbortController().signal,
+      );
+    };
+
+    it("R95 X7 takes the one that the words before the call name, and no other", async () => {
+      expect(await choose("In beta, stop instead.", "beta")).not.toBeNull();
+      expect(await choose("In beta, stop instead.", "alpha")).toBeNull();
+    });
+
+    it("R95 X7 takes none when the words name none of them, or several", async () => {
+      expect(await choose("Stop instead.", "beta")).toBeNull();
+      expect(await choose("As in alpha: stop in beta, too.", "beta")).toBeNull();
+      const many = { ...failed, places: [] };
+      expect(
+        await editCorrector(scriptedModel([{ text: "{}" }]), () => SAID)(many, new AbortController().signal),
+      ).toBeNull();
+    });
   });
 });

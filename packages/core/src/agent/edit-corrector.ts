@@ -1,33 +1,91 @@
+import type { Message } from "../messages/message.ts";
 import type { ChatModel } from "../models/chat-model.ts";
 import type { CorrectEdit, FailedEdit } from "../text/correct-edit.ts";
 
 const INSTRUCTION = `A text replacement in a file failed, because the old text does not match the file exactly once.
 Find the one place that was meant and answer with a JSON object only:
 {"old_string": "<the text exactly as the file has it, long enough to be unique>", "new_string": "<what shall stand there>"}
+The words of the user and of the model before the call say what was meant.
 Keep everything that was not meant to change as the file has it. If no place is clearly meant, answer {"old_string": ""}.`;
 
 /** More of a file than this is not sent; the part around the closest region is. */
 const MOST_EXCERPT_CHARACTERS = 24_000;
 
+/** What was said before the call: the user's prompt and the model's own text. */
+export interface WordsAround {
+  readonly prompt: string;
+  readonly reply: string;
+}
+
+const MOST_WORDS = 4_000;
+
+/** The last words of both sides in a history. */
+export function wordsIn(history: readonly Message[]): WordsAround {
+  const lastOf = (role: Message["role"]) => {
+    const texts = history.map((one) =>
+      one.role === role ? one.parts.map(({ text }) => text ?? "").join("") : "",
+    );
+    return (texts.findLast((text) => text.trim() !== "") ?? "").slice(-MOST_WORDS);
+  };
+  return { prompt: lastOf("user"), reply: lastOf("model") };
+}
+
 /**
  * Asks the model to repair a replacement that no deterministic stage could place. What it proposes is only
- * a proposal: the edit tool takes it when it matches the file as often as expected, and never otherwise.
+ * a proposal: the edit tool takes it when it matches the file as often as expected, and never otherwise. One of
+ * several equal places it may choose only when the words around the call name that place and no other.
  */
-export function editCorrector(model: ChatModel): CorrectEdit {
+export function editCorrector(model: ChatModel, words: () => WordsAround): CorrectEdit {
   return async (failed, signal) => {
-    const history = [{ role: "user" as const, parts: [{ text: question(failed) }] }];
+    const around = words();
+    const history = [{ role: "user" as const, parts: [{ text: question(failed, around) }] }];
     let answer = "";
     for await (const event of model.stream({ system: INSTRUCTION, history, tools: [] }, signal)) {
       if (event.type === "text") answer += event.text;
       if (event.type === "end" && event.reason !== "stop") return null;
     }
-    return proposalIn(answer);
+    const proposal = proposalIn(answer);
+    if (proposal === null || failed.places === undefined) return proposal;
+    return isNamed(failed, proposal.oldText, around) ? proposal : null;
   };
 }
 
-function question({ content, oldText, newText, reason, line }: FailedEdit): string {
+/** How far the lines around a place are told of by naming them. */
+const LINES_AROUND = 15;
+
+/** Whether what was said names something beside the chosen place, and nothing beside any other. */
+function isNamed(failed: FailedEdit, chosen: string, { prompt, reply }: WordsAround): boolean {
+  const { content, newText, places = [] } = failed;
+  const lines = content.split("\n");
+  const start = content.indexOf(chosen);
+  const first = content.slice(0, start).split("\n").length;
+  const last = first + chosen.split("\n").length - 1;
+  const said = new Set(namesIn(`${prompt}\n${reply}\n${newText}`));
+  const around = places.map((place, at) => {
+    const [above, below] = [
+      places[at - 1] ?? Number.NEGATIVE_INFINITY,
+      places[at + 1] ?? Number.POSITIVE_INFINITY,
+    ];
+    const from = Math.max(place - LINES_AROUND, Math.floor((above + place) / 2) + 1);
+    const to = Math.min(place + LINES_AROUND, Math.floor((place + below) / 2));
+    return new Set([String(place), ...namesIn(lines.slice(Math.max(0, from - 1), to).join("\n"))]);
+  });
+  const named = around.map((own) =>
+    [...own].some((name) => said.has(name) && around.every((other) => other === own || !other.has(name))),
+  );
+  const isChosen = (place: number) => place >= first && place <= last;
+  return start !== -1 && places.length > 0 && places.every((place, at) => named[at] === isChosen(place));
+}
+
+function namesIn(text: string): string[] {
+  return text.match(/[\p{L}\p{N}_$]+/gu) ?? [];
+}
+
+function question({ content, oldText, newText, reason, line }: FailedEdit, said: WordsAround): string {
   return [
     reason,
+    ...(said.prompt === "" ? [] : [`What the user asked for:\n${fenced(said.prompt)}`]),
+    ...(said.reply === "" ? [] : [`What the model wrote before the call:\n${fenced(said.reply)}`]),
     `The old text that was given:\n${fenced(oldText)}`,
     `The new text that was given:\n${fenced(newText)}`,
     `The file${content.length > MOST_EXCERPT_CHARACTERS ? ", the part in question" : ""}:\n${fenced(excerpt(content, line))}`,

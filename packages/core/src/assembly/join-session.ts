@@ -3,17 +3,18 @@ import type { AgentEvent, UsagePurpose } from "../agent/agent-event.ts";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks } from "../agent/background-tasks.ts";
 import type { Briefing } from "../agent/context-notes.ts";
-import { editCorrector } from "../agent/edit-corrector.ts";
 import { pageAnswerer } from "../agent/page-answerer.ts";
 import { notice } from "../agent/plain-events.ts";
 import { samplingOf } from "../agent/sampling.ts";
 import { type Account, spendingModel } from "../agent/spending-model.ts";
+import type { Message } from "../messages/message.ts";
 import type { ChatModel, ModelEvent, ModelRequest } from "../models/chat-model.ts";
 import { configuredModel } from "../models/configured-model.ts";
 import { newSessionId } from "../session/session-id.ts";
 import { SessionRun } from "../session/session-run.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import { mergeSettings, type Settings } from "../settings/settings.ts";
+import type { CorrectEdit } from "../text/correct-edit.ts";
 import { agentOf, budgetOf, contextWindowOf } from "./join-agent.ts";
 import { type Definitions, readDefinitions } from "./join-definitions.ts";
 import type { JoinedHooks } from "./join-hooks.ts";
@@ -57,7 +58,8 @@ export function joinSession(options: SessionOptions) {
   const ground = { id, environment, settings, resumed };
   const parking = options.park ? parkingOf(ground, options.answer, () => recording) : null;
   const tell = (event: AgentEvent) => agent.tell(event);
-  const { askModel, ...help } = helpOf(settings, model, (purpose) => ({ purpose, budget, tell }));
+  const accountOf = (purpose: UsagePurpose) => ({ purpose, budget, tell });
+  const { askModel, ...help } = helpOf(settings, model, { accountOf, history: () => agent.history });
   const joined = joinParts(
     { ...options, root: options.cwd },
     {
@@ -113,11 +115,21 @@ function announcementOf({ name }: ChatModel, { id, root, forkOf }: Announced): A
   return forkOf === undefined ? announcement : { ...announcement, forkOf };
 }
 
+interface ForHelp {
+  readonly accountOf: (purpose: UsagePurpose) => Account;
+  readonly history: () => readonly Message[];
+}
+
 /** What tools have of the model: its help, and how much of an answer its window takes. */
-function helpOf(settings: Settings, model: ChatModel, accountOf: (purpose: UsagePurpose) => Account) {
+function helpOf(settings: Settings, model: ChatModel, { accountOf, history }: ForHelp) {
   const paid = (purpose: UsagePurpose) => spendingModel(model, accountOf(purpose));
+  // Hardly any run corrects an edit: what that takes is loaded with the first one that does.
+  const correctEdit: CorrectEdit = async (failed, signal) => {
+    const { editCorrector, wordsIn } = await import("../agent/edit-corrector.ts");
+    return editCorrector(paid("edit_correction"), () => wordsIn(history()))(failed, signal);
+  };
   return {
-    ...(settings.tools.editCorrection ? { correctEdit: editCorrector(paid("edit_correction")) } : {}),
+    ...(settings.tools.editCorrection ? { correctEdit } : {}),
     answerFromPage: pageAnswerer(paid("page")),
     askModel: samplingOf(paid("mcp_sampling")),
     mostAnswerCharacters: roomForAnswers(contextWindowOf(settings, model)),

@@ -6,6 +6,8 @@ export interface FailedEdit {
   readonly reason: string;
   /** Of the closest region, counted from 1. */
   readonly line: number;
+  /** Where the old text stands, when it does in several places; all of them, or none where they are too many. */
+  readonly places?: readonly number[];
 }
 
 /** Proposes another old and new text, or null. What it proposes must itself match as often as expected. */

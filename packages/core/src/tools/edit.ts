@@ -10,11 +10,16 @@ import { untilLanded } from "../workspace/until-landed.ts";
 import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
 import { type Approval, BaseTool, type Confirmation, type ToolError, type ToolResult } from "./tools.ts";
 
-export interface EditParams {
-  readonly file_path: string;
+export interface OneEdit {
   readonly old_string: string;
   readonly new_string: string;
   readonly expected_replacements?: number;
+}
+
+/** One replacement, or several of the same file in `edits`. */
+export interface EditParams extends Partial<OneEdit> {
+  readonly file_path: string;
+  readonly edits?: readonly OneEdit[];
 }
 
 export interface EditOptions {
@@ -47,6 +52,8 @@ interface LargeChange {
 type Planned = { readonly plan: Plan } | { readonly change: LargeChange } | { readonly failure: ToolError };
 type Matched = Extract<EditMatch, { readonly status: "matched" }>;
 type Located = { readonly match: Matched } | { readonly failure: ToolError };
+type Placed = Pick<Matched, "replacements" | "stage">;
+type PlacedAll = { readonly placed: Placed } | { readonly failure: ToolError };
 
 /** Finding a place and showing a change is much code, which most starts of Burin have no use for. */
 const changing = () => import("../text/changing.ts");
@@ -59,7 +66,7 @@ export class Edit extends BaseTool<EditParams> {
   readonly displayName = "Edit";
   readonly kind = "edit";
   readonly description =
-    "Replaces text in a file. old_string must be the file's own text, exactly, blanks and indentation included, with at least 3 lines of context before and after so that it means one place. With an empty old_string a new file is made. Returns the changed lines.";
+    "Replaces text in a file. old_string must be the file's own text, exactly, blanks and indentation included, with at least 3 lines of context before and after so that it means one place. With an empty old_string a new file is made. For several places give edits: all are made, or none. Returns the changed lines.";
   readonly parameterSchema: JsonSchema = {
     type: "object",
     properties: {
@@ -71,8 +78,23 @@ export class Edit extends BaseTool<EditParams> {
         minimum: 1,
         description: "How many places are to be replaced. Default 1.",
       },
+      edits: {
+        type: "array",
+        minItems: 1,
+        description: "Instead of the three above: several replacements, each in the file as it is now.",
+        items: {
+          type: "object",
+          properties: {
+            old_string: { type: "string", minLength: 1 },
+            new_string: { type: "string" },
+            expected_replacements: { type: "integer", minimum: 1 },
+          },
+          required: ["old_string", "new_string"],
+          additionalProperties: false,
+        },
+      },
     },
-    required: ["file_path", "old_string", "new_string"],
+    required: ["file_path"],
     additionalProperties: false,
   };
   readonly #workspace: Workspace;
@@ -90,7 +112,7 @@ export class Edit extends BaseTool<EditParams> {
   }
 
   getDescription(params: EditParams): string {
-    const verb = params.old_string === "" ? "Create" : "Edit";
+    const verb = isCreation(params) ? "Create" : "Edit";
     return `${verb} ${this.#workspace.relative(params.file_path)}`;
   }
 
@@ -131,7 +153,7 @@ export class Edit extends BaseTool<EditParams> {
       return this.#writeEdited(params, plan, signal);
     const { written, done } = await untilLanded(plan, {
       write: (current) => this.#workspace.write(changeOf(params, current), signal),
-      merge: params.old_string === "" ? null : (last, conflict) => this.#merged(params, last, conflict),
+      merge: isCreation(params) ? null : (last, conflict) => this.#merged(params, last, conflict),
     });
     const { content, replacements, stage, diff } = done;
     const { changedLines, createdAnswer, modifiedAnswer } = await changing();
@@ -142,42 +164,65 @@ export class Edit extends BaseTool<EditParams> {
     return { llmContent: modifiedAnswer(made), returnDisplay: diff };
   }
 
-  protected override checkParams({ file_path: path, old_string, new_string }: EditParams): string | null {
+  protected override checkParams(params: EditParams): string | null {
+    const { file_path: path, edits, old_string: oldText, new_string: newText } = params;
     if (!isAbsolute(path)) {
       return `"file_path" must be absolute. "${path}" probably means "${meantPath(path, this.#workspace.root)}".`;
     }
-    if (old_string !== "" && old_string === new_string) {
-      return '"old_string" and "new_string" are the same: nothing would change.';
+    if (edits !== undefined && (oldText || newText)) {
+      return 'Give either "edits" or "old_string" and "new_string", not both: put the replacement into "edits" as one more item.';
     }
-    return null;
+    if (edits === undefined && (oldText === undefined || newText === undefined)) {
+      const missing = oldText === undefined ? "old_string" : "new_string";
+      return `"${missing}" is missing. Give "old_string" and "new_string", or several replacements in "edits".`;
+    }
+    const same = editsOf(params).findIndex(
+      (one) => one.old_string !== "" && one.old_string === one.new_string,
+    );
+    if (same === -1) return null;
+    const where = edits === undefined ? "" : ` of edits[${same}]`;
+    return `"old_string" and "new_string"${where} are the same: nothing would change.`;
   }
 
   async #prepare(params: EditParams, signal: AbortSignal): Promise<Planned> {
     const file = params.file_path;
     const before = await this.#workspace.snapshot(file);
-    if (params.old_string === "") return this.#creation(params, before);
+    if (isCreation(params)) return this.#creation(params, before);
     if (before.isLarge) return this.#prepareLarge(params, signal);
     if (!before.exists) await this.#workspace.read(file, A_LOOK, signal).catch(suggestCreation);
     if (before.text === null) return { failure: (await changing()).notText(file) };
-    const located = await this.#located(params, before, signal);
+    const located = await this.#placedAll(params, (edit) => this.#located(edit, before, signal));
     if ("failure" in located) return located;
-    return { plan: await this.#planOf(params, before, located.match) };
+    return { plan: await this.#planOf(params, before, located.placed) };
+  }
+
+  /** Every edit in the file as it is, or none of them. */
+  async #placedAll(params: EditParams, locate: (edit: OneEdit) => Promise<Located>): Promise<PlacedAll> {
+    const matches: Matched[] = [];
+    for (const [index, edit] of editsOf(params).entries()) {
+      const located = await locate(edit);
+      if ("match" in located) matches.push(located.match);
+      else return { failure: failureOf(located.failure, params, index) };
+    }
+    return joinMatches(matches);
   }
 
   async #creation(params: EditParams, before: FileSnapshot): Promise<Planned> {
     const { fileDiff } = await changing();
-    if (before.exists) {
+    const content = params.new_string ?? "";
+    if (before.exists && (before.text !== "" || content === "")) {
       const message = `Failed to edit, ${params.file_path} already exists and old_string is empty. Give the text to replace as old_string, or overwrite the file with write_file.`;
       return { failure: { type: "file_exists", message } };
     }
-    const { realPath, after } = await this.#workspace.preview(params.file_path, params.new_string, before);
-    const diff = fileDiff({ fileName: this.#workspace.relative(realPath), before: null, after });
-    return { plan: { before, content: params.new_string, replacements: [], stage: "exact", diff, realPath } };
+    const { realPath, after } = await this.#workspace.preview(params.file_path, content, before);
+    const diff = fileDiff({ fileName: this.#workspace.relative(realPath), before: before.text, after });
+    const replacements = before.exists ? [{ start: 0, end: 0, text: content }] : [];
+    return { plan: { before, content, replacements, stage: "exact", diff, realPath } };
   }
 
   /** The ladder first; then, if there is one, the model's correction, which has to match by itself. */
-  async #located(params: EditParams, before: FileSnapshot, signal: AbortSignal): Promise<Located> {
-    const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = params;
+  async #located(edit: OneEdit, before: FileSnapshot, signal: AbortSignal): Promise<Located> {
+    const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = edit;
     const isOutdated = before.seen === "older";
     const request = { content: before.text ?? "", oldText, newText, expected, isOutdated };
     const { failureReport } = await changing();
@@ -187,11 +232,11 @@ export class Edit extends BaseTool<EditParams> {
     if (match.status === "no_change" || match.status === "omission" || this.#correctEdit === undefined)
       return { failure };
     if (match.status === "none" && match.alreadyApplied) return { failure };
-    const line = match.status === "ambiguous" ? match.lines[0] : match.closest?.startLine;
-    const proposal = await this.#correctEdit(
-      { ...request, reason: failure.message, line: line ?? 1 },
-      signal,
-    );
+    const isSeveral = match.status === "ambiguous";
+    const line = (isSeveral ? match.lines[0] : match.closest?.startLine) ?? 1;
+    const places = isSeveral ? { places: match.lines.length === match.found ? match.lines : [] } : {};
+    const failed = { ...request, reason: failure.message, line, ...places };
+    const proposal = await this.#correctEdit(failed, signal);
     signal.throwIfAborted();
     if (proposal === null || proposal.oldText === "") return { failure };
     const corrected = await placeOf({ ...request, ...proposal });
@@ -199,7 +244,7 @@ export class Edit extends BaseTool<EditParams> {
     return { match: { ...corrected, stage: "corrected by the model" } };
   }
 
-  async #planOf(params: EditParams, before: FileSnapshot, match: Matched): Promise<Plan> {
+  async #planOf(params: EditParams, before: FileSnapshot, match: Placed): Promise<Plan> {
     const { applyReplacements, fileDiff } = await changing();
     const content = applyReplacements(before.text ?? "", match.replacements);
     const { realPath, after } = await this.#workspace.preview(params.file_path, content, before);
@@ -212,18 +257,24 @@ export class Edit extends BaseTool<EditParams> {
     const before = await this.#workspace.snapshot(params.file_path);
     const content = before.text;
     if (content === null) throw conflict;
-    const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = params;
-    const match = await placeOf({ content, oldText, newText, expected, isOutdated: true });
-    if (match.status !== "matched") throw conflict;
+    const located = await this.#placedAll(params, async (edit) => {
+      const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = edit;
+      const match = await placeOf({ content, oldText, newText, expected, isOutdated: true });
+      if (match.status !== "matched") throw conflict;
+      return { match };
+    });
+    if ("failure" in located) throw conflict;
     const { isSameEdit } = await changing();
     const planned = { ...plan, content: plan.before.text ?? "" };
     const byOthers = before.seen === "older" || before.seen === "nothing";
-    if (!isSameEdit(planned, { ...match, content }, { byOthers })) throw conflict;
-    return this.#planOf(params, before, match);
+    if (!isSameEdit(planned, { ...located.placed, content }, { byOthers })) throw conflict;
+    return this.#planOf(params, before, located.placed);
   }
 
   async #prepareLarge(params: EditParams, signal: AbortSignal): Promise<Planned> {
-    const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = params;
+    const [edit, ...more] = editsOf(params);
+    if (edit === undefined || more.length > 0) return { failure: ONE_BY_ONE };
+    const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = edit;
     const asked = { file: params.file_path, oldText, newText, expected };
     const large = await this.#workspace.planLargeEdit(asked, signal);
     const { largeDiff, largeFailure, notText } = await changing();
@@ -277,6 +328,52 @@ export class Edit extends BaseTool<EditParams> {
 async function placeOf(request: EditRequest): Promise<EditMatch> {
   const { findEdit, findNotebookEdit, isNotebook } = await changing();
   return (isNotebook(request.content) ? findNotebookEdit(request) : null) ?? findEdit(request);
+}
+
+function editsOf({
+  edits,
+  old_string = "",
+  new_string = "",
+  expected_replacements,
+}: EditParams): readonly OneEdit[] {
+  const expected = expected_replacements === undefined ? {} : { expected_replacements };
+  return edits ?? [{ old_string, new_string, ...expected }];
+}
+
+function isCreation({ edits, old_string }: EditParams): boolean {
+  return edits === undefined && old_string === "";
+}
+
+const ONE_BY_ONE: ToolError = {
+  type: "too_large",
+  message: "Failed to edit, a file above 10 MB takes one replacement a call. Nothing was written.",
+};
+
+/** The failure of one edit of several names it. */
+function failureOf(failure: ToolError, { edits }: EditParams, index: number): ToolError {
+  if (edits === undefined || edits.length === 1) return failure;
+  const message = `${failure.message}\nThis is about edits[${index}]; none of the ${edits.length} edits was made.`;
+  return { ...failure, message };
+}
+
+function joinMatches(matches: readonly Matched[]): PlacedAll {
+  const all = matches.flatMap(({ replacements, lines }, edit) =>
+    replacements.map((replacement, at) => ({ replacement, edit, line: lines[at] ?? 1 })),
+  );
+  all.sort((one, other) => one.replacement.start - other.replacement.start);
+  for (const [at, { replacement, edit, line }] of all.entries()) {
+    const last = all[at - 1];
+    if (last === undefined || last.edit === edit) continue;
+    const { start, end } = last.replacement;
+    if (replacement.start >= end && replacement.start > start) continue;
+    const message = `Failed to edit, edits[${last.edit}] and edits[${edit}] overlap at line ${line}. Nothing was written. Make one edit of the two.`;
+    return { failure: { type: "overlap", message } };
+  }
+  const inexact = matches.flatMap(({ stage }, index) =>
+    stage === "exact" ? [] : [matches.length === 1 ? stage : `${stage} (edits[${index}])`],
+  );
+  const stage = inexact.length === 0 ? "exact" : inexact.join("; ");
+  return { placed: { replacements: all.map(({ replacement }) => replacement), stage } };
 }
 
 function changeOf({ file_path: file }: EditParams, { before, content }: Plan): FileWrite {
