@@ -13,7 +13,7 @@
  *    the texts contradict themselves, or not all readings agree, nothing is written.
  * 5. Last come lines left out behind dots (elided.ts) and a single slip (slip.ts): a typo, a line left out.
  *
- * Every mistake is a rule with a name: edit-match/rules.ts has an example of each.
+ * Every mistake is a rule with a name, and `leaveOut` does without it, so that the bench can tell what it buys.
  */
 import { isApplied } from "./edit-match/applied.ts";
 import { type ClosestRegion, closestRegion } from "./edit-match/closest.ts";
@@ -221,7 +221,7 @@ function isSurer(one: Candidate, other: Candidate): boolean {
 function agreed(content: string, candidates: readonly Candidate[]): Replacement | undefined {
   const texts = new Map<string, Replacement | undefined>();
   for (const { place, takesEnd } of candidates) {
-    const merged = mergeLines(place.sides);
+    const merged = place.isOpen ? undefined : mergeLines(place.sides);
     const replacement = merged === undefined ? undefined : written(content, place, { merged, takesEnd });
     texts.set(JSON.stringify(replacement), replacement);
   }
@@ -254,6 +254,28 @@ function trimmed({ start, end, text }: Replacement, content: string): Replacemen
   while (tail < most - head && content[end - 1 - tail] === text[text.length - 1 - tail]) tail++;
   return { start: start + head, end: end - tail, text: text.slice(head, text.length - tail) };
 }
+
+/** The names that `leaveOut` may hold; docs/edit-matching.md has an example of each. */
+export const RULES: readonly string[] = [
+  "placeholders",
+  "trailing blanks",
+  "indentation",
+  "blanks",
+  "blank lines",
+  "line breaks",
+  "look-alike signs",
+  "invisible characters",
+  "code fences",
+  "line numbers",
+  "diff markers",
+  "escapes",
+  "lost escapes",
+  "HTML entities",
+  "other normal form",
+  "left-out lines",
+  "a typo",
+  "a line left out",
+];
 
 /** The content with the replacements made; everything outside of them is kept as it is. */
 export function applyReplacements(content: string, replacements: readonly Replacement[]): string {

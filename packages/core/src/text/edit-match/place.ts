@@ -47,6 +47,8 @@ export interface Place extends Stretch {
   readonly sides: Sides;
   /** What the old text has otherwise there, by the names of the rules. */
   readonly mistakes: ReadonlySet<string>;
+  /** It is one of the places, but what is to become of the blank lines around it cannot be known. */
+  readonly isOpen: boolean;
 }
 
 export interface Search {
@@ -164,11 +166,11 @@ export function placeOf(
   stretch: Stretch,
   { fileLines, blocks, slips }: Alignment,
 ): Place | undefined {
-  if (!fitsAround(content, stretch, said)) return undefined;
   const { oldLines, newLines } = said;
   const sides = { oldLines, newLines, fileLines, blocks, depth };
   if (isOffAtEdge(content, stretch, sides)) return undefined;
-  return { ...stretch, sides, mistakes: new Set([...slips, ...mistakesIn(sides)]) };
+  const isOpen = !fitsAround(content, stretch, said);
+  return { ...stretch, sides, isOpen, mistakes: new Set([...slips, ...mistakesIn(sides)]) };
 }
 
 const FEW_SIGNS = 3;

@@ -23,8 +23,8 @@ export function placeholderIn(oldText: string, newText: string): string | undefi
   for (const { at, kind, line } of suspects) {
     const known = left.indexOf(line);
     if (known >= 0) left.splice(known, 1);
-    else if (kind === "certain" || kept === undefined || goneAt(oldLines, kept, at) >= LEAST_GONE)
-      return line;
+    else if (kind === "certain" || kept === undefined) return line;
+    else if (goneAt(oldLines, kept, at) >= LEAST_GONE || skipsLines(oldLines, newLines, at)) return line;
   }
   return undefined;
 }
@@ -34,4 +34,14 @@ function goneAt(oldLines: readonly string[], kept: Int32Array, at: number): numb
   const from = kept.subarray(0, at).findLast((old) => old >= 0) ?? -1;
   const to = kept.subarray(at).find((old) => old >= 0) ?? oldLines.length;
   return oldLines.slice(from + 1, to).filter((line) => !isBlank(line)).length;
+}
+
+/** Whether the lines around it stand in the old text in that order, with lines between them. */
+function skipsLines(oldLines: readonly string[], newLines: readonly string[], at: number): boolean {
+  const from = oldLines.indexOf(newLines[at - 1] ?? "");
+  const to = oldLines.indexOf(newLines[at + 1] ?? "", from + 1);
+  return (
+    from >= 0 &&
+    oldLines.slice(from + 1, Math.max(to, from + 1)).filter((line) => !isBlank(line)).length >= LEAST_GONE
+  );
 }

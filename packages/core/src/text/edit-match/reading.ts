@@ -19,10 +19,13 @@ const INVISIBLE = "invisible characters";
 
 const REPAIRS: readonly Repair[] = [
   { name: INVISIBLE, read: (text) => text.replace(/[\u200b\u2060\ufeff\u00ad]/g, "") },
-  { name: "code fences", read: withoutFence },
+  { name: "code fences", read: (text) => withoutFence(text)?.concat("\n") },
   { name: "line numbers", read: (...said) => withoutNumbers(said, /^(?: *L?\d+ ?(?:→|\||\t)| *L?\d+:)/) },
   { name: "line numbers", read: (...said) => withoutNumbers(said, /^(?: *L?\d+ ?[:|] )/) },
-  { name: "diff markers", read: withoutMarkers },
+  {
+    name: "diff markers",
+    read: (text, side) => withoutMarkers(text, side) ?? text.replace(side === "old" ? /^-/gm : /^\+/gm, ""),
+  },
   { name: "escapes", read: (text) => text.replace(/\\(["'`$])/g, "$1") },
   { name: "escapes", read: (text) => text.replaceAll('\\"', '"') },
   { name: "escapes", read: (text) => text.replaceAll("\\\\", "\\") },

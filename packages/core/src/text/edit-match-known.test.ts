@@ -1,0 +1,217 @@
+import { describe, expect, it } from "vitest";
+import { applyReplacements, findEdit } from "./edit-match.ts";
+
+interface Row {
+  readonly what: string;
+  readonly content: string;
+  readonly old: string;
+  readonly new: string;
+  /** Absent where only a refusal is right. */
+  readonly result?: string;
+}
+
+const resultOf = ({ content, old, new: newText }: Row) => {
+  const match = findEdit({ content, oldText: old, newText, expected: 1 });
+  return match.status === "matched" ? applyReplacements(content, match.replacements) : undefined;
+};
+
+const CODE = "function a() {\n  one();\n  two();\n  three();\n  four();\n}\n";
+
+describe("a placeholder in new_string", () => {
+  it.each([
+    "/* ... */",
+    "// ... existing code ...",
+    "# ... rest unchanged",
+    "...",
+    "<!-- ... -->",
+    "-- ...",
+    "{/* ... */}",
+    "// rest of the code unchanged",
+  ])("P2 for lines of old_string is refused and named: %s", (mark) => {
+    const newText = `function a() {\n  zero();\n  ${mark}\n  four();\n}`;
+    const match = findEdit({ content: CODE, oldText: CODE.trim(), newText, expected: 1 });
+    expect(match).toEqual({ status: "omission", placeholder: mark });
+  });
+
+  it.each([
+    { old: "  one();\n  two();", new: "  f(...args);\n  const { a, ...rest } = b;" },
+    { old: "  one();", new: "  ..." },
+    { old: "  one();\n  two();", new: '  // wait ... then go\n  print("loading...")' },
+    { old: "  one();\n  two();", new: "  one();\n  // ...\n  two();" },
+  ])("P2 is not seen where dots are content: $new", ({ old, new: newText }) => {
+    expect(findEdit({ content: CODE, oldText: old, newText, expected: 1 }).status).toBe("matched");
+  });
+
+  it("P2 is content when old_string has it as well", () => {
+    const content = "a();\n// ... existing code ...\nb();\n";
+    const oldText = "a();\n// ... existing code ...\nb();";
+    expect(findEdit({ content, oldText, newText: oldText.replace("a", "c"), expected: 1 }).status).toBe(
+      "matched",
+    );
+  });
+});
+
+describe("what is said to be done", () => {
+  const applied = (content: string, oldText: string, newText: string) => {
+    const match = findEdit({ content, oldText, newText, expected: 1 });
+    return match.status === "none" && match.alreadyApplied;
+  };
+
+  it("P1 R95 is certain: the new lines are there and the old ones are gone", () => {
+    expect(
+      applied("start(1);\nlimit = 20;\nstop(1);\n", "start(1);\nlimit = 10;", "start(1);\nlimit = 20;"),
+    ).toBe(true);
+    expect(
+      applied("limit = 20;\nlimit = 10 ;\nother();\n", "limit = 10;\ngone();", "limit = 20;\ngone();"),
+    ).toBe(false);
+  });
+
+  it("P1 R95 is never said of an edit that only deletes or shortens", () => {
+    expect(applied("first(1);\nthird(3);\n", "first(1);\nsecond(2);", "first(1);")).toBe(false);
+    expect(applied("call(first);\nend();\n", "call(first, second);", "call(first);")).toBe(false);
+  });
+});
+
+const WRONG_BEFORE: readonly Row[] = [
+  {
+    what: "one mis-indented line shifts no new line",
+    content: "class A {\n    one();\n    two();\n    three();\n}\n",
+    old: "    one();\n      two();\n    three();",
+    new: "    one();\n      two();\n    new1();\n      new2();\n    three();",
+    result: "class A {\n    one();\n    two();\n    new1();\n      new2();\n    three();\n}\n",
+  },
+  {
+    what: "an escape that slipped into a kept line stays out of the file",
+    content: "a(`$x`);\nb('c');\n",
+    old: "a(\\`$x\\`);\nb('c');",
+    new: "a(\\`$x\\`);\nb('d');",
+    result: "a(`$x`);\nb('d');\n",
+  },
+  {
+    what: "signs that contradict each other are not guessed",
+    content: "a('x');\nb(‘y’);\nc('z');\n",
+    old: "a(‘x’);\nb(‘y’);\nc('z');",
+    new: "a(‘x’);\nb(‘y’);\nc(‘w’);",
+  },
+  {
+    what: "a bracket put in for another reason does not restore the one left out",
+    content: "f(() => {\n  if (a) {\n    one();\n  }\n});\nlast();\n",
+    old: "f(() => {\n  if (a) {\n    one();\n});\nlast();",
+    new: "f(() => {\n  g(() => {\n    one();\n  });\n  }\n});\nlast();",
+  },
+  {
+    what: "all inserted lines are shifted alike, the first one too",
+    content: "if (x) {\n        one(1);\n        two(2);\n}\n",
+    old: "    one(1);\n    two(2);",
+    new: "    zero(0);\n    half(1);\n    one(1);\n    two(2);",
+    result: "if (x) {\n        zero(0);\n        half(1);\n        one(1);\n        two(2);\n}\n",
+  },
+];
+
+describe("what was wrong before", () => {
+  it.each(WRONG_BEFORE)("P31 $what", (row) => {
+    expect(resultOf(row)).toBe(row.result);
+  });
+});
+
+const LONG = `{"a":1,${"b".repeat(50)}:2,"title":"first  value of many","next":3${",x".repeat(200)}}`;
+
+const KNOWN: readonly Row[] = [
+  {
+    what: "full-width signs",
+    content: "call(a,b);\nend();\n",
+    old: "call（a，b）;\nend();",
+    new: "call（a，c）;\nend();",
+    result: "call(a,c);\nend();\n",
+  },
+  {
+    what: "a code fence around old_string",
+    content: "one();\ntwo();\n",
+    old: "```js\none();\ntwo();\n```",
+    new: "one();\n2();",
+    result: "one();\n2();\n",
+  },
+  {
+    what: "a code fence around new_string",
+    content: "one();\ntwo();\n",
+    old: "two();",
+    new: "```\n2();\n```",
+    result: "one();\n2();\n",
+  },
+  {
+    what: "tabs written as escapes over several lines",
+    content: "if (x) {\n\tone();\n\t\ttwo();\n}\n",
+    old: "\\tone();\n\\t\\ttwo();",
+    new: "\\tone();\n\\t\\t2();",
+    result: "if (x) {\n\tone();\n\t\t2();\n}\n",
+  },
+  {
+    what: "entities where the file has signs",
+    content: "if (a && b) {\n  go();\n}\n",
+    old: "if (a &amp;&amp; b) {\n  go();",
+    new: "if (a &amp;&amp; c) {\n  go();",
+    result: "if (a && c) {\n  go();\n}\n",
+  },
+  {
+    what: "signs where the file has entities",
+    content: "<p>salt &amp; pepper</p>\n<p>oil</p>\n",
+    old: "<p>salt & pepper</p>\n<p>oil</p>",
+    new: "<p>salt & pepper</p>\n<p>vinegar</p>",
+    result: "<p>salt &amp; pepper</p>\n<p>vinegar</p>\n",
+  },
+  {
+    what: "a part of a very long line, from amid a word",
+    content: `${LONG}\n`,
+    old: 'tle":"first value of many","next":3',
+    new: 'tle":"first value of many","next":4',
+    result: `${LONG.replace('"next":3', '"next":4')}\n`,
+  },
+  {
+    what: "a final newline that the file lacks",
+    content: "one();\n  two();",
+    old: "one();\n  two();\n",
+    new: "one();\n  2();\n",
+    result: "one();\n  2();",
+  },
+  {
+    what: "line numbers before a blank line",
+    content: "one();\n\ntwo();\n",
+    old: "1→one();\n2→\n3→two();",
+    new: "1→one();\n2→\n3→2();",
+    result: "one();\n\n2();\n",
+  },
+  {
+    what: "a line left out where only one place can be meant",
+    content: "alpha(1);\nbeta(2);\ngamma(3);\ndelta(4);\nend(5);\n",
+    old: "alpha(1);\ngamma(3);\ndelta(4);\nend(5);",
+    new: "alpha(1);\ngamma(3);\ndelta(4);\nend(6);",
+    result: "alpha(1);\nbeta(2);\ngamma(3);\ndelta(4);\nend(6);\n",
+  },
+  {
+    what: "a zero-width space in a word",
+    content: "first(word);\nsecond();\n",
+    old: "first(wo\u200brd);\nsecond();",
+    new: "first(wo\u200brd);\n2();",
+    result: "first(word);\n2();\n",
+  },
+  {
+    what: "CRLF in new_string for an LF file",
+    content: "one();\ntwo();\n",
+    old: "two();",
+    new: "2();\r\n3();",
+    result: "one();\n2();\n3();\n",
+  },
+  {
+    what: "blanks at line ends on one side",
+    content: "one();\ntwo();\n",
+    old: "one();  \ntwo();",
+    new: "one();\n2();",
+    result: "one();\n2();\n",
+  },
+];
+
+describe("what can be known", () => {
+  it.each(KNOWN)("P1 P31 $what", (row) => {
+    expect(resultOf(row)).toBe(row.result);
+  });
+});
