@@ -78,11 +78,14 @@ export function findEdit(request: EditRequest): EditMatch {
   return leniently({ ...plain, newText: withLineEnd(plain.newText, "\n") });
 }
 
-/** A fence around the new text alone, in a file that has none, is not meant to be written. */
+/** A fence around the new text alone is not meant to be written, unless the file has fences and the text is another. */
 function withoutNewFence(request: EditRequest): EditRequest | undefined {
   const { content, oldText, newText } = request;
-  const newBare = newText.includes("```") && !content.includes("```") ? withoutFence(newText) : undefined;
+  const newBare = newText.includes("```") ? withoutFence(newText) : undefined;
   if (newBare === undefined || withoutFence(oldText) !== undefined) return undefined;
+  const had = new Set(oldText.split("\n"));
+  const isLike = newBare.split("\n").some((line) => line.trim() !== "" && had.has(line));
+  if (content.includes("```") && !isLike) return undefined;
   const fresh = oldText.endsWith("\n") ? `${newBare}\n` : newBare;
   return fresh === oldText ? undefined : { ...request, newText: fresh };
 }
@@ -271,7 +274,6 @@ export const RULES: readonly string[] = [
   "escapes",
   "lost escapes",
   "HTML entities",
-  "other normal form",
   "left-out lines",
   "a typo",
   "a line left out",

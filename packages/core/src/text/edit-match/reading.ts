@@ -37,8 +37,6 @@ const REPAIRS: readonly Repair[] = [
   },
   { name: "escapes", read: (text) => text.replaceAll("\\t", "\t") },
   { name: "HTML entities", read: decodeEntities },
-  { name: "other normal form", read: (text) => text.normalize("NFC") },
-  { name: "other normal form", read: (text) => text.normalize("NFD") },
 ];
 
 const MOST_READINGS = 24;

@@ -10,6 +10,8 @@ interface FileLine {
 
 const MOST_STEPS = 2_000_000;
 const LEAST_SIGNS = 12;
+/** In a longer stretch, where no rare word says where to look, a slip is not looked for. */
+const LONGEST_STRETCH = 200_000;
 
 /** The places that are the old text but for one slip of the pen: a mistyped word, or a line left out. */
 export function findSlips(search: Search, stretches: readonly Stretch[]): Place[] {
@@ -20,6 +22,7 @@ export function findSlips(search: Search, stretches: readonly Stretch[]): Place[
   const keys = old.map(({ key }) => key);
   if (keys.join("").length < LEAST_SIGNS) return [];
   return stretches.flatMap((stretch) => {
+    if (stretch.end - stretch.start > LONGEST_STRETCH) return [];
     const lines = filledLines(search, stretch);
     if (lines.length * keys.length > MOST_STEPS) return [];
     return lines.flatMap((_, first) => slipAt(search, { lines, keys, first }) ?? []);
