@@ -81,7 +81,7 @@ export class Edit extends BaseTool<EditParams> {
       edits: {
         type: "array",
         minItems: 1,
-        description: "Instead of the three above: several replacements, each in the file as it is now.",
+        description: "Several replacements, instead of the three above.",
         items: {
           type: "object",
           properties: {
@@ -90,7 +90,6 @@ export class Edit extends BaseTool<EditParams> {
             expected_replacements: { type: "integer", minimum: 1 },
           },
           required: ["old_string", "new_string"],
-          additionalProperties: false,
         },
       },
     },
