@@ -66,17 +66,18 @@ function environment(): Record<string, string> {
 
 describe("run_shell_command on the command line", () => {
   for (const mode of ["off", "workspace-write"]) {
-    it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-      `P26 sandbox ${mode}: %s leaves nothing alive`,
-      async (signal) => {
-        const name = word();
-        const { child, ended } = start(tree(name), "--sandbox", mode);
-        expect(await until(() => alive(name) === 3)).toBe(true);
-        child.kill(signal);
-        expect(await ended).toBe(130);
-        expect(await until(() => alive(name) === 0)).toBe(true);
-      },
-    );
+    it.each([
+      ["SIGINT", 130],
+      ["SIGTERM", 143],
+      ["SIGHUP", 129],
+    ] as const)(`P26 sandbox ${mode}: %s leaves nothing alive`, async (signal, code) => {
+      const name = word();
+      const { child, ended } = start(tree(name), "--sandbox", mode);
+      expect(await until(() => alive(name) === 3)).toBe(true);
+      child.kill(signal);
+      expect(await ended).toBe(code);
+      expect(await until(() => alive(name) === 0)).toBe(true);
+    });
 
     it(`P26 sandbox ${mode}: a second Ctrl-C ends Burin at once, and nothing stays`, async () => {
       const name = word();

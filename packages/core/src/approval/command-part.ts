@@ -261,7 +261,7 @@ function launchedWordsFindings(
   const launched = handed === null ? words.slice(from, to) : handed;
   const findings = judgeWords(launched, inner).findings.map((finding) => ({
     ...finding,
-    upTo: Math.min(finding.upTo + from, to - 1),
+    upTo: finding.upTo === BEYOND_RULES ? BEYOND_RULES : Math.min(finding.upTo + from, to - 1),
   }));
   if (handed === null && !TAKES_ANY_WORD.has(name)) {
     findings.push(

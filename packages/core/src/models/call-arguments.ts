@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord, parseJson } from "../messages/untrusted-json.ts";
+import { isRecord, type JsonRecord, parseJson, parseOutsideJson } from "../messages/untrusted-json.ts";
 
 interface ArgumentsFate {
   readonly damaged: boolean;
@@ -82,7 +82,7 @@ function cutMessage(text: string, fate: ArgumentsFate): string {
 
 function faultOf(text: string): string {
   try {
-    JSON.parse(text);
+    parseOutsideJson(text);
     return "";
   } catch (error) {
     return error instanceof Error ? ` (${error.message.slice(0, 200)})` : "";

@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { readBytes } from "../disk/regular-file.ts";
 import { entriesOf, idOf, lstatOf, type Place, placeAt } from "./sandbox-place.ts";
 import { type TakenBack, takeBack } from "./taken-back.ts";
 
@@ -26,11 +27,22 @@ export function sharedFiles(places: Iterable<Place>): readonly SharedFile[] {
     const stats = looked > MOST_FILES ? null : lstatOf(file);
     if (stats === null) return;
     if (stats.isDirectory()) for (const { name } of entriesOf(file)) look(top, [...path, name]);
-    if (!stats.isFile() || stats.nlink < 2 || stats.size > MOST_BYTES) return;
-    found.push({ key: top.key, path, changed: stats.ctimeMs, mode: stats.mode, content: readFileSync(file) });
+    if (!stats.isFile() || stats.nlink < 2) return;
+    const content = contentOf(file);
+    if (content !== null)
+      found.push({ key: top.key, path, changed: stats.ctimeMs, mode: stats.mode, content });
   };
   for (const place of places) if (place.part !== "git folder") look(place, []);
   return found;
+}
+
+/** null where it cannot be read, or is too much to be kept. */
+function contentOf(file: string): Buffer | null {
+  try {
+    return readBytes(file, MOST_BYTES);
+  } catch {
+    return null;
+  }
 }
 
 interface Ground {
@@ -48,7 +60,7 @@ export function restoreShared(files: readonly SharedFile[], ground: Ground): rea
     const file = join(top.path, ...path);
     const stats = lstatOf(file);
     if (stats === null || !stats.isFile() || stats.nlink < 2 || stats.ctimeMs === changed) return [];
-    if (stats.size === content.length && readFileSync(file).equals(content)) return [];
+    if (contentOf(file)?.equals(content) === true) return [];
     const folder = lstatOf(dirname(file));
     const place = folder === null ? null : placeAt(file, idOf(folder), top.part);
     const why = "it was changed through another of its names";

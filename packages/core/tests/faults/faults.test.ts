@@ -158,7 +158,11 @@ describe.runIf(IS_ROOT)("a file system that fails", () => {
     await session.close();
     expect(readdirSync(root)).toEqual(["a.txt"]);
     expect(JSON.stringify(events)).toMatch(/cannot be written[^"]*no space/);
-    expect(events.some((event) => event.type === "notice" && event.message.includes("no space"))).toBe(true);
+    expect(events.at(-1)).toMatchObject({
+      type: "done",
+      status: "error",
+      error: { type: "not_recorded", message: expect.stringContaining("no space") },
+    });
     rmSync(join(disk, "filler"));
     const again = await resumeSession({ home, root });
     const known = [...again.session.events(() => "edit")];

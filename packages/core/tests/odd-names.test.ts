@@ -1,10 +1,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createToolbox, questionView, type ToolResult } from "@burin/core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { questionView } from "../approval/question-view.ts";
-import { createToolbox } from "../create-session.ts";
-import type { ToolResult } from "./tools.ts";
 
 const ODD = [
   "a\n[DIR] made-up",
