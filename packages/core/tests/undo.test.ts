@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -48,6 +49,20 @@ describe("undo", () => {
       expect(textOf("a.txt")).toBe(text);
     }
     expect(statSync(at("a.txt")).mode & 0o777).toBe(0o750);
+  });
+
+  it("P49 keeps the attributes of a file that it takes back", async () => {
+    if (process.platform !== "linux") return;
+    await write("a.txt", "old\n");
+    await write("a.txt", "new\n");
+    execFileSync("setfattr", ["-n", "user.origin", "-v", "here", at("a.txt")]);
+    execFileSync("setfacl", ["-m", "u:12345:r", at("a.txt")]);
+    const words = ["-d", "-m", "-", "--absolute-names", at("a.txt")];
+    const before = execFileSync("getfattr", words, { encoding: "utf8" });
+    expect(before).toContain("posix_acl_access");
+    await back();
+    expect(textOf("a.txt")).toBe("old\n");
+    expect(execFileSync("getfattr", words, { encoding: "utf8" })).toBe(before);
   });
 
   it("P23 takes back as many calls as are named, each step back in turn", async () => {

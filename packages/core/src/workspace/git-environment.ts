@@ -1,7 +1,3 @@
-import { delimiter, isAbsolute } from "node:path";
-import { leadsOutside } from "./command-surroundings.ts";
-import { SYSTEM_FOLDERS } from "./shell-program.ts";
-
 /** Settings of git that stand above those of every file, as variables. */
 function asVariables(settings: Readonly<Record<string, string>>): Record<string, string> {
   const variables: Record<string, string> = { GIT_CONFIG_COUNT: String(Object.keys(settings).length) };
@@ -49,11 +45,4 @@ export function gitLooking({ mayRefresh }: { readonly mayRefresh: boolean }): Re
     GIT_PAGER: "cat",
     GIT_TERMINAL_PROMPT: "0",
   };
-}
-
-/** The folders of PATH that are no place of the project, so that it cannot bring an `ls` or a `git` of its own. */
-export function pathOutside(path: string, roots: readonly string[]): string {
-  const folders = path.split(delimiter).filter(isAbsolute);
-  const isKept = (folder: string) => SYSTEM_FOLDERS.includes(folder) || leadsOutside(folder, false, roots);
-  return folders.filter(isKept).join(delimiter);
 }

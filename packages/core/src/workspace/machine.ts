@@ -12,6 +12,7 @@ import type { FileContent, LineRange } from "./file-content.ts";
 import { type FileNotes, Files } from "./files.ts";
 import { findFiles } from "./find-files.ts";
 import type { FindRequest, FoundFiles } from "./find-request.ts";
+import { leaveOutFolders } from "./helper-program.ts";
 import { listFolder } from "./list-folder.ts";
 import { openWithin, resolveWithin } from "./paths.ts";
 import { searchFiles } from "./search/search-files.ts";
@@ -27,6 +28,7 @@ export class Machine {
 
   constructor(roots: readonly string[], settings: AccessSettings, notes: FileNotes) {
     this.#roots = roots;
+    leaveOutFolders(roots);
     this.#access = new Access(roots, settings);
     this.#files = new Files(this.#access, notes);
   }

@@ -17,6 +17,7 @@ import {
   writeSync,
 } from "node:fs";
 import { promisify } from "node:util";
+import { KeptAttributes } from "./file-attributes.ts";
 import { isTouched, QUICK_BYTES, readSome } from "./held-file.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "./target-folder.ts";
@@ -88,7 +89,7 @@ export async function replaceFile(replacement: Replacement): Promise<readonly st
     return notes;
   } catch (error) {
     await removeMade(folder.made);
-    throw asWorkspaceError(error, replacement.file);
+    throw codeOf(error) === "EPERM" ? forbidden(replacement.file) : asWorkspaceError(error, replacement.file);
   } finally {
     closeSync(folder.descriptor);
   }
@@ -98,7 +99,9 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
   const target = folder.path(folder.name);
   const isNew = replacement.stats === null;
   if (!isNew) await assertReplaceable(target, replacement);
-  const temporary = folder.path(`.burin-${randomBytes(8).toString("hex")}.tmp`);
+  const attributes = isNew ? null : new KeptAttributes({ ...replacement, folder });
+  const name = `.burin-${randomBytes(8).toString("hex")}.tmp`;
+  const temporary = folder.path(name);
   const descriptor = openSync(temporary, TO_FILL, isNew ? 0o666 : 0o600);
   let kept: ReturnType<OnChange> | undefined;
   try {
@@ -107,6 +110,7 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
     const synced = syncLater(descriptor);
     replacement.content.meanwhile?.();
     await synced;
+    if (await attributes?.giveTo(name)) await syncLater(descriptor);
     kept = replacement.onChange?.({
       real: replacement.real,
       present: isNew ? null : target,
@@ -117,6 +121,7 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
     else {
       await assertUnchanged(target, replacement);
       renameSync(temporary, target);
+      await attributes?.settle(descriptor);
     }
     // The name is in place; a system that cannot sync folders has done what it can.
     await syncLater(folder.descriptor).catch(() => {});
@@ -237,6 +242,14 @@ async function holds(descriptor: number, expected: Buffer): Promise<boolean> {
     if (!chunk.subarray(0, count).equals(expected.subarray(at, at + count))) return false;
     at += count;
   }
+}
+
+/** Not for want of a mode bit. */
+function forbidden(file: string): WorkspaceError {
+  return new WorkspaceError(
+    "permission_denied",
+    `No permission for ${file}, whatever its mode says: it or its folder may be marked immutable or append-only (lsattr shows it), or the folder lets only owners replace files. Nothing was written.`,
+  );
 }
 
 /** The file is no longer the one that the change was made for. */

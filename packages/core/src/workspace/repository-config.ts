@@ -1,9 +1,9 @@
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { findHelper, helperPath } from "./helper-program.ts";
 import { isWithin } from "./paths.ts";
 import { waitForOutput } from "./run-process.ts";
 import { lstatOf } from "./sandbox-place.ts";
-import { findProgram } from "./shell-program.ts";
 
 const LONGEST_MS = 1000;
 const MOST_BYTES = 256 * 1024;
@@ -111,13 +111,13 @@ interface Asking {
 
 /** Only commands that start nothing are asked with this; null when git fails. */
 export function askGit(args: readonly string[], { cwd, env }: Asking): string | null {
-  const git = findProgram("git");
+  const git = findHelper("git");
   if (git === null) return null;
   const { output, fault } = waitForOutput(git, args, {
     cwd,
     longestMs: LONGEST_MS,
     env: {
-      PATH: process.env.PATH,
+      PATH: helperPath(),
       LC_ALL: "C",
       GIT_OPTIONAL_LOCKS: "0",
       GIT_NO_LAZY_FETCH: "1",

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { endAtExit } from "./at-exit.ts";
+import { findHelper } from "./helper-program.ts";
 import { linuxProcess, linuxProcesses, type ProcessSource, parsePs } from "./process-table.ts";
 import { killTreeNow, type TreeMarks } from "./process-tree.ts";
 
@@ -32,8 +34,10 @@ const IS_WINDOWS = process.platform === "win32";
  * whole group is. Rejects only when the program cannot be started.
  */
 export function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
-  const { command, args, cwd, env, signal } = request;
-  const child = spawn(command, args, {
+  const { args, cwd, env, signal } = request;
+  const program = findHelper(request.command);
+  if (program === null) return Promise.reject(new Error(`there is no program ${request.command}`));
+  const child = spawn(program, args, {
     cwd,
     env: { ...env },
     stdio: ["ignore", "pipe", "pipe"],
@@ -169,11 +173,14 @@ function listByPs() {
 
 /** Windows keeps the tree itself: one program ends it by the process that stands at its top. */
 export function endWindowsTree(pid: number): void {
-  spawnSync("taskkill", ["/pid", String(pid), "/t", "/f"], { stdio: "ignore", windowsHide: true });
+  const program = join(process.env.SystemRoot ?? "C:\\Windows", "System32", "taskkill.exe");
+  spawnSync(program, ["/pid", String(pid), "/t", "/f"], { stdio: "ignore", windowsHide: true });
 }
 
 /** Runs a short program of the system's own, e.g. to make named pipes. Never rejects. */
-export function succeeds(program: string, args: readonly string[]): Promise<boolean> {
+export function succeeds(name: string, args: readonly string[]): Promise<boolean> {
+  const program = findHelper(name);
+  if (program === null) return Promise.resolve(false);
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: "ignore", windowsHide: true });
     child.on("error", () => resolve(false));

@@ -12,7 +12,8 @@ import type {
   CommandsOptions,
 } from "./command-request.ts";
 import { CommandRun } from "./command-run.ts";
-import { GIT_BESIDE_OTHERS, gitLooking, pathOutside } from "./git-environment.ts";
+import { GIT_BESIDE_OTHERS, gitLooking } from "./git-environment.ts";
+import { leaveOutFolders, pathOutside } from "./helper-program.ts";
 import { OutputPipes } from "./output-pipe.ts";
 import { endLeftBehind, makeTemporary, ProcessLedger } from "./process-ledger.ts";
 import type { ProcessEntry } from "./process-table.ts";
@@ -50,6 +51,7 @@ export class RunningCommands {
 
   constructor(options: CommandsOptions, { shell, outputFolder }: CommandsGround) {
     this.#options = options;
+    leaveOutFolders(options.roots);
     this.#shell = shell;
     this.#outputFolder = outputFolder;
     this.#ledger = new ProcessLedger(options.home, systemProcesses);

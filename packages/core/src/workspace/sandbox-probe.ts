@@ -1,7 +1,7 @@
+import { findHelper, leaveOutFolders } from "./helper-program.ts";
 import type { SandboxLimits, SandboxState } from "./sandbox.ts";
 import { LinuxSandbox } from "./sandbox-linux.ts";
 import { MacSandbox } from "./sandbox-mac.ts";
-import { findProgram } from "./shell-program.ts";
 
 /** Runs a program and says whether it succeeded. */
 export type Succeeds = (program: string, args: readonly string[]) => Promise<boolean>;
@@ -10,9 +10,10 @@ const BUBBLEWRAP_HINT = "install bubblewrap (e.g. apt install bubblewrap)";
 
 /** Finds out, by trying, whether commands can be limited here. */
 export async function probeSandbox(limits: SandboxLimits, succeeds: Succeeds): Promise<SandboxState> {
+  leaveOutFolders(limits.roots);
   switch (process.platform) {
     case "linux": {
-      const program = findProgram("bwrap");
+      const program = findHelper("bwrap");
       if (program === null) return none(`bwrap was not found; ${BUBBLEWRAP_HINT}`);
       const sandbox = new LinuxSandbox(program, limits);
       return (await succeeds(program, sandbox.probe()))

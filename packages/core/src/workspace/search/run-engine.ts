@@ -1,3 +1,4 @@
+import { helperPath } from "../helper-program.ts";
 import { runProcess } from "../run-process.ts";
 import type { Stretch } from "../walk.ts";
 import type { Batch } from "./engine.ts";
@@ -6,7 +7,6 @@ const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /** A child gets what it needs to run and nothing that could change what it does, or that is nobody's business. */
 const BARE_ENVIRONMENT = {
-  PATH: process.env.PATH,
   SystemRoot: process.env.SystemRoot,
   LC_ALL: "C",
   GIT_CONFIG_NOSYSTEM: "1",
@@ -30,7 +30,7 @@ export async function namesFrom(
       command,
       args,
       cwd: folder,
-      env: BARE_ENVIRONMENT,
+      env: { ...BARE_ENVIRONMENT, PATH: helperPath() },
       signal,
       onOutput: (chunk) => {
         chunks.push(chunk);

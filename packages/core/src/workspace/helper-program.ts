@@ -1,0 +1,41 @@
+import { delimiter, isAbsolute } from "node:path";
+import { leadsOutside } from "./command-surroundings.ts";
+import { findProgram, SYSTEM_FOLDERS } from "./shell-program.ts";
+
+/** The roots of every workspace of this process. */
+const projects = new Set<string>();
+const known = new Map<string, string | null>();
+
+/** No helper comes from these folders from now on: a repository must not bring its own `mkfifo` or `git`. */
+export function leaveOutFolders(roots: readonly string[]): void {
+  if (roots.every((root) => projects.has(root))) return;
+  for (const root of roots) projects.add(root);
+  known.clear();
+}
+
+/** The folders of PATH that are no place of the project, so that it cannot bring an `ls` or a `git` of its own. */
+export function pathOutside(path: string, roots: readonly string[]): string {
+  const folders = path.split(delimiter).filter(isAbsolute);
+  const isKept = (folder: string) => SYSTEM_FOLDERS.includes(folder) || leadsOutside(folder, false, roots);
+  return folders.filter(isKept).join(delimiter);
+}
+
+/** PATH for what a helper starts in its turn. */
+export function helperPath(): string {
+  return pathOutside(process.env.PATH ?? "", [...projects]);
+}
+
+/**
+ * Where a program lies that Burin starts by itself; null when there is none outside the projects. Every name
+ * is looked up here: a package runner puts the project's own folder at PATH's front.
+ */
+export function findHelper(name: string): string | null {
+  if (isAbsolute(name)) return name;
+  const key = `${name}\n${process.env.PATH}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const file = process.platform === "win32" ? `${name}.exe` : name;
+  const found = findProgram(file, helperPath());
+  known.set(key, found);
+  return found;
+}
