@@ -206,6 +206,12 @@ const DOUBTS: readonly Doubt[] = [
     old: "one: /^[^\\]+$/,\ntwo: /[\\s*]/,",
     new: "one: /^[^\\]+$/,\ntwo: /[\\s*\\]/,",
   },
+  {
+    doubt: "all is shifted, a line is missing, and only a lone bracket comes after it",
+    content: "{\n      while (next()) {\n         take(1);\n      }\n      count(2);\n}\n",
+    old: "    while (next()) {\n       take(1);\n    }\n  }",
+    new: "    while (next()) {\n       take(2);\n    }\n  }",
+  },
 ];
 
 describe("doubtful edits", () => {

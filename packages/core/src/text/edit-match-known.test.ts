@@ -42,6 +42,12 @@ describe("a placeholder in new_string", () => {
     expect(findEdit({ content: CODE, oldText: old, newText, expected: 1 }).status).toBe("matched");
   });
 
+  it("P2 is seen where a lone bracket comes back further down", () => {
+    const newText = "  ...\n\nfunction b() {\n  five();\n}";
+    const match = findEdit({ content: CODE, oldText: "  four();\n}", newText, expected: 1 });
+    expect(match).toEqual({ status: "omission", placeholder: "..." });
+  });
+
   it("P2 is content when old_string has it as well", () => {
     const content = "a();\n// ... existing code ...\nb();\n";
     const oldText = "a();\n// ... existing code ...\nb();";
@@ -117,6 +123,48 @@ describe("what was wrong before", () => {
 const LONG = `{"a":1,${"b".repeat(50)}:2,"title":"first  value of many","next":3${",x".repeat(200)}}`;
 
 const KNOWN: readonly Row[] = [
+  {
+    what: "a plain sign in a new line, where the file has it both ways",
+    content: "a: 'x',\nb: ‘y’,\nc: 'z',\n",
+    old: "a: 'x',\nb: 'y',\nc: 'z',",
+    new: "a: 'x',\nb: 'y',\nn: 'w',\nc: 'z',",
+    result: "a: 'x',\nb: ‘y’,\nn: 'w',\nc: 'z',\n",
+  },
+  {
+    what: "a sign in a new line, where one line of the file has its entity",
+    content: "one(a->b);\ntwo(a-&gt;b);\n",
+    old: "one(a->b);\ntwo(a->b);",
+    new: "one(a->b);\nhalf(a->b);\ntwo(a->b);",
+    result: "one(a->b);\nhalf(a->b);\ntwo(a-&gt;b);\n",
+  },
+  {
+    what: "diff markers on every line",
+    content: "one();\ntwo();\nthree();\n",
+    old: "-one();\n-two();\n-three();",
+    new: "+one();\n+2();\n+three();",
+    result: "one();\n2();\nthree();\n",
+  },
+  {
+    what: "one of two copies, of which the other is indented otherwise in all lines",
+    content: "one(’a’);\ntwo(2);\nx();\n      one('a');\n      two(2);\n",
+    old: "one('a');\ntwo(2);",
+    new: "one('a');\ntwo(3);",
+    result: "one(’a’);\ntwo(3);\nx();\n      one('a');\n      two(2);\n",
+  },
+  {
+    what: "a text shifted as a whole that begins with one of two brackets",
+    content: "    }\n  }\n\n  func write() {\n    try()\n  }\n",
+    old: "    }\n\n    func write() {\n        try()\n    }",
+    new: "    }\n\n    func write() {\n        lock()\n        try()\n    }",
+    result: "    }\n  }\n\n  func write() {\n    lock()\n    try()\n  }\n",
+  },
+  {
+    what: "the end of a changed line without its blanks",
+    content: "one();\nif(a) { // go\t\ntwo();\n",
+    old: "one();\nif(a) { // go\ntwo();",
+    new: "one();\nif (a) { // go\ntwo();",
+    result: "one();\nif (a) { // go\ntwo();\n",
+  },
   {
     what: "full-width signs",
     content: "call(a,b);\nend();\n",

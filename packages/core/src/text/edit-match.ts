@@ -20,6 +20,7 @@ import { type ClosestRegion, closestRegion } from "./edit-match/closest.ts";
 import { findElided } from "./edit-match/elided.ts";
 import { findExactly, lineEndAt, lineOf, type Replacement, withLineEnd } from "./edit-match/exact.ts";
 import type { Depth } from "./edit-match/fold.ts";
+import { isOneToOne } from "./edit-match/lines.ts";
 import { type MergedLine, mergeLines } from "./edit-match/merge.ts";
 import {
   FoldedFile,
@@ -211,13 +212,32 @@ function chosen({ content, expected }: EditRequest, candidates: readonly Candida
   );
 }
 
-/** Blanks at a line's end tell no two places apart. */
+/** By its mistakes, or by the lines that have some; blanks at a line's end tell no two places apart. */
 function isSurer(one: Candidate, other: Candidate): boolean {
   const isSamePlace = one.place.start === other.place.start && one.place.end === other.place.end;
+  if (!isSamePlace && one.reading === other.reading && !isSlip(one) && !isSlip(other)) {
+    const [lines, more] = [linesApart(one.place.sides), linesApart(other.place.sides)];
+    if (lines.size < more.size && [...lines].every((at) => more.has(at))) return true;
+  }
   const counted = ({ mistakes }: Candidate) =>
     [...mistakes].filter((name) => isSamePlace || name !== "trailing blanks");
   const [own, foreign] = [counted(one), counted(other)];
   return own.length < foreign.length && own.every((name) => other.mistakes.has(name));
+}
+
+function isSlip({ mistakes }: Candidate): boolean {
+  return mistakes.has("a typo") || mistakes.has("a line left out");
+}
+
+/** The lines of the old text that are otherwise in the file. */
+function linesApart({ oldLines, fileLines, blocks }: Place["sides"]): Set<number> {
+  const lines = new Set<number>();
+  for (const block of blocks) {
+    const isSame =
+      isOneToOne(block) && oldLines[block.oldFrom]?.trimEnd() === fileLines[block.fileFrom]?.trimEnd();
+    for (let at = block.oldFrom; !isSame && at < block.oldTo; at += 1) lines.add(at);
+  }
+  return lines;
 }
 
 /** What all readings write at one place. */

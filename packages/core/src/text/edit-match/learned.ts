@@ -207,6 +207,8 @@ class SignMap {
   #meant(body: string, start: number, written: string): string | undefined {
     const known = this.#known.get(keyOfSign(body, start, written));
     if (known !== undefined) {
+      // The file has it both ways: the model knows how to write it.
+      if (known.has(written) && this.#mayStay(written)) return written;
       const [inFile] = known;
       return known.size === 1 && !this.#isLonger(written, inFile) ? inFile : undefined;
     }
@@ -214,6 +216,10 @@ class SignMap {
     if (this.#plain.has(plain)) return plain;
     if (/[\uff01-\uff5e]/.test(written) && this.#changesFullWidth) return written.normalize("NFKC");
     return this.#isSuspect(written) ? undefined : written;
+  }
+
+  #mayStay(written: string): boolean {
+    return /^[!-~]$/.test(written) && (this.#depth === "signs" || this.#depth === "entities");
   }
 
   /** What was lost in one place may be right in another, where nobody has seen the file's way. */

@@ -217,7 +217,8 @@ function keptLine(line: Required<Triple>, learned: Learned, depth: Depth): strin
   const [old, file, fresh] = [partsOf(line.old), partsOf(line.file), partsOf(line.fresh)];
   const indent = indentOf(line, learned);
   const body = old.body === file.body ? bodyOf(line, learned, depth) : file.body;
-  const isKept = fresh.trail === old.trail && indent === file.indent;
+  const isSame = fresh.body === old.body || fresh.body === file.body;
+  const isKept = isSame && fresh.trail === old.trail && indent === file.indent;
   const trail = isKept ? file.trail : learned.trail(fresh.trail);
   return indent === undefined || body === undefined ? undefined : indent + body + trail;
 }

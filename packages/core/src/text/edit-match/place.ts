@@ -36,7 +36,7 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
   return {
     oldLines: oldLines.slice(oldHead, oldLines.length - oldTail),
     newLines: newLines.slice(Math.min(oldHead, newHead), newLines.length - Math.min(oldTail, newTail)),
-    above: Math.max(0, oldHead - newHead),
+    above: oldHead > newHead ? oldHead : 0,
     below: oldTail > newTail ? Math.max(0, oldTail - 1) : 0,
     takesEnd: false,
   };
@@ -179,8 +179,13 @@ const FEW_SIGNS = 3;
 function isOffAtEdge(
   content: string,
   { start, end }: Stretch,
-  { oldLines, fileLines, depth }: Sides,
+  { oldLines, fileLines, blocks, depth }: Sides,
 ): boolean {
+  const isShifted = blocks.filter(isOneToOne).every(({ oldFrom, fileFrom }) => {
+    const [old, file] = [oldLines[oldFrom] ?? "", fileLines[fileFrom] ?? ""];
+    return isBlank(old) || partsOf(old).indent !== partsOf(file).indent;
+  });
+  if (isShifted) return false;
   const above = content.slice(content.lastIndexOf("\n", start - 2) + 1, Math.max(0, start - 1));
   const below = /^\r?\n([^\n]*)/.exec(content.slice(end, end + 200))?.[1] ?? "";
   return [

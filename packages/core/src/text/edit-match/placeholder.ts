@@ -29,10 +29,17 @@ export function placeholderIn(oldText: string, newText: string): string | undefi
   return undefined;
 }
 
-/** How many lines of the old text, blank ones apart, went where the new text has this one. */
+/**
+ * How many lines of the old text, blank ones apart, went where the new text has this one: up to the next lines that
+ * were kept, but a lone bracket further off may be any.
+ */
 function goneAt(oldLines: readonly string[], kept: Int32Array, at: number): number {
-  const from = kept.subarray(0, at).findLast((old) => old >= 0) ?? -1;
-  const to = kept.subarray(at).find((old) => old >= 0) ?? oldLines.length;
+  const bounds = [...kept.keys()].filter((fresh) => {
+    const old = kept[fresh] ?? -1;
+    return old >= 0 && (Math.abs(fresh - at) === 1 || /\w{3}/.test(oldLines[old] ?? ""));
+  });
+  const from = kept[bounds.findLast((fresh) => fresh < at) ?? -1] ?? -1;
+  const to = kept[bounds.find((fresh) => fresh > at) ?? -1] ?? oldLines.length;
   return oldLines.slice(from + 1, to).filter((line) => !isBlank(line)).length;
 }
 

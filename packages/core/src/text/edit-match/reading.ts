@@ -33,7 +33,8 @@ const REPAIRS: readonly Repair[] = [
   { name: "escapes", read: (text) => unescaped(text, /\\(["'`\\])/g) },
   {
     name: "escapes",
-    read: (text) => (text.trim().includes("\n") ? undefined : unescaped(text, /\\([ntr"'`\\/])/g)),
+    read: (text) =>
+      text.trim().includes("\n") ? text.replaceAll("\\t", "\t") : unescaped(text, /\\([ntr"'`\\/])/g),
   },
   { name: "escapes", read: (text) => text.replaceAll("\\t", "\t") },
   { name: "HTML entities", read: decodeEntities },
@@ -81,9 +82,11 @@ function furtherReadings(one: Reading, leaveOut: readonly string[]): Reading[] {
 }
 
 /** The new text has the mistake as well when it is nearer to the old text with it than to the one without it. */
-function newTextsOf({ oldText, newText }: Reading, read: string, { read: repair }: Repair): string[] {
+function newTextsOf({ oldText, newText }: Reading, read: string, { name, read: repair }: Repair): string[] {
   const fresh = repair(newText, "new");
   if (fresh === undefined || fresh === newText) return [newText];
+  // The two texts have other markers.
+  if (name === "diff markers") return [fresh];
   const [withIt, without] = [nearness(newText, oldText, read), nearness(newText, read, oldText)];
   if (withIt === without) return [fresh, newText];
   return withIt > without ? [fresh] : [newText];

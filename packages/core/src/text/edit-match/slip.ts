@@ -100,6 +100,16 @@ function isSlip(word: string, right: string): boolean {
 function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
   const [from, to] = [lines[first], lines[first + keys.length]];
   if (keys.length < 3 || !from || !to) return undefined;
+  const said = search.said.oldLines.filter((line) => !isBlank(line));
+  const isLetterByLetter = (from: number, to: number, by: number) =>
+    said.slice(from, to).every((line, index) => {
+      const there = lines[first + from + index + by];
+      return there && line.trimEnd() === search.content.slice(there.start, there.end).trimEnd();
+    });
+  // A lone bracket before it, or after it, may be any; unless it stands where it is said to.
+  const isKnown = (from: number, to: number, by: number) =>
+    /\w{3}/.test(keys.slice(from, to).join(" ")) || isLetterByLetter(from, to, by);
+  if (!isKnown(0, at, 0) || !isKnown(at, keys.length, 1)) return undefined;
   return slipPlace(
     search,
     { start: from.start, end: to.end },
