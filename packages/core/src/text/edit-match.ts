@@ -183,7 +183,7 @@ function candidatesOf({ content, leaveOut = [] }: EditRequest, { readings, depth
 }
 
 /** Nothing when the places are clear, but not what is to be written there. */
-function chosen({ content, expected }: EditRequest, candidates: readonly Candidate[]): EditMatch | undefined {
+function chosen({ content, expected, oldText, newText }: EditRequest, candidates: readonly Candidate[]): EditMatch | undefined {
   const best = candidates.filter((one) => !candidates.some((other) => isSurer(other, one)));
   const places = new Map<string, Candidate[]>();
   for (const candidate of best) {
@@ -203,6 +203,12 @@ function chosen({ content, expected }: EditRequest, candidates: readonly Candida
   }
   const replacements = sorted.map((readings) => agreed(content, readings));
   if (replacements.some((one) => one === undefined)) return undefined;
+  const bare = (text: string) => text.replace(/\s+/g, "");
+  const isBlankOnly = replacements.every(
+    (one) => one && bare(content.slice(one.start, one.end)) === bare(one.text),
+  );
+  // All but some blanks is there already.
+  if (isBlankOnly && bare(oldText) !== bare(newText)) return undefined;
   const mistakes = new Set(sorted.flatMap(([one]) => [...(one?.mistakes ?? [])]));
   const stage = mistakes.size === 0 ? "line endings" : [...mistakes].join(", ");
   return matched(
@@ -245,10 +251,19 @@ function agreed(content: string, candidates: readonly Candidate[]): Replacement 
   const texts = new Map<string, Replacement | undefined>();
   for (const { place, takesEnd } of candidates) {
     const merged = place.isOpen ? undefined : mergeLines(place.sides);
-    const replacement = merged === undefined ? undefined : written(content, place, { merged, takesEnd });
+    const replacement = merged === undefined || doublesLine(content, place, merged) ? undefined : written(content, place, { merged, takesEnd });
     texts.set(JSON.stringify(replacement), replacement);
   }
   return texts.size === 1 ? [...texts.values()][0] : undefined;
+}
+
+/** Whether a line that comes at the edge stands there already: then the old text lacks it. */
+function doublesLine(content: string, { start, end }: Place, merged: readonly MergedLine[]): boolean {
+  const above = content.slice(content.lastIndexOf("\n", start - 2) + 1, Math.max(0, start - 1));
+  const below = /^\r?\n([^\n]*)/.exec(content.slice(end, end + 1000))?.[1];
+  const isNew = (line: MergedLine | undefined, beside = "") =>
+    line !== undefined && line.like === undefined && line.text === beside.trimEnd() && /\w{3}/.test(beside);
+  return isNew(merged[0], above) || isNew(merged.at(-1), below);
 }
 
 /** The lines with their ends, without what stays as it is at either side. */

@@ -18,9 +18,11 @@ export interface Learned {
   signs(body: string): string | undefined;
   /** Blanks at the end of a line, which never contradict: where they do, they stay. */
   trail(trail: string): string;
+  /** Whether the new text is indented like the file: then a line that is not was moved on purpose. */
+  readonly isAsFile: boolean;
 }
 
-export function learn(triples: readonly Triple[], depth: Depth): Learned {
+export function learn(triples: readonly Triple[], newLines: readonly string[], depth: Depth): Learned {
   const parts = triples.map(({ old, file, fresh }) => ({
     old: partsOf(old),
     file: partsOf(file),
@@ -29,6 +31,7 @@ export function learn(triples: readonly Triple[], depth: Depth): Learned {
   const indents = mannerOf(parts, "indent");
   const signs = mannerOf(parts, "body");
   const indentMap = new IndentMap(parts.filter(({ old }) => old.body !== ""));
+  const showsOld = newLines.some((line) => line.trim() !== "" && indentMap.isSaid(partsOf(line).indent));
   const signMap = new SignMap(parts, depth);
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
@@ -36,18 +39,21 @@ export function learn(triples: readonly Triple[], depth: Depth): Learned {
     indent: (fresh, from) => {
       if (from !== undefined && fresh === from.old && indents !== "as file") return from.file;
       if (from !== undefined && fresh === from.file && indents === "as file") return from.file;
-      return applied(indents, fresh, () => indentMap.apply(fresh));
+      const mapped = applied(indents, fresh, () => indentMap.apply(fresh));
+      const isOpen = indents === "unshown" && mapped !== fresh && !indentMap.isSaid(fresh);
+      return isOpen && (indentMap.isInFile(fresh) || !showsOld) ? undefined : mapped;
     },
     signs: (body) => applied(signs, body, () => signMap.apply(body)),
     trail: (trail) => {
       const [inFile = trail, ...more] = trails.get(trail) ?? [];
       return trail === "" || more.length > 0 ? trail : inFile;
     },
+    isAsFile: indents === "as file",
   };
 }
 
 /** Whether the new text is written like the old one, or like the file. */
-type Manner = "as old" | "as file" | "mixed";
+type Manner = "as old" | "as file" | "mixed" | "unshown";
 
 interface TripleParts {
   readonly old: LineParts;
@@ -63,7 +69,7 @@ function mannerOf(parts: readonly TripleParts[], part: "indent" | "body"): Manne
     if (toOld === toFile) return [];
     return [toOld > toFile ? "as old" : "as file"];
   });
-  const [first = "as old", last = first] = [shown[0], shown.at(-1)];
+  const [first = "unshown", last = first] = [shown[0], shown.at(-1)];
   return first === last ? first : "mixed";
 }
 
@@ -106,6 +112,14 @@ class IndentMap {
     this.#isPartly = pairs.some(({ old, file }) => old === file);
     const rules = shift === undefined ? [(indent: string) => indent] : indentRules(shift);
     this.#rules = rules.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
+  }
+
+  isSaid(indent: string): boolean {
+    return this.#known.has(indent);
+  }
+
+  isInFile(indent: string): boolean {
+    return [...this.#known.values()].some((files) => files.has(indent));
   }
 
   /** Lines keep their indentation unless all lines were shifted alike. */
@@ -154,6 +168,9 @@ function addTo(map: Map<string, Set<string>>, key: string, value: string): void 
 const QUOTES = /^["'`]$/;
 const BEFORE_OPENING = /[\s([{<=:,]/;
 
+/** Where signs are more likely to have lost an escape than elsewhere. */
+const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]/;
+
 class SignMap {
   readonly #known = new Map<string, Set<string>>();
   /** Plain signs that the file has where the model wrote one that looks like it. */
@@ -164,6 +181,8 @@ class SignMap {
   #changesLookAlikes = false;
   #changesAny = false;
   #losesSigns = false;
+  /** How the file has accents, where the model wrote them otherwise. */
+  #form: "NFC" | "NFD" | undefined;
 
   constructor(parts: readonly TripleParts[], depth: Depth) {
     this.#depth = depth;
@@ -176,6 +195,8 @@ class SignMap {
       addTo(this.#known, keyOfSign(old, start, written), inFile);
       if (written === inFile) continue;
       this.#changesAny = true;
+      if (written.normalize("NFC") === inFile.normalize("NFC"))
+        this.#form = inFile === inFile.normalize("NFC") ? "NFC" : "NFD";
       if (/["'`‘’“”]/.test(written + inFile)) this.#changesQuotes = true;
       if (/[\uff01-\uff5e]/.test(written)) this.#changesFullWidth = true;
       if (isLookAlike(written)) this.#changesLookAlikes = true;
@@ -186,11 +207,13 @@ class SignMap {
 
   apply(body: string): string | undefined {
     if (!this.#changesAny) return body;
+    if (this.#depth !== "entities" && this.#losesSigns && PATTERN.test(body)) return undefined;
     const folded = fold(body, this.#depth);
     const pieces: string[] = [];
     let done = 0;
     for (let unit = 0; unit < folded.length; unit += 1) {
       const start = folded.starts[unit] ?? 0;
+      while (/^\p{M}/u.test(body.slice(folded.ends[unit] ?? 0))) unit += 1;
       const end = folded.ends[unit] ?? 0;
       const written = body.slice(start, end);
       if (written.trim() === "") continue;
@@ -212,6 +235,8 @@ class SignMap {
       const [inFile] = known;
       return known.size === 1 && !this.#isLonger(written, inFile) ? inFile : undefined;
     }
+    if (this.#form !== undefined && written.normalize("NFD") !== written.normalize("NFC"))
+      return written.normalize(this.#form);
     const plain = isLookAlike(written) ? foldedText(fold(written, "signs")) : "";
     if (this.#plain.has(plain)) return plain;
     if (/[\uff01-\uff5e]/.test(written) && this.#changesFullWidth) return written.normalize("NFKC");

@@ -109,19 +109,24 @@ function blankBlocks(block: Block): Block[] {
   }));
 }
 
+/** Written as in the file, where the old text has it otherwise. */
+const AS_FILE = 4;
 const SAME = 3;
 const ALIKE = 2;
 const MOST_COMPARED = 4_000_000;
+
+export interface Texts {
+  readonly oldLines: readonly string[];
+  readonly newLines: readonly string[];
+  /** By the index of an old line, the line of the file that it is otherwise. */
+  readonly fileOf?: ReadonlyMap<number, string>;
+}
 
 /**
  * For each line of the new text the line of the old one that it is, or -1: the most lines that can be kept, and of
  * those as many as can be letter by letter. Nothing when the texts are too long to be compared so.
  */
-export function keptLines(
-  oldLines: readonly string[],
-  newLines: readonly string[],
-  depth: Depth,
-): Int32Array | undefined {
+export function keptLines({ oldLines, newLines, fileOf }: Texts, depth: Depth): Int32Array | undefined {
   const kept = new Int32Array(newLines.length).fill(-1);
   let head = 0;
   const most = Math.min(oldLines.length, newLines.length);
@@ -132,28 +137,34 @@ export function keptLines(
   const one = oldLines.slice(head, oldLines.length - tail);
   const other = newLines.slice(head, newLines.length - tail);
   if (one.length * other.length > MOST_COMPARED) return undefined;
-  for (const [oldAt, newAt] of commonLines(one, other, depth)) kept[head + newAt] = head + oldAt;
-  return kept;
-}
-
-function commonLines(one: readonly string[], other: readonly string[], depth: Depth): [number, number][] {
   const [oneKeys, otherKeys] = [one, other].map((lines) => lines.map((line) => keyOf(line, depth)));
-  const width = other.length + 1;
-  const scores = new Int32Array((one.length + 1) * width);
   const worth = (i: number, j: number) => {
+    if (fileOf?.get(head + i) === other[j] && other[j] !== undefined) return AS_FILE;
     if (one[i] === other[j]) return SAME;
     return oneKeys?.[i] === otherKeys?.[j] ? ALIKE : 0;
   };
+  const found = commonLines(one.length, other.length, worth);
+  for (const [oldAt, newAt] of found) kept[head + newAt] = head + oldAt;
+  return kept;
+}
+
+function commonLines(
+  one: number,
+  other: number,
+  worth: (i: number, j: number) => number,
+): [number, number][] {
+  const width = other + 1;
+  const scores = new Int32Array((one + 1) * width);
   const at = (i: number, j: number) => scores[i * width + j] ?? 0;
-  for (let i = one.length - 1; i >= 0; i -= 1) {
-    for (let j = other.length - 1; j >= 0; j -= 1) {
+  for (let i = one - 1; i >= 0; i -= 1) {
+    for (let j = other - 1; j >= 0; j -= 1) {
       const both = worth(i, j);
       const met = both === 0 ? 0 : both + at(i + 1, j + 1);
       scores[i * width + j] = Math.max(met, at(i + 1, j), at(i, j + 1));
     }
   }
   const pairs: [number, number][] = [];
-  for (let i = 0, j = 0; i < one.length && j < other.length; ) {
+  for (let i = 0, j = 0; i < one && j < other; ) {
     const both = worth(i, j);
     if (both > 0 && at(i, j) === both + at(i + 1, j + 1)) pairs.push([i++, j++]);
     else if (at(i, j) === at(i + 1, j)) i += 1;

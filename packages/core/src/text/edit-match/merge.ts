@@ -34,7 +34,7 @@ interface Hunk {
  * as the new text has it, after what was learned from the whole edit. Nothing when the texts do not say which is which.
  */
 export function mergeLines(sides: Sides): MergedLine[] | undefined {
-  const kept = keptLines(sides.oldLines, sides.newLines, sides.depth);
+  const kept = keptLines({ ...sides, fileOf: linesApart(sides) }, sides.depth);
   if (kept === undefined) return undefined;
   const newOf = new Int32Array(sides.oldLines.length).fill(-1);
   kept.forEach((old, fresh) => {
@@ -44,7 +44,7 @@ export function mergeLines(sides: Sides): MergedLine[] | undefined {
   if (steps === undefined) return undefined;
   const partners = steps.flatMap((step) => ("hunk" in step ? [...partnersOf(sides, step.hunk)] : []));
   const partnerOf = new Map(partners);
-  const learned = learn(triplesOf(sides, newOf, partnerOf), sides.depth);
+  const learned = learn(triplesOf(sides, newOf, partnerOf), sides.newLines, sides.depth);
   const merged: MergedLine[] = [];
   for (const step of steps) {
     const lines =
@@ -55,6 +55,19 @@ export function mergeLines(sides: Sides): MergedLine[] | undefined {
     merged.push(...lines);
   }
   return merged;
+}
+
+/** The lines of the file that the old text has otherwise. */
+function linesApart({ blocks, oldLines, fileLines }: Sides): Map<number, string> {
+  const apart = blocks.filter(
+    (block) => isOneToOne(block) && !isBlank(oldLines[block.oldFrom] ?? "") && block.isElided !== true,
+  );
+  return new Map(
+    apart.flatMap(({ oldFrom, fileFrom }) => {
+      const line = fileLines[fileFrom];
+      return line === undefined || line === oldLines[oldFrom] ? [] : [[oldFrom, line]];
+    }),
+  );
 }
 
 type Step = { readonly kept: Block } | { readonly hunk: Hunk };
@@ -213,7 +226,10 @@ function keptBlock(sides: Sides, block: Block, { newOf, learned }: KeptParts): M
 
 /** Each part of the line is the file's unless the new text has another one than both. */
 function keptLine(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
-  if (line.fresh === line.old) return line.file;
+  if (line.fresh === line.old) {
+    const isMoved = learned.isAsFile && partsOf(line.old).indent !== partsOf(line.file).indent;
+    return isMoved ? undefined : line.file;
+  }
   const [old, file, fresh] = [partsOf(line.old), partsOf(line.file), partsOf(line.fresh)];
   const indent = indentOf(line, learned);
   const body = old.body === file.body ? bodyOf(line, learned, depth) : file.body;

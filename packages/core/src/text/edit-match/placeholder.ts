@@ -19,7 +19,7 @@ export function placeholderIn(oldText: string, newText: string): string | undefi
   if (suspects.length === 0) return undefined;
   const oldLines = oldText.split(/\r?\n/);
   const left = oldLines.map((line) => line.trim());
-  const kept = keptLines(oldLines, newLines, "signs");
+  const kept = keptLines({ oldLines, newLines }, "signs");
   for (const { at, kind, line } of suspects) {
     const known = left.indexOf(line);
     if (known >= 0) left.splice(known, 1);
