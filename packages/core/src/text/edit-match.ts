@@ -183,7 +183,10 @@ function candidatesOf({ content, leaveOut = [] }: EditRequest, { readings, depth
 }
 
 /** Nothing when the places are clear, but not what is to be written there. */
-function chosen({ content, expected, oldText, newText }: EditRequest, candidates: readonly Candidate[]): EditMatch | undefined {
+function chosen(
+  { content, expected, oldText, newText }: EditRequest,
+  candidates: readonly Candidate[],
+): EditMatch | undefined {
   const best = candidates.filter((one) => !candidates.some((other) => isSurer(other, one)));
   const places = new Map<string, Candidate[]>();
   for (const candidate of best) {
@@ -251,7 +254,10 @@ function agreed(content: string, candidates: readonly Candidate[]): Replacement 
   const texts = new Map<string, Replacement | undefined>();
   for (const { place, takesEnd } of candidates) {
     const merged = place.isOpen ? undefined : mergeLines(place.sides);
-    const replacement = merged === undefined || doublesLine(content, place, merged) ? undefined : written(content, place, { merged, takesEnd });
+    const replacement =
+      merged === undefined || doublesLine(content, place, merged)
+        ? undefined
+        : written(content, place, { merged, takesEnd });
     texts.set(JSON.stringify(replacement), replacement);
   }
   return texts.size === 1 ? [...texts.values()][0] : undefined;

@@ -66,7 +66,7 @@ export class Edit extends BaseTool<EditParams> {
   readonly displayName = "Edit";
   readonly kind = "edit";
   readonly description =
-    "Replaces text in a file. old_string must be the file's own text, exactly, blanks and indentation included, with at least 3 lines of context before and after so that it means one place. With an empty old_string a new file is made. For several places give edits: all are made, or none. Returns the changed lines.";
+    "Replaces text in a file. old_string must be the file's own text, exactly, white space included, with at least 3 lines of context before and after, so that it is unique. An empty old_string makes a new file. edits changes several places, all or none. Returns the changed lines.";
   readonly parameterSchema: JsonSchema = {
     type: "object",
     properties: {

@@ -41,11 +41,11 @@ const telling = () => import("../workspace/command-report.ts");
 const ACTIONS = ["list", "output", "stop"];
 
 const PARAMETERS: Record<string, JsonSchema> = {
-  command: { type: "string", description: "The command, exactly as the shell shall run it." },
-  description: { type: "string", description: "What it does, in a few words, for the person." },
+  command: { type: "string", description: "The command for the shell." },
+  description: { type: "string", description: "What it does, in a few words." },
   directory: {
     type: "string",
-    description: "Where to run it; relative counts from the root. Default: the root.",
+    description: "Where to run it. Default: the root.",
   },
   timeout: {
     type: "integer",
@@ -79,7 +79,7 @@ const PARAMETERS: Record<string, JsonSchema> = {
 const WITH_TERMINAL: Record<string, JsonSchema> = {
   terminal: {
     type: "boolean",
-    description: "Gives the command a terminal, for programs that do not work without one.",
+    description: "Give it a terminal; for programs that need one.",
   },
   action: {
     type: "string",

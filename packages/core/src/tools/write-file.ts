@@ -39,7 +39,7 @@ export class WriteFile extends BaseTool<WriteFileParams> {
     type: "object",
     properties: {
       file_path: { type: "string", minLength: 1, description: "Absolute path of the file." },
-      content: { type: "string", description: "All that the file shall hold." },
+      content: { type: "string", description: "The complete content of the file." },
     },
     required: ["file_path", "content"],
     additionalProperties: false,
