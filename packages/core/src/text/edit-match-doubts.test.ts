@@ -207,6 +207,18 @@ const DOUBTS: readonly Doubt[] = [
     new: "one: /^[^\\]+$/,\ntwo: /[\\s*\\]/,",
   },
   {
+    doubt: "a line that comes last stands there already",
+    content: "/**\n */\nfunction f(a) {\n    const all = list();\n\n    go();\n",
+    old: "/**\\n */\\nfunction f(a) {\\n",
+    new: "/**\n */\nfunction f(b) {\n    const all = list();\n",
+  },
+  {
+    doubt: "the new text is indented neither like the old one nor like the file",
+    content: "x {\n    one: A;\n    two: B;\n    last: C;\n",
+    old: "          one: A;\n          two: B;\n          last: C;",
+    new: "      one: A;\n      two?: B;\n      last: C;",
+  },
+  {
     doubt: "all is shifted, a line is missing, and only a lone bracket comes after it",
     content: "{\n      while (next()) {\n         take(1);\n      }\n      count(2);\n}\n",
     old: "    while (next()) {\n       take(1);\n    }\n  }",

@@ -138,6 +138,13 @@ const KNOWN: readonly Row[] = [
     result: "one(a->b);\nhalf(a->b);\ntwo(a-&gt;b);\n",
   },
   {
+    what: "an accent of two code points in a new line, where the file has one",
+    content: "vär a = 1;\nend();\n",
+    old: "va\u0308r a = 1;\nend();",
+    new: "va\u0308r a = 1;\nma\u0308r();\nend();",
+    result: "vär a = 1;\nmär();\nend();\n",
+  },
+  {
     what: "diff markers on every line",
     content: "one();\ntwo();\nthree();\n",
     old: "-one();\n-two();\n-three();",

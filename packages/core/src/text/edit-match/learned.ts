@@ -171,6 +171,12 @@ const BEFORE_OPENING = /[\s([{<=:,]/;
 /** Where signs are more likely to have lost an escape than elsewhere. */
 const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]/;
 
+function formOf(written: string, inFile: string): "NFC" | "NFD" | undefined {
+  const composed = inFile.normalize("NFC");
+  if (written.normalize("NFC") !== composed) return undefined;
+  return inFile === composed ? "NFC" : "NFD";
+}
+
 class SignMap {
   readonly #known = new Map<string, Set<string>>();
   /** Plain signs that the file has where the model wrote one that looks like it. */
@@ -195,8 +201,7 @@ class SignMap {
       addTo(this.#known, keyOfSign(old, start, written), inFile);
       if (written === inFile) continue;
       this.#changesAny = true;
-      if (written.normalize("NFC") === inFile.normalize("NFC"))
-        this.#form = inFile === inFile.normalize("NFC") ? "NFC" : "NFD";
+      this.#form ??= formOf(written, inFile);
       if (/["'`‘’“”]/.test(written + inFile)) this.#changesQuotes = true;
       if (/[\uff01-\uff5e]/.test(written)) this.#changesFullWidth = true;
       if (isLookAlike(written)) this.#changesLookAlikes = true;

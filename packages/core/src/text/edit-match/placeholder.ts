@@ -1,5 +1,5 @@
 import { omission } from "../omission-placeholder.ts";
-import { isBlank, keptLines } from "./lines.ts";
+import { isBlank, keptLines, type Texts } from "./lines.ts";
 
 const DOTS = /^(?:\.{3}|…)$/;
 /** Dots alone may well stand for themselves where they come for a single line. */
@@ -24,19 +24,21 @@ export function placeholderIn(oldText: string, newText: string): string | undefi
     const known = left.indexOf(line);
     if (known >= 0) left.splice(known, 1);
     else if (kind === "certain" || kept === undefined) return line;
-    else if (goneAt(oldLines, kept, at) >= LEAST_GONE || skipsLines(oldLines, newLines, at)) return line;
+    else if (goneAt({ oldLines, newLines }, kept, at) >= LEAST_GONE || skipsLines(oldLines, newLines, at))
+      return line;
   }
   return undefined;
 }
 
 /**
  * How many lines of the old text, blank ones apart, went where the new text has this one: up to the next lines that
- * were kept, but a lone bracket further off may be any.
+ * were kept. A lone bracket further off may be any, and so may each line where the dots are a comment.
  */
-function goneAt(oldLines: readonly string[], kept: Int32Array, at: number): number {
+function goneAt({ oldLines, newLines }: Texts, kept: Int32Array, at: number): number {
+  const isNaked = DOTS.test(newLines[at]?.trim() ?? "");
   const bounds = [...kept.keys()].filter((fresh) => {
     const old = kept[fresh] ?? -1;
-    return old >= 0 && (Math.abs(fresh - at) === 1 || /\w{3}/.test(oldLines[old] ?? ""));
+    return old >= 0 && (Math.abs(fresh - at) === 1 || (isNaked && /\w{3}/.test(oldLines[old] ?? "")));
   });
   const from = kept[bounds.findLast((fresh) => fresh < at) ?? -1] ?? -1;
   const to = kept[bounds.find((fresh) => fresh > at) ?? -1] ?? oldLines.length;

@@ -22,10 +22,8 @@ const REPAIRS: readonly Repair[] = [
   { name: "code fences", read: (text) => withoutFence(text)?.concat("\n") },
   { name: "line numbers", read: (...said) => withoutNumbers(said, /^(?: *L?\d+ ?(?:→|\||\t)| *L?\d+:)/) },
   { name: "line numbers", read: (...said) => withoutNumbers(said, /^(?: *L?\d+ ?[:|] )/) },
-  {
-    name: "diff markers",
-    read: (text, side) => withoutMarkers(text, side) ?? text.replace(side === "old" ? /^-/gm : /^\+/gm, ""),
-  },
+  { name: "diff markers", read: withoutMarkers },
+  { name: "diff markers", read: (text, side) => text.replace(side === "old" ? /^-/gm : /^\+/gm, "") },
   { name: "escapes", read: (text) => text.replace(/\\(["'`$])/g, "$1") },
   { name: "escapes", read: (text) => text.replaceAll('\\"', '"') },
   { name: "escapes", read: (text) => text.replaceAll("\\\\", "\\") },
@@ -83,6 +81,9 @@ function furtherReadings(one: Reading, leaveOut: readonly string[]): Reading[] {
 
 /** The new text has the mistake as well when it is nearer to the old text with it than to the one without it. */
 function newTextsOf({ oldText, newText }: Reading, read: string, { name, read: repair }: Repair): string[] {
+  // A line that stays has no marker.
+  const isKept = (line: string) => line.startsWith("-") && oldText.split("\n").includes(line);
+  if (name === "diff markers" && newText.split("\n").some(isKept)) return [];
   const fresh = repair(newText, "new");
   if (fresh === undefined || fresh === newText) return [newText];
   // The two texts have other markers.
