@@ -27,7 +27,7 @@ export function soundTool(tool: Tool): Tool {
     validateToolParams: (params) => fault(atOnce("validateToolParams", tool.validateToolParams(params))),
     getDescription: (params) => sentence(atOnce("getDescription", tool.getDescription(params))),
     shouldConfirmExecute: async (params, signal) => question(await tool.shouldConfirmExecute(params, signal)),
-    execute: async (params, signal, onUpdate, ...more) => {
+    execute: async (...[params, signal, onUpdate, ...more]: Parameters<Tool["execute"]>) => {
       const shown = (display: ToolDisplay) => {
         if (typeof display === "string" || isPlainJson(display)) onUpdate?.(display);
       };
