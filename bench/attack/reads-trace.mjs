@@ -7,10 +7,12 @@ const SYSTEM =
 const WRITABLE = /^\/dev\/(?:null|tty|pts\/.*|stdout|stderr|fd\/.*)$|^\/proc\/self\/fd\/|^pipe:|^socket:/;
 const WRITES = /\bO_(?:WRONLY|RDWR|CREAT|TRUNC|APPEND|TMPFILE)\b/;
 const CHANGES = new Set(
-  "creat unlink unlinkat rename renameat renameat2 mkdir mkdirat rmdir link linkat symlink symlinkat mknod mknodat truncate ftruncate chmod fchmodat chown lchown fchownat setxattr lsetxattr removexattr utimensat utime utimes mount umount2".split(
+  "creat unlink unlinkat rename renameat renameat2 mkdir mkdirat rmdir link linkat symlink symlinkat mknod mknodat truncate ftruncate chmod fchmodat chown lchown fchown fchownat setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr utimensat utime utimes mount umount2".split(
     " ",
   ),
 );
+/** Before the number of a command, as the name of the shell that runs it. */
+export const LINE = "burin-line-";
 const LOCAL_NAMES = /sun_path="\/(?:var\/)?run\/nscd\/socket"/;
 
 /** @param {{ trace: string, commands: readonly string[], root: string, base: string }} given */
@@ -64,7 +66,7 @@ function linesOf(calls) {
   for (const { pid, call, args, result } of calls) {
     const child = childOf(call, result);
     if (child !== null && lines.has(pid)) lines.set(child, lines.get(pid));
-    const number = call === "execve" ? /"BURIN_LINE=(\d+)"/.exec(args)?.[1] : undefined;
+    const number = call === "execve" ? /"burin-line-(\d+)"/.exec(args)?.[1] : undefined;
     if (number !== undefined) lines.set(pid, Number(number));
   }
   return lines;
@@ -80,7 +82,7 @@ function faultOf({ call, args, result, root, base, folder }) {
   const failed = result.startsWith("-1");
   if (call === "connect") return LOCAL_NAMES.test(args) ? null : "it connects";
   if (call === "execve") return failed ? null : execFault(args, { base, folder });
-  if (CHANGES.has(call)) return failed || isOfTac(args, base) ? null : "it changes a file";
+  if (CHANGES.has(call)) return failed || isScratch(args, base) ? null : "it changes a file";
   return /^open(?:at2?)?$/.test(call) ? openFault({ args, result, root, base, folder }) : null;
 }
 
@@ -90,7 +92,7 @@ function openFault({ args, result, root, base, folder }) {
   // `-y` tells where the opened file really is.
   const real = /^\d+<([^>]*)>/.exec(result)?.[1] ?? path;
   if (WRITES.test(args) && !WRITABLE.test(real) && !WRITABLE.test(path)) {
-    return isOfTac(real, base) ? null : "it opens a file for writing";
+    return isScratch(real, base) ? null : "it opens a file for writing";
   }
   const isKnown = [root, `${base}/programs`, `${base}/home`].some((each) =>
     `${real}/`.startsWith(`${each}/`),
@@ -111,9 +113,9 @@ function execFault(
   return isOutside && !isDangerous ? null : `it starts ${program}`;
 }
 
-/** `tac` copies its input to a file of its own, which has no name any more when it reads it back. */
-function isOfTac(/** @type {string} */ text, /** @type {string} */ base) {
-  return text.includes(`${base}/tmp/tac`);
+/** `tac` and `sort` copy their input to files of their own in the folder for those, and read them back. */
+function isScratch(/** @type {string} */ text, /** @type {string} */ base) {
+  return text.includes(`${base}/tmp/tac`) || text.includes(`${base}/tmp/sort`);
 }
 
 /** Folders above the root are looked up by git and ripgrep on their way to settings that are not there. */

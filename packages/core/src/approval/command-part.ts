@@ -258,11 +258,15 @@ function launchedWordsFindings(
   if (judging.depth > DEEPEST || words[from]?.isGlob === true || name === "cd" || handed === "program") {
     return [launchFinding(`\`${words[0]?.value}\` launches \`${name}\``, to - 1)];
   }
-  const launched = handed === null ? words.slice(from, to) : handed;
-  const findings = judgeWords(launched, inner).findings.map((finding) => ({
-    ...finding,
-    upTo: finding.upTo === BEYOND_RULES ? BEYOND_RULES : Math.min(finding.upTo + from, to - 1),
-  }));
+  const launched = words.slice(from, to);
+  // When nothing comes, the program runs all the same, and then some look at the folder that they are in.
+  const wordings = handed === null ? [launched] : launch.isOpen ? [handed, launched] : [handed];
+  const findings = wordings.flatMap((wording) =>
+    judgeWords(wording, inner).findings.map((finding) => ({
+      ...finding,
+      upTo: Math.min(finding.upTo + from, to - 1),
+    })),
+  );
   if (handed === null && !TAKES_ANY_WORD.has(name)) {
     findings.push(
       launchFinding(`\`${words[0]?.value}\` hands words to \`${name}\` that nobody has seen`, to - 1),

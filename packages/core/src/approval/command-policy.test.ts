@@ -282,6 +282,9 @@ describe("the place of a command", () => {
     expect(judged("cat /other/../x", { place }).verdict).toBe("ask");
     const leadsOutside = (path: string) => path.includes("/link");
     expect(judged("cat src/link/x", { place: { root: "/project", leadsOutside } }).verdict).toBe("ask");
+    // To find what a pattern matches the shell goes through the link.
+    expect(judged("echo src/link/*", { place: { root: "/project", leadsOutside } }).verdict).toBe("ask");
+    expect(judged("echo link* src/*", { place: { root: "/project", leadsOutside } }).verdict).toBe("allow");
     const fault = { nature: "program", what: "core.fsmonitor" } as const;
     const hostile = {
       root: "/project",

@@ -27,11 +27,11 @@ export function soundTool(tool: Tool): Tool {
     validateToolParams: (params) => fault(atOnce("validateToolParams", tool.validateToolParams(params))),
     getDescription: (params) => sentence(atOnce("getDescription", tool.getDescription(params))),
     shouldConfirmExecute: async (params, signal) => question(await tool.shouldConfirmExecute(params, signal)),
-    execute: async (...[params, signal, onUpdate, ...more]: Parameters<Tool["execute"]>) => {
+    execute: async (params, signal, ...[onUpdate, approval]) => {
       const shown = (display: ToolDisplay) => {
         if (typeof display === "string" || isPlainJson(display)) onUpdate?.(display);
       };
-      return result(await tool.execute(params, signal, shown, ...more));
+      return result(await tool.execute(params, signal, shown, approval));
     },
   };
   if (typeof tool.approvedByPerson !== "function") return sound;

@@ -22,9 +22,9 @@ function listed(
     const findings = [...read.findings, ...check(read)];
     if (operands === "text") return findings;
     const skipped = operands === "pattern then paths" && !givesPattern(read) ? 1 : 0;
-    const follows = read.options.some(({ name }) => table.following?.includes(name));
+    const follows = read.options.find(({ name }) => table.following?.includes(name));
     const finding = follows ? followedFinding : pathFinding;
-    if (follows && read.operands.length <= skipped) findings.push(...finding(HERE, 0, reach));
+    if (follows && read.operands.length <= skipped) findings.push(...finding(HERE, follows.index, reach));
     for (const [place, operand] of read.operands.entries()) {
       if (operands === "none")
         findings.push(launchFinding(`\`${operand.value}\` is too much`, operand.index));
@@ -79,7 +79,12 @@ export function attachedValue(word: Argument): Argument | null {
   return value === undefined ? null : { ...word, value };
 }
 
-const TEXT_ONLY: ProgramReader = () => [];
+/** The shell itself looks into the folders of a pattern, whatever becomes of the names. */
+const TEXT_ONLY: ProgramReader = (words, reach) =>
+  words.flatMap((word, index) => {
+    const folder = word.isGlob ? word.value.slice(0, word.value.lastIndexOf("/") + 1) : "";
+    return folder === "" ? [] : pathFinding({ ...word, value: folder }, index, reach);
+  });
 const NOTHING = listed("none", {});
 
 const GREP_LONG = [

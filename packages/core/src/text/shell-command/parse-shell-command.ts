@@ -187,9 +187,7 @@ class Reader {
 
   /** A word that the shell only compares; which one it is decides nothing that is not read anyway. */
   #readText(word: Word): void {
-    const reading = readWord(word, { variables: this.#variables, isWhole: true });
-    if ("problem" in reading) this.problems.push(`\`${word.text}\` holds ${reading.problem}`);
-    if (!("value" in reading)) this.#readOther(word);
+    this.#readWord(word, this.problems, true);
   }
 
   /** The body is read once for each word, with what the variable then is. */
@@ -211,9 +209,8 @@ class Reader {
 
   /** What it may be; null when that is not known. */
   #readLoopWord(word: Word): Variable | null {
-    const reading = readWord(word, { variables: this.#variables });
-    if ("problem" in reading || !("value" in reading)) this.#readOther(word);
-    return "value" in reading ? reading : null;
+    const { value, isGlob } = this.#readWord(word, []);
+    return value === null ? null : { value, isGlob };
   }
 
   /** Only a loop over the lines of its input comes to an end that is known. */
