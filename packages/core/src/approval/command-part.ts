@@ -264,7 +264,7 @@ function launchedWordsFindings(
   const findings = wordings.flatMap((wording) =>
     judgeWords(wording, inner).findings.map((finding) => ({
       ...finding,
-      upTo: Math.min(finding.upTo + from, to - 1),
+      upTo: finding.upTo === BEYOND_RULES ? BEYOND_RULES : Math.min(finding.upTo + from, to - 1),
     })),
   );
   if (handed === null && !TAKES_ANY_WORD.has(name)) {
