@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Commands } from "./commands.ts";
@@ -17,8 +17,7 @@ beforeEach(async () => {
   base = await realpath(await mkdtemp(join(tmpdir(), "burin-sockets-")));
   root = join(base, "project");
   mkdirSync(root);
-  // Where it can be seen from the sandbox: the temporary folder is hidden anyway.
-  place = await realpath(await mkdtemp(join(process.cwd(), "node_modules/.burin-sockets-")));
+  place = await visibleFolder();
   commands = new Commands({
     roots: [root],
     home: join(base, "home"),
@@ -36,6 +35,18 @@ afterEach(async () => {
   await rm(base, { recursive: true });
   await rm(place, { recursive: true });
 });
+
+/** A folder that can be seen from the sandbox, which hides those for temporary files, where this may be checked out. */
+async function visibleFolder(): Promise<string> {
+  for (const parent of [join(process.cwd(), "node_modules"), homedir(), "/var/lib", "/opt"]) {
+    const folder = await mkdtemp(join(parent, ".burin-sockets-")).catch(() => null);
+    if (folder === null) continue;
+    const real = await realpath(folder);
+    if (!/^\/(?:tmp|var\/tmp|run|dev)\//.test(real)) return real;
+    await rm(folder, { recursive: true });
+  }
+  throw new Error("There is no writable folder that a command in the sandbox can see.");
+}
 
 async function run(command: string, exception: "none" | "network" | "unlimited" = "none") {
   const started = await commands.start({ command, directory: root, exception });
