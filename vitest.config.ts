@@ -5,7 +5,9 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["@burin/source", "node"] } },
   test: {
     include: ["packages/*/{src,tests}/**/*.test.ts", "gates/**/*.test.ts", "bench/**/*.test.ts"],
-    testTimeout: 30_000,
+    // No test may hang for ever; how fast one is, the benches say.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     globalSetup: ["packages/cli/tests/build-once.ts"],
   },
 });

@@ -47,7 +47,12 @@ async function interrupt({ replies, isThere, options = {}, prompt = "go" }: Phas
   const events: AgentEvent[] = [];
   for await (const event of session.run(prompt, controller.signal)) {
     events.push(event);
-    if (isThere(event)) setTimeout(() => controller.abort(), 30);
+    if (!isThere(event)) continue;
+    // The request must have left, or the reply that hangs would wait for the next prompt.
+    void expect
+      .poll(() => started.requests.length, { timeout: 20_000 })
+      .toBeGreaterThan(0)
+      .then(() => setTimeout(() => controller.abort(), 30));
   }
   expect(controller.signal.aborted).toBe(true);
   expect(events.at(-1)).toMatchObject({ type: "done", status: "cancelled" });
