@@ -122,7 +122,7 @@ describe("prompts on stdin", () => {
     const run = await driver([], { raw: () => {} }, { text: "Two." });
     run.say(user("first"));
     await run.until("text");
-    await expect.poll(() => server.requests.length).toBe(1);
+    await expect.poll(() => server.requests.length, { timeout: 20_000 }).toBe(1);
     run.say({ type: "interrupt" }, user("second"));
     expect(await run.until("done")).toMatchObject({ status: "cancelled" });
     expect(await run.until("done")).toMatchObject({ status: "success", result: "Two." });

@@ -283,10 +283,13 @@ if (isHere) {
       );
       const known = new Map([[pid, systemProcesses.find(pid)?.started ?? ""]]);
       const tree = () => membersOf({ runId: "none", known }, systemProcesses.list());
-      await vi.waitUntil(() => tree().some(({ name }) => name === "sleep"), { timeout: 5000, interval: 20 });
+      await vi.waitUntil(() => tree().some(({ name }) => name === "sleep"), {
+        timeout: 20_000,
+        interval: 20,
+      });
       const pids = tree().map((entry) => entry.pid);
       burin.kill("SIGKILL");
-      await vi.waitUntil(() => pids.every((one) => systemProcesses.find(one)?.isZombie !== false), 5000);
+      await vi.waitUntil(() => pids.every((one) => systemProcesses.find(one)?.isZombie !== false), 20_000);
       expect(pids.length).toBeGreaterThan(3);
       plan?.release();
     });
