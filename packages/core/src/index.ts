@@ -89,7 +89,7 @@ export { ReadManyFiles, ReadManyFiles as ReadManyFilesTool } from "./tools/read-
 export { Shell, Shell as ShellTool } from "./tools/shell.ts";
 export { Task, Task as TaskTool } from "./tools/task.ts";
 export { TodoWrite, TodoWrite as TodoWriteTool } from "./tools/todoWrite.ts";
-export { type DiscoveryFailure, ToolRegistry, type ToolSource } from "./tools/tool-registry.ts";
+export { type DiscoveryFailure, ToolRegistry } from "./tools/tool-registry.ts";
 export {
   type Approval,
   BaseTool,
@@ -108,6 +108,7 @@ export {
   type ToolError,
   type ToolKind,
   type ToolResult,
+  type ToolSource,
 } from "./tools/tools.ts";
 export { WebFetch, WebFetch as WebFetchTool, type WebFetchOptions } from "./tools/web-fetch.ts";
 export { WebSearch, WebSearch as WebSearchTool, type WebSearcher } from "./tools/web-search.ts";

@@ -1,6 +1,6 @@
 import { globMatcher } from "../text/glob-pattern.ts";
 import { protectedFile } from "../text/protected-files.ts";
-import type { GitUse, RepositoryFault } from "../workspace/git-repository.ts";
+import type { GitUse, RepositoryFault } from "../text/shell-command/git-use.ts";
 import type { Below, Reach } from "./programs/finding.ts";
 
 /** Where a command would run, and what is known of that place. */

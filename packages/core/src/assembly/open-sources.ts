@@ -1,5 +1,6 @@
 import type { Settings } from "../settings/settings.ts";
-import type { ToolRegistry, ToolSource } from "../tools/tool-registry.ts";
+import type { ToolRegistry } from "../tools/tool-registry.ts";
+import type { ToolSource } from "../tools/tools.ts";
 import type { Commands } from "../workspace/commands.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { ForServers } from "./join-mcp.ts";

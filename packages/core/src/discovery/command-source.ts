@@ -5,8 +5,7 @@ import { jsonFault } from "../settings/json-fault.ts";
 import type { DiscoverySettings } from "../settings/tool-sources.ts";
 import { messageOf } from "../text/error-message.ts";
 import { splitShellWords } from "../text/shell-command/shell-words.ts";
-import type { ToolSource } from "../tools/tool-registry.ts";
-import type { Tool } from "../tools/tools.ts";
+import type { Tool, ToolSource } from "../tools/tools.ts";
 import { DiscoveredTool, faultOf, type RunToolCommand } from "./discovered-tool.ts";
 import { readDeclarations } from "./read-declarations.ts";
 

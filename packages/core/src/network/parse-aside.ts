@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { Worker } from "node:worker_threads";
-import type { ParseAnswer, Parsed, ParserInput, ParserName } from "./parsers.ts";
+import type { ParseAnswer, Parsed, ParserInput, ParserName } from "./parse-order.ts";
 import { WebError } from "./web-error.ts";
 
 const MOST_MB = 400;

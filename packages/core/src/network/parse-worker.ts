@@ -1,7 +1,13 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf } from "../text/error-message.ts";
-import { PARSERS, type ParseAnswer, type ParseOrder } from "./parsers.ts";
+import type { ParseAnswer, ParseOrder, Parsers } from "./parse-order.ts";
 import { WebError } from "./web-error.ts";
+
+const PARSERS: Parsers = {
+  page: async (page) => (await import("./shape-page.ts")).shapePage(page),
+  pdf: async (bytes) => (await import("./pdf-text.ts")).pdfText(bytes),
+  notebook: async (text) => (await import("../text/notebook.ts")).notebookText(text),
+};
 
 /** The thread of one parse: it answers and ends. */
 async function answer({ name, input }: ParseOrder): Promise<ParseAnswer> {

@@ -1,6 +1,6 @@
 import { decodeText, type TextReader } from "./decode-text.ts";
 import type { WebAnswer } from "./fetch-web.ts";
-import type { PageFormat, RawPage, ShapedPage } from "./shape-page.ts";
+import type { PageFormat, RawPage, ShapedPage } from "./parse-order.ts";
 import { WebError } from "./web-error.ts";
 
 export interface Page {

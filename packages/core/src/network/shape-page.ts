@@ -1,23 +1,7 @@
 import { withoutUnseen } from "../text/untrusted-text.ts";
 import { readHtmlPage } from "./html/html-to-markdown.ts";
 import { indentJson } from "./indent-json.ts";
-
-export type PageFormat = "markdown" | "text" | "html";
-
-/** The text of an answer as it came. */
-export interface RawPage {
-  readonly raw: string;
-  readonly url: string;
-  readonly mimeType: string;
-  readonly format: PageFormat;
-}
-
-export interface ShapedPage {
-  readonly title: string;
-  readonly text: string;
-  /** What the reader should know of the text. */
-  readonly notes: readonly string[];
-}
+import type { RawPage, ShapedPage } from "./parse-order.ts";
 
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$/;
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/;

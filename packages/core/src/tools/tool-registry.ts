@@ -1,27 +1,6 @@
 import type { FunctionDeclaration } from "../messages/function-call.ts";
 import { messageOf } from "../text/error-message.ts";
-import { declarationOf, type Tool } from "./tools.ts";
-
-/** Where tools come from that are not built in: a command, an MCP server. */
-export interface ToolSource {
-  readonly name: string;
-  /** What the names of all its tools begin with. */
-  readonly prefix?: string;
-  /** All its tools. What it leaves out it reports by itself; when it rejects, it gives none. */
-  discover(signal: AbortSignal): Promise<readonly Tool[]>;
-  /** Called once; the source tells here when its tools have changed by themselves. */
-  watch?(onTools: (tools: readonly Tool[]) => void): void;
-  /** true when what it was discovered from has changed since. */
-  isStale?(): Promise<boolean>;
-  /** How long the first request to the model waits for it, in milliseconds; without it, not at all. */
-  readonly patience?: number;
-  /** Called when the request goes without it. */
-  onLate?(): void;
-  /** Resolves when what it gave from memory is what there is now; whoever calls it does not want to wait long. */
-  settle?(): Promise<void>;
-  /** Ends everything that the source has started. */
-  close?(): Promise<void>;
-}
+import { declarationOf, type Tool, type ToolSource } from "./tools.ts";
 
 /** A source that gave no tools, and why. The others stay usable. */
 export interface DiscoveryFailure {

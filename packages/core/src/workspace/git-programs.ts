@@ -1,3 +1,5 @@
+import type { GitUse } from "../text/shell-command/git-use.ts";
+
 /** One setting of a repository, as git tells it: section and name in small letters. */
 export interface GitSetting {
   readonly key: string;
@@ -7,11 +9,7 @@ export interface GitSetting {
   readonly origin: string;
 }
 
-export interface SettingsUse {
-  /** The command changes something, or talks to other machines. */
-  readonly changes: boolean;
-  readonly subcommand: string;
-}
+type SettingsUse = Omit<GitUse, "readsFiles">;
 
 /** What these end in is run, or has git fetch what it does not find from a place of the repository's choice. */
 const NAMES_A_PROGRAM =

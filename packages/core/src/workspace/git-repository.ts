@@ -1,27 +1,15 @@
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { GitUse, RepositoryFault } from "../text/shell-command/git-use.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { leadsOutside } from "./command-surroundings.ts";
 import { gitLooking } from "./git-environment.ts";
 import { readSmallFile } from "./git-excludes.ts";
-import { type GitSetting, programIn, type SettingsUse } from "./git-programs.ts";
+import { type GitSetting, programIn } from "./git-programs.ts";
 import { pathOutside } from "./helper-program.ts";
 import { isWithin } from "./paths.ts";
 import { type ProgramOutput, waitForOutput } from "./run-process.ts";
 import { findProgram } from "./shell-program.ts";
-
-/** What a git command is about to do in a folder. */
-export interface GitUse extends SettingsUse {
-  /** It looks at the files too, and so into the submodules among them. */
-  readonly readsFiles: boolean;
-}
-
-/** Why git would do more in a folder than its words say. */
-export interface RepositoryFault {
-  /** It would run a program that the repository names, or read outside the roots. */
-  readonly nature: "program" | "outside";
-  readonly what: string;
-}
 
 export interface GitGround {
   /** The real paths of the folders that work stays in. */

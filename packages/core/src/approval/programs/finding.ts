@@ -1,4 +1,4 @@
-import type { GitUse, RepositoryFault } from "../../workspace/git-repository.ts";
+import type { GitUse, RepositoryFault } from "../../text/shell-command/git-use.ts";
 
 /** A word that a program gets. */
 export interface Argument {

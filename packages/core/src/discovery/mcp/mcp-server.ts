@@ -1,4 +1,4 @@
-import type { ToolSource } from "../../tools/tool-registry.ts";
+import type { ToolSource } from "../../tools/tools.ts";
 import { McpConnection, unlessAborted } from "./connection.ts";
 import { definitionHash } from "./definition.ts";
 import { DiscoveredMCPTool, type McpToolServer } from "./discovered-mcp-tool.ts";

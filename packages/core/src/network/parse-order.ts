@@ -1,13 +1,27 @@
-import type { RawPage } from "./shape-page.ts";
+export type PageFormat = "markdown" | "text" | "html";
+
+/** The text of an answer as it came. */
+export interface RawPage {
+  readonly raw: string;
+  readonly url: string;
+  readonly mimeType: string;
+  readonly format: PageFormat;
+}
+
+export interface ShapedPage {
+  readonly title: string;
+  readonly text: string;
+  /** What the reader should know of the text. */
+  readonly notes: readonly string[];
+}
 
 /** What is parsed beside the main thread, by name: content from outside that can be made to take long or much. */
-export const PARSERS = {
-  page: async (page: RawPage) => (await import("./shape-page.ts")).shapePage(page),
-  pdf: async (bytes: Uint8Array) => (await import("./pdf-text.ts")).pdfText(bytes),
-  notebook: async (text: string) => (await import("../text/notebook.ts")).notebookText(text),
-};
+export interface Parsers {
+  page(page: RawPage): Promise<ShapedPage>;
+  pdf(bytes: Uint8Array): Promise<string>;
+  notebook(text: string): Promise<string | null>;
+}
 
-type Parsers = typeof PARSERS;
 export type ParserName = keyof Parsers;
 export type ParserInput<Name extends ParserName> = Parameters<Parsers[Name]>[0];
 export type Parsed<Name extends ParserName> = Awaited<ReturnType<Parsers[Name]>>;
