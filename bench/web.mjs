@@ -9,9 +9,7 @@ import { bundle } from "../build.mjs";
 import { median, report } from "./measure.mjs";
 
 const THIS = fileURLToPath(import.meta.url);
-const SOURCE = fileURLToPath(
-  new URL("../packages/core/src/network/html/html-to-markdown.ts", import.meta.url),
-);
+const SOURCE = fileURLToPath(new URL("../packages/web/src/html/html-to-markdown.ts", import.meta.url));
 const BYTES = 1_000_000;
 const RUNS = 7;
 const MOST_MS = 300;

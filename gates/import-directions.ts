@@ -63,7 +63,7 @@ const ALONE = new Set(["messages", "text"]);
 const SHARED_BY_TOOLS = new Set(["tools.ts", "tool-registry.ts"]);
 const LIST_OF_TOOLS = "built-in-tools.ts";
 /** What a whole-turn test may reach: the doors, never a room. */
-const PUBLIC_DOORS = new Set(["packages/core/src/index.ts", "packages/core/src/testing/index.ts"]);
+const PUBLIC_DOORS = new Set(["packages/core/src/index.ts", "packages/testing/src/index.ts"]);
 
 /** What any test of core may use: the fakes, and the whole flow behind one call. */
 const OPEN_TO_TESTS = new Set(["testing", "create-session.ts"]);

@@ -25,8 +25,8 @@ describe("what a start loads", () => {
   it.each<[Partial<StartLoad>, string]>([
     [{ modules: ["node_modules/diff/libesm/index.js"] }, "would load node_modules/diff/libesm/index.js"],
     [
-      { modules: ["packages/core/src/text/edit-match.ts"] },
-      "would load packages/core/src/text/edit-match.ts",
+      { modules: ["packages/edit-match/src/edit-match.ts"] },
+      "would load packages/edit-match/src/edit-match.ts",
     ],
     [{ builtins: ["node:fs", "node:crypto"] }, "would load node:crypto"],
     [{ importedBuiltins: ["node:crypto"] }, 'could not import("node:crypto")'],

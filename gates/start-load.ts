@@ -20,17 +20,17 @@ const ALLOWED_PACKAGE = "node_modules/fastest-levenshtein/";
 /** Much code that only a call, an answer, a file of settings or another way of starting has a use for. */
 const LATE_MODULES = [
   "packages/core/src/approval/approval-policy.ts",
-  "packages/core/src/models/chat-completions-reply.ts",
-  "packages/core/src/models/service-failure.ts",
-  "packages/core/src/models/sse.ts",
-  "packages/core/src/settings/settings-schema.ts",
+  "packages/models/src/chat-completions-reply.ts",
+  "packages/models/src/service-failure.ts",
+  "packages/models/src/sse.ts",
+  "packages/contract/src/settings/settings-schema.ts",
   "packages/core/src/text/changing.ts",
-  "packages/core/src/text/diff.ts",
-  "packages/core/src/text/edit-match.ts",
-  "packages/core/src/workspace/machine.ts",
-  "packages/core/src/workspace/output-text.ts",
-  "packages/core/src/workspace/run-process.ts",
-  "packages/core/src/workspace/running-commands.ts",
+  "packages/machine/src/files/diff.ts",
+  "packages/edit-match/src/edit-match.ts",
+  "packages/machine/src/machine.ts",
+  "packages/machine/src/processes/output-text.ts",
+  "packages/machine/src/processes/run-process.ts",
+  "packages/machine/src/processes/running-commands.ts",
 ];
 
 /** V8 takes about 1 ms for 36 kB, and a bare Node starts in 20 ms. */

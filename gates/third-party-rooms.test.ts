@@ -3,7 +3,7 @@ import { repositoryFiles } from "./repository-files.ts";
 import { thirdPartyRooms } from "./third-party-rooms.ts";
 
 const TABLE = { diff: "packages/core/src/text/", "@scope/yaml": "packages/core/src/settings/read.ts" };
-const TEXT = "packages/core/src/text/diff.ts";
+const TEXT = "packages/machine/src/files/diff.ts";
 const SETTINGS = "packages/core/src/settings/read.ts";
 const FINE = { [TEXT]: 'import { diffLines } from "diff";', [SETTINGS]: 'import "@scope/yaml/parse";' };
 
@@ -75,15 +75,15 @@ describe("rooms of third-party packages", () => {
 
   it("let processes be started in their rooms and in what is not shipped", () => {
     const start = 'import { spawn } from "node:child_process";';
-    expect(faultsOf({ "packages/core/src/workspace/run-process.ts": start })).toEqual([]);
-    expect(faultsOf({ "packages/core/src/workspace/search/git-grep.ts": start })).toEqual([]);
+    expect(faultsOf({ "packages/machine/src/processes/run-process.ts": start })).toEqual([]);
+    expect(faultsOf({ "packages/machine/src/search/git-grep.ts": start })).toEqual([]);
     expect(faultsOf({ "bench/start.mjs": start, "packages/cli/src/main.test.ts": start })).toEqual([]);
   });
 
   it.each(["packages/core/src/tools/shell.ts", "packages/cli/src/main.ts"])(
     "find a process started in %s",
     (path) => {
-      const rooms = "packages/core/src/workspace/run-process.ts or packages/core/src/workspace/search/";
+      const rooms = "packages/machine/src/processes/run-process.ts or packages/core/src/workspace/search/";
       expect(faultsOf({ [path]: 'import type { ChildProcess } from "node:child_process";' })).toEqual([
         `${path}:1 imports node:child_process: processes are started in ${rooms} only`,
       ]);

@@ -5,21 +5,24 @@ import { modulesUsed } from "./syntax.ts";
 /** The one file, or the one folder (ending in `/`), that may import a package. A new package gets a row here. */
 const ROOM_OF_PACKAGE: Readonly<Record<string, string>> = {
   "@modelcontextprotocol/client": "packages/core/src/discovery/mcp/",
-  "@napi-rs/keyring": "packages/core/src/discovery/mcp/keychain.ts",
-  "@lydell/node-pty": "packages/core/src/workspace/terminal-process.ts",
+  "@napi-rs/keyring": "packages/mcp/src/keychain.ts",
+  "@lydell/node-pty": "packages/machine/src/processes/terminal-process.ts",
   diff: "packages/core/src/text/",
-  "eventsource-parser": "packages/core/src/models/sse.ts",
+  "eventsource-parser": "packages/models/src/sse.ts",
   "fastest-levenshtein": "packages/core/src/text/",
-  "ipaddr.js": "packages/core/src/network/judge-address.ts",
+  "ipaddr.js": "packages/web/src/judge-address.ts",
   "jsonc-parser": "packages/core/src/settings/",
   rolldown: "build.mjs",
   unbash: "packages/core/src/text/shell-command/",
-  unpdf: "packages/core/src/network/pdf-text.ts",
-  yaml: "packages/core/src/text/front-matter.ts",
+  unpdf: "packages/machine/src/parsing/pdf-text.ts",
+  yaml: "packages/core/src/agent/front-matter.ts",
 };
 
 /** Processes are started here and nowhere else in what is shipped. */
-const PROCESS_ROOMS = ["packages/core/src/workspace/run-process.ts", "packages/core/src/workspace/search/"];
+const PROCESS_ROOMS = [
+  "packages/machine/src/processes/run-process.ts",
+  "packages/core/src/workspace/search/",
+];
 
 export function thirdPartyRooms(files: Files, roomOfPackage = ROOM_OF_PACKAGE): Verdict {
   const violations: string[] = [];

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { bundle } from "../../build.mjs";
 
-const SOURCE = new URL("../../packages/core/src/text/edit-match.ts", import.meta.url);
+const SOURCE = new URL("../../packages/edit-match/src/edit-match.ts", import.meta.url);
 /** The whole tool, as it was built last: for what the matcher alone cannot show. */
 const CORE = new URL("../../packages/core/dist/index.js", import.meta.url);
 

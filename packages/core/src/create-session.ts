@@ -1,4 +1,10 @@
-import type { AgentEvent } from "./agent/agent-event.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { Message } from "@burin/contract/messages/message";
+import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
+import type { ToolResult } from "@burin/contract/tools";
+import type { CommandList } from "@burin/machine/processes/command-list";
+import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { TaskList } from "./agent/background-tasks.ts";
 import type { CustomCommand } from "./agent/custom-commands.ts";
 import { notice } from "./agent/plain-events.ts";
@@ -8,17 +14,11 @@ import { joinParts } from "./assembly/join-tools.ts";
 import { lazyMcp } from "./assembly/lazy-mcp.ts";
 import type { SessionOptions } from "./assembly/session-options.ts";
 import type { ToolboxOptions } from "./assembly/toolbox-options.ts";
-import type { McpDoor } from "./discovery/mcp/mcp-door.ts";
-import type { FunctionCall } from "./messages/function-call.ts";
-import type { Message } from "./messages/message.ts";
 import type { OnCall, Scheduler } from "./scheduler/scheduler.ts";
-import { type AnsweredCall, isAnswered } from "./scheduler/tool-call.ts";
 import type { Recording } from "./session/recording.ts";
 import { RunLine } from "./session/run-line.ts";
 import { newSessionId } from "./session/session-id.ts";
 import type { DiscoveryFailure, ToolRegistry } from "./tools/tool-registry.ts";
-import type { ToolResult } from "./tools/tools.ts";
-import type { CommandList } from "./workspace/command-list.ts";
 
 export type { SessionOptions, ToolboxOptions };
 

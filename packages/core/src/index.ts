@@ -1,12 +1,63 @@
-export type { AgentEvent, RunError, RunStatus } from "./agent/agent-event.ts";
+export type { AgentEvent, RunError, RunStatus } from "@burin/contract/agent-event";
+export type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "@burin/contract/chat-model";
+export { WorkspaceError } from "@burin/contract/machine/workspace";
+export type {
+  FunctionCall,
+  FunctionDeclaration,
+  FunctionResponse,
+} from "@burin/contract/messages/function-call";
+export type { JsonSchema } from "@burin/contract/messages/json-schema";
+export type { Message } from "@burin/contract/messages/message";
+export type { InlineData, Part, PartListUnion, PartUnion } from "@burin/contract/messages/parts";
+export { type Settings, SettingsError, type SettingsInput } from "@burin/contract/settings/settings";
+export { SETTINGS_SCHEMA } from "@burin/contract/settings/settings-schema";
+export { nearNames } from "@burin/contract/text/near-names";
+export { visibleText } from "@burin/contract/text/visible-text";
+export { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/tool-call";
+export {
+  type Approval,
+  BaseTool,
+  type CallApproval,
+  type Confirmation,
+  type Decision,
+  type FileDiff,
+  type GrantScope,
+  type OnUpdate,
+  type PlanFollower,
+  type Progress,
+  type Todo,
+  type TodoList,
+  type Tool,
+  type ToolDisplay,
+  type ToolError,
+  type ToolKind,
+  type ToolResult,
+  type ToolSource,
+} from "@burin/contract/tools";
+export type { CommandInfo, CommandList } from "@burin/machine/processes/command-list";
+export { SANDBOX_MODES, type SandboxMode } from "@burin/machine/sandbox/sandbox";
+export { DiscoveredMCPTool, type McpToolServer } from "@burin/mcp/discovered-mcp-tool";
+export type {
+  McpDoor,
+  McpPrompt,
+  McpPromptRequest,
+  McpReport,
+  McpResource,
+} from "@burin/mcp/mcp-door";
+export { chooseModel, keyVariable } from "@burin/models/choose-model";
+export { findLocalServers, type LocalServer } from "@burin/models/local-servers";
+export { type ModelChoice, openModel } from "@burin/models/open-model";
+export { openAiCompatible } from "@burin/models/openai-compatible";
+export { type Reached, reachModel } from "@burin/models/reach-model";
+export { type RetryOptions, retrying } from "@burin/models/retry";
+export { type ScriptLine, scriptedModel } from "@burin/models/scripted";
+export type { PartVerdict, Verdict } from "@burin/shell-judge";
+export { APPROVAL_MODES, type ApprovalMode, parseRule } from "@burin/shell-judge";
 export type { BackgroundTask, TaskList } from "./agent/background-tasks.ts";
 export { Budget, type BudgetLimits, parseBudget } from "./agent/budget.ts";
 export type { CustomCommand } from "./agent/custom-commands.ts";
 export { historyOf } from "./agent/history.ts";
-export { APPROVAL_MODES, type ApprovalMode } from "./approval/approval-mode.ts";
 export { type QuestionView, questionView, type ViewLimits } from "./approval/question-view.ts";
-export { parseRule } from "./approval/rules.ts";
-export type { PartVerdict, Verdict } from "./approval/verdict.ts";
 export { openGrants } from "./assembly/join-grants.ts";
 export { type MachineFacts, machineFacts } from "./assembly/machine-facts.ts";
 export {
@@ -23,29 +74,8 @@ export {
   type DiscoveredToolNeeds,
   type RunToolCommand,
 } from "./discovery/discovered-tool.ts";
-export { DiscoveredMCPTool, type McpToolServer } from "./discovery/mcp/discovered-mcp-tool.ts";
-export type {
-  McpDoor,
-  McpPrompt,
-  McpPromptRequest,
-  McpReport,
-  McpResource,
-} from "./discovery/mcp/mcp-door.ts";
-export type { FunctionCall, FunctionDeclaration, FunctionResponse } from "./messages/function-call.ts";
-export type { JsonSchema } from "./messages/json-schema.ts";
-export type { Message } from "./messages/message.ts";
-export type { InlineData, Part, PartListUnion, PartUnion } from "./messages/parts.ts";
-export type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "./models/chat-model.ts";
-export { chooseModel, keyVariable } from "./models/choose-model.ts";
-export { findLocalServers, type LocalServer } from "./models/local-servers.ts";
-export { type ModelChoice, openModel } from "./models/open-model.ts";
-export { openAiCompatible } from "./models/openai-compatible.ts";
-export { type Reached, reachModel } from "./models/reach-model.ts";
-export { type RetryOptions, retrying } from "./models/retry.ts";
-export { type ScriptLine, scriptedModel } from "./models/scripted.ts";
 export { decisionsFor, readDecision } from "./scheduler/decision.ts";
 export type { Confirm, OnCall } from "./scheduler/scheduler.ts";
-export { type AnsweredCall, isAnswered, type ToolCall } from "./scheduler/tool-call.ts";
 export { parseAnswerSchema } from "./session/answer-schema.ts";
 export { type ForkOptions, forkSession } from "./session/fork.ts";
 export { parkedQuestion } from "./session/past-session.ts";
@@ -71,13 +101,9 @@ export {
   openTrust,
   type SettingsPlaces,
 } from "./settings/load-settings.ts";
-export { type Settings, SettingsError, type SettingsInput } from "./settings/settings.ts";
-export { SETTINGS_SCHEMA } from "./settings/settings-schema.ts";
 export type { TrustAnswer, TrustState, TrustStore } from "./settings/trust.ts";
 export type { CorrectEdit, FailedEdit } from "./text/correct-edit.ts";
 export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";
-export { nearNames } from "./text/near-names.ts";
-export { visibleText } from "./text/visible-text.ts";
 export { Edit, Edit as EditTool } from "./tools/edit.ts";
 export { ExitPlanMode, ExitPlanMode as ExitPlanModeTool } from "./tools/exitPlanMode.ts";
 export { Glob, Glob as GlobTool } from "./tools/glob.ts";
@@ -90,29 +116,6 @@ export { Shell, Shell as ShellTool } from "./tools/shell.ts";
 export { Task, Task as TaskTool } from "./tools/task.ts";
 export { TodoWrite, TodoWrite as TodoWriteTool } from "./tools/todoWrite.ts";
 export { type DiscoveryFailure, ToolRegistry } from "./tools/tool-registry.ts";
-export {
-  type Approval,
-  BaseTool,
-  type CallApproval,
-  type Confirmation,
-  type Decision,
-  type FileDiff,
-  type GrantScope,
-  type OnUpdate,
-  type PlanFollower,
-  type Progress,
-  type Todo,
-  type TodoList,
-  type Tool,
-  type ToolDisplay,
-  type ToolError,
-  type ToolKind,
-  type ToolResult,
-  type ToolSource,
-} from "./tools/tools.ts";
 export { WebFetch, WebFetch as WebFetchTool, type WebFetchOptions } from "./tools/web-fetch.ts";
 export { WebSearch, WebSearch as WebSearchTool, type WebSearcher } from "./tools/web-search.ts";
 export { WriteFile, WriteFile as WriteFileTool } from "./tools/write-file.ts";
-export type { CommandInfo, CommandList } from "./workspace/command-list.ts";
-export { SANDBOX_MODES, type SandboxMode } from "./workspace/sandbox.ts";
-export { WorkspaceError } from "./workspace/workspace.ts";

@@ -7,8 +7,8 @@ import {
   type SessionOptions,
   scriptedModel,
 } from "@burin/core";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { temporaryFolder } from "./made-files.ts";
 
 let root: string;
 let home: string;

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { type AgentEvent, type Confirmation, createSession, openAiCompatible } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { madeFile, temporaryFolder } from "./made-files.ts";
 
 const CONTENT = "const host = read();\nconst port = read();\nlisten(host, port);\n";
 

@@ -10,8 +10,8 @@ import {
   type ScriptLine,
   scriptedModel,
 } from "@burin/core";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { temporaryFolder } from "./made-files.ts";
 
 let root: string;
 

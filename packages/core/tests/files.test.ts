@@ -1,6 +1,6 @@
 import { createToolbox } from "@burin/core";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { madeFile, temporaryFolder } from "./made-files.ts";
 
 let root: string;
 

@@ -11,8 +11,8 @@ import {
   type SettingsInput,
   scriptedModel,
 } from "@burin/core";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { temporaryFolder } from "./made-files.ts";
 
 let root: string;
 let home: string;

@@ -1,7 +1,7 @@
 import { BaseTool, createSession, createToolbox, type Tool, type ToolboxOptions } from "@burin/core";
 import { scriptedModel } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { temporaryFolder } from "./made-files.ts";
 
 let root: string;
 

@@ -1,7 +1,7 @@
 import * as core from "@burin/core";
 import { createToolbox } from "@burin/core";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { temporaryFolder } from "./made-files.ts";
 
 /** By group: the name that the model calls, what people see, and the two names of the class. */
 const TOOLS = {

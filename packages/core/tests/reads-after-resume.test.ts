@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentEvent, createSession, resumeSession, type Session } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { madeFile, temporaryFolder } from "./made-files.ts";
 
 let root: string;
 let home: string;

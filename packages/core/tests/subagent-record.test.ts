@@ -10,8 +10,8 @@ import {
   resumeSession,
   scriptedModel,
 } from "@burin/core";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { madeFile, temporaryFolder } from "./made-files.ts";
 
 let root: string;
 let home: string;

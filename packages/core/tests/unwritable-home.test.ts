@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AgentEvent, createSession, createToolbox, scriptedModel } from "@burin/core";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "./made-files.ts";
 
 const HOMES: readonly (readonly [string, () => string])[] = [
   ["below /proc", () => "/proc/nope/home"],

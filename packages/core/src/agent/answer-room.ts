@@ -1,6 +1,6 @@
+import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
+import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import { boundedContent } from "../scheduler/function-response.ts";
-import { isAnswered, type ToolCall } from "../scheduler/tool-call.ts";
-import { MOST_ANSWER_CHARACTERS } from "../text/truncate.ts";
 
 /** Of the window: what the answers to one reply may fill, so that they can be sent before anything is cleared. */
 const MOST_OF_WINDOW = 0.35;

@@ -1,7 +1,7 @@
-import { messageOf } from "../text/error-message.ts";
-import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "../text/truncate.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import { messageOf } from "@burin/contract/text/error-message";
+import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { type SubagentAnswer, type TaskParams, toldAnswer } from "../tools/task.ts";
-import type { AgentEvent } from "./agent-event.ts";
 
 /** One task in the background, as a person sees it. */
 export interface BackgroundTask {

@@ -1,5 +1,5 @@
-import type { Usage } from "../models/chat-model.ts";
-import type { ModelPrice } from "../settings/settings.ts";
+import type { Usage } from "@burin/contract/chat-model";
+import type { ModelPrice } from "@burin/contract/settings/settings";
 
 /** The most that may be spent, of each kind; a kind that is left out has no end. */
 export interface BudgetLimits {

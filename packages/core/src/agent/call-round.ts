@@ -1,7 +1,7 @@
-import type { FunctionCall } from "../messages/function-call.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { AnsweredCall, ToolCall } from "@burin/contract/tool-call";
 import type { Scheduler } from "../scheduler/scheduler.ts";
-import type { AnsweredCall, ToolCall } from "../scheduler/tool-call.ts";
-import type { AgentEvent } from "./agent-event.ts";
 import { AnswerRoom } from "./answer-room.ts";
 import type { Budget } from "./budget.ts";
 import type { EventQueue } from "./event-queue.ts";

@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { readBeginning } from "../disk/regular-file.ts";
-import type { ToolCall } from "../scheduler/tool-call.ts";
-import { shownPath } from "../text/shown-path.ts";
-import { keepHeadAndTail } from "../text/truncate.ts";
+import { shownPath } from "@burin/contract/text/shown-path";
+import { keepHeadAndTail } from "@burin/contract/text/truncate";
+import type { ToolCall } from "@burin/contract/tool-call";
+import { readBeginning } from "@burin/machine/disk/regular-file";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 
 export interface ContextPlaces {

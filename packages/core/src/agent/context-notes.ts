@@ -1,6 +1,6 @@
-import type { AnsweredCall } from "../scheduler/tool-call.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { AnsweredCall } from "@burin/contract/tool-call";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
-import type { AgentEvent } from "./agent-event.ts";
 import type { ContextFiles, ContextText } from "./context-files.ts";
 import type { WorkRecord } from "./work-record.ts";
 

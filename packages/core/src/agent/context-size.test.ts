@@ -1,7 +1,7 @@
+import type { ModelRequest } from "@burin/contract/chat-model";
 import { describe, expect, it } from "vitest";
-import type { ModelRequest } from "../models/chat-model.ts";
-import { estimateTokens } from "../text/token-estimate.ts";
 import { ContextSize } from "./context-size.ts";
+import { estimateTokens } from "./token-estimate.ts";
 
 const prose = "The quick brown fox jumps over the lazy dog, and then it sleeps. ".repeat(50);
 const code = "  const total = items.reduce((sum, item) => sum + item.price * item.count, 0);\n".repeat(50);

@@ -1,8 +1,8 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
-import type { Message } from "../messages/message.ts";
-import type { InlineData, Part } from "../messages/parts.ts";
-import type { ModelRequest } from "../models/chat-model.ts";
-import { estimateTokens } from "../text/token-estimate.ts";
+import type { ModelRequest } from "@burin/contract/chat-model";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { Message } from "@burin/contract/messages/message";
+import type { InlineData, Part } from "@burin/contract/messages/parts";
+import { estimateTokens } from "./token-estimate.ts";
 
 /** What the frame of a message and of each of its parts costs beside their text. */
 const FRAME = 4;

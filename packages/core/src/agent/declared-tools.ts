@@ -1,6 +1,6 @@
-import type { FunctionDeclaration } from "../messages/function-call.ts";
+import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import { declarationOf, type Tool } from "@burin/contract/tools";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
-import { declarationOf, type Tool } from "../tools/tools.ts";
 
 export interface DeclaredToolsNeeds {
   readonly registry: ToolRegistry;

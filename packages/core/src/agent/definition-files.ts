@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readText } from "../disk/regular-file.ts";
-import { messageOf } from "../text/error-message.ts";
-import type { FrontMatter } from "../text/front-matter.ts";
+import { messageOf } from "@burin/contract/text/error-message";
+import { readText } from "@burin/machine/disk/regular-file";
+import type { FrontMatter } from "./front-matter.ts";
 
 /** What a person wrote into a Markdown file for the agent to use: a subagent, a skill, a command. */
 export interface DefinitionFile extends FrontMatter {
@@ -78,7 +78,7 @@ async function readAll(
   const files: DefinitionFile[] = [];
   const problems: string[] = [];
   if (places.length === 0) return { files, problems };
-  const { frontMatter } = await import("../text/front-matter.ts");
+  const { frontMatter } = await import("./front-matter.ts");
   for (const { name, path } of places) {
     try {
       const text = readText(path, MOST_BYTES);

@@ -1,6 +1,6 @@
+import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
+import { type ScriptLine, scriptedModel } from "@burin/models/scripted";
 import { describe, expect, it } from "vitest";
-import type { ChatModel, ModelEvent, ModelRequest } from "../models/chat-model.ts";
-import { type ScriptLine, scriptedModel } from "../models/scripted.ts";
 import type { FailedEdit } from "../text/correct-edit.ts";
 import { editCorrector } from "./edit-corrector.ts";
 

@@ -1,5 +1,5 @@
-import type { Message } from "../messages/message.ts";
-import type { ChatModel } from "../models/chat-model.ts";
+import type { ChatModel } from "@burin/contract/chat-model";
+import type { Message } from "@burin/contract/messages/message";
 import type { CorrectEdit, FailedEdit } from "../text/correct-edit.ts";
 
 const INSTRUCTION = `A text replacement in a file failed, because the old text does not match the file exactly once.

@@ -1,6 +1,6 @@
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { PartListUnion } from "@burin/contract/messages/parts";
 import { describe, expect, it } from "vitest";
-import type { PartListUnion } from "../messages/parts.ts";
-import type { AgentEvent } from "./agent-event.ts";
 import { historyOf } from "./history.ts";
 
 const asked: AgentEvent = { type: "text", role: "user", text: "go" };

@@ -1,9 +1,9 @@
-import type { Message } from "../messages/message.ts";
-import type { Part } from "../messages/parts.ts";
-import type { Thought } from "../models/chat-model.ts";
+import type { AgentEvent, Compaction } from "@burin/contract/agent-event";
+import type { Thought } from "@burin/contract/chat-model";
+import type { Message } from "@burin/contract/messages/message";
+import type { Part } from "@burin/contract/messages/parts";
+import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import { responseParts } from "../scheduler/function-response.ts";
-import { isAnswered, type ToolCall } from "../scheduler/tool-call.ts";
-import type { AgentEvent, Compaction } from "./agent-event.ts";
 
 /** What stands where the answer to a call was. */
 const CLEARED = "[This old result was removed to save room. Call the tool again if it is needed.]";

@@ -1,5 +1,5 @@
-import { type AnsweredCall, isAnswered, type ToolCall } from "../scheduler/tool-call.ts";
-import type { ToolKind } from "../tools/tools.ts";
+import { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/tool-call";
+import type { ToolKind } from "@burin/contract/tools";
 
 /** From this failure of the same call on, the answer says something else than before. */
 const CORRECTED_AT = 3;

@@ -1,4 +1,4 @@
-import type { ChatModel } from "../models/chat-model.ts";
+import type { ChatModel } from "@burin/contract/chat-model";
 import type { AnswerFromPage } from "../tools/web-fetch.ts";
 
 const INSTRUCTION = `Answer the question from the web page alone, briefly, with the exact names, numbers, code and links that matter.

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "./agent-event.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
 
 /** Words of the person. */
 export function said(text: string): AgentEvent {

@@ -1,6 +1,6 @@
-import type { FunctionCall } from "../messages/function-call.ts";
-import type { ChatModel, ModelEvent, ModelRequest, Usage } from "../models/chat-model.ts";
-import type { AgentEvent } from "./agent-event.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { ChatModel, ModelEvent, ModelRequest, Usage } from "@burin/contract/chat-model";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
 import type { ContextSize } from "./context-size.ts";
 
 export interface Reply {

@@ -1,5 +1,5 @@
-import type { AnsweredCall } from "../scheduler/tool-call.ts";
-import type { AgentEvent, RunError, RunStatus } from "./agent-event.ts";
+import type { AgentEvent, RunError, RunStatus } from "@burin/contract/agent-event";
+import type { AnsweredCall } from "@burin/contract/tool-call";
 import type { LoopGuard } from "./loop-guard.ts";
 import { done, textWithPlan, unapprovedPlan } from "./outcome.ts";
 import type { Reply } from "./reply.ts";

@@ -1,5 +1,5 @@
-import type { AskModel } from "../discovery/mcp/client-requests.ts";
-import type { ChatModel } from "../models/chat-model.ts";
+import type { ChatModel } from "@burin/contract/chat-model";
+import type { AskModel } from "@burin/mcp/client-requests";
 
 /** Answers MCP servers that may ask the model; they get no tools and nothing of the session. */
 export function samplingOf(model: ChatModel): AskModel {

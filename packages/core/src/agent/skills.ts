@@ -1,4 +1,4 @@
-import { shownPath } from "../text/shown-path.ts";
+import { shownPath } from "@burin/contract/text/shown-path";
 import { type Defined, type DefinitionFile, definedIn, definitionFolders } from "./definition-files.ts";
 
 /** What a person has written down on how to do one kind of task, in a folder with a SKILL.md. */

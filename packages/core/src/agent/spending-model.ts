@@ -1,5 +1,5 @@
-import type { ChatModel, ModelEvent, ModelRequest } from "../models/chat-model.ts";
-import type { AgentEvent, UsagePurpose } from "./agent-event.ts";
+import type { AgentEvent, UsagePurpose } from "@burin/contract/agent-event";
+import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import type { Budget } from "./budget.ts";
 import { ContextSize } from "./context-size.ts";
 

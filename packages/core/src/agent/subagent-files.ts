@@ -1,4 +1,4 @@
-import { APPROVAL_MODES, type ApprovalMode } from "../approval/approval-mode.ts";
+import { APPROVAL_MODES, type ApprovalMode } from "@burin/shell-judge";
 import { type Defined, type DefinitionFile, definedIn, definitionFiles } from "./definition-files.ts";
 import type { SubagentDefinition } from "./subagent-definitions.ts";
 

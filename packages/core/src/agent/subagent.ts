@@ -1,7 +1,7 @@
-import { isAnswered } from "../scheduler/tool-call.ts";
+import type { AgentEvent, RunStatus } from "@burin/contract/agent-event";
+import { isAnswered } from "@burin/contract/tool-call";
 import type { SubagentAnswer, TaskParams } from "../tools/task.ts";
 import type { Agent } from "./agent.ts";
-import type { AgentEvent, RunStatus } from "./agent-event.ts";
 
 /** Steps are for a person and for the report of a failure; the rest of a long run is not kept. */
 const MOST_STEPS = 200;

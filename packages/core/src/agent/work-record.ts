@@ -1,5 +1,5 @@
-import { isAnswered, type ToolCall } from "../scheduler/tool-call.ts";
-import type { AgentEvent } from "./agent-event.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 
 export interface Todo {
   readonly content: string;

@@ -1,6 +1,6 @@
+import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
 import { type ApprovalMode, type ApprovalRequest, judge } from "./approval-policy.ts";
-import { parseRule } from "./rules.ts";
 
 interface Case {
   readonly kind?: ApprovalRequest["kind"];

@@ -1,13 +1,8 @@
-import { protectedFile } from "../text/protected-files.ts";
-import type { Confirmation, ToolKind } from "../tools/tools.ts";
-import type { ApprovalMode } from "./approval-mode.ts";
-import type { CommandPlace } from "./command-place.ts";
-import { judgeCommand } from "./command-policy.ts";
-import { type Rule, type Rules, ruleCovers } from "./rules.ts";
-import type { Verdict } from "./verdict.ts";
+import type { Confirmation, ToolKind } from "@burin/contract/tools";
+import type { ApprovalMode, CommandPlace, Verdict } from "@burin/shell-judge";
+import { judgeCommand, protectedFile, type Rule, type Rules, ruleCovers } from "@burin/shell-judge";
 
-export type { ApprovalMode } from "./approval-mode.ts";
-export type { Verdict } from "./verdict.ts";
+export type { ApprovalMode, Verdict } from "@burin/shell-judge";
 
 /** A call as approval sees it. */
 export interface ApprovalRequest {

@@ -1,8 +1,7 @@
+import type { ApprovalMode, CommandPlace } from "@burin/shell-judge";
+import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
-import type { ApprovalMode } from "./approval-mode.ts";
 import { judge } from "./approval-policy.ts";
-import type { CommandPlace } from "./command-place.ts";
-import { parseRule } from "./rules.ts";
 
 interface Given {
   readonly mode?: ApprovalMode;

@@ -1,7 +1,7 @@
+import type { ApprovalMode } from "@burin/shell-judge";
+import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
-import type { ApprovalMode } from "./approval-mode.ts";
 import { judge } from "./approval-policy.ts";
-import { parseRule } from "./rules.ts";
 
 const rule = (words: string) => parseRule(words === "" ? "run_shell_command" : `run_shell_command(${words})`);
 

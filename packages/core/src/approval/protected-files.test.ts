@@ -1,7 +1,6 @@
+import { parseRule, protectedFile } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
-import { protectedFile } from "../text/protected-files.ts";
 import { type ApprovalMode, judge } from "./approval-policy.ts";
-import { parseRule } from "./rules.ts";
 
 const NAMES = [
   ...".git/config .git/hooks/pre-commit sub/.git/config .GIT/config .git git~1/config .burin/settings.json".split(

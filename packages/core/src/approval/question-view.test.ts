@@ -1,5 +1,5 @@
+import type { Confirmation } from "@burin/contract/tools";
 import { describe, expect, it } from "vitest";
-import type { Confirmation } from "../tools/tools.ts";
 import { questionView } from "./question-view.ts";
 
 /** One of each kind: escape, C1, bell, carriage return, bidi, zero-width, mark, tag, filler, half a pair. */

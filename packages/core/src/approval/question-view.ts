@@ -1,5 +1,5 @@
-import { visibleCommand, visibleText } from "../text/visible-text.ts";
-import type { Confirmation } from "../tools/tools.ts";
+import { visibleCommand, visibleText } from "@burin/contract/text/visible-text";
+import type { Confirmation } from "@burin/contract/tools";
 
 /**
  * A question as a person sees it. Every string is ready to be shown: characters that could drive a terminal

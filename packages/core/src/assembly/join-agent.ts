@@ -1,18 +1,18 @@
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { ChatModel } from "@burin/contract/chat-model";
+import type { Workspace } from "@burin/contract/machine/workspace";
+import { type Settings, SettingsError } from "@burin/contract/settings/settings";
+import { defaultContextWindow } from "@burin/models/context-window";
 import { Agent, type AgentNeeds } from "../agent/agent.ts";
-import type { AgentEvent } from "../agent/agent-event.ts";
 import { Budget, parseBudget } from "../agent/budget.ts";
 import { ContextFiles } from "../agent/context-files.ts";
 import type { Briefing } from "../agent/context-notes.ts";
 import { DeclaredTools } from "../agent/declared-tools.ts";
 import { systemPrompt } from "../agent/system-prompt.ts";
-import type { ChatModel } from "../models/chat-model.ts";
-import { defaultContextWindow } from "../models/context-window.ts";
 import type { Scheduler } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
-import { type Settings, SettingsError } from "../settings/settings.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
-import type { Workspace } from "../workspace/workspace.ts";
 
 /** What a session says of its agent. */
 export interface AgentOptions {

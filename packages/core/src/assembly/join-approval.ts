@@ -1,9 +1,9 @@
+import type { Settings } from "@burin/contract/settings/settings";
+import type { Commands } from "@burin/machine/processes/commands";
+import { parseRule, type Rule, type Rules } from "@burin/shell-judge";
 import type { ApprovalMode, ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
-import { parseRule, type Rule, type Rules } from "../approval/rules.ts";
 import { orAborted } from "../scheduler/interruption.ts";
 import type { Confirm } from "../scheduler/scheduler.ts";
-import type { Settings } from "../settings/settings.ts";
-import type { Commands } from "../workspace/commands.ts";
 import type { Grants } from "./join-grants.ts";
 
 interface ApprovalGround {
@@ -19,9 +19,9 @@ export function lazyApproval({ current, rules, grants, roots, surroundings: grou
   return async (request: ApprovalRequest): Promise<Verdict> => {
     const [{ judge }, { surroundings }, { lookAround }, { gitRepositories }] = await Promise.all([
       import("../approval/approval-policy.ts"),
-      import("../workspace/command-surroundings.ts"),
-      import("../workspace/tree-below.ts"),
-      import("../workspace/git-repository.ts"),
+      import("@burin/machine/processes/command-surroundings"),
+      import("@burin/machine/files/tree-below"),
+      import("@burin/machine/git/git-repository"),
     ]);
     const { shell } = ground;
     const place = {

@@ -1,9 +1,9 @@
-import type { CurrentMode } from "../approval/approval-mode.ts";
+import type { Workspace } from "@burin/contract/machine/workspace";
+import type { Settings } from "@burin/contract/settings/settings";
+import type { EnvironmentRules } from "@burin/machine/processes/child-environment";
+import { Commands } from "@burin/machine/processes/commands";
+import type { CurrentMode } from "@burin/shell-judge";
 import { burinHome } from "../settings/load-settings.ts";
-import type { Settings } from "../settings/settings.ts";
-import type { EnvironmentRules } from "../workspace/child-environment.ts";
-import { Commands } from "../workspace/commands.ts";
-import type { Workspace } from "../workspace/workspace.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
 interface CommandsPlace {

@@ -1,7 +1,7 @@
-import { parseRule, type Rule } from "../approval/rules.ts";
+import { messageOf } from "@burin/contract/text/error-message";
+import type { GrantScope } from "@burin/contract/tools";
+import { parseRule, type Rule } from "@burin/shell-judge";
 import type { GrantStore } from "../settings/grants.ts";
-import { messageOf } from "../text/error-message.ts";
-import type { GrantScope } from "../tools/tools.ts";
 
 /** What the person answered "always" to, in this session and in those before. */
 export interface Grants {

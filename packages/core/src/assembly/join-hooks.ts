@@ -1,6 +1,6 @@
+import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
 import type { BeforeCall, HookedCall, Hooks } from "../hooks/hooks.ts";
 import type { CallHooks } from "../scheduler/hooked-call.ts";
-import type { ExchangeEnd } from "../workspace/run-exchange.ts";
 import { type CommandGround, commandRunner } from "./run-command.ts";
 
 /** The hooks of a session; nothing is loaded while settings name none. */

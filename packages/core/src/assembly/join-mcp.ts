@@ -1,13 +1,13 @@
-import type { AskModel, McpAnswer, McpQuestion } from "../discovery/mcp/client-requests.ts";
+import type { Workspace } from "@burin/contract/machine/workspace";
+import type { Settings } from "@burin/contract/settings/settings";
+import type { Confirmation, ToolSource } from "@burin/contract/tools";
+import type { Commands } from "@burin/machine/processes/commands";
+import type { ServerProcesses } from "@burin/machine/processes/server-processes";
+import type { AskModel, McpAnswer, McpQuestion } from "@burin/mcp/client-requests";
 import { readDecision } from "../scheduler/decision.ts";
 import type { Confirm } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
-import type { Settings } from "../settings/settings.ts";
 import type { DiscoveryFailure } from "../tools/tool-registry.ts";
-import type { Confirmation, ToolSource } from "../tools/tools.ts";
-import type { Commands } from "../workspace/commands.ts";
-import type { ServerProcesses } from "../workspace/server-processes.ts";
-import type { Workspace } from "../workspace/workspace.ts";
 import { environmentRules } from "./join-commands.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
@@ -34,13 +34,13 @@ export async function mcpSources(
 ): Promise<ToolSource[]> {
   const servers = Object.entries(settings.mcpServers);
   if (servers.length === 0) return [];
-  const { McpServer } = await import("../discovery/mcp/mcp-server.ts");
+  const { McpServer } = await import("@burin/mcp/mcp-server");
   const environment = options.environment ?? process.env;
   const home = burinHome(environment);
   let opened: Promise<ServerProcesses> | null = null;
   // Loaded with the first server that is started: the first request to the model comes before.
   const open = async () => {
-    const { ServerProcesses: Processes } = await import("../workspace/server-processes.ts");
+    const { ServerProcesses: Processes } = await import("@burin/machine/processes/server-processes");
     return new Processes({
       ...environmentRules(settings),
       home,

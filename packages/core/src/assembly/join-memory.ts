@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import type { Workspace } from "@burin/contract/machine/workspace";
+import { openWorkspace } from "@burin/machine/node-workspace";
 import { contextFileNames } from "../agent/context-files.ts";
 import type { MemoryPlaces } from "../tools/memoryTool.ts";
-import { openWorkspace } from "../workspace/node-workspace.ts";
-import type { Workspace } from "../workspace/workspace.ts";
 
 interface MemoryGround {
   readonly workspace: Workspace;
@@ -17,7 +17,7 @@ export function memoryPlaces({ workspace, home, fileNames }: MemoryGround): Memo
   let personal: Workspace | undefined;
   const openHome = async () => {
     if (personal === undefined) {
-      (await import("../disk/make-folders.ts")).makeFolders(home);
+      (await import("@burin/machine/disk/make-folders")).makeFolders(home);
       personal = openWorkspace(home);
     }
     return personal;

@@ -1,12 +1,12 @@
+import type { Settings } from "@burin/contract/settings/settings";
+import type { Decision } from "@burin/contract/tools";
+import type { ReadMemory } from "@burin/machine/files/read-record";
+import type { OnChange } from "@burin/machine/files/replace-file";
 import { Parking } from "../session/parking.ts";
 import type { PastSession } from "../session/past-session.ts";
 import { Recording } from "../session/recording.ts";
 import type { ResumedSession } from "../session/resume.ts";
 import { burinHome } from "../settings/load-settings.ts";
-import type { Settings } from "../settings/settings.ts";
-import type { Decision } from "../tools/tools.ts";
-import type { ReadMemory } from "../workspace/read-record.ts";
-import type { OnChange } from "../workspace/replace-file.ts";
 import { environmentRules } from "./join-commands.ts";
 
 /** What is told of each change of a file, so that undo can take it back. */

@@ -1,5 +1,5 @@
-import type { CallServer } from "../network/search/mcp-search.ts";
-import type { Settings, WebSearchSettings } from "../settings/settings.ts";
+import type { Settings, WebSearchSettings } from "@burin/contract/settings/settings";
+import type { CallServer } from "@burin/web/search/mcp-search";
 import type { BuiltInNeeds } from "../tools/built-in-tools.ts";
 import type { WebSearcher } from "../tools/web-search.ts";
 import { lazyMcp } from "./lazy-mcp.ts";
@@ -31,7 +31,7 @@ function searcherOf(
   return {
     name: settings.provider,
     search: async (question, signal) => {
-      const { searchWeb } = await import("../network/search/search-web.ts");
+      const { searchWeb } = await import("@burin/web/search/search-web");
       return searchWeb(question, { settings, environment }, signal);
     },
   };
@@ -41,7 +41,7 @@ function serverSearcher(settings: WebSearchSettings, call: CallServer): WebSearc
   return {
     name: settings.server ?? settings.provider,
     search: async (question, signal) => {
-      const { searchByServer } = await import("../network/search/mcp-search.ts");
+      const { searchByServer } = await import("@burin/web/search/mcp-search");
       return searchByServer(question, { settings, call }, signal);
     },
   };

@@ -1,5 +1,9 @@
 import { join } from "node:path";
-import type { AgentEvent, UsagePurpose } from "../agent/agent-event.ts";
+import type { AgentEvent, UsagePurpose } from "@burin/contract/agent-event";
+import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
+import type { Message } from "@burin/contract/messages/message";
+import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
+import { configuredModel } from "@burin/models/configured-model";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks } from "../agent/background-tasks.ts";
 import type { Briefing } from "../agent/context-notes.ts";
@@ -7,13 +11,9 @@ import { pageAnswerer } from "../agent/page-answerer.ts";
 import { notice } from "../agent/plain-events.ts";
 import { samplingOf } from "../agent/sampling.ts";
 import { type Account, spendingModel } from "../agent/spending-model.ts";
-import type { Message } from "../messages/message.ts";
-import type { ChatModel, ModelEvent, ModelRequest } from "../models/chat-model.ts";
-import { configuredModel } from "../models/configured-model.ts";
 import { newSessionId } from "../session/session-id.ts";
 import { SessionRun } from "../session/session-run.ts";
 import { burinHome } from "../settings/load-settings.ts";
-import { mergeSettings, type Settings } from "../settings/settings.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 import { agentOf, budgetOf, contextWindowOf } from "./join-agent.ts";
 import { type Definitions, readDefinitions } from "./join-definitions.ts";
@@ -139,7 +139,7 @@ function helpOf(settings: Settings, model: ChatModel, { accountOf, history }: Fo
 /** Of another's hand; the check of what it says is on its way before its first word. */
 function soundModel(model: ChatModel): ChatModel {
   const { name, contextWindow } = model;
-  const loading = import("../models/sound-model.ts");
+  const loading = import("@burin/models/sound-model");
   loading.catch(() => {});
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     yield* (await loading).soundEvents(model, request, signal);

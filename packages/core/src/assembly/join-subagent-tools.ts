@@ -1,10 +1,10 @@
+import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import type { Tool } from "@burin/contract/tools";
+import { type ApprovalMode, stricterMode } from "@burin/shell-judge";
 import type { SubagentDefinition } from "../agent/subagent-definitions.ts";
-import { type ApprovalMode, stricterMode } from "../approval/approval-mode.ts";
 import type { CallHooks } from "../scheduler/hooked-call.ts";
 import { type Confirm, Scheduler, type SchedulerNeeds } from "../scheduler/scheduler.ts";
-import { globMatcher } from "../text/glob-pattern.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
-import type { Tool } from "../tools/tools.ts";
 
 /** What the session's own tools and flow lend to those of a subagent. */
 export interface LentParts {

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { ChatModel } from "@burin/contract/chat-model";
 import type { Agent } from "../agent/agent.ts";
-import type { AgentEvent } from "../agent/agent-event.ts";
 import type { BackgroundTasks } from "../agent/background-tasks.ts";
 import { BUILT_IN_SUBAGENTS, type SubagentDefinition } from "../agent/subagent-definitions.ts";
-import type { ChatModel } from "../models/chat-model.ts";
 import type { Subagents } from "../tools/task.ts";
 
 /** What a session lends to its subagents. */

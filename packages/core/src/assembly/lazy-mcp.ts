@@ -1,13 +1,13 @@
-import type { McpDoor } from "../discovery/mcp/mcp-door.ts";
-import type { McpServer } from "../discovery/mcp/mcp-server.ts";
+import type { McpDoor } from "@burin/mcp/mcp-door";
+import type { McpServer } from "@burin/mcp/mcp-server";
 import type { ToolDiscovery } from "./tool-discovery.ts";
 
 /** The door to the MCP servers among the sources; its code is loaded with the first question. */
 export function lazyMcp(discovery: ToolDiscovery): McpDoor {
   const door = async (): Promise<McpDoor> => {
     const [{ mcpDoor }, { McpServer: Server }] = await Promise.all([
-      import("../discovery/mcp/mcp-door.ts"),
-      import("../discovery/mcp/mcp-server.ts"),
+      import("@burin/mcp/mcp-door"),
+      import("@burin/mcp/mcp-server"),
     ]);
     return mcpDoor(async () => {
       await discovery.start();

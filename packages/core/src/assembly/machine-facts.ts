@@ -1,8 +1,8 @@
 import { tmpdir } from "node:os";
+import type { Settings } from "@burin/contract/settings/settings";
+import { messageOf } from "@burin/contract/text/error-message";
+import type { ShellProgram } from "@burin/machine/processes/shell-program";
 import { burinHome } from "../settings/load-settings.ts";
-import type { Settings } from "../settings/settings.ts";
-import { messageOf } from "../text/error-message.ts";
-import type { ShellProgram } from "../workspace/shell-program.ts";
 
 /** What this machine has of what Burin can use. */
 export interface MachineFacts {
@@ -29,10 +29,10 @@ interface Place {
 /** Looks at the machine. Starts nothing but the system's own sandbox, and that around nothing. */
 export async function machineFacts({ root, settings, environment }: Place): Promise<MachineFacts> {
   const [shells, { hasTerminal }, { ripgrepProgram }, { hasKeychain }] = await Promise.all([
-    import("../workspace/shell-program.ts"),
-    import("../workspace/has-terminal.ts"),
-    import("../workspace/search/ripgrep.ts"),
-    import("../discovery/mcp/keychain.ts"),
+    import("@burin/machine/processes/shell-program"),
+    import("@burin/machine/processes/has-terminal"),
+    import("@burin/machine/search/ripgrep"),
+    import("@burin/mcp/keychain"),
   ]);
   const { title, path } = shells.chooseShell(process.platform, (name) =>
     shells.findProgram(name, environment.PATH),
@@ -52,8 +52,8 @@ async function sandboxFact({ root, settings, environment }: Place): Promise<Mach
   const { mode } = settings.sandbox;
   if (mode === "off") return { works: false, reason: "it is switched off in settings (sandbox.mode)" };
   const [{ probeSandbox }, { succeeds }] = await Promise.all([
-    import("../workspace/sandbox-probe.ts"),
-    import("../workspace/run-process.ts"),
+    import("@burin/machine/sandbox/sandbox-probe"),
+    import("@burin/machine/processes/run-process"),
   ]);
   const limits = { mode, roots: [root], home: burinHome(environment), temporary: tmpdir() };
   const state = await probeSandbox(limits, succeeds);
@@ -61,7 +61,7 @@ async function sandboxFact({ root, settings, environment }: Place): Promise<Mach
 }
 
 async function proxyFault(environment: NodeJS.ProcessEnv): Promise<string | null> {
-  const { routeTo } = await import("../network/proxy.ts");
+  const { routeTo } = await import("@burin/machine/http/proxy");
   try {
     for (const scheme of ["http", "https"]) routeTo(new URL(`${scheme}://example.com/`), environment);
     return null;
@@ -72,6 +72,6 @@ async function proxyFault(environment: NodeJS.ProcessEnv): Promise<string | null
 
 async function searchFault({ web }: Place["settings"], environment: NodeJS.ProcessEnv) {
   if (web.search === undefined) return null;
-  const { searchFault } = await import("../network/search/search-web.ts");
+  const { searchFault } = await import("@burin/web/search/search-web");
   return searchFault(web.search, environment);
 }

@@ -1,8 +1,8 @@
-import type { Settings } from "../settings/settings.ts";
+import type { Workspace } from "@burin/contract/machine/workspace";
+import type { Settings } from "@burin/contract/settings/settings";
+import type { ToolSource } from "@burin/contract/tools";
+import type { Commands } from "@burin/machine/processes/commands";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
-import type { ToolSource } from "../tools/tools.ts";
-import type { Commands } from "../workspace/commands.ts";
-import type { Workspace } from "../workspace/workspace.ts";
 import type { ForServers } from "./join-mcp.ts";
 import { commandRunner } from "./run-command.ts";
 import { type OpenSources, ToolDiscovery } from "./tool-discovery.ts";

@@ -1,8 +1,8 @@
+import type { Workspace } from "@burin/contract/machine/workspace";
+import type { Settings } from "@burin/contract/settings/settings";
+import type { Commands } from "@burin/machine/processes/commands";
+import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
 import { burinHome } from "../settings/load-settings.ts";
-import type { Settings } from "../settings/settings.ts";
-import type { Commands } from "../workspace/commands.ts";
-import type { ExchangeEnd } from "../workspace/run-exchange.ts";
-import type { Workspace } from "../workspace/workspace.ts";
 import { environmentRules } from "./join-commands.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
@@ -37,8 +37,8 @@ export function commandRunner({
   const confined = (argv: readonly [string, ...string[]]) => commands.confined({ argv, cwd: root, network });
   return async ({ command, input, seconds, signal }: CommandRequest): Promise<ExchangeEnd> => {
     const [{ exchange }, { childEnvironment }] = await Promise.all([
-      import("../workspace/run-exchange.ts"),
-      import("../workspace/child-environment.ts"),
+      import("@burin/machine/processes/run-exchange"),
+      import("@burin/machine/processes/child-environment"),
     ]);
     const environment = options.environment ?? process.env;
     return exchange({

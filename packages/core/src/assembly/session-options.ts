@@ -1,7 +1,7 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
-import type { ChatModel } from "../models/chat-model.ts";
+import type { ChatModel } from "@burin/contract/chat-model";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { Decision } from "@burin/contract/tools";
 import type { ResumedSession } from "../session/resume.ts";
-import type { Decision } from "../tools/tools.ts";
 import type { AgentOptions } from "./join-agent.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 

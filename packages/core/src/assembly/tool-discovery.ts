@@ -1,6 +1,6 @@
-import { messageOf } from "../text/error-message.ts";
+import { messageOf } from "@burin/contract/text/error-message";
+import type { ToolSource } from "@burin/contract/tools";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
-import type { ToolSource } from "../tools/tools.ts";
 
 /** Opens the sources that settings name. `report` hears of what a source leaves out. */
 export type OpenSources = (report: (failure: DiscoveryFailure) => void) => Promise<readonly ToolSource[]>;

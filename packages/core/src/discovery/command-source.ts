@@ -1,11 +1,11 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { parseOutsideJson } from "../messages/untrusted-json.ts";
+import { parseOutsideJson } from "@burin/contract/messages/untrusted-json";
+import type { DiscoverySettings } from "@burin/contract/settings/tool-sources";
+import { messageOf } from "@burin/contract/text/error-message";
+import { splitShellWords } from "@burin/contract/text/shell-words";
+import type { Tool, ToolSource } from "@burin/contract/tools";
 import { jsonFault } from "../settings/json-fault.ts";
-import type { DiscoverySettings } from "../settings/tool-sources.ts";
-import { messageOf } from "../text/error-message.ts";
-import { splitShellWords } from "../text/shell-command/shell-words.ts";
-import type { Tool, ToolSource } from "../tools/tools.ts";
 import { DiscoveredTool, faultOf, type RunToolCommand } from "./discovered-tool.ts";
 import { readDeclarations } from "./read-declarations.ts";
 

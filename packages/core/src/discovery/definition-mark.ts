@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isRecord } from "../messages/untrusted-json.ts";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
 
 /**
  * What an approval of a discovered tool is bound to, as the subject of a rule: everything that says what the

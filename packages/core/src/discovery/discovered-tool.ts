@@ -1,10 +1,10 @@
-import type { FunctionDeclaration } from "../messages/function-call.ts";
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { quoteShellWord } from "../text/shell-command/shell-words.ts";
-import { BaseTool, type Confirmation, type ToolResult } from "../tools/tools.ts";
-import type { ExchangeEnd } from "../workspace/run-exchange.ts";
+import { ForeignSchema } from "@burin/contract/messages/foreign-schema";
+import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { quoteShellWord } from "@burin/contract/text/shell-words";
+import { BaseTool, type Confirmation, type ToolResult } from "@burin/contract/tools";
+import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
 import { definitionMark } from "./definition-mark.ts";
-import { ForeignSchema } from "./foreign-schema.ts";
 
 /** Runs a line of the shell in the project's folder and gives it something to read. Never rejects. */
 export type RunToolCommand = (request: {

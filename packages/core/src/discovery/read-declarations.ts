@@ -1,6 +1,6 @@
-import type { FunctionDeclaration } from "../messages/function-call.ts";
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { isRecord } from "../messages/untrusted-json.ts";
+import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
 
 /** What a source has declared, and what of it cannot be used, in words. */
 export interface Declarations {

@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from "../messages/untrusted-json.ts";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 
 /** What a hook has said about a call, or about the moment that it was told of. */
 export interface HookAnswer {

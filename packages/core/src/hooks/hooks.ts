@@ -1,5 +1,5 @@
-import { parseRule, type Rule, type RuleTarget, ruleCovers } from "../approval/rules.ts";
-import type { HookEventName, HookSettings } from "../settings/settings.ts";
+import type { HookEventName, HookSettings } from "@burin/contract/settings/settings";
+import { parseRule, type Rule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
 import { type HookAnswer, type HookEnd, hookAnswer } from "./hook-answer.ts";
 
 /** Runs the command of a hook with the event as JSON on its stdin. Never rejects. */

@@ -1,10 +1,10 @@
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { messageOf } from "@burin/contract/text/error-message";
+import type { ToolCallState } from "@burin/contract/tool-call";
+import type { Confirmation, Tool, ToolError, ToolResult } from "@burin/contract/tools";
 import type { Verdict } from "../approval/approval-policy.ts";
-import type { FunctionCall } from "../messages/function-call.ts";
-import { messageOf } from "../text/error-message.ts";
-import type { Confirmation, Tool, ToolError, ToolResult } from "../tools/tools.ts";
-import { WorkspaceError } from "../workspace/workspace.ts";
 import { boundedContent } from "./function-response.ts";
-import type { ToolCallState } from "./tool-call.ts";
 
 /** A state that carries the answer. */
 export type FinalState = Extract<ToolCallState, { readonly llmContent: unknown }>;

@@ -1,5 +1,5 @@
-import { isRecord } from "../messages/untrusted-json.ts";
-import type { Confirmation, Decision, GrantScope, PlanFollower } from "../tools/tools.ts";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
+import type { Confirmation, Decision, GrantScope, PlanFollower } from "@burin/contract/tools";
 
 const SCOPES: readonly GrantScope[] = ["session", "project", "everywhere"];
 const FOLLOWERS: readonly PlanFollower[] = ["default", "auto-edit"];

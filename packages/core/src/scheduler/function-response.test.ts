@@ -1,7 +1,7 @@
+import type { PartListUnion } from "@burin/contract/messages/parts";
+import type { AnsweredCall } from "@burin/contract/tool-call";
 import { describe, expect, it } from "vitest";
-import type { PartListUnion } from "../messages/parts.ts";
 import { responseParts } from "./function-response.ts";
-import type { AnsweredCall } from "./tool-call.ts";
 
 describe("responseParts", () => {
   function answerWith(llmContent: PartListUnion): AnsweredCall {

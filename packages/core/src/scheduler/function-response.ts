@@ -1,7 +1,7 @@
-import type { FunctionResponse } from "../messages/function-call.ts";
-import { type Part, type PartListUnion, textOf, toParts } from "../messages/parts.ts";
-import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "../text/truncate.ts";
-import type { AnsweredCall } from "./tool-call.ts";
+import type { FunctionResponse } from "@burin/contract/messages/function-call";
+import { type Part, type PartListUnion, textOf, toParts } from "@burin/contract/messages/parts";
+import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
+import type { AnsweredCall } from "@burin/contract/tool-call";
 
 const CUT_HINT = "ask for a smaller part to see the rest";
 

@@ -1,7 +1,7 @@
+import { type PartListUnion, textOf } from "@burin/contract/messages/parts";
+import type { ToolCallState } from "@burin/contract/tool-call";
 import type { Verdict } from "../approval/approval-policy.ts";
 import type { BeforeCall, Hooks } from "../hooks/hooks.ts";
-import { type PartListUnion, textOf } from "../messages/parts.ts";
-import type { ToolCallState } from "./tool-call.ts";
 
 export type CallHooks = Pick<Hooks, "before" | "after">;
 

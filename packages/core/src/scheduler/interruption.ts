@@ -1,4 +1,4 @@
-import type { FunctionCall } from "../messages/function-call.ts";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { cancelled, type FinalState } from "./call-outcome.ts";
 
 /** A tool that is interrupted may need a moment to end what it has begun. */

@@ -1,8 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { type ApprovalMode, judge } from "../approval/approval-policy.ts";
-import { parseRule } from "../approval/rules.ts";
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { ToolRegistry } from "../tools/tool-registry.ts";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { AnsweredCall, ToolCall } from "@burin/contract/tool-call";
 import {
   BaseTool,
   type Confirmation,
@@ -10,9 +7,12 @@ import {
   type OnUpdate,
   type ToolKind,
   type ToolResult,
-} from "../tools/tools.ts";
+} from "@burin/contract/tools";
+import { parseRule } from "@burin/shell-judge";
+import { describe, expect, it } from "vitest";
+import { type ApprovalMode, judge } from "../approval/approval-policy.ts";
+import { ToolRegistry } from "../tools/tool-registry.ts";
 import { type Confirm, Scheduler } from "./scheduler.ts";
-import type { AnsweredCall, ToolCall } from "./tool-call.ts";
 
 type Params = { readonly n?: number };
 

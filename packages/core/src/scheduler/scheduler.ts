@@ -1,9 +1,7 @@
-import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
-import type { HookedCall } from "../hooks/hooks.ts";
-import { coerceArguments } from "../messages/check-schema.ts";
-import type { FunctionCall } from "../messages/function-call.ts";
-import { messageOf } from "../text/error-message.ts";
-import type { ToolRegistry } from "../tools/tool-registry.ts";
+import { coerceArguments } from "@burin/contract/messages/check-schema";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { messageOf } from "@burin/contract/text/error-message";
+import type { AnsweredCall, ToolCall, ToolCallState } from "@burin/contract/tool-call";
 import type {
   CallApproval,
   Confirmation,
@@ -12,7 +10,10 @@ import type {
   OnUpdate,
   Tool,
   ToolError,
-} from "../tools/tools.ts";
+} from "@burin/contract/tools";
+import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
+import type { HookedCall } from "../hooks/hooks.ts";
+import type { ToolRegistry } from "../tools/tool-registry.ts";
 import {
   answered,
   asked,
@@ -35,7 +36,6 @@ import {
   withNotes,
 } from "./hooked-call.ts";
 import { orAborted, orLeftBehind } from "./interruption.ts";
-import type { AnsweredCall, ToolCall, ToolCallState } from "./tool-call.ts";
 
 /** Asks the person; null when nobody is there to answer any more. The one function that a face hands down. */
 export type Confirm = (confirmation: Confirmation, signal: AbortSignal) => Promise<Decision | null>;

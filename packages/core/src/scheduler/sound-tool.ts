@@ -1,8 +1,8 @@
-import { isPlainJson } from "../messages/plain-json.ts";
-import { isRecord } from "../messages/untrusted-json.ts";
-import { messageOf } from "../text/error-message.ts";
-import { keepHeadAndTail } from "../text/truncate.ts";
-import type { Confirmation, Tool, ToolDisplay, ToolError, ToolKind, ToolResult } from "../tools/tools.ts";
+import { isPlainJson } from "@burin/contract/messages/plain-json";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
+import { messageOf } from "@burin/contract/text/error-message";
+import { keepHeadAndTail } from "@burin/contract/text/truncate";
+import type { Confirmation, Tool, ToolDisplay, ToolError, ToolKind, ToolResult } from "@burin/contract/tools";
 
 const KINDS: readonly ToolKind[] = ["read", "edit", "execute", "fetch", "plan"];
 const QUESTIONS: readonly Confirmation["kind"][] = ["edit", "exec", "info", "mcp", "plan", "form"];

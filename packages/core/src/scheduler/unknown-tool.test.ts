@@ -1,6 +1,6 @@
+import { BaseTool } from "@burin/contract/tools";
 import { describe, expect, it } from "vitest";
 import { ToolRegistry } from "../tools/tool-registry.ts";
-import { BaseTool } from "../tools/tools.ts";
 import { unknownTool } from "./unknown-tool.ts";
 
 class Named extends BaseTool {

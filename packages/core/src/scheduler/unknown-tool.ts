@@ -1,7 +1,7 @@
-import { nameHere } from "../text/names-elsewhere.ts";
-import { nearNames } from "../text/near-names.ts";
+import { nearNames } from "@burin/contract/text/near-names";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { type FinalState, failed } from "./call-outcome.ts";
+import { nameHere } from "./names-elsewhere.ts";
 
 /** Of hundreds that servers may bring. */
 const MOST_NAMED = 50;

@@ -1,10 +1,10 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
 
 /** The schema for a final answer, out of the text of a file. Throws with the place of what cannot be used. */
 export async function parseAnswerSchema(text: string): Promise<JsonSchema> {
   const json = text.replace(/^\ufeff/, "");
   const { jsonFault } = await import("../settings/json-fault.ts");
-  const { schemaProblem } = await import("../messages/schema-problem.ts");
+  const { schemaProblem } = await import("@burin/contract/messages/schema-problem");
   const fault = await jsonFault(json);
   if (fault !== null) throw new Error(`it is not valid JSON: ${fault}`);
   const schema: unknown = JSON.parse(json);

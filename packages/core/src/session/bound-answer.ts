@@ -1,6 +1,6 @@
-import type { AgentEvent } from "../agent/agent-event.ts";
-import { schemaError } from "../messages/check-schema.ts";
-import type { JsonSchema } from "../messages/json-schema.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import { schemaError } from "@burin/contract/messages/check-schema";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
 
 /** So often the model is told what is wrong with its answer. */
 const MOST_CORRECTIONS = 3;

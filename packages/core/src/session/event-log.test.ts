@@ -2,8 +2,8 @@ import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { AgentEvent } from "@burin/contract/agent-event";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { AgentEvent } from "../agent/agent-event.ts";
 import { EventLog } from "./event-log.ts";
 import { newLogState, readLog } from "./read-log.ts";
 

@@ -1,10 +1,10 @@
 import { closeSync, fdatasync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import type { AgentEvent } from "../agent/agent-event.ts";
-import { makeFolders } from "../disk/make-folders.ts";
-import { isAnswered } from "../scheduler/tool-call.ts";
-import type { SeenFile } from "../workspace/read-record.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import { isAnswered } from "@burin/contract/tool-call";
+import { makeFolders } from "@burin/machine/disk/make-folders";
+import type { SeenFile } from "@burin/machine/files/read-record";
 import { recordLine } from "./record-line.ts";
 
 const sync = promisify(fdatasync);

@@ -1,7 +1,7 @@
-import type { AgentEvent } from "../agent/agent-event.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { messageOf } from "@burin/contract/text/error-message";
 import { done } from "../agent/outcome.ts";
-import { messageOf } from "../text/error-message.ts";
-import { WorkspaceError } from "../workspace/workspace.ts";
 import { SessionError } from "./session-error.ts";
 
 /** The end of a run that this was thrown in. Throws it again where its caller can put it right by calling otherwise. */

@@ -1,4 +1,4 @@
-import { endAtExit } from "../workspace/at-exit.ts";
+import { endAtExit } from "@burin/machine/processes/at-exit";
 import { EventLog } from "./event-log.ts";
 import type { PastSession } from "./past-session.ts";
 import { Redactor } from "./redactor.ts";

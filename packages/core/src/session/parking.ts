@@ -1,6 +1,6 @@
-import type { AgentEvent } from "../agent/agent-event.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { Confirmation, Decision } from "@burin/contract/tools";
 import type { Confirm } from "../scheduler/scheduler.ts";
-import type { Confirmation, Decision } from "../tools/tools.ts";
 import type { PastSession } from "./past-session.ts";
 import type { Recording } from "./recording.ts";
 

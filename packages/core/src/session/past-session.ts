@@ -1,7 +1,7 @@
-import type { AgentEvent } from "../agent/agent-event.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { Confirmation } from "@burin/contract/tools";
+import type { SeenFile } from "@burin/machine/files/read-record";
 import { isCutOff } from "../agent/outcome.ts";
-import type { Confirmation } from "../tools/tools.ts";
-import type { SeenFile } from "../workspace/read-record.ts";
 import { newLogState, readLog } from "./read-log.ts";
 import { type KindOf, UnsettledCalls } from "./unsettled-calls.ts";
 

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { openRegular } from "../disk/regular-file.ts";
+import { openRegular } from "@burin/machine/disk/regular-file";
 import { type LogRecord, readRecordLine } from "./record-line.ts";
 
 const LINE_END = 0x0a;

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
-import type { AgentEvent } from "../agent/agent-event.ts";
-import type { SeenFile } from "../workspace/read-record.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { SeenFile } from "@burin/machine/files/read-record";
 
 /** One thing that happened, as a log holds it. */
 export interface LogRecord {

@@ -1,7 +1,7 @@
-import type { AgentEvent } from "../agent/agent-event.ts";
-import type { FunctionCall } from "../messages/function-call.ts";
-import type { ChatModel, ModelEvent } from "../models/chat-model.ts";
-import { type AnsweredCall, isAnswered } from "../scheduler/tool-call.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { ChatModel, ModelEvent } from "@burin/contract/chat-model";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
 import { PastSession } from "./past-session.ts";
 import { TurnCount } from "./turn-count.ts";
 

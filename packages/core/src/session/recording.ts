@@ -1,7 +1,7 @@
-import type { AgentEvent } from "../agent/agent-event.ts";
-import { isAnswered } from "../scheduler/tool-call.ts";
-import type { SeenFile } from "../workspace/read-record.ts";
-import { WorkspaceError } from "../workspace/workspace.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { isAnswered } from "@burin/contract/tool-call";
+import type { SeenFile } from "@burin/machine/files/read-record";
 import type { EventLog } from "./event-log.ts";
 
 /** Time for the first request to go out before the machinery of the log is loaded. */

@@ -1,4 +1,4 @@
-import { SECRET_VALUES, secrecyOf, URL_PASSWORD } from "../workspace/child-environment.ts";
+import { SECRET_VALUES, secrecyOf, URL_PASSWORD } from "@burin/machine/processes/child-environment";
 
 /** Shorter values stand in ordinary text by chance. */
 const FEWEST_KNOWN = 8;

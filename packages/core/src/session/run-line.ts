@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../agent/agent-event.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
 import { orAborted } from "../scheduler/interruption.ts";
 
 const GIVEN_UP: AgentEvent = {

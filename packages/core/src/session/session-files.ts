@@ -1,8 +1,8 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { crc32 } from "node:zlib";
-import { makeFolders } from "../disk/make-folders.ts";
-import { readBeginning } from "../disk/regular-file.ts";
+import { makeFolders } from "@burin/machine/disk/make-folders";
+import { readBeginning } from "@burin/machine/disk/regular-file";
 import { readRecordLine } from "./record-line.ts";
 import { SessionError } from "./session-error.ts";
 import { holderOf } from "./session-lock.ts";

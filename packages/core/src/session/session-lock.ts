@@ -1,12 +1,12 @@
 import { linkSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
-import { makeFolders } from "../disk/make-folders.ts";
-import { lockPath as holdPath } from "../disk/path-lock.ts";
-import { readText } from "../disk/regular-file.ts";
-import { endAtExit } from "../workspace/at-exit.ts";
-import { linuxProcess, thisSystem } from "../workspace/process-table.ts";
-import { codeOf } from "../workspace/system-error.ts";
+import { makeFolders } from "@burin/machine/disk/make-folders";
+import { lockPath as holdPath } from "@burin/machine/disk/path-lock";
+import { readText } from "@burin/machine/disk/regular-file";
+import { codeOf } from "@burin/machine/files/system-error";
+import { endAtExit } from "@burin/machine/processes/at-exit";
+import { linuxProcess, thisSystem } from "@burin/machine/processes/process-table";
 import { SessionError } from "./session-error.ts";
 
 export interface SessionLock {
@@ -64,7 +64,7 @@ export async function holderOf(logPath: string): Promise<string | null> {
 /** When the process started, in the system's words; null when there is none any more. */
 async function startOf(pid: number): Promise<string | null> {
   if (process.platform === "linux") return linuxProcess(pid)?.started ?? null;
-  const { systemProcesses } = await import("../workspace/run-process.ts");
+  const { systemProcesses } = await import("@burin/machine/processes/run-process");
   return systemProcesses.find(pid)?.started ?? null;
 }
 

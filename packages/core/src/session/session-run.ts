@@ -1,8 +1,8 @@
+import type { AgentEvent } from "@burin/contract/agent-event";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Agent } from "../agent/agent.ts";
-import type { AgentEvent } from "../agent/agent-event.ts";
 import { isCutOff } from "../agent/outcome.ts";
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { WorkspaceError } from "../workspace/workspace.ts";
 import type { Parking } from "./parking.ts";
 import type { PastSession } from "./past-session.ts";
 import type { Recording } from "./recording.ts";

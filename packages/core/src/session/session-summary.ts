@@ -1,4 +1,4 @@
-import type { Confirmation } from "../tools/tools.ts";
+import type { Confirmation } from "@burin/contract/tools";
 import { parkedQuestion } from "./past-session.ts";
 import { lastRecord, readLog } from "./read-log.ts";
 import { listSessions, type SessionPlace } from "./session-files.ts";

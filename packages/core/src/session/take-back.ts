@@ -1,13 +1,13 @@
 import { chmodSync, closeSync, fstatSync, lstatSync, readSync } from "node:fs";
 import { join, relative } from "node:path";
-import { lockPath } from "../disk/path-lock.ts";
-import { openRegular, readBytes } from "../disk/regular-file.ts";
-import { mergeTexts } from "../text/merge-texts.ts";
-import { isWithin } from "../workspace/paths.ts";
-import { removeFile } from "../workspace/remove-file.ts";
-import { type NewContent, type OnChange, replaceFile, writeAll } from "../workspace/replace-file.ts";
-import { asWorkspaceError } from "../workspace/system-error.ts";
-import { WorkspaceError } from "../workspace/workspace.ts";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { lockPath } from "@burin/machine/disk/path-lock";
+import { openRegular, readBytes } from "@burin/machine/disk/regular-file";
+import { isWithin } from "@burin/machine/files/paths";
+import { removeFile } from "@burin/machine/files/remove-file";
+import { type NewContent, type OnChange, replaceFile, writeAll } from "@burin/machine/files/replace-file";
+import { asWorkspaceError } from "@burin/machine/files/system-error";
+import { mergeTexts } from "./merge-texts.ts";
 import { type Content, contentOf, type FileChange, hashOfOpen, MOST_MERGED_BYTES } from "./undo-journal.ts";
 
 export interface UndoPlace {

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "../agent/agent-event.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
 
 /** They may come while a reply does. */
 const BESIDE_REPLIES = new Set<AgentEvent["type"]>(["usage", "notice", "subagent_call"]);

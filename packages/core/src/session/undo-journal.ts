@@ -11,9 +11,9 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import { makeFolders } from "../disk/make-folders.ts";
-import { openRegular } from "../disk/regular-file.ts";
-import type { OnChange, PendingChange } from "../workspace/replace-file.ts";
+import { makeFolders } from "@burin/machine/disk/make-folders";
+import { openRegular } from "@burin/machine/disk/regular-file";
+import type { OnChange, PendingChange } from "@burin/machine/files/replace-file";
 import { projectName } from "./session-files.ts";
 import { pruneUndo } from "./undo-limit.ts";
 

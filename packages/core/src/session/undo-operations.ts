@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readText } from "../disk/regular-file.ts";
+import { readText } from "@burin/machine/disk/regular-file";
 import { type FileChange, type JournalLine, undoFolder } from "./undo-journal.ts";
 
 /** A line for each change of one session. */

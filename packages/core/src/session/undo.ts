@@ -1,5 +1,5 @@
 import { join, relative } from "node:path";
-import { lockPath } from "../disk/path-lock.ts";
+import { lockPath } from "@burin/machine/disk/path-lock";
 import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
 import { newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
 import { type Operation, readOperations } from "./undo-operations.ts";

@@ -1,7 +1,7 @@
-import type { AgentEvent } from "../agent/agent-event.ts";
-import type { FunctionCall } from "../messages/function-call.ts";
-import { isAnswered, type ToolCall } from "../scheduler/tool-call.ts";
-import type { ToolKind } from "../tools/tools.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
+import type { ToolKind } from "@burin/contract/tools";
 
 import { isRedacted } from "./redactor.ts";
 

@@ -1,5 +1,5 @@
+import { changeHomeFile } from "@burin/machine/disk/home-file";
 import { applyEdits, type Edit, getLocation, modify } from "jsonc-parser";
-import { changeHomeFile } from "./home-file.ts";
 import { parseLayer } from "./parse-layer.ts";
 
 const BYTE_ORDER_MARK = "\uFEFF";

@@ -1,11 +1,11 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { readText } from "../disk/regular-file.ts";
-import { messageOf } from "../text/error-message.ts";
+import { MOST_SETTINGS_BYTES, type Settings, SettingsError } from "@burin/contract/settings/settings";
+import { messageOf } from "@burin/contract/text/error-message";
+import { readText } from "@burin/machine/disk/regular-file";
 import { parseLayer } from "./parse-layer.ts";
 import { definitionEffects, scriptEffects } from "./project-definitions.ts";
 import { type ProjectSettings, projectSettings } from "./project-settings.ts";
-import { MOST_SETTINGS_BYTES, type Settings, SettingsError } from "./settings.ts";
 import { type TrustAnswer, type TrustState, TrustStore, trustState } from "./trust.ts";
 
 /** A project's folder, what its settings ask for, and what the person has said of it. */

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { changeHomeFile, readHomeFile } from "./home-file.ts";
-import { SettingsError } from "./settings.ts";
+import { SettingsError } from "@burin/contract/settings/settings";
+import { changeHomeFile, readHomeFile } from "@burin/machine/disk/home-file";
 
 /** A rule that the person answered "always" to, for one project or for all. */
 export interface StoredGrant {

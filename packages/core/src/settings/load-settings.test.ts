@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SettingsError } from "@burin/contract/settings/settings";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { folderTrust, loadSettings, openTrust } from "./load-settings.ts";
-import { SettingsError } from "./settings.ts";
 
 let home: string;
 let root: string;

@@ -1,10 +1,15 @@
 import { existsSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import { readNamedText, readText } from "../disk/regular-file.ts";
-import { messageOf } from "../text/error-message.ts";
+import {
+  MOST_SETTINGS_BYTES,
+  mergeSettings,
+  type Settings,
+  SettingsError,
+} from "@burin/contract/settings/settings";
+import { messageOf } from "@burin/contract/text/error-message";
+import { readNamedText, readText } from "@burin/machine/disk/regular-file";
 import type { FolderTrust, ProjectFolder } from "./folder-trust.ts";
-import { MOST_SETTINGS_BYTES, mergeSettings, type Settings, SettingsError } from "./settings.ts";
 import type { TrustStore } from "./trust.ts";
 
 export interface SettingsPlaces {

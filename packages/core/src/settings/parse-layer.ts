@@ -1,3 +1,8 @@
+import { schemaError } from "@burin/contract/messages/check-schema";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { SettingsError } from "@burin/contract/settings/settings";
+import { SETTINGS_SCHEMA } from "@burin/contract/settings/settings-schema";
+import { nearNames } from "@burin/contract/text/near-names";
 import {
   createScanner,
   getNodeValue,
@@ -6,12 +11,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from "jsonc-parser";
-import { schemaError } from "../messages/check-schema.ts";
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { nearNames } from "../text/near-names.ts";
 import { errorWords, placeOf } from "./json-fault.ts";
-import { SettingsError } from "./settings.ts";
-import { SETTINGS_SCHEMA } from "./settings-schema.ts";
 
 const MOST_LEVELS = 100;
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { readBytes } from "../disk/regular-file.ts";
+import { readBytes } from "@burin/machine/disk/regular-file";
 
 /** Far more than skills have; what has more is never the same, so that it is asked about each time. */
 const MOST_FILES = 2000;

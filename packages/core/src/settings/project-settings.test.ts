@@ -1,6 +1,6 @@
+import { mergeSettings } from "@burin/contract/settings/settings";
 import { describe, expect, it } from "vitest";
 import { projectSettings } from "./project-settings.ts";
-import { mergeSettings } from "./settings.ts";
 
 const NOBODY = mergeSettings([]);
 

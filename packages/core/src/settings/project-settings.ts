@@ -1,5 +1,5 @@
-import type { Settings } from "./settings.ts";
-import { type McpServerSettings, settledSources } from "./tool-sources.ts";
+import type { Settings } from "@burin/contract/settings/settings";
+import { type McpServerSettings, settledSources } from "@burin/contract/settings/tool-sources";
 
 /** What a project's settings come to, sorted by what each of them may do. */
 export interface ProjectSettings {

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { mergeSettings, SettingsError } from "@burin/contract/settings/settings";
 import { describe, expect, it } from "vitest";
 import { loadSettings } from "./load-settings.ts";
-import { mergeSettings, SettingsError } from "./settings.ts";
 
 const BARE = {
   args: [],

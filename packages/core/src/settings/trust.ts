@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { changeHomeFile, readHomeFile } from "./home-file.ts";
-import { SettingsError } from "./settings.ts";
+import { SettingsError } from "@burin/contract/settings/settings";
+import { changeHomeFile, readHomeFile } from "@burin/machine/disk/home-file";
 
 /** What the person said of a folder, and of which list they said it. */
 export interface TrustAnswer {

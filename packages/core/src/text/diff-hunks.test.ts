@@ -1,5 +1,5 @@
+import { fileDiff } from "@burin/machine/files/diff";
 import { describe, expect, it } from "vitest";
-import { fileDiff } from "./diff.ts";
 import { contentWithHunks, hunksOf } from "./diff-hunks.ts";
 
 const lines = Array.from({ length: 40 }, (_, index) => `line ${index}\r\n`);

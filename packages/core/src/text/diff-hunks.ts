@@ -1,5 +1,5 @@
+import type { DiffOfFile } from "@burin/machine/files/diff";
 import { applyPatch, parsePatch } from "diff";
-import type { DiffOfFile } from "./diff.ts";
 
 /** The parts of a change that can be taken or left one by one, each as the lines of a unified diff. */
 export function hunksOf(diff: DiffOfFile): string[] {

@@ -1,4 +1,4 @@
-import type { Replacement } from "./edit-match.ts";
+import type { Replacement } from "@burin/edit-match";
 
 /** What the model is told of an edit that was made. */
 export interface EditAnswer {

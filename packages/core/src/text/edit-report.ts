@@ -1,4 +1,4 @@
-import type { ClosestRegion, EditMatch, Replacement } from "./edit-match.ts";
+import type { ClosestRegion, EditMatch, Replacement } from "@burin/edit-match";
 
 /** Lines shown around a change, and how many at most of one change. */
 const CONTEXT_LINES = 3;

@@ -1,4 +1,4 @@
-import type { DiffOfFile } from "./diff.ts";
+import type { DiffOfFile } from "@burin/machine/files/diff";
 import type { FailureReport } from "./edit-report.ts";
 import { type ChangedRegion, regionDiff } from "./region-diff.ts";
 

@@ -1,4 +1,4 @@
-import { withoutUnseen } from "./untrusted-text.ts";
+import { withoutUnseen } from "@burin/contract/text/untrusted-text";
 
 /** The one part of a memory file that the tool writes; all else in the file is the person's. */
 const HEADING = "## Remembered";

@@ -1,5 +1,5 @@
+import { applyReplacements } from "@burin/edit-match";
 import { describe, expect, it } from "vitest";
-import { applyReplacements } from "./edit-match.ts";
 import { findNotebookEdit } from "./notebook-edit.ts";
 
 const notebook = (cells: string) =>

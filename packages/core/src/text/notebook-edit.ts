@@ -1,6 +1,6 @@
-import { applyReplacements, type EditMatch, type EditRequest, findEdit } from "./edit-match.ts";
+import { applyReplacements, type EditMatch, type EditRequest, findEdit } from "@burin/edit-match";
+import { readNotebook } from "@burin/machine/parsing/notebook";
 import { elementRanges, type JsonRange, memberRanges } from "./json-ranges.ts";
-import { readNotebook } from "./notebook.ts";
 
 /** Stands between the sources of two cells; no source holds it, so nothing can match across it. */
 const BETWEEN_CELLS = "\n\u0000\u0000\u0000\n";

@@ -1,5 +1,5 @@
+import type { DiffOfFile } from "@burin/machine/files/diff";
 import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatchHunk, structuredPatch } from "diff";
-import type { DiffOfFile } from "./diff.ts";
 
 const CONTEXT = 3;
 

@@ -2,11 +2,10 @@ import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, realpath, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
+import type { Confirmation, Decision } from "@burin/contract/tools";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolbox, type ToolboxOptions } from "../create-session.ts";
 import { contentWithHunks } from "../text/diff-hunks.ts";
-import type { Confirmation, Decision } from "./tools.ts";
 
 let root: string;
 let file: string;

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, chownSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { madeFile, temporaryFolder } from "../../tests/made-files.ts";
 import { createToolbox } from "../create-session.ts";
 
 let root: string;

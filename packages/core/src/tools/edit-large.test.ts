@@ -8,11 +8,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { Confirmation, Decision, FileDiff } from "@burin/contract/tools";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { madeFile, temporaryFolder } from "../../tests/made-files.ts";
 import { createToolbox, type ToolboxOptions } from "../create-session.ts";
 import { contentWithHunks, hunksOf } from "../text/diff-hunks.ts";
-import type { Confirmation, Decision, FileDiff } from "./tools.ts";
 
 /** More than is held in memory for an edit. */
 const LARGE = 11 * 1024 * 1024;

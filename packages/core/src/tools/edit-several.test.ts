@@ -1,10 +1,9 @@
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Confirmation } from "@burin/contract/tools";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-
 import { createToolbox } from "../create-session.ts";
-import type { Confirmation } from "./tools.ts";
 
 const TEXT = "one();\ntwo();\nthree();\ntwo();\n";
 

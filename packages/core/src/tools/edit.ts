@@ -1,14 +1,20 @@
 import { isAbsolute } from "node:path";
-import type { JsonSchema } from "../messages/json-schema.ts";
+import type { FileSnapshot, FileWrite, LargePlan } from "@burin/contract/machine/file-change";
+import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { shownPath } from "@burin/contract/text/shown-path";
+import {
+  type Approval,
+  BaseTool,
+  type Confirmation,
+  type ToolError,
+  type ToolResult,
+} from "@burin/contract/tools";
+import type { EditMatch, EditRequest, Replacement } from "@burin/edit-match";
+import type { DiffOfFile } from "@burin/machine/files/diff";
+import { meantPath } from "@burin/machine/files/meant-path";
+import { untilLanded } from "@burin/machine/files/until-landed";
 import type { CorrectEdit } from "../text/correct-edit.ts";
-import type { DiffOfFile } from "../text/diff.ts";
-import type { EditMatch, EditRequest, Replacement } from "../text/edit-match.ts";
-import { shownPath } from "../text/shown-path.ts";
-import type { FileSnapshot, FileWrite, LargePlan } from "../workspace/file-change.ts";
-import { meantPath } from "../workspace/meant-path.ts";
-import { untilLanded } from "../workspace/until-landed.ts";
-import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
-import { type Approval, BaseTool, type Confirmation, type ToolError, type ToolResult } from "./tools.ts";
 
 export interface OneEdit {
   readonly old_string: string;

@@ -1,5 +1,11 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { type Approval, BaseTool, type Confirmation, type PlanFollower, type ToolResult } from "./tools.ts";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import {
+  type Approval,
+  BaseTool,
+  type Confirmation,
+  type PlanFollower,
+  type ToolResult,
+} from "@burin/contract/tools";
 
 export interface ExitPlanModeParams {
   readonly plan: string;

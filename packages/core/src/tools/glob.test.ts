@@ -9,9 +9,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { openWorkspace } from "@burin/machine/node-workspace";
 import { afterAll, describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
-import { openWorkspace } from "../workspace/node-workspace.ts";
 import { Glob } from "./glob.ts";
 
 const made: string[] = [];

@@ -1,10 +1,10 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { parseGlob } from "../text/patterns/glob-dialect.ts";
-import { PatternError } from "../text/patterns/pattern.ts";
-import { QUOTED_NAMES, shownPath } from "../text/shown-path.ts";
-import type { FoundFiles } from "../workspace/find-request.ts";
-import type { Workspace } from "../workspace/workspace.ts";
-import { BaseTool, type ToolResult } from "./tools.ts";
+import type { FoundFiles } from "@burin/contract/machine/find-request";
+import type { Workspace } from "@burin/contract/machine/workspace";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { parseGlob } from "@burin/contract/patterns/glob-dialect";
+import { PatternError } from "@burin/contract/patterns/pattern";
+import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
+import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
 export interface GlobParams {
   readonly pattern: string;

@@ -1,12 +1,12 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { Automaton } from "../text/patterns/automaton.ts";
-import { parseGlob } from "../text/patterns/glob-dialect.ts";
-import { PatternError } from "../text/patterns/pattern.ts";
-import { parseSearchPattern } from "../text/patterns/search-dialect.ts";
-import { QUOTED_NAMES, shownPath } from "../text/shown-path.ts";
-import type { FileHits, SearchLine, SearchResult } from "../workspace/search/search-request.ts";
-import type { Workspace } from "../workspace/workspace.ts";
-import { BaseTool, type ToolResult } from "./tools.ts";
+import type { FileHits, SearchLine, SearchResult } from "@burin/contract/machine/search-request";
+import type { Workspace } from "@burin/contract/machine/workspace";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { Automaton } from "@burin/contract/patterns/automaton";
+import { parseGlob } from "@burin/contract/patterns/glob-dialect";
+import { PatternError } from "@burin/contract/patterns/pattern";
+import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
+import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
+import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
 export interface GrepParams {
   readonly pattern: string;

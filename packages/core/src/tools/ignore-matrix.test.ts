@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { textOf } from "@burin/contract/messages/parts";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolbox, type ToolboxOptions } from "../create-session.ts";
-import { textOf } from "../messages/parts.ts";
 
 const made: string[] = [];
 const ENVIRONMENT = { ...process.env };

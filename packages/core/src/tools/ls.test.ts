@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { openWorkspace } from "@burin/machine/node-workspace";
 import { afterAll, describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
-import { openWorkspace } from "../workspace/node-workspace.ts";
 import { ListFiles } from "./ls.ts";
 
 const made: string[] = [];

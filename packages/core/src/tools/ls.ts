@@ -1,7 +1,7 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { QUOTED_NAMES, shownPath } from "../text/shown-path.ts";
-import type { Listing, Workspace } from "../workspace/workspace.ts";
-import { BaseTool, type ToolResult } from "./tools.ts";
+import type { Listing, Workspace } from "@burin/contract/machine/workspace";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { QUOTED_NAMES, shownPath } from "@burin/contract/text/shown-path";
+import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
 export interface ListDirectoryParams {
   readonly path: string;

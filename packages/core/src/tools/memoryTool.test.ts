@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Confirmation } from "@burin/contract/tools";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { madeFile, temporaryFolder } from "../../tests/made-files.ts";
 import { createSession, createToolbox, type ToolboxOptions } from "../create-session.ts";
-import type { Confirmation } from "./tools.ts";
 
 let root: string;
 let home: string;

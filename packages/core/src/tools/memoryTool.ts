@@ -1,8 +1,8 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
-import type { FileSnapshot } from "../workspace/file-change.ts";
-import { untilLanded } from "../workspace/until-landed.ts";
-import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
-import { BaseTool, type Confirmation, type FileDiff, type ToolResult } from "./tools.ts";
+import type { FileSnapshot } from "@burin/contract/machine/file-change";
+import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { BaseTool, type Confirmation, type FileDiff, type ToolResult } from "@burin/contract/tools";
+import { untilLanded } from "@burin/machine/files/until-landed";
 
 type Scope = "project" | "global";
 
@@ -120,7 +120,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
     const content = withFact(before.text ?? "", params.fact);
     if (content === null) return null;
     const [{ fileDiff }, { after }] = await Promise.all([
-      import("../text/diff.ts"),
+      import("@burin/machine/files/diff"),
       workspace.preview(file, content, before),
     ]);
     const diff = fileDiff({ fileName: workspace.relative(file), before: before.text, after });

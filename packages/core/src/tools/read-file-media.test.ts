@@ -1,7 +1,7 @@
 import { crc32, deflateSync } from "node:zlib";
+import { openWorkspace } from "@burin/machine/node-workspace";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { madeFile, temporaryFolder } from "../../tests/made-files.ts";
-import { openWorkspace } from "../workspace/node-workspace.ts";
 import { ReadFile } from "./read-file.ts";
 
 const signal = new AbortController().signal;

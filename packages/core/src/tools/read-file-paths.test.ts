@@ -3,9 +3,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { openWorkspace } from "@burin/machine/node-workspace";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { madeFile, temporaryFolder } from "../../tests/made-files.ts";
-import { openWorkspace } from "../workspace/node-workspace.ts";
 import { ReadFile } from "./read-file.ts";
 
 const signal = new AbortController().signal;

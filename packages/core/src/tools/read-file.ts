@@ -1,10 +1,10 @@
 import { isAbsolute } from "node:path";
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { MOST_ANSWER_CHARACTERS } from "../text/truncate.ts";
-import type { MediaContent, TextLines } from "../workspace/file-content.ts";
-import { meantPath } from "../workspace/meant-path.ts";
-import type { Workspace } from "../workspace/workspace.ts";
-import { BaseTool, type ToolResult } from "./tools.ts";
+import type { MediaContent, TextLines } from "@burin/contract/machine/file-content";
+import type { Workspace } from "@burin/contract/machine/workspace";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
+import { BaseTool, type ToolResult } from "@burin/contract/tools";
+import { meantPath } from "@burin/machine/files/meant-path";
 
 /** The path has three names, because the descriptions in use differ; one is enough. */
 export interface ReadFileParams {

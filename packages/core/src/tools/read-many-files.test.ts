@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { toParts } from "@burin/contract/messages/parts";
+import { openWorkspace } from "@burin/machine/node-workspace";
 import { afterAll, describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
-import { toParts } from "../messages/parts.ts";
-import { openWorkspace } from "../workspace/node-workspace.ts";
 import { ReadManyFiles } from "./read-many-files.ts";
 
 const made: string[] = [];

@@ -1,14 +1,14 @@
 import { extname } from "node:path";
-import type { JsonSchema } from "../messages/json-schema.ts";
-import type { Part } from "../messages/parts.ts";
-import { sortByCodePoints } from "../text/code-point-order.ts";
-import { globCovers } from "../text/glob-pattern.ts";
-import { parseGlob } from "../text/patterns/glob-dialect.ts";
-import { PatternError } from "../text/patterns/pattern.ts";
-import { shownPath } from "../text/shown-path.ts";
-import type { TextLines } from "../workspace/file-content.ts";
-import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
-import { BaseTool, type ToolResult } from "./tools.ts";
+import type { TextLines } from "@burin/contract/machine/file-content";
+import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { Part } from "@burin/contract/messages/parts";
+import { parseGlob } from "@burin/contract/patterns/glob-dialect";
+import { globCovers } from "@burin/contract/patterns/glob-pattern";
+import { PatternError } from "@burin/contract/patterns/pattern";
+import { sortByCodePoints } from "@burin/contract/text/code-point-order";
+import { shownPath } from "@burin/contract/text/shown-path";
+import { BaseTool, type ToolResult } from "@burin/contract/tools";
 
 export interface ReadManyFilesParams {
   readonly paths: readonly string[];

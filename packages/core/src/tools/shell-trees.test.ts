@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { systemProcesses } from "@burin/machine/processes/run-process";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ShellRoom } from "../testing/shell-room.ts";
-import { systemProcesses } from "../workspace/run-process.ts";
+import { ShellRoom } from "../../tests/shell-room.ts";
 
 let room: ShellRoom;
 

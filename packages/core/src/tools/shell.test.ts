@@ -1,9 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { openWorkspace } from "@burin/machine/node-workspace";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ShellRoom } from "../testing/shell-room.ts";
-import { openWorkspace } from "../workspace/node-workspace.ts";
+import { ShellRoom } from "../../tests/shell-room.ts";
 import { Shell, type ShellParams } from "./shell.ts";
 
 let room: ShellRoom;

@@ -1,9 +1,5 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
-import type { CommandRequest } from "../workspace/command-request.ts";
-import type { CommandRun, ShellEnd } from "../workspace/command-run.ts";
-import type { Stop } from "../workspace/command-wait.ts";
-import type { Commands } from "../workspace/commands.ts";
-import type { Workspace } from "../workspace/workspace.ts";
+import type { Workspace } from "@burin/contract/machine/workspace";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import {
   BaseTool,
   type CallApproval,
@@ -11,7 +7,11 @@ import {
   type OnUpdate,
   type ToolError,
   type ToolResult,
-} from "./tools.ts";
+} from "@burin/contract/tools";
+import type { CommandRequest } from "@burin/machine/processes/command-request";
+import type { CommandRun, ShellEnd } from "@burin/machine/processes/command-run";
+import type { Stop } from "@burin/machine/processes/command-wait";
+import type { Commands } from "@burin/machine/processes/commands";
 
 export interface ShellParams {
   readonly command?: string;
@@ -36,7 +36,7 @@ const BACKGROUND_START_MS = 200;
 const MOST_TRIES = 3;
 
 /** Telling of commands and their output is much code, which most starts of Burin have no use for. */
-const telling = () => import("../workspace/command-report.ts");
+const telling = () => import("@burin/machine/processes/command-report");
 
 const ACTIONS = ["list", "output", "stop"];
 

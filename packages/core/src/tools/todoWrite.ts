@@ -1,5 +1,5 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { BaseTool, type Todo, type ToolResult } from "./tools.ts";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { BaseTool, type Todo, type ToolResult } from "@burin/contract/tools";
 
 const STATUSES = ["pending", "in_progress", "completed"] as const;
 const MARKS: Readonly<Record<Todo["status"], string>> = { pending: " ", in_progress: ">", completed: "x" };

@@ -1,6 +1,6 @@
+import { BaseTool, type ToolResult } from "@burin/contract/tools";
 import { describe, expect, it } from "vitest";
 import { ToolRegistry } from "./tool-registry.ts";
-import { BaseTool, type ToolResult } from "./tools.ts";
 
 class Named extends BaseTool {
   readonly name: string;

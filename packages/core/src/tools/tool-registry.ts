@@ -1,6 +1,6 @@
-import type { FunctionDeclaration } from "../messages/function-call.ts";
-import { messageOf } from "../text/error-message.ts";
-import { declarationOf, type Tool, type ToolSource } from "./tools.ts";
+import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import { messageOf } from "@burin/contract/text/error-message";
+import { declarationOf, type Tool, type ToolSource } from "@burin/contract/tools";
 
 /** A source that gave no tools, and why. The others stay usable. */
 export interface DiscoveryFailure {

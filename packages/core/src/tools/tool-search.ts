@@ -1,5 +1,5 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { BaseTool, type Tool, type ToolResult } from "./tools.ts";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { BaseTool, type Tool, type ToolResult } from "@burin/contract/tools";
 
 type Params = Record<string, unknown>;
 

@@ -1,7 +1,7 @@
+import { decodeBytes, encodeText } from "@burin/machine/files/encodings";
+import { formatOf } from "@burin/machine/files/text-format";
+import { decodeText } from "@burin/web/decode-text";
 import { describe, expect, it } from "vitest";
-import { decodeText } from "../network/decode-text.ts";
-import { decodeBytes, encodeText } from "../workspace/encodings.ts";
-import { formatOf } from "../workspace/text-format.ts";
 
 describe("P50 the charset of a page", () => {
   const german = "Grüße aus Köln, schöne Maße";

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { textOf } from "@burin/contract/messages/parts";
+import type { Confirmation, Decision } from "@burin/contract/tools";
 import { afterEach, describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
-import { textOf } from "../messages/parts.ts";
-import type { Confirmation, Decision } from "./tools.ts";
 import { type AnswerFromPage, WebFetch, type WebFetchParams } from "./web-fetch.ts";
 
 const open: Server[] = [];

@@ -1,15 +1,15 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
-import type { PartListUnion } from "../messages/parts.ts";
-import { rawFileUrl } from "../network/code-host.ts";
-import type { WebLimits } from "../network/fetch-web.ts";
-import type { Resolve } from "../network/guard-host.ts";
-import { PageCache } from "../network/page-cache.ts";
-import type { PageFormat } from "../network/parse-order.ts";
-import type { Page } from "../network/read-page.ts";
-import { WebError } from "../network/web-error.ts";
-import { wholeCharacterEnd } from "../text/truncate.ts";
-import { untrustedFromWeb } from "../text/untrusted-text.ts";
-import { BaseTool, type Confirmation, type ToolResult } from "./tools.ts";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { PartListUnion } from "@burin/contract/messages/parts";
+import { wholeCharacterEnd } from "@burin/contract/text/truncate";
+import { untrustedFromWeb } from "@burin/contract/text/untrusted-text";
+import { BaseTool, type Confirmation, type ToolResult } from "@burin/contract/tools";
+import { WebError } from "@burin/machine/http/web-error";
+import type { PageFormat } from "@burin/machine/parsing/parse-order";
+import { rawFileUrl } from "@burin/web/code-host";
+import type { WebLimits } from "@burin/web/fetch-web";
+import type { Resolve } from "@burin/web/guard-host";
+import { PageCache } from "@burin/web/page-cache";
+import type { Page } from "@burin/web/read-page";
 
 export interface WebFetchParams {
   readonly url: string;
@@ -137,9 +137,9 @@ export class WebFetch extends BaseTool<WebFetchParams> {
     const known = this.#pages.get(key);
     if (known) return known;
     const [{ fetchWeb }, { isNamed }, { readPage }, reader] = await Promise.all([
-      import("../network/fetch-web.ts"),
-      import("../network/guard-host.ts"),
-      import("../network/read-page.ts"),
+      import("@burin/web/fetch-web"),
+      import("@burin/web/guard-host"),
+      import("@burin/web/read-page"),
       pageReader(),
     ]);
     const approved = this.#approved.get(params) ?? [];
@@ -199,8 +199,8 @@ function placesOf(text: string): URL[] {
 async function privatePlace(url: URL | undefined): Promise<string | null> {
   if (url === undefined) return null;
   const [{ plainHost, placeOf }, { reachOf }] = await Promise.all([
-    import("../network/guard-host.ts"),
-    import("../network/judge-address.ts"),
+    import("@burin/web/guard-host"),
+    import("@burin/web/judge-address"),
   ]);
   const host = plainHost(url);
   const isLocal = /(?:^|\.)localhost$/.test(host) || reachOf(host) === "private";
@@ -209,9 +209,9 @@ async function privatePlace(url: URL | undefined): Promise<string | null> {
 
 async function pageReader() {
   const [{ decodeBytes }, { formatOf }, { mediaKind }] = await Promise.all([
-    import("../workspace/encodings.ts"),
-    import("../workspace/text-format.ts"),
-    import("../workspace/media-kind.ts"),
+    import("@burin/machine/files/encodings"),
+    import("@burin/machine/files/text-format"),
+    import("@burin/machine/files/media-kind"),
   ]);
   return { decode: decodeBytes, formatOf, mediaKind };
 }

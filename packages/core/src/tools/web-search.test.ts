@@ -1,6 +1,6 @@
+import { WebError } from "@burin/machine/http/web-error";
 import { describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
-import { WebError } from "../network/web-error.ts";
 import { WebSearch, type WebSearcher } from "./web-search.ts";
 
 const PAGES = [

@@ -1,8 +1,8 @@
-import type { JsonSchema } from "../messages/json-schema.ts";
-import type { FoundPage } from "../network/search/search-web.ts";
-import { WebError } from "../network/web-error.ts";
-import { untrustedFromWeb, withoutUnseen } from "../text/untrusted-text.ts";
-import { BaseTool, type ToolResult } from "./tools.ts";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { untrustedFromWeb, withoutUnseen } from "@burin/contract/text/untrusted-text";
+import { BaseTool, type ToolResult } from "@burin/contract/tools";
+import { WebError } from "@burin/machine/http/web-error";
+import type { FoundPage } from "@burin/web/search/search-web";
 
 export interface WebSearchParams {
   readonly query: string;

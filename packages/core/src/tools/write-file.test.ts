@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Confirmation } from "@burin/contract/tools";
+import { openWorkspace } from "@burin/machine/node-workspace";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { madeFile, temporaryFolder } from "../../tests/made-files.ts";
 import { errorType, type ReadWriteSession, readWriteSession, yes } from "../../tests/read-write-session.ts";
 import type { ToolboxOptions } from "../create-session.ts";
-import { openWorkspace } from "../workspace/node-workspace.ts";
-import type { Confirmation } from "./tools.ts";
 import { WriteFile } from "./write-file.ts";
 
 let root: string;

@@ -1,10 +1,16 @@
 import { isAbsolute } from "node:path";
-import type { JsonSchema } from "../messages/json-schema.ts";
-import { shownPath } from "../text/shown-path.ts";
-import type { FileSnapshot } from "../workspace/file-change.ts";
-import { meantPath } from "../workspace/meant-path.ts";
-import { type Workspace, WorkspaceError } from "../workspace/workspace.ts";
-import { type Approval, BaseTool, type Confirmation, type FileDiff, type ToolResult } from "./tools.ts";
+import type { FileSnapshot } from "@burin/contract/machine/file-change";
+import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { shownPath } from "@burin/contract/text/shown-path";
+import {
+  type Approval,
+  BaseTool,
+  type Confirmation,
+  type FileDiff,
+  type ToolResult,
+} from "@burin/contract/tools";
+import { meantPath } from "@burin/machine/files/meant-path";
 
 export interface WriteFileParams {
   readonly file_path: string;

@@ -1,5 +1,5 @@
-import type { ModelFailure } from "../../models/chat-model.ts";
-import type { AgentEvent } from "../agent-event.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { ModelFailure } from "@burin/contract/chat-model";
 import type { CompactorNeeds } from "./shorten.ts";
 
 /** The rest of the window is for the reply, and for what the estimate gets wrong. */

@@ -1,5 +1,5 @@
-import type { Message } from "../../messages/message.ts";
-import type { Part } from "../../messages/parts.ts";
+import type { Message } from "@burin/contract/messages/message";
+import type { Part } from "@burin/contract/messages/parts";
 import type { ContextSize } from "../context-size.ts";
 
 /** An answer smaller than this is not worth the note that would take its place. */

@@ -1,6 +1,6 @@
-import type { Message } from "../../messages/message.ts";
-import type { ChatModel, ModelRequest } from "../../models/chat-model.ts";
-import type { AgentEvent } from "../agent-event.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
+import type { Message } from "@burin/contract/messages/message";
 import type { ContextSize } from "../context-size.ts";
 import type { WorkRecord } from "../work-record.ts";
 import { compactionText } from "./compaction-text.ts";

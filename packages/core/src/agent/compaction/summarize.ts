@@ -1,5 +1,5 @@
-import type { ChatModel, ModelFailure } from "../../models/chat-model.ts";
-import type { AgentEvent } from "../agent-event.ts";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { ChatModel, ModelFailure } from "@burin/contract/chat-model";
 
 const INSTRUCTION = `You are given the record of a coding agent's work with a person. It is too long to be kept; your summary takes its place, and the agent goes on with nothing else.
 Write, in short lines under these headings: Goal. Decisions and what the person wants or forbids. Done so far (files by path, commands, results). Learned (facts, names, places in the code, values that will be needed again). Tried without success, and why. Next steps.

@@ -1,6 +1,6 @@
-import type { Message } from "../../messages/message.ts";
-import type { Part } from "../../messages/parts.ts";
-import { keepHeadAndTail } from "../../text/truncate.ts";
+import type { Message } from "@burin/contract/messages/message";
+import type { Part } from "@burin/contract/messages/parts";
+import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { ContextSize } from "../context-size.ts";
 
 /** How much of each piece is shown, in characters. */

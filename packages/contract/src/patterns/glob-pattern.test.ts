@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { globCovers, globMatcher } from "./glob-pattern.ts";
+import { PatternError } from "./pattern.ts";
+
+const MATCHES: readonly [string, string][] = [
+  ["*.ts", "a.ts"],
+  ["*.ts", "src/deep/a.ts"],
+  ["*.ts", ".hidden.ts"],
+  ["src/*.ts", "src/a.ts"],
+  ["src/**", "src"],
+  ["src/**", "src/a/b"],
+  ["**", "a/b/c"],
+  ["**/*.ts", "a.ts"],
+  ["**/*.ts", "x/y/a.ts"],
+  ["src/**/*.{ts,tsx}", "src/a.tsx"],
+  ["src/**/*.{ts,tsx}", "src/x/a.ts"],
+  ["src/**/test/**/*.js", "src/test/a.js"],
+  ["a/**/**/b", "a/b"],
+  ["file?.txt", "file1.txt"],
+  ["[ab].txt", "b.txt"],
+  ["[!ab].txt", "c.txt"],
+  ["[^ab].txt", "c.txt"],
+  ["[[:digit:]].txt", "7.txt"],
+  ["{a,b/**}/c.js", "b/x/c.js"],
+  ["file{1..3}.txt", "file2.txt"],
+  ["{a,{b,c}}.md", "c.md"],
+  ["@(a|b).md", "a.md"],
+  ["+(ab).md", "abab.md"],
+  ["?(ab)c.md", "c.md"],
+  ["*(a|b)c.md", "abac.md"],
+  ["\\[a\\].md", "[a].md"],
+  ["[a.md", "[a.md"],
+  ["a{b.md", "a{b.md"],
+  ["{a}.md", "{a}.md"],
+  ["./src/*.ts", "src/a.ts"],
+  ["mcp__*", "mcp__x"],
+  ["日本*.txt", "日本語.txt"],
+  ["!*.ts", "a.js"],
+  ["src/", "src/a/b"],
+  ["src/", "src"],
+];
+
+const REFUSES: readonly [string, string][] = [
+  ["*.ts", "a.tsx"],
+  ["src/*.ts", "src/x/a.ts"],
+  ["src/**/*.ts", "srcs/a.ts"],
+  ["file?.txt", "file.txt"],
+  ["a/*", "a/b/c"],
+  ["[ab].txt", "c.txt"],
+  ["[!/]x", "/x"],
+  ["*.TS", "a.ts"],
+  ["a/**", "b/a"],
+  ["src/", "x/src/a"],
+  ["src/", "srcs/a"],
+  ["file{1..3}.txt", "file4.txt"],
+  ["!*.ts", "a.ts"],
+];
+
+describe("globs", () => {
+  it.each(MATCHES)("R81 %s matches %s", (pattern, path) => {
+    expect(globMatcher(pattern, { caseSensitive: true })(path)).toBe(true);
+  });
+
+  it.each(REFUSES)("R81 %s does not match %s", (pattern, path) => {
+    expect(globMatcher(pattern, { caseSensitive: true })(path)).toBe(false);
+  });
+
+  it("R73 ignores letter case when asked to", () => {
+    expect(globMatcher("*.TS", { caseSensitive: false })("a.ts")).toBe(true);
+  });
+
+  it("P18 a glob that explodes in a backtracking engine answers at once", () => {
+    const matches = globMatcher(`${"*a".repeat(50)}b`, { caseSensitive: true });
+    expect(matches("a".repeat(250))).toBe(false);
+    expect(globMatcher("+(+(+(a)))b", { caseSensitive: true })("a".repeat(250))).toBe(false);
+  });
+
+  it("P18 a brace bomb is refused", () => {
+    const bomb = `${"{a,b,c,d,e,f,g,h,i,j}".repeat(120)}`;
+    expect(() => globMatcher(bomb, { caseSensitive: true })).toThrow(PatternError);
+    expect(() => globMatcher("{1..9999999}", { caseSensitive: true })).toThrow(PatternError);
+    expect(() => globMatcher("!(a)", { caseSensitive: true })).toThrow("exclude");
+  });
+
+  it.each([
+    ["dist", "dist/a/b.js", true],
+    ["dist", "x/dist/b.js", true],
+    ["a/dist/", "a/dist/b.js", true],
+    ["*.js", "src/a.js", true],
+    ["dist", "src/dist.js", false],
+    ["!*.js", "src/a.js", false],
+    ["!*.js", "src/a.ts", true],
+  ])("R81 leaving out %s takes along %s: %j", (pattern, path, isCovered) => {
+    expect(globCovers(pattern, { caseSensitive: true })(path)).toBe(isCovered);
+  });
+});

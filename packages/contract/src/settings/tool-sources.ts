@@ -1,0 +1,172 @@
+import { splitShellWords } from "../text/shell-words.ts";
+
+/** Where tools come from by a command, whatever spelling the settings used. Absent commands: nothing is run. */
+export interface DiscoverySettings {
+  /** Prints the declarations of the tools. A line for the shell. */
+  readonly discoveryCommand?: string;
+  /** Runs a tool: its name as the last argument, its arguments as JSON on stdin. A line for the shell. */
+  readonly callCommand?: string;
+  readonly discoverySeconds: number;
+  readonly callSeconds: number;
+}
+
+/** `auto`: streamable HTTP is tried first, then SSE. */
+type McpTransport = "stdio" | "http" | "sse" | "auto";
+
+/** One MCP server, with every spelling settled. Variables in its texts are not yet replaced. */
+export interface McpServerSettings {
+  readonly type: McpTransport;
+  /** With `stdio`: the program; its arguments stand in `args`. */
+  readonly command?: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Relative ones count from the project's folder. */
+  readonly cwd?: string;
+  /** With every other type. */
+  readonly url?: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of one request, in milliseconds, as this family of tools writes it. */
+  readonly timeout?: number;
+  /** Until it is ready, in milliseconds. */
+  readonly startTimeout?: number;
+  /** It may ask the model. */
+  readonly sampling?: boolean;
+  /** Its tools run unasked. */
+  readonly trust: boolean;
+  /** Names as the server knows them; when given, only these. */
+  readonly includeTools: readonly string[];
+  readonly excludeTools: readonly string[];
+  readonly sandbox: boolean;
+  /** Handed on as written. */
+  readonly oauth?: Readonly<Record<string, unknown>>;
+}
+
+/** A server as settings may write it. */
+interface McpServerInput extends Partial<Omit<McpServerSettings, "type">> {
+  readonly type?: McpTransport | "streamable-http" | "streamableHttp";
+  readonly httpUrl?: string;
+  readonly disabled?: boolean;
+}
+
+/** Every spelling of where tools come from that settings may use. */
+export interface ToolSourceKeys {
+  readonly tools?: {
+    readonly toolDiscoveryCommand?: string;
+    readonly toolCallCommand?: string;
+    readonly discoveryCommand?: string;
+    readonly callCommand?: string;
+    readonly toolDiscoverySeconds?: number;
+    readonly toolCallSeconds?: number;
+  };
+  readonly toolDiscoveryCommand?: string;
+  readonly toolCallCommand?: string;
+  readonly mcpServers?: Readonly<Record<string, McpServerInput>>;
+  readonly mcp?: { readonly mcpServerCommand?: string; readonly serverCommand?: string };
+  readonly mcpServerCommand?: string;
+}
+
+export const NO_DISCOVERY: DiscoverySettings = { discoverySeconds: 30, callSeconds: 600 };
+
+/** The alias of the one server that is configured as a command alone. */
+const COMMAND_SERVER = "mcp";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * A layer of settings with `discovery`, `mcpServers` and `mcpServerCommand` instead of their many spellings,
+ * so that a later layer wins whatever spelling either of them uses. A layer that says it so already stays.
+ */
+export function settledSources(layer: object): Fields {
+  const { toolDiscoveryCommand, toolCallCommand, mcp, mcpServerCommand, ...rest } = layer as Fields;
+  const tools = fields(rest.tools);
+  const {
+    toolDiscoveryCommand: discovers,
+    toolCallCommand: calls,
+    discoveryCommand,
+    callCommand,
+    toolDiscoverySeconds,
+    toolCallSeconds,
+    ...otherTools
+  } = tools;
+  const { mcpServerCommand: serves, serverCommand, ...otherMcp } = fields(mcp);
+  const discovery = present({
+    ...fields(rest.discovery),
+    discoveryCommand: text(
+      discovers,
+      toolDiscoveryCommand,
+      discoveryCommand,
+      fields(rest.discovery).discoveryCommand,
+    ),
+    callCommand: text(calls, toolCallCommand, callCommand, fields(rest.discovery).callCommand),
+    discoverySeconds: toolDiscoverySeconds ?? fields(rest.discovery).discoverySeconds,
+    callSeconds: toolCallSeconds ?? fields(rest.discovery).callSeconds,
+  });
+  return present({
+    ...rest,
+    tools: rest.tools === undefined ? undefined : otherTools,
+    mcp: Object.keys(otherMcp).length > 0 ? otherMcp : undefined,
+    discovery: Object.keys(discovery).length > 0 ? discovery : undefined,
+    mcpServers: rest.mcpServers === undefined ? undefined : servers(fields(rest.mcpServers)),
+    mcpServerCommand: text(serves, mcpServerCommand, serverCommand),
+  });
+}
+
+/** The servers of all layers, with the one that is given as a command; an explicit server of its name wins. */
+export function withCommandServer(
+  found: Readonly<Record<string, McpServerSettings | null>>,
+  command: string | undefined,
+): Readonly<Record<string, McpServerSettings | null>> {
+  if (command === undefined || Object.hasOwn(found, COMMAND_SERVER)) return found;
+  const [program, ...args] = splitShellWords(command) ?? shell(command);
+  return program === undefined ? found : { ...found, [COMMAND_SERVER]: server({ command: program, args }) };
+}
+
+/** For a command that is more than words. */
+function shell(command: string): readonly string[] {
+  return process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c", command] : ["/bin/sh", "-c", command];
+}
+
+/** Ready for a connection. A server that is switched off stays in the list as null, so that it can switch off an earlier one. */
+function servers(inputs: Fields): Record<string, McpServerSettings | null> {
+  const entries = Object.entries(inputs).map(([alias, input]) => {
+    const given = fields(input) as McpServerInput;
+    return [alias, given.disabled === true ? null : server(given)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function server(input: McpServerInput): McpServerSettings {
+  const { httpUrl, disabled: _off, type, url = httpUrl, ...rest } = input;
+  return present({
+    ...rest,
+    type: typeOf(input),
+    url,
+    args: input.args ?? [],
+    env: input.env ?? {},
+    headers: input.headers ?? {},
+    trust: input.trust ?? false,
+    includeTools: input.includeTools ?? [],
+    excludeTools: input.excludeTools ?? [],
+    sandbox: input.sandbox ?? false,
+  }) as unknown as McpServerSettings;
+}
+
+function typeOf({ type, httpUrl, url }: McpServerInput): McpTransport {
+  if (type === "streamable-http" || type === "streamableHttp") return "http";
+  if (type !== undefined) return type;
+  if (httpUrl !== undefined) return "http";
+  return url === undefined ? "stdio" : "auto";
+}
+
+/** The first that says something. */
+function text(...given: readonly unknown[]): string | undefined {
+  return given.find((one): one is string => typeof one === "string" && one.trim() !== "");
+}
+
+function fields(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
+}
+
+function present(value: Fields): Fields {
+  return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined));
+}

@@ -1,0 +1,40 @@
+import type { PartListUnion } from "./messages/parts.ts";
+import type { Confirmation, ToolDisplay, ToolError } from "./tools.ts";
+
+/**
+ * One call at one moment, as plain data: what a face draws and what the session log holds. A call passes
+ * some of these states in this order and ends in exactly one of the last three, which carry the answer.
+ */
+export type ToolCallState =
+  | { readonly status: "validating" }
+  | { readonly status: "awaiting_approval"; readonly confirmation: Confirmation; readonly reason: string }
+  | {
+      readonly status: "executing";
+      readonly display?: ToolDisplay;
+      /** For the person, and not of the tool: e.g. that an "always" could not be stored. */
+      readonly notice?: string;
+    }
+  | (Answered & { readonly status: "success" })
+  | (Answered & { readonly status: "error"; readonly error: ToolError; readonly confirmation?: Confirmation })
+  | (Answered & { readonly status: "cancelled"; readonly error: ToolError });
+
+interface Answered {
+  /** What goes back to the model, bounded; `function-response.ts` wraps it. */
+  readonly llmContent: PartListUnion;
+  readonly returnDisplay: ToolDisplay;
+}
+
+export type ToolCall = {
+  readonly callId: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** What the call will do, in words; empty until the parameters are known to be valid. */
+  readonly description: string;
+} & ToolCallState;
+
+/** A call that has its answer. */
+export type AnsweredCall = Extract<ToolCall, Answered>;
+
+export function isAnswered(call: ToolCall): call is AnsweredCall {
+  return call.status === "success" || call.status === "error" || call.status === "cancelled";
+}

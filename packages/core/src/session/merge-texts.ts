@@ -1,0 +1,57 @@
+import { matchingLines } from "@burin/machine/files/diff";
+
+export interface MergeSides {
+  readonly base: string;
+  readonly one: string;
+  readonly other: string;
+}
+
+/** The lines from `start` up to `end` of the base become these. */
+interface Change {
+  readonly start: number;
+  readonly end: number;
+  readonly lines: readonly string[];
+}
+
+/** The base with what both sides made of it; null when they changed the same place, or places that touch. */
+export function mergeTexts({ base, one, other }: MergeSides): string | null {
+  const lines = linesOf(base);
+  const mine = changesOf(lines, linesOf(one));
+  const theirs = changesOf(lines, linesOf(other)).filter(
+    (change) => !mine.some((known) => isSame(known, change)),
+  );
+  if (mine.some((change) => theirs.some((its) => change.start <= its.end && its.start <= change.end))) {
+    return null;
+  }
+  let merged = "";
+  let at = 0;
+  for (const { start, end, lines: fresh } of [...mine, ...theirs].sort((a, b) => a.start - b.start)) {
+    merged += lines.slice(at, start).join("") + fresh.join("");
+    at = end;
+  }
+  return merged + lines.slice(at).join("");
+}
+
+/** With their ends, so that a last line without one is another line. */
+function linesOf(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+function changesOf(base: readonly string[], lines: readonly string[]): Change[] {
+  const changes: Change[] = [];
+  let baseAt = 0;
+  let at = 0;
+  const upTo = (baseEnd: number, end: number) => {
+    if (baseEnd > baseAt || end > at)
+      changes.push({ start: baseAt, end: baseEnd, lines: lines.slice(at, end) });
+    baseAt = baseEnd + 1;
+    at = end + 1;
+  };
+  for (const [index, matched] of matchingLines(base, lines).entries()) if (matched >= 0) upTo(matched, index);
+  upTo(base.length, lines.length);
+  return changes;
+}
+
+function isSame(one: Change, other: Change): boolean {
+  return one.start === other.start && one.end === other.end && one.lines.join("") === other.lines.join("");
+}

@@ -1,0 +1,56 @@
+import { isBlank, keptLines, type Texts } from "./lines.ts";
+import { omission } from "./omission-placeholder.ts";
+
+const DOTS = /^(?:\.{3}|…)$/;
+/** Dots alone may well stand for themselves where they come for a single line. */
+const LEAST_GONE = 2;
+
+/**
+ * A line of the new text that stands for lines of the old one, which would be deleted: one that says so in words, or
+ * nothing but dots where lines stood. A line that the old text has as often is no such line.
+ */
+export function placeholderIn(oldText: string, newText: string): string | undefined {
+  if (isBlank(oldText) || !/\.\.|…|[a-z]/.test(newText)) return undefined;
+  const newLines = newText.split(/\r?\n/);
+  const suspects = newLines.flatMap((line, at) => {
+    const kind = DOTS.test(line.trim()) ? "bare" : omission(line);
+    return kind === null ? [] : [{ at, kind, line: line.trim() }];
+  });
+  if (suspects.length === 0) return undefined;
+  const oldLines = oldText.split(/\r?\n/);
+  const left = oldLines.map((line) => line.trim());
+  const kept = keptLines({ oldLines, newLines }, "signs");
+  for (const { at, kind, line } of suspects) {
+    const known = left.indexOf(line);
+    if (known >= 0) left.splice(known, 1);
+    else if (kind === "certain" || kept === undefined) return line;
+    else if (goneAt({ oldLines, newLines }, kept, at) >= LEAST_GONE || skipsLines(oldLines, newLines, at))
+      return line;
+  }
+  return undefined;
+}
+
+/**
+ * How many lines of the old text, blank ones apart, went where the new text has this one: up to the next lines that
+ * were kept. A lone bracket further off may be any, and so may each line where the dots are a comment.
+ */
+function goneAt({ oldLines, newLines }: Texts, kept: Int32Array, at: number): number {
+  const isNaked = DOTS.test(newLines[at]?.trim() ?? "");
+  const bounds = [...kept.keys()].filter((fresh) => {
+    const old = kept[fresh] ?? -1;
+    return old >= 0 && (Math.abs(fresh - at) === 1 || (isNaked && /\w{3}/.test(oldLines[old] ?? "")));
+  });
+  const from = kept[bounds.findLast((fresh) => fresh < at) ?? -1] ?? -1;
+  const to = kept[bounds.find((fresh) => fresh > at) ?? -1] ?? oldLines.length;
+  return oldLines.slice(from + 1, to).filter((line) => !isBlank(line)).length;
+}
+
+/** Whether the lines around it stand in the old text in that order, with lines between them. */
+function skipsLines(oldLines: readonly string[], newLines: readonly string[], at: number): boolean {
+  const from = oldLines.indexOf(newLines[at - 1] ?? "");
+  const to = oldLines.indexOf(newLines[at + 1] ?? "", from + 1);
+  return (
+    from >= 0 &&
+    oldLines.slice(from + 1, Math.max(to, from + 1)).filter((line) => !isBlank(line)).length >= LEAST_GONE
+  );
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from "node:crypto";
+import { open, realpath, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { SettingsError } from "@burin/contract/settings/settings";
+import { messageOf } from "@burin/contract/text/error-message";
+import { makeFolders } from "./make-folders.ts";
+import { lockPath, PathLockError } from "./path-lock.ts";
+import { readText } from "./regular-file.ts";
+
+/** Far more than anybody writes into settings, grants or answers. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** The text of a file that belongs to the person, null when there is none. Throws SettingsError. */
+export async function readHomeFile(path: string): Promise<string | null> {
+  try {
+    return readText(path, MOST_BYTES);
+  } catch (error) {
+    throw new SettingsError(`${path} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+/**
+ * Changes such a file so that nothing is ever lost: one process at a time, and the old text or the new one
+ * whatever happens. `change` is given the text as it is now; what it throws leaves the file as it was.
+ */
+export async function changeHomeFile(path: string, change: (text: string | null) => string): Promise<void> {
+  await alone(path, async () => {
+    const before = await readHomeFile(path);
+    const after = change(before);
+    if (after !== before) await replace(await realpath(path).catch(() => path), after);
+  });
+}
+
+/** Does work that no other process may do at the same time for this path. */
+export async function alone<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await lockPath(await realPlace(path), work);
+  } catch (error) {
+    throw error instanceof PathLockError ? new SettingsError(error.message) : error;
+  }
+}
+
+/** One name for one file, whatever links lead to it. */
+async function realPlace(path: string): Promise<string> {
+  const folder = dirname(path);
+  makeFolders(folder);
+  return realpath(path).catch(async () => join(await realpath(folder), basename(path)));
+}
+
+async function replace(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw new SettingsError(`${path} cannot be written: ${messageOf(error)}. It was left as it is.`);
+  }
+}

@@ -1,0 +1,110 @@
+import { realpathSync } from "node:fs";
+import { relative, sep } from "node:path";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { type FolderRules, IgnoreRules, type IgnoreSettings } from "./ignore.ts";
+import { isWithin, locate } from "./paths.ts";
+
+export interface AccessSettings extends IgnoreSettings {
+  /** Globs of paths, from a root, that no tool may open: the patterns of deny rules for reading. */
+  readonly denied: readonly string[];
+  /** Folders outside the roots whose files may be read, e.g. that of long outputs. They need not exist yet. */
+  readonly readable?: readonly string[];
+}
+
+export const NO_ACCESS_SETTINGS: AccessSettings = { ignoreFileNames: [], ignore: [], denied: [] };
+
+const IGNORES_CASE = process.platform === "darwin" || process.platform === "win32";
+
+/** What may be used of that which lies inside the roots. */
+export class Access {
+  readonly roots: readonly string[];
+  readonly #settings: AccessSettings;
+  readonly #denials: readonly { readonly pattern: string; readonly matches: (path: string) => boolean }[];
+
+  constructor(roots: readonly string[], settings: AccessSettings) {
+    this.roots = roots;
+    this.#settings = settings;
+    this.#denials = settings.denied.map((pattern) => ({
+      pattern,
+      matches: globMatcher(pattern, { caseSensitive: !IGNORES_CASE }),
+    }));
+  }
+
+  /** Where a file may lie that is only read. */
+  get readableRoots(): readonly string[] {
+    return [...this.roots, ...(this.#settings.readable ?? []).map(realOrSame)];
+  }
+
+  /** The ignore rules as the files say now. */
+  ignoreRules(): IgnoreRules {
+    return new IgnoreRules(this.roots, this.#settings);
+  }
+
+  /** Throws when the path, as given or where it really is, may not be opened by any tool. */
+  async assertOpen(path: string): Promise<void> {
+    const { absolute, real } = await locate(path, this.roots);
+    const rules = this.ignoreRules();
+    for (const place of new Set([absolute, real])) {
+      const refusal = this.refusal(place, rules);
+      if (refusal !== null) throw refusal;
+    }
+  }
+
+  /** Why a file may not be opened; null when it may. */
+  refusal(path: string, rules: IgnoreRules): WorkspaceError | null {
+    const pattern = this.deniedBy(path);
+    if (pattern !== null) {
+      return new WorkspaceError(
+        "denied_path",
+        `${path} may not be opened: the deny rule "${pattern}" covers it.`,
+      );
+    }
+    const isInside = this.roots.some((root) => isWithin(path, root));
+    return isInside && rules.visibility(path, false) === "own" ? ignored(path) : null;
+  }
+
+  get hasDenials(): boolean {
+    return this.#denials.length > 0;
+  }
+
+  /** The pattern of the deny rule that covers the path or a folder that it is in. */
+  deniedBy(path: string): string | null {
+    if (!this.hasDenials) return null;
+    for (const root of this.roots) {
+      if (!isWithin(path, root)) continue;
+      const segments = relative(root, path).split(sep);
+      for (let count = 1; count <= segments.length; count += 1) {
+        const part = segments.slice(0, count).join("/");
+        const whole = count === segments.length ? path : null;
+        const found = this.#denials.find(
+          ({ matches }) => matches(part) || (whole !== null && matches(whole)),
+        );
+        if (found !== undefined) return found.pattern;
+      }
+    }
+    return null;
+  }
+
+  /** The rules inside a folder that somebody named. Throws when it is hidden from every tool. */
+  namedFolder(realPath: string, rules: IgnoreRules): FolderRules {
+    const folder = rules.namedFolder(realPath);
+    if (folder.visibility === "own") throw ignored(realPath);
+    return folder;
+  }
+}
+
+function ignored(path: string): WorkspaceError {
+  return new WorkspaceError(
+    "ignored",
+    `${path} is hidden from all tools by .burinignore or by the ignore settings; only the person can change that.`,
+  );
+}
+
+function realOrSame(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,24 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, readdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { expect, it } from "vitest";
+import { KeptAttributes } from "./file-attributes.ts";
+import { openTargetFolder } from "./target-folder.ts";
+
+if (process.platform === "linux")
+  it("P49 attributes that cannot be copied are a refusal", async () => {
+    const path = madeFile(temporaryFolder(), "a.txt", "one\n");
+    execFileSync("setfattr", ["-n", "user.origin", "-v", "here", path]);
+    const folder = await openTargetFolder(path, [dirname(path)]);
+    try {
+      const attributes = new KeptAttributes({ folder, file: "a.txt" });
+      await expect(attributes.giveTo("no-folder/new")).rejects.toThrow(
+        /a\.txt has an access .* could not be kept/,
+      );
+    } finally {
+      closeSync(folder.descriptor);
+    }
+    expect(readdirSync(dirname(path))).toEqual(["a.txt"]);
+    expect(readFileSync(path, "utf8")).toBe("one\n");
+  });

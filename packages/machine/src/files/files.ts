@@ -1,0 +1,254 @@
+import { closeSync, constants, fstatSync, lstatSync } from "node:fs";
+import { resolve } from "node:path";
+import type {
+  FilePreview,
+  FileSnapshot,
+  FileWrite,
+  FileWritten,
+  LargeEdit,
+  LargePlan,
+  Seen,
+} from "@burin/contract/machine/file-change";
+import type { FileContent, LineRange } from "@burin/contract/machine/file-content";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { lockPath } from "../disk/path-lock.ts";
+import type { Access } from "./access.ts";
+import { HeldFile, isTouched, readAll } from "./held-file.ts";
+import { largeContent } from "./large-content.ts";
+import { planLargeEdit } from "./large-file.ts";
+import { openWithin } from "./paths.ts";
+import { readContent } from "./read-content.ts";
+import { hashOf, type ReadMemory, ReadRecord } from "./read-record.ts";
+import { changed, heldContent, type OnChange, type Replacement, replaceFile } from "./replace-file.ts";
+import { asWorkspaceError, notRegular } from "./system-error.ts";
+import { realTarget } from "./target-folder.ts";
+
+/** A file is overwritten with both contents in memory; larger ones are left to other means. */
+const MOST_CHANGED_BYTES = 256 * 1024 * 1024;
+
+/** Above this size nothing holds a file for an edit; it is searched and changed part by part. */
+const MOST_HELD_BYTES = 10 * 1024 * 1024;
+
+/** Who hears of what happens to files. */
+export interface FileNotes {
+  readonly onChange?: OnChange | undefined;
+  readonly reads?: ReadMemory | undefined;
+}
+
+/** Reads and changes single files, and knows what the model has been shown of each. */
+export class Files {
+  readonly #access: Access;
+  readonly #onChange: OnChange | undefined;
+  readonly #record: ReadRecord;
+  /** What a snapshot was made from; gone with it. */
+  readonly #held = new WeakMap<FileSnapshot, HeldFile>();
+
+  constructor(access: Access, { onChange, reads }: FileNotes) {
+    this.#access = access;
+    this.#onChange = onChange;
+    this.#record = new ReadRecord(reads);
+  }
+
+  async read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
+    const { descriptor, realPath } = await openWithin(file, this.#access.readableRoots, constants.O_RDONLY);
+    try {
+      this.#assertAllowed(file, realPath);
+      const size = sizeOfFile(descriptor, file);
+      const { content, shown, whole } = await readContent({ descriptor, path: file, size, range, signal });
+      if (whole !== null) this.#record.note({ file: realPath, whole: hashOf(whole) });
+      else if (shown !== null) this.#record.note({ file: realPath, lines: shown });
+      return content;
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  async snapshot(file: string): Promise<FileSnapshot> {
+    const { descriptor, realPath } = await this.#opened(file);
+    if (descriptor === null) return this.#snapshotOf(new HeldFile(realPath, null, null));
+    try {
+      const bytes = sizeOfFile(descriptor, file);
+      if (bytes > MOST_HELD_BYTES) return { exists: true, isLarge: true, text: null, seen: "nothing", bytes };
+      return this.#snapshotOf(await held(descriptor, realPath));
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  async preview(file: string, content: string, basis?: FileSnapshot): Promise<FilePreview> {
+    const current = (basis && this.#held.get(basis)) ?? (await this.#current(file));
+    const after = current.rewritten(file, content).text;
+    return { realPath: current.realPath, before: basis ?? this.#snapshotOf(current), after };
+  }
+
+  async planLargeEdit(edit: LargeEdit, signal: AbortSignal): Promise<LargePlan | null> {
+    const { descriptor, realPath } = await this.#opened(edit.file);
+    if (descriptor === null) throw changed(edit.file);
+    try {
+      sizeOfFile(descriptor, edit.file);
+      const work = { descriptor, realPath, signal, check: () => this.#record.check(realPath) };
+      return await planLargeEdit(edit, work);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  async writeLargeEdit(plan: LargePlan, signal: AbortSignal, edited?: string): Promise<FileWritten> {
+    const { file } = plan.edit;
+    return this.#alone(file, signal, async (real) => {
+      signal.throwIfAborted();
+      const { descriptor, realPath } = await this.#opened(file);
+      if (descriptor === null) throw changed(file);
+      try {
+        if (realPath !== real || realPath !== plan.realPath) throw changed(file);
+        sizeOfFile(descriptor, file);
+        const content = largeContent(plan, { descriptor, signal, edited });
+        const notes = await this.#replace({ file, real, ...content });
+        this.#record.note({ file: real });
+        return { isNew: false, wasBasis: true, notes };
+      } finally {
+        closeSync(descriptor);
+      }
+    });
+  }
+
+  async write(change: FileWrite, signal: AbortSignal): Promise<FileWritten> {
+    return this.#alone(change.file, signal, (real) => this.#write(change, real, signal));
+  }
+
+  /** One write at a time for each file, whoever makes it: from the look at the file to its new name. */
+  async #alone<T>(file: string, signal: AbortSignal, write: (real: string) => Promise<T>): Promise<T> {
+    const real = await realTarget(file, this.#access.roots);
+    try {
+      return await lockPath(real, () => write(real), { signal });
+    } catch (error) {
+      throw asWorkspaceError(error, file);
+    }
+  }
+
+  async #write(change: FileWrite, real: string, signal: AbortSignal): Promise<FileWritten> {
+    const { file, content, isBasisAgreed } = change;
+    signal.throwIfAborted();
+    const basis = this.#held.get(change.basis);
+    const current = await this.#upToDate(file, { real, basis });
+    const wasBasis = current === basis;
+    if (isBasisAgreed && !wasBasis) throw changed(file);
+    const { bytes: before, stats } = current;
+    const seen = this.#record.seen(current.realPath, current);
+    if (!isBasisAgreed && seen !== "all") throw seen === "older" ? changed(file) : notRead(file, seen);
+    const { bytes: after } = current.rewritten(file, content);
+    const isSame = before?.equals(after) ?? false;
+    // Nothing will be written, so that nothing would look at the bytes again.
+    if (isSame && !(await this.#current(file)).bytes?.equals(after)) throw changed(file);
+    const isKnown = change.isWholeKnown || seen === "all";
+    let whole = isKnown && isSame ? current.hash : undefined;
+    const meanwhile = () => {
+      if (isKnown) whole = hashOf(after);
+    };
+    const replacement = { file, real, stats, content: { ...heldContent(before, after, signal), meanwhile } };
+    const notes = isSame ? [] : await this.#replace(replacement);
+    this.#record.note(whole === undefined ? { file: real } : { file: real, whole });
+    return { isNew: before === null, wasBasis, notes };
+  }
+
+  #replace(replacement: Omit<Replacement, "roots" | "onChange">): Promise<readonly string[]> {
+    return replaceFile({ ...replacement, roots: this.#access.roots, onChange: this.#onChange });
+  }
+
+  /** The basis itself when the file holds it still, so that nothing found out about it is found out again. */
+  async #upToDate(
+    file: string,
+    { real, basis }: { readonly real: string; readonly basis: HeldFile | undefined },
+  ): Promise<HeldFile> {
+    if (basis?.stats && basis.realPath === real) {
+      const now = lstatSync(real, { bigint: true, throwIfNoEntry: false });
+      if (now !== undefined && !isTouched(now, basis.stats)) {
+        this.#assertAllowed(file, real);
+        return basis;
+      }
+    }
+    const current = await this.#current(file);
+    if (basis === undefined || basis.realPath !== current.realPath) return current;
+    if (basis.bytes === null || current.bytes === null)
+      return basis.bytes === current.bytes ? basis : current;
+    return basis.bytes.equals(current.bytes) ? basis : current;
+  }
+
+  #snapshotOf(current: HeldFile): FileSnapshot {
+    const { bytes, realPath, text } = current;
+    const exists = bytes !== null;
+    const seen = exists ? this.#record.seen(realPath, current) : "nothing";
+    const snapshot = { exists, isLarge: false, text, seen, bytes: bytes?.length ?? 0 };
+    this.#held.set(snapshot, current);
+    return snapshot;
+  }
+
+  /** What was opened is judged, and the name by which it was asked for. */
+  #assertAllowed(file: string, realPath: string): void {
+    const rules = this.#access.ignoreRules();
+    for (const place of new Set([resolve(this.#access.roots[0] ?? "", file), realPath])) {
+      const refusal = this.#access.refusal(place, rules);
+      if (refusal !== null) throw refusal;
+    }
+  }
+
+  async #current(file: string): Promise<HeldFile> {
+    const { descriptor, realPath } = await this.#opened(file);
+    if (descriptor === null) return new HeldFile(realPath, null, null);
+    try {
+      const size = sizeOfFile(descriptor, file);
+      if (size > MOST_CHANGED_BYTES) {
+        throw new WorkspaceError(
+          "too_large",
+          `${file} has ${size} bytes; at most ${MOST_CHANGED_BYTES} can be changed here.`,
+        );
+      }
+      return await held(descriptor, realPath);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  /** Without a descriptor when there is no such file. What it tells may be used. */
+  async #opened(file: string): Promise<{ readonly descriptor: number | null; readonly realPath: string }> {
+    const { roots } = this.#access;
+    const opened = await openWithin(file, roots, constants.O_RDONLY).catch((error: unknown) => {
+      if (error instanceof WorkspaceError && error.code === "not_found") return null;
+      throw error;
+    });
+    const { descriptor, realPath } = opened ?? { descriptor: null, realPath: await realTarget(file, roots) };
+    try {
+      this.#assertAllowed(file, realPath);
+      return { descriptor, realPath };
+    } catch (error) {
+      if (descriptor !== null) closeSync(descriptor);
+      throw error;
+    }
+  }
+}
+
+/** What the system says is asked first: a write that comes in between shows later. */
+async function held(descriptor: number, realPath: string): Promise<HeldFile> {
+  const stats = fstatSync(descriptor, { bigint: true });
+  return new HeldFile(realPath, await readAll(descriptor, Number(stats.size)), stats);
+}
+
+function sizeOfFile(descriptor: number, file: string): number {
+  const found = fstatSync(descriptor);
+  if (found.isDirectory()) {
+    throw new WorkspaceError(
+      "is_a_directory",
+      `${file} is a directory, not a file; list it with list_directory.`,
+    );
+  }
+  if (found.isFile()) return found.size;
+  throw notRegular(file);
+}
+
+function notRead(file: string, seen: Seen): WorkspaceError {
+  const what = seen === "part" ? "only a part of it has been read" : "it has not been read in full";
+  return new WorkspaceError(
+    "not_read",
+    `${file} exists, and ${what} in this session, so it is not overwritten unasked. Read all of its lines with read_file first, then write again.`,
+  );
+}

@@ -1,0 +1,187 @@
+import { lstatSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
+import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
+import { Automaton } from "@burin/contract/patterns/automaton";
+import { parseGlob } from "@burin/contract/patterns/glob-dialect";
+import { compareCodePoints } from "@burin/contract/text/code-point-order";
+import type { Access } from "./access.ts";
+import { isWithin, patternWithin } from "./paths.ts";
+import { Slices, Walk } from "./walk.ts";
+
+interface Match {
+  readonly path: string;
+  /** In nanoseconds: files that are made together differ by less than a number of milliseconds can say. */
+  readonly time: bigint;
+}
+
+const TIME_LIMIT_MS = 30_000;
+/** Looking at the clock costs more than looking at a name. */
+const NAMES_PER_LOOK = 64;
+
+/** Finds files by a glob below a folder that was judged; each result is judged again where it really is. */
+export async function findFiles(
+  access: Access,
+  folder: string,
+  request: FindRequest & { readonly signal: AbortSignal; readonly timeLimitMs?: number },
+): Promise<FoundFiles> {
+  const glob = new PathGlob(folder, request);
+  const rules = access.ignoreRules();
+  const walk = new Walk({
+    folder,
+    rules: access.namedFolder(folder, rules),
+    respectGitIgnore: request.respectGitIgnore,
+    enters: (path) => glob.canHold(path),
+  });
+  const slices = new Slices(request.signal, performance.now() + (request.timeLimitMs ?? TIME_LIMIT_MS));
+  const newest = new Newest(request.most);
+  let isPartial = false;
+  let seen = 0;
+  for (let file = walk.next(); file !== null; file = walk.next()) {
+    if (glob.matches(file.path)) {
+      const match = matchAt(`${folder === sep ? "" : folder}/${file.path}`, file.isLink);
+      if (match !== null && (!file.isLink || isUsable(match.path, access))) newest.add(match);
+    }
+    seen += 1;
+    if (seen % NAMES_PER_LOOK === 0 && slices.isOver && !(await slices.goOn())) {
+      isPartial = true;
+      break;
+    }
+  }
+  const files = firstInside(newest.inOrder(), request.most, folder);
+  return { files, total: newest.total, isPartial, unreadableFolders: walk.unreadable };
+}
+
+function matchAt(path: string, isLink: boolean): Match | null {
+  try {
+    const found = isLink ? statSync(path, { bigint: true }) : lstatSync(path, { bigint: true });
+    return found.isFile() ? { path, time: found.mtimeNs } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A link counts when its target is inside and not hidden from every tool. */
+function isUsable(path: string, access: Access): boolean {
+  try {
+    const real = realpathSync(path);
+    const isInside = access.roots.some((root) => isWithin(real, root));
+    return isInside && access.ignoreRules().visibility(real, false) !== "own";
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * A folder may have been swapped for a link while we walked, so of what is shown each folder on the way is
+ * looked at once more.
+ */
+function firstInside(matches: readonly Match[], most: number, folder: string): string[] {
+  const known = new Map([[folder, isStillThere(folder)]]);
+  const isFolder = (path: string): boolean => {
+    let verdict = known.get(path);
+    if (verdict === undefined) {
+      verdict = isFolder(dirname(path)) && isRealFolder(path);
+      known.set(path, verdict);
+    }
+    return verdict;
+  };
+  const files: string[] = [];
+  for (const { path } of matches) {
+    if (files.length >= most) break;
+    if (isFolder(dirname(path))) files.push(path);
+  }
+  return files;
+}
+
+function isStillThere(folder: string): boolean {
+  try {
+    return realpathSync(folder) === folder;
+  } catch {
+    return false;
+  }
+}
+
+function isRealFolder(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}
+
+/** The newest of all matches. What cannot be among them is let go at once, however many there are. */
+class Newest {
+  total = 0;
+  readonly #most: number;
+  #kept: Match[] = [];
+  #oldest: bigint | null = null;
+
+  constructor(most: number) {
+    // Some may turn out to lie outside when all are known.
+    this.#most = most * 2;
+  }
+
+  add(match: Match): void {
+    this.total += 1;
+    if (this.#oldest !== null && match.time < this.#oldest) return;
+    this.#kept.push(match);
+    if (this.#kept.length < this.#most * 2) return;
+    this.#kept = this.inOrder().slice(0, this.#most);
+    this.#oldest = this.#kept.at(-1)?.time ?? null;
+  }
+
+  inOrder(): Match[] {
+    return this.#kept.sort(newestFirst);
+  }
+}
+
+function newestFirst(a: Match, b: Match): number {
+  if (a.time !== b.time) return a.time < b.time ? 1 : -1;
+  return compareCodePoints(a.path, b.path);
+}
+
+/** A glob for paths under a folder. Brackets and braces that are part of real names there mean themselves. */
+class PathGlob {
+  readonly #automata: readonly Automaton[];
+  readonly #isName: boolean;
+
+  constructor(folder: string, request: FindRequest) {
+    const { caseSensitive } = request;
+    const pattern = patternWithin(request.pattern, folder);
+    const known = withKnownNames(pattern, folder);
+    const readings = known.includes("[") ? [known, known.replace(/(?<!\\)\[/g, "\\[")] : [known];
+    this.#isName = !request.pattern.includes("/") && known === pattern;
+    this.#automata = readings.map(
+      (reading) => new Automaton(parseGlob(reading, { caseSensitive, groups: true }), { whole: true }),
+    );
+  }
+
+  matches(path: string): boolean {
+    const text = this.#isName ? path.slice(path.lastIndexOf("/") + 1) : path;
+    return this.#automata.some((automaton) => automaton.matches(text));
+  }
+
+  canHold(folder: string): boolean {
+    return this.#isName || this.#automata.some((automaton) => automaton.canGoOn(folder));
+  }
+}
+
+/** Segments from the start of the pattern that exist by exactly this name are escaped. */
+function withKnownNames(pattern: string, folder: string): string {
+  const segments = pattern.split("/");
+  let place = folder;
+  for (const [index, segment] of segments.entries()) {
+    place = join(place, segment);
+    if (!exists(place) || !isWithin(place, folder) || segment === "") break;
+    segments[index] = segment.replace(/[*?[\]{}()!@+\\|,]/g, "\\$&");
+  }
+  return segments.join("/");
+}
+
+function exists(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,140 @@
+import { isUtf8 } from "node:buffer";
+import { type BigIntStats, read, readSync } from "node:fs";
+import { promisify } from "node:util";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { decodeBytes } from "./encodings.ts";
+import { bytesOf } from "./kept-bytes.ts";
+import { hashOf } from "./read-record.ts";
+import { formatOf, type TextFormat } from "./text-format.ts";
+
+/** Up to this size a file is read and written without a way through another thread, which would cost more. */
+export const QUICK_BYTES = 2 * 1024 * 1024;
+
+const readLater = promisify(read);
+
+interface Rewritten {
+  readonly content: string;
+  readonly bytes: Buffer;
+  readonly text: string;
+}
+
+/** What a file held at one moment, in memory, with what was found out about it: each thing once. */
+export class HeldFile {
+  readonly realPath: string;
+  /** null when there was no such file. */
+  readonly bytes: Buffer | null;
+  /** What the system said of the file before it was read. */
+  readonly stats: BigIntStats | null;
+  #hash: string | undefined;
+  #format: TextFormat | null | undefined;
+  #text: string | null | undefined;
+  #rewritten: Rewritten | undefined;
+
+  constructor(realPath: string, bytes: Buffer | null, stats: BigIntStats | null) {
+    this.realPath = realPath;
+    this.bytes = bytes;
+    this.stats = stats;
+  }
+
+  get hash(): string {
+    this.#hash ??= hashOf(this.bytes ?? Buffer.alloc(0));
+    return this.#hash;
+  }
+
+  /** Without its mark; null when there is no file or it holds no text. */
+  get text(): string | null {
+    if (this.#text === undefined) this.#text = this.bytes === null ? null : this.#textOf(this.bytes);
+    return this.#text;
+  }
+
+  /** The bytes that a new text of this file would have, and what would be read of them. */
+  rewritten(file: string, content: string): Rewritten {
+    if (this.#rewritten?.content === content) return this.#rewritten;
+    const bytes = bytesOf(content, this.bytes, this.#formatHere());
+    if (!Buffer.isBuffer(bytes)) throw unencodable({ file, content, ...bytes, encoding: this.#encoding() });
+    const isAsGiven = !this.bytes?.length || this.#reads(bytes, content);
+    const text = isAsGiven ? content : (this.#textOf(bytes) ?? content);
+    this.#rewritten = { content, bytes, text };
+    return this.#rewritten;
+  }
+
+  /** Without a carriage return only the last line's end is ever kept, which would show in the length. */
+  #reads(bytes: Buffer, content: string): boolean {
+    const format = this.#formatHere();
+    if (format !== null && (format.encoding !== "utf-8" || format.markBytes > 0)) return false;
+    return bytes.length === Buffer.byteLength(content) && !bytes.includes(0x0d) && isUtf8(bytes);
+  }
+
+  #formatHere(): TextFormat | null {
+    if (this.#format === undefined) this.#format = this.bytes?.length ? formatOf(this.bytes) : null;
+    return this.#format;
+  }
+
+  #encoding(): string {
+    return this.#formatHere()?.encoding ?? "utf-8";
+  }
+
+  /** Read as the file is read; an empty or new one is UTF-8. */
+  #textOf(bytes: Buffer): string | null {
+    if (this.bytes?.length === 0) return bytes.toString("utf8");
+    const format = this.#formatHere();
+    return format === null ? null : decodeBytes(bytes.subarray(format.markBytes), format.encoding);
+  }
+}
+
+interface BadCharacter {
+  readonly file: string;
+  readonly content: string;
+  readonly character: string;
+  readonly position: number;
+  readonly encoding: string;
+}
+
+/** The text holds a character that cannot be written into the file. */
+export function unencodable(bad: BadCharacter): WorkspaceError {
+  const { file, content, character, position, encoding } = bad;
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  const line = content.slice(0, position).split("\n").length;
+  return new WorkspaceError(
+    "unencodable",
+    `${file}: the character "${character}" (U+${code}) in line ${line} cannot be written: ${reasonAgainst(character, encoding)}. Nothing was written.`,
+  );
+}
+
+function reasonAgainst(character: string, encoding: string): string {
+  if (character === "\ufffd")
+    return "it stands for bytes of the file that cannot be read, and they must not be lost; leave these lines as they are";
+  if (/^[\ud800-\udfff]$/.test(character)) return "it is half of a character; write it whole";
+  return `the file is in ${encoding}, which has no such character; write it without it, or turn the file into UTF-8 first`;
+}
+
+/** The next bytes of an open file; a small one is not worth a way through another thread. */
+export async function readSome(descriptor: number, into: Buffer, isQuick: boolean): Promise<number> {
+  if (isQuick) return readSync(descriptor, into, 0, into.length, null);
+  return (await readLater(descriptor, into, 0, into.length, null)).bytesRead;
+}
+
+/** The bytes at a place; what is read next is not moved by it. */
+export async function readAt(descriptor: number, into: Buffer, position: number): Promise<number> {
+  return (await readLater(descriptor, into, 0, into.length, position)).bytesRead;
+}
+
+/** All that an open file holds, from its beginning. */
+export async function readAll(descriptor: number, size: number): Promise<Buffer> {
+  const isQuick = size <= QUICK_BYTES;
+  let bytes = Buffer.allocUnsafe(size + 1);
+  let length = 0;
+  for (;;) {
+    const count = await readSome(descriptor, bytes.subarray(length), isQuick);
+    if (count === 0) return bytes.subarray(0, length);
+    length += count;
+    if (length === bytes.length) bytes = Buffer.concat([bytes], length * 2);
+  }
+}
+
+/** Whether what the system says of a file allows that it is another one, or has been written to, since. */
+export function isTouched(now: BigIntStats, then: BigIntStats): boolean {
+  const { dev, ino, size, mtimeNs, ctimeNs } = then;
+  const isSameFile = now.dev === dev && now.ino === ino && now.size === size;
+  return !isSameFile || now.mtimeNs !== mtimeNs || now.ctimeNs !== ctimeNs;
+}

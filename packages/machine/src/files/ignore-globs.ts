@@ -1,0 +1,121 @@
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { Automaton } from "@burin/contract/patterns/automaton";
+import { parseGlob } from "@burin/contract/patterns/glob-dialect";
+import { PatternError } from "@burin/contract/patterns/pattern";
+
+interface GlobRule {
+  /** Its place among the rules of its file: the last one that matches decides. */
+  readonly number: number;
+  readonly onPath: boolean;
+  readonly foldersOnly: boolean;
+  readonly glob: string;
+  automaton?: Automaton | null;
+}
+
+/** Up to so many are simply tried; to look them up would cost more. */
+const FEW = 32;
+/** So many may have to be tried for one name; nobody writes as many that have no word of their own. */
+const MOST_TRIED = 500;
+/** Longer words are known by their beginning. */
+const LONGEST_WORD = 24;
+
+/**
+ * The globs of an ignore file. Each is kept under a word that it cannot match without, the rarest of those that
+ * it has, so that a name is compared only with the globs whose word is in it, and a file of fifty thousand lines
+ * takes little longer than a short one.
+ */
+export class IgnoreGlobs {
+  /** By the whole of what they say: of the same glob the last counts. */
+  readonly #rules = new Map<string, GlobRule>();
+  #index: Map<string, GlobRule[]> | null = null;
+  /** How long the words are under which there is something. */
+  #lengths: readonly number[] = [];
+
+  add(rule: GlobRule): void {
+    const key = `${rule.foldersOnly ? "/" : ""}${rule.onPath ? "p" : "n"}${rule.glob}`;
+    this.#rules.delete(key);
+    this.#rules.set(key, rule);
+  }
+
+  assertBounded(place: string): void {
+    if (this.#rules.size <= MOST_TRIED) return;
+    const isBounded = [...this.#indexed().values()].every((rules) => rules.length <= MOST_TRIED);
+    if (isBounded) return;
+    throw new WorkspaceError(
+      "too_large",
+      `${place} is not followed: more than ${MOST_TRIED} of its patterns begin the same or have no letters of their own, so that every name would be compared with each. Make it shorter.`,
+    );
+  }
+
+  /** The number of the last rule behind `above` that names it; `above` itself when there is none. */
+  lastMatch(
+    folder: string,
+    name: string,
+    { above, isFolder }: { readonly above: number; readonly isFolder: boolean },
+  ): number {
+    let best = above;
+    for (const rule of this.#candidates(folder + name)) {
+      if (rule.number < best || (rule.foldersOnly && !isFolder)) continue;
+      if (matches(rule, rule.onPath ? folder + name : name)) best = rule.number;
+    }
+    return best;
+  }
+
+  #candidates(path: string): Iterable<GlobRule> {
+    return this.#rules.size <= FEW ? this.#rules.values() : this.#lookedUp(path);
+  }
+
+  #lookedUp(path: string): GlobRule[] {
+    const index = this.#indexed();
+    const found = [...(index.get("") ?? [])];
+    for (const length of this.#lengths) {
+      for (let at = 0; at + length <= path.length; at += 1) {
+        const rules = index.get(path.slice(at, at + length));
+        if (rules !== undefined) found.push(...rules);
+      }
+    }
+    return found;
+  }
+
+  #indexed(): Map<string, GlobRule[]> {
+    if (this.#index !== null) return this.#index;
+    const index = new Map<string, GlobRule[]>();
+    for (const rule of this.#rules.values()) {
+      const [first = "", ...others] = neededWords(rule.glob);
+      let rarest = first;
+      for (const word of others) {
+        if ((index.get(word)?.length ?? 0) < (index.get(rarest)?.length ?? 0)) rarest = word;
+      }
+      const known = index.get(rarest);
+      if (known === undefined) index.set(rarest, [rule]);
+      else known.push(rule);
+    }
+    this.#lengths = [...new Set([...index.keys()].map((word) => word.length))].filter((length) => length > 0);
+    this.#index = index;
+    return index;
+  }
+}
+
+/** Letters without which the glob matches nothing, the longest first; none where it has none. */
+function neededWords(glob: string): string[] {
+  // What stands in brackets is one letter of several; behind brackets that are not so plain nothing is looked for.
+  const plain = glob.replace(/\[[!^]?\]?[^[\]\\]*\]/g, "*").replace(/\[.*/s, "");
+  // Two stars may stand for no folder at all, so that a slash beside them is not needed.
+  const words = plain.split(/\\.?|[*?/]+/s).filter((word) => word !== "");
+  return words.map((word) => word.slice(0, LONGEST_WORD)).sort((one, other) => other.length - one.length);
+}
+
+function matches(rule: GlobRule, text: string): boolean {
+  if (rule.automaton === undefined) rule.automaton = automatonOf(rule.glob);
+  return rule.automaton?.matches(text) ?? false;
+}
+
+/** A rule that is no usable glob names nothing. */
+function automatonOf(glob: string): Automaton | null {
+  try {
+    return new Automaton(parseGlob(glob, { caseSensitive: true, groups: false }), { whole: true });
+  } catch (error) {
+    if (error instanceof PatternError) return null;
+    throw error;
+  }
+}

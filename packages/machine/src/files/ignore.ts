@@ -1,0 +1,193 @@
+import { basename, dirname, join, relative, sep } from "node:path";
+import { gitTopOf, infoExclude, isGitTop, personalExcludes, readSmallFile } from "../git/git-excludes.ts";
+import { IgnoreFile } from "./ignore-file.ts";
+import { isWithin } from "./paths.ts";
+
+/** Whether a path is hidden from tools, and by what: git's rules, or those made for this program. */
+export type Visibility = "shown" | "git" | "own";
+
+export interface IgnoreSettings {
+  /** Names of more ignore files like `.burinignore`. */
+  readonly ignoreFileNames: readonly string[];
+  /** Globs in the syntax of ignore files; nothing in a project takes them back. */
+  readonly ignore: readonly string[];
+}
+
+const OWN_FILE = ".burinignore";
+
+/** One ignore file seen from some folder: `prefix` leads from the file's folder to there. */
+interface Layer {
+  readonly file: IgnoreFile;
+  readonly prefix: string;
+}
+
+interface Layers {
+  /** The strongest first. */
+  readonly git: readonly Layer[];
+  readonly own: readonly Layer[];
+  readonly settings: readonly Layer[];
+}
+
+/**
+ * The one answer to whether a path is ignored, for every tool. Made anew for each call, so that a changed
+ * ignore file counts at once; within a call each folder's rules are read once.
+ */
+export class IgnoreRules {
+  readonly #roots: readonly string[];
+  readonly #ownNames: readonly string[];
+  readonly #settings: IgnoreFile;
+  readonly #folders = new Map<string, FolderRules>();
+
+  constructor(roots: readonly string[], settings: IgnoreSettings) {
+    this.#roots = roots;
+    this.#ownNames = [OWN_FILE, ...settings.ignoreFileNames];
+    this.#settings = new IgnoreFile(settings.ignore.join("\n"));
+  }
+
+  /** The rules for what lies directly in a folder of one of the roots. */
+  folder(path: string): FolderRules {
+    let found = this.#folders.get(path);
+    if (found === undefined) {
+      found = this.#isTop(path)
+        ? this.#top(path)
+        : this.folder(dirname(path)).child(basename(path), () => true);
+      this.#folders.set(path, found);
+    }
+    return found;
+  }
+
+  /**
+   * The same for a folder that somebody named: when git ignores that folder itself, it is opened all the
+   * same, and of git's rules only those inside it count.
+   */
+  namedFolder(path: string): FolderRules {
+    const rules = this.folder(path);
+    return rules.visibility === "git" ? rules.opened() : rules;
+  }
+
+  visibility(path: string, isFolder: boolean): Visibility {
+    if (this.#isTop(path)) return "shown";
+    return this.folder(dirname(path)).visibilityOf(basename(path), isFolder);
+  }
+
+  /** A root inside another one is an ordinary folder of that one. */
+  #isTop(path: string): boolean {
+    const holders = this.#roots.filter((root) => isWithin(path, root));
+    return holders.every((root) => root === path) || dirname(path) === path;
+  }
+
+  #top(root: string): FolderRules {
+    const top = gitTopOf(root);
+    const base = top ?? root;
+    const git = top === null ? excludeLayers(base, top) : [];
+    const above = new FolderRules(this.#ownNames, { git, own: [], settings: [] }, "shown");
+    let rules = above.withFilesOf(base, base === root ? () => true : gitFilesOnly);
+    let folder = base;
+    for (const name of relative(base, root).split(sep)) {
+      if (name === "") continue;
+      folder = join(folder, name);
+      rules = rules.child(name, folder === root ? () => true : gitFilesOnly);
+    }
+    return rules.asRoot(this.#settings.isEmpty ? [] : [{ file: this.#settings, prefix: "" }]);
+  }
+}
+
+/** Above a root only git's own files count. */
+function gitFilesOnly(name: string): boolean {
+  return name === ".gitignore" || name === ".git";
+}
+
+function excludeLayers(base: string, top: string | null): Layer[] {
+  const texts = [top === null ? null : infoExclude(base), personalExcludes(top)];
+  const files = texts.flatMap((text) => (text === null ? [] : [new IgnoreFile(text)]));
+  return files.filter((file) => !file.isEmpty).map((file) => ({ file, prefix: "" }));
+}
+
+/** The rules for what lies directly in one folder. */
+export class FolderRules {
+  readonly visibility: Visibility;
+  readonly #ownNames: readonly string[];
+  readonly #layers: Layers;
+  #path = "";
+  /** What this folder's own files say, without what lies above it. */
+  #inside: Pick<Layers, "git" | "own"> = { git: [], own: [] };
+
+  constructor(ownNames: readonly string[], layers: Layers, visibility: Visibility) {
+    this.#ownNames = ownNames;
+    this.#layers = layers;
+    this.visibility = visibility;
+  }
+
+  /** What an ignored folder holds is ignored with it; a kept name in our own files wins over git. */
+  visibilityOf(name: string, isFolder: boolean): Visibility {
+    if (this.visibility === "own") return "own";
+    const { git, own, settings } = this.#layers;
+    if (settings.length > 0 && verdictOf(settings, name, isFolder) === "ignored") return "own";
+    const ours = own.length > 0 ? verdictOf(own, name, isFolder) : null;
+    if (ours === "ignored") return "own";
+    if (this.visibility === "git") return "git";
+    if (ours === "kept" || git.length === 0) return "shown";
+    return verdictOf(git, name, isFolder) === "ignored" ? "git" : "shown";
+  }
+
+  /** The rules of a folder in this one. `holds` says whether that folder has a file of a name, where it is known. */
+  child(name: string, holds: (name: string) => boolean): FolderRules {
+    const visibility = this.visibilityOf(name, true);
+    const path = join(this.#path, name);
+    const below = (layers: readonly Layer[]) =>
+      layers.map(({ file, prefix }) => ({ file, prefix: `${prefix}${name}/` }));
+    const { git, own, settings } = this.#layers;
+    const layers = { git: below(git), own: below(own), settings: below(settings) };
+    return new FolderRules(this.#ownNames, layers, visibility).withFilesOf(path, holds);
+  }
+
+  /** The same rules with those of the ignore files in that folder, which is this one. */
+  withFilesOf(path: string, holds: (name: string) => boolean): FolderRules {
+    let { git, own } = this.#layers;
+    const gitFile = join(path, ".gitignore");
+    const text = holds(".gitignore") ? readSmallFile(gitFile, false) : null;
+    const isNewTop = this.#path !== path && holds(".git") && isGitTop(path);
+    const inside = { git: text === null ? [] : [layerOf(text, gitFile)], own: [] as Layer[] };
+    for (const ownName of this.#ownNames) {
+      const file = join(path, ownName);
+      const ownText = holds(ownName) ? readSmallFile(file, true) : null;
+      if (ownText !== null) inside.own.unshift(layerOf(ownText, file));
+    }
+    git = [...inside.git, ...(isNewTop ? excludeLayers(path, path) : git)];
+    own = [...inside.own, ...own];
+    const rules = new FolderRules(this.#ownNames, { ...this.#layers, git, own }, this.visibility);
+    rules.#path = path;
+    rules.#inside = inside;
+    return rules;
+  }
+
+  /** The same folder without what git's rules above it say. */
+  opened(): FolderRules {
+    const layers = { ...this.#layers, git: this.#inside.git };
+    const rules = new FolderRules(this.#ownNames, layers, "shown");
+    rules.#path = this.#path;
+    rules.#inside = this.#inside;
+    return rules;
+  }
+
+  /** The same folder as the one that all work stays in: it is never ignored itself. */
+  asRoot(settings: readonly Layer[]): FolderRules {
+    const base = this.visibility === "shown" ? this : this.opened();
+    const rules = new FolderRules(this.#ownNames, { ...base.#layers, settings }, "shown");
+    rules.#path = this.#path;
+    rules.#inside = this.#inside;
+    return rules;
+  }
+}
+
+function layerOf(text: string, place: string): Layer {
+  return { file: new IgnoreFile(text, place), prefix: "" };
+}
+
+function verdictOf(layers: readonly Layer[], name: string, isFolder: boolean): "ignored" | "kept" | null {
+  for (const { file, prefix } of layers) {
+    const verdict = file.verdict(prefix, name, isFolder);
+    if (verdict !== null) return verdict;
+  }
+  return null;
+}

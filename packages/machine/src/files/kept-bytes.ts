@@ -1,0 +1,221 @@
+import { isUtf8 } from "node:buffer";
+import { matchingLines } from "./diff.ts";
+import { decodeBytes, encodeText, isUnicode, partDecoder, unitBytes } from "./encodings.ts";
+import type { Unencodable } from "./legacy-encoding.ts";
+import { formatOf, type TextFormat } from "./text-format.ts";
+
+interface OldLine {
+  readonly text: string;
+  readonly lineEnd: string;
+  /** With the line's end. */
+  readonly bytes: Uint8Array;
+}
+
+interface NewLine {
+  readonly text: string;
+  readonly lineEnd: string;
+}
+
+/**
+ * The bytes of a file's new text: in its encoding, with its byte order mark and line ends, and with the very
+ * bytes of every line that stays, even where these cannot be read. What the encoding cannot hold is told.
+ */
+export function bytesOf(
+  newText: string,
+  old: Uint8Array | null,
+  format: TextFormat | null = old === null || old.length === 0 ? null : formatOf(old),
+): Buffer | Unencodable {
+  if (old === null || format === null) return encodeText(newText, "utf-8");
+  const mark = old.subarray(0, format.markBytes);
+  const body = old.subarray(format.markBytes);
+  const text = mark.length > 0 ? newText.replace(/^\ufeff/, "") : newText;
+  const encoded = bodyOf(text, body, format);
+  return Buffer.isBuffer(encoded) && mark.length > 0 ? Buffer.concat([mark, encoded]) : encoded;
+}
+
+function bodyOf(newText: string, body: Uint8Array, { encoding }: TextFormat): Buffer | Unencodable {
+  if (encoding === "utf-8" && isPlain(body, newText)) return encodeText(newText, encoding);
+  const oldText = decodeBytes(body, encoding);
+  const lineEnds = lineEndsOf(oldText);
+  const isReadable = encoding === "utf-8" ? isUtf8(body) : !oldText.includes("\ufffd");
+  if (!isReadable || !isUnicode(encoding) || lineEnds === "mixed") {
+    const text = withLastLineEnd(newText, oldText);
+    return joinLines(newLines(text), oldLines(body, encoding), { encoding, lineEnds, isReadable });
+  }
+  const text = withLastLineEnd(newText, oldText);
+  return encodeText(lineEnds === "\r\n" ? text.replace(/\r?\n/g, "\r\n") : text, encoding);
+}
+
+/** true for the usual case, in which equal lines have equal bytes and nothing has to be looked up in the old text. */
+function isPlain(body: Uint8Array, newText: string): boolean {
+  if (body.includes(0x0d) || !isUtf8(body)) return false;
+  const end = body[body.length - 1] === 0x0a ? body.length - 1 : body.length;
+  const start = end === 0 ? 0 : body.lastIndexOf(0x0a, end - 1) + 1;
+  const endsAlike = newText.endsWith("\n") === end < body.length;
+  return endsAlike || decodeBytes(body.subarray(start, end), "utf-8") !== lastLine(newText).text;
+}
+
+interface Manner {
+  readonly encoding: string;
+  readonly lineEnds: LineEnds;
+  /** false when some of the old bytes stand for no character. */
+  readonly isReadable: boolean;
+}
+
+type LineEnds = "\n" | "\r\n" | "mixed";
+
+function lineEndsOf(text: string): LineEnds {
+  const windows = text.includes("\r\n");
+  const unix = text.startsWith("\n") || /[^\r]\n/.test(text);
+  if (windows && unix) return "mixed";
+  return windows ? "\r\n" : "\n";
+}
+
+/** A last line that stays also keeps its end, or its having none, unless that is all that was changed. */
+function withLastLineEnd(newText: string, oldText: string): string {
+  const [oldLast, newLast] = [lastLine(oldText), lastLine(newText)];
+  if (oldText === "" || oldLast.text !== newLast.text || (oldLast.end === "") === (newLast.end === ""))
+    return newText;
+  const bare = newText.slice(0, newText.length - newLast.end.length);
+  if (
+    bare.replaceAll("\r\n", "\n") ===
+    oldText.slice(0, oldText.length - oldLast.end.length).replaceAll("\r\n", "\n")
+  ) {
+    return newText;
+  }
+  return bare + oldLast.end;
+}
+
+function lastLine(text: string): { text: string; end: string } {
+  const end = text.endsWith("\r\n") ? "\r\n" : text.endsWith("\n") ? "\n" : "";
+  const bare = text.slice(0, text.length - end.length);
+  return { text: bare.slice(bare.lastIndexOf("\n") + 1), end };
+}
+
+function oldLines(body: Uint8Array, encoding: string): OldLine[] {
+  const lines: OldLine[] = [];
+  for (let start = 0; start < body.length; ) {
+    const end = lineEnd(body, start, encoding);
+    const bytes = body.subarray(start, end);
+    lines.push({ ...partedLine(decodeBytes(bytes, encoding)), bytes });
+    start = end;
+  }
+  return lines;
+}
+
+/** Behind the newline that ends the line; in the wide encodings the newline stands at a whole unit. */
+function lineEnd(body: Uint8Array, start: number, encoding: string): number {
+  const unit = unitBytes(encoding);
+  const place = encoding.endsWith("be") ? unit - 1 : 0;
+  for (let at = body.indexOf(0x0a, start); at !== -1; at = body.indexOf(0x0a, at + 1)) {
+    const from = at - place;
+    if ((from - start) % unit !== 0) continue;
+    const isNewline = body.subarray(from, from + unit).every((byte, index) => index === place || byte === 0);
+    if (isNewline) return from + unit;
+  }
+  return body.length;
+}
+
+function partedLine(line: string): NewLine {
+  const lineEnd = line.endsWith("\r\n") ? "\r\n" : line.endsWith("\n") ? "\n" : "";
+  return { text: line.slice(0, line.length - lineEnd.length), lineEnd };
+}
+
+function newLines(text: string): NewLine[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g)?.map(partedLine) ?? [];
+}
+
+function joinLines(fresh: readonly NewLine[], old: readonly OldLine[], manner: Manner): Buffer | Unencodable {
+  const match = matchingLines(
+    old.map(({ text }) => text),
+    fresh.map(({ text }) => text),
+  );
+  const following = nextMatches(match, old.length);
+  const parts: Uint8Array[] = [];
+  let usual = manner.lineEnds === "\r\n" ? "\r\n" : "\n";
+  let oldAt = 0;
+  let position = 0;
+  for (const [index, line] of fresh.entries()) {
+    const matched = match[index] ?? -1;
+    const same = old[matched];
+    // A changed line stands where the old one stood that it follows upon.
+    const near = same ?? old[oldAt];
+    if (near && near.lineEnd !== "") usual = near.lineEnd;
+    const end = line.lineEnd === "\n" ? usual : line.lineEnd;
+    const encoded = same
+      ? keptLine(same, end, manner)
+      : changedLine({ text: line.text, lineEnd: end }, near, manner);
+    if ("character" in encoded) return { ...encoded, position: position + encoded.position };
+    parts.push(encoded);
+    position += line.text.length + line.lineEnd.length;
+    oldAt = same ? matched + 1 : Math.min(oldAt + 1, following[index] ?? old.length);
+  }
+  return Buffer.concat(parts);
+}
+
+/** For each new line the old line that the next matched one behind it is. */
+function nextMatches(match: readonly number[], last: number): number[] {
+  const following = new Array<number>(match.length);
+  let next = last;
+  for (let index = match.length - 1; index >= 0; index -= 1) {
+    following[index] = next;
+    const matched = match[index] ?? -1;
+    if (matched >= 0) next = matched;
+  }
+  return following;
+}
+
+function keptLine(line: OldLine, end: string, { encoding }: Manner): Uint8Array | Unencodable {
+  if (line.lineEnd === end) return line.bytes;
+  const bare = line.bytes.subarray(0, line.bytes.length - line.lineEnd.length * unitBytes(encoding));
+  const encodedEnd = encodeText(end, encoding);
+  return Buffer.isBuffer(encodedEnd) ? Buffer.concat([bare, encodedEnd]) : encodedEnd;
+}
+
+/** Longer lines are encoded as a whole; their bytes stay the same where the encoding is unambiguous. */
+const MOST_COMPARED_BYTES = 256 * 1024;
+
+/** The line's own bytes before and behind what was changed in it, the rest encoded. */
+function changedLine(line: NewLine, near: OldLine | undefined, manner: Manner): Uint8Array | Unencodable {
+  const { text, lineEnd } = line;
+  if (near === undefined || near.bytes.length > MOST_COMPARED_BYTES)
+    return encodedNew(text + lineEnd, manner);
+  const starts = characterStarts(near.bytes, manner.encoding);
+  const oldText = near.text;
+  let head = 0;
+  while (head < text.length && head < oldText.length && text[head] === oldText[head]) head += 1;
+  while (head > 0 && !starts.has(head)) head -= 1;
+  let tail = 0;
+  const most = starts.has(oldText.length) ? Math.min(text.length, oldText.length) - head : 0;
+  while (tail < most && text[text.length - 1 - tail] === oldText[oldText.length - 1 - tail]) tail += 1;
+  while (tail > 0 && !starts.has(oldText.length - tail)) tail -= 1;
+  const middle = encodedNew(text.slice(head, text.length - tail), manner);
+  const end = encodeText(lineEnd, manner.encoding);
+  if (!Buffer.isBuffer(middle)) return { ...middle, position: middle.position + head };
+  if (!Buffer.isBuffer(end)) return end;
+  const kept =
+    tail === 0 ? [] : [near.bytes.subarray(starts.get(oldText.length - tail), starts.get(oldText.length))];
+  return Buffer.concat([near.bytes.subarray(0, starts.get(head)), middle, ...kept, end]);
+}
+
+/** Where the file holds bytes that cannot be read, the sign that is shown for them must not be written back. */
+function encodedNew(text: string, { encoding, isReadable }: Manner): Buffer | Unencodable {
+  const position = isReadable ? -1 : text.indexOf("\ufffd");
+  return position >= 0 ? { character: "\ufffd", position } : encodeText(text, encoding);
+}
+
+/**
+ * From a place in a line's text to the place of its bytes, where one character surely ends and the next
+ * begins: bytes that cannot be read leave no such place beside them.
+ */
+function characterStarts(bytes: Uint8Array, encoding: string): ReadonlyMap<number, number> {
+  const decode = partDecoder(encoding);
+  const starts = new Map<number, number>([[0, 0]]);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const text = decode(bytes.subarray(at, at + 1), false);
+    length += text.length;
+    if (text !== "" && !text.includes("\ufffd")) starts.set(length, at + 1);
+  }
+  return starts;
+}

@@ -1,0 +1,162 @@
+import type { FileContent, LineRange, TextLines } from "@burin/contract/machine/file-content";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { isNotebook } from "../parsing/notebook.ts";
+import { decodeBytes } from "./encodings.ts";
+import { readAt, readSome } from "./held-file.ts";
+import { isSvg, isWholeSvg, type MediaKind, mediaKind, SVG_MIME_TYPE } from "./media-kind.ts";
+import type { ShownLines } from "./read-record.ts";
+import { type LinesRead, readLines, type StartedFile } from "./text-file.ts";
+import { formatOf, formatOfHead, type TextFormat } from "./text-format.ts";
+
+/** Before base64, which makes a third more of it. */
+const MOST_MEDIA_BYTES = 9.9 * 1024 * 1024;
+/** What is not longer is read at once. */
+const HEAD_BYTES = 64 * 1024;
+const MOST_WHOLE_BYTES = 10 * 1024 * 1024;
+/** So little is rendered in a few milliseconds, whatever it holds. */
+const MOST_INLINE_CHARACTERS = 64 * 1024;
+const MEDIA_NAME = /\.(?:png|jpe?g|gif|webp|bmp|pdf)$/i;
+
+export interface ContentRequest {
+  readonly descriptor: number;
+  /** As it was asked for; only messages use it. */
+  readonly path: string;
+  readonly size: number;
+  readonly range: LineRange;
+  readonly signal: AbortSignal;
+}
+
+export interface ContentRead {
+  readonly content: FileContent;
+  readonly shown: ShownLines | null;
+  /** All bytes of the file, when all of it was shown. */
+  readonly whole: Buffer | null;
+}
+
+/** What a file holds, judged by its first bytes: no more is read of one that cannot be shown. */
+export async function readContent(request: ContentRequest): Promise<ContentRead> {
+  const file = await begin(request);
+  if (file.head.length === 0 && MEDIA_NAME.test(request.path)) {
+    throw new WorkspaceError(
+      "unusable_media",
+      `${request.path} is empty (0 bytes), so there is nothing to show.`,
+    );
+  }
+  const kind = mediaKind(file.head);
+  if (kind !== null) return { content: await media(kind, file, request), shown: null, whole: null };
+  const format = formatOfHead(file.head);
+  if (format === null) return { content: { kind: "binary" }, shown: null, whole: null };
+  return (await specialText(file, format, request)) ?? (await plainText(file, format, request));
+}
+
+async function begin({ descriptor, size }: ContentRequest): Promise<StartedFile> {
+  const isSmall = size > 0 && size < HEAD_BYTES;
+  const buffer = Buffer.allocUnsafe(isSmall ? size + 1 : HEAD_BYTES);
+  let length = 0;
+  while (length < buffer.length) {
+    const count = await readSome(descriptor, buffer.subarray(length), isSmall);
+    length += count;
+    // A small file that gave what it said it has is done; one that says it is empty may still give something.
+    if (count === 0 || (isSmall && length === size)) {
+      return { descriptor, head: buffer.subarray(0, length), isWhole: true };
+    }
+  }
+  return { descriptor, head: buffer, isWhole: false };
+}
+
+/** The head and what follows it. Nothing is read of a file that says it is larger than the limit. */
+async function allOf({ descriptor, head, isWhole }: StartedFile, { size }: ContentRequest): Promise<Buffer> {
+  if (isWhole) return head;
+  const rest = Buffer.allocUnsafe(Math.max(0, size - head.length));
+  let length = 0;
+  while (length < rest.length) {
+    const count = await readAt(descriptor, rest.subarray(length), head.length + length);
+    if (count === 0) break;
+    length += count;
+  }
+  return Buffer.concat([head, rest.subarray(0, length)]);
+}
+
+async function media(kind: MediaKind, file: StartedFile, request: ContentRequest): Promise<FileContent> {
+  const { path, size } = request;
+  if (size > MOST_MEDIA_BYTES) {
+    const most = "9.9 MB";
+    throw new WorkspaceError(
+      "unusable_media",
+      `${path} (${kind.mimeType}) has ${(size / 1024 / 1024).toFixed(1)} MB; at most ${most} can be shown. Make it smaller first.`,
+    );
+  }
+  const bytes = await allOf(file, request);
+  const fault = kind.fault(bytes);
+  if (fault !== null) {
+    throw new WorkspaceError(
+      "unusable_media",
+      `${path} is a damaged ${kind.mimeType} file: ${fault}. It cannot be shown.`,
+    );
+  }
+  return { kind: "media", mimeType: kind.mimeType, base64: bytes.toString("base64"), bytes: bytes.length };
+}
+
+type HeadFormat = TextFormat | "narrow";
+
+/** An SVG image or a notebook; null for text that is no more than text. */
+async function specialText(
+  file: StartedFile,
+  format: HeadFormat,
+  request: ContentRequest,
+): Promise<ContentRead | null> {
+  if (request.size > MOST_WHOLE_BYTES) return null;
+  const start = headText(file, format);
+  if (isSvg(start) && !request.range.svgAsText) return svg(await allOf(file, request));
+  return isNotebook(start) ? notebook(await allOf(file, request), request) : null;
+}
+
+function headText({ head }: StartedFile, format: HeadFormat): string {
+  if (format === "narrow") return head.toString("latin1");
+  return decodeBytes(head.subarray(format.markBytes), format.encoding);
+}
+
+function textOf(bytes: Buffer): string | null {
+  const format = formatOf(bytes);
+  return format === null ? null : decodeBytes(bytes.subarray(format.markBytes), format.encoding);
+}
+
+function svg(bytes: Buffer): ContentRead | null {
+  const text = textOf(bytes);
+  if (text === null || !isWholeSvg(text)) return null;
+  const base64 = bytes.toString("base64");
+  const content: FileContent = { kind: "media", mimeType: SVG_MIME_TYPE, base64, bytes: bytes.length };
+  return { content, shown: null, whole: null };
+}
+
+async function notebook(bytes: Buffer, request: ContentRequest): Promise<ContentRead | null> {
+  const rendered = await renderedNotebook(textOf(bytes) ?? "", request.signal);
+  if (rendered === null) return null;
+  const head = Buffer.from(rendered, "utf8");
+  const format = { encoding: "utf-8", markBytes: 0 };
+  const { lines } = await readLines({ descriptor: request.descriptor, head, isWhole: true }, format, request);
+  return { content: lines, shown: null, whole: isAll(lines) ? bytes : null };
+}
+
+/** One that takes too long or too much to be rendered is shown as the text that it is. */
+async function renderedNotebook(text: string, signal: AbortSignal): Promise<string | null> {
+  if (text.length > MOST_INLINE_CHARACTERS) {
+    const { canParseAside, parseAside } = await import("../parsing/parse-aside.ts");
+    const rendering = canParseAside() && parseAside("notebook", text, { what: "The notebook", signal });
+    if (rendering) return rendering.catch(() => null);
+  }
+  return (await import("../parsing/notebook.ts")).notebookText(text);
+}
+
+async function plainText(
+  file: StartedFile,
+  format: HeadFormat,
+  request: ContentRequest,
+): Promise<ContentRead> {
+  const { lines, shown }: LinesRead = await readLines(file, format, request);
+  return { content: lines, shown, whole: file.isWhole && isAll(lines) ? file.head : null };
+}
+
+function isAll({ firstLine, lastLine, totalLines, linesCut }: TextLines): boolean {
+  return firstLine === 1 && lastLine === totalLines && linesCut === 0;
+}

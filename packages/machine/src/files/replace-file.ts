@@ -1,0 +1,261 @@
+import { randomBytes } from "node:crypto";
+import {
+  accessSync,
+  type BigIntStats,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  write,
+  writeSync,
+} from "node:fs";
+import { promisify } from "node:util";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { vouchFor } from "../sandbox/vouched-files.ts";
+import { KeptAttributes } from "./file-attributes.ts";
+import { isTouched, QUICK_BYTES, readSome } from "./held-file.ts";
+import { asWorkspaceError, codeOf } from "./system-error.ts";
+import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "./target-folder.ts";
+
+/** What a file shall hold, and how to tell that it still holds what that was made of. */
+export interface NewContent {
+  /** Fills an empty file, which stays open. */
+  writeTo(descriptor: number): Promise<void>;
+  /** Whether the file to be replaced, open at its beginning, still holds the very content that is replaced. */
+  isOf(descriptor: number): Promise<boolean>;
+  /** Called once, while the disk takes the new content: work that needs no disk costs no time then. */
+  meanwhile?(): void;
+}
+
+/** A change of a file that is ready to happen. */
+export interface PendingChange {
+  /** Where the file really is. */
+  readonly real: string;
+  /** Names the file as it is now, whatever its path leads to; null when there is none. */
+  readonly present: string | null;
+  /** Names a file that holds all of the new content; null when the file is to be removed. */
+  readonly coming: string | null;
+  /** How many folders above the file were made for it. */
+  readonly madeFolders: number;
+}
+
+/**
+ * Told of each change just before it happens. It gives what the person should know of it, and how to take
+ * back what was noted should the change not happen after all.
+ */
+export type OnChange = (change: PendingChange) => { readonly note: string | null; forget(): void };
+
+export interface Replacement {
+  /** As it was asked for; only messages use it. */
+  readonly file: string;
+  /** Where it really is. */
+  readonly real: string;
+  readonly roots: readonly string[];
+  /** What the system said of the file when it was read; null when it must not exist. */
+  readonly stats: BigIntStats | null;
+  readonly content: NewContent;
+  readonly onChange?: OnChange | undefined;
+}
+
+const CHUNK_BYTES = 4 * 1024 * 1024;
+/** So small a part stays in the processor's own memory while it is compared. */
+const QUICK_CHUNK_BYTES = 64 * 1024;
+const TO_READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const TO_FILL = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+const writeLater = promisify(write);
+const syncLater = promisify(fsync);
+
+/**
+ * Puts the new content in the place of the old at one stroke: a file beside it is written and synced, then
+ * takes its name. Whatever happens, the file holds the old or the new content. Gives what could not be kept.
+ *
+ * A file with more than one hard link gets its own content, and the other names keep the old one: they may
+ * lie outside the root, and to write into the shared file would be neither atomic nor contained.
+ */
+export async function replaceFile(replacement: Replacement): Promise<readonly string[]> {
+  const folder = await openTargetFolder(replacement.real, replacement.roots);
+  vouchFor(replacement.real);
+  try {
+    const notes = await replaceIn(folder, replacement);
+    closeMade(folder.made);
+    return notes;
+  } catch (error) {
+    await removeMade(folder.made);
+    throw codeOf(error) === "EPERM" ? forbidden(replacement.file) : asWorkspaceError(error, replacement.file);
+  } finally {
+    closeSync(folder.descriptor);
+  }
+}
+
+async function replaceIn(folder: TargetFolder, replacement: Replacement): Promise<readonly string[]> {
+  const target = folder.path(folder.name);
+  const isNew = replacement.stats === null;
+  if (!isNew) await assertReplaceable(target, replacement);
+  const attributes = isNew ? null : new KeptAttributes({ ...replacement, folder });
+  const name = `.burin-${randomBytes(8).toString("hex")}.tmp`;
+  const temporary = folder.path(name);
+  const descriptor = openSync(temporary, TO_FILL, isNew ? 0o666 : 0o600);
+  let kept: ReturnType<OnChange> | undefined;
+  try {
+    const notes = isNew ? [] : dressLike(descriptor, target, replacement);
+    await replacement.content.writeTo(descriptor);
+    const synced = syncLater(descriptor);
+    replacement.content.meanwhile?.();
+    await synced;
+    if (await attributes?.giveTo(name)) await syncLater(descriptor);
+    kept = replacement.onChange?.({
+      real: replacement.real,
+      present: isNew ? null : target,
+      coming: temporary,
+      madeFolders: folder.made.length,
+    });
+    if (isNew) giveNewName(temporary, target, replacement);
+    else {
+      await assertUnchanged(target, replacement);
+      renameSync(temporary, target);
+      await attributes?.settle(descriptor);
+    }
+    // The name is in place; a system that cannot sync folders has done what it can.
+    await syncLater(folder.descriptor).catch(() => {});
+    return kept?.note ? [...notes, kept.note] : notes;
+  } catch (error) {
+    kept?.forget();
+    removeQuietly(temporary);
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It is gone already, or cannot be removed: what went wrong before is what matters.
+  }
+}
+
+/** A rename asks only the folder for leave; the file's own leave is asked here. */
+async function assertReplaceable(target: string, replacement: Replacement): Promise<void> {
+  const descriptor = openToRead(target, replacement);
+  try {
+    const { stats, content, file } = replacement;
+    // Where the system says that nothing was done to the file, the look at its bytes is left for the last moment.
+    const isAsItWas = stats !== null && !isTouched(fstatSync(descriptor, { bigint: true }), stats);
+    if (!isAsItWas && !(await content.isOf(descriptor))) throw changed(file);
+  } finally {
+    closeSync(descriptor);
+  }
+  accessSync(target, constants.W_OK);
+}
+
+function openToRead(target: string, { file }: Replacement): number {
+  let descriptor: number;
+  try {
+    descriptor = openSync(target, TO_READ);
+  } catch (error) {
+    throw codeOf(error) === "EACCES" ? error : changed(file);
+  }
+  if (fstatSync(descriptor).isFile()) return descriptor;
+  closeSync(descriptor);
+  throw changed(file);
+}
+
+/** Owner and mode of the old file; gives what could not be kept. */
+function dressLike(descriptor: number, target: string, { file }: Replacement): string[] {
+  const old = lstatSync(target, { throwIfNoEntry: false });
+  if (!old?.isFile()) throw changed(file);
+  const notes: string[] = [];
+  const fresh = fstatSync(descriptor);
+  if (fresh.uid !== old.uid || fresh.gid !== old.gid) {
+    try {
+      fchownSync(descriptor, old.uid, old.gid);
+    } catch {
+      notes.push("its owner could not be kept");
+    }
+  }
+  if (old.nlink > 1) notes.push(`its ${old.nlink - 1} other hard link(s) keep the old content`);
+  fchmodSync(descriptor, old.mode & 0o7777);
+  return notes;
+}
+
+/** A second name fails when something has the name already, where a rename would replace it. */
+function giveNewName(temporary: string, target: string, { file }: Replacement): void {
+  try {
+    linkSync(temporary, target);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") throw changed(file);
+    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(codeOf(error) ?? "")) throw error;
+    if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw changed(file);
+    renameSync(temporary, target);
+    return;
+  }
+  unlinkSync(temporary);
+}
+
+async function assertUnchanged(target: string, replacement: Replacement): Promise<void> {
+  const descriptor = openToRead(target, replacement);
+  try {
+    if (!(await replacement.content.isOf(descriptor))) throw changed(replacement.file);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Content that is held in memory, like that which it replaces. */
+export function heldContent(before: Buffer | null, after: Buffer, signal: AbortSignal): NewContent {
+  return {
+    writeTo: async (descriptor) => {
+      signal.throwIfAborted();
+      for (let at = 0; at < after.length; at += CHUNK_BYTES) {
+        await writeAll(descriptor, after.subarray(at, at + CHUNK_BYTES), after.length <= QUICK_BYTES);
+        signal.throwIfAborted();
+      }
+    },
+    isOf: async (descriptor) => before !== null && holds(descriptor, before),
+  };
+}
+
+export async function writeAll(descriptor: number, bytes: Buffer, isQuick: boolean): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    const left = bytes.length - at;
+    at += isQuick
+      ? writeSync(descriptor, bytes, at, left, null)
+      : (await writeLater(descriptor, bytes, at, left, null)).bytesWritten;
+  }
+}
+
+async function holds(descriptor: number, expected: Buffer): Promise<boolean> {
+  const isQuick = expected.length <= QUICK_BYTES;
+  const chunk = Buffer.allocUnsafe(Math.min(isQuick ? QUICK_CHUNK_BYTES : CHUNK_BYTES, expected.length + 1));
+  for (let at = 0; ; ) {
+    const count = await readSome(descriptor, chunk, isQuick);
+    if (count === 0) return at === expected.length;
+    if (!chunk.subarray(0, count).equals(expected.subarray(at, at + count))) return false;
+    at += count;
+  }
+}
+
+/** Not for want of a mode bit. */
+function forbidden(file: string): WorkspaceError {
+  return new WorkspaceError(
+    "permission_denied",
+    `No permission for ${file}, whatever its mode says: it or its folder may be marked immutable or append-only (lsattr shows it), or the folder lets only owners replace files. Nothing was written.`,
+  );
+}
+
+/** The file is no longer the one that the change was made for. */
+export function changed(file: string): WorkspaceError {
+  return new WorkspaceError(
+    "changed_on_disk",
+    `${file} has changed on disk since it was looked at, so nothing was written. Read it again with read_file, take over what changed, and repeat the call.`,
+  );
+}

@@ -1,0 +1,108 @@
+import { closeSync, constants, openSync } from "node:fs";
+import { lstat, mkdir, rmdir } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { isWithinAny, locate, outside, realPathOf } from "./paths.ts";
+import { asWorkspaceError, codeOf } from "./system-error.ts";
+
+/** The folder in which a file is to be written, held open, so that a swapped name cannot lead elsewhere. */
+export interface TargetFolder {
+  readonly descriptor: number;
+  /** Names things in that very folder, whatever its path leads to by now. */
+  path(name: string): string;
+  /** The file's name, links resolved. */
+  readonly name: string;
+  /** Folders that had to be made, the deepest first, as paths that name them. */
+  readonly made: readonly MadeFolder[];
+}
+
+interface MadeFolder {
+  readonly parent: number;
+  readonly path: string;
+}
+
+const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
+
+/** The real place of the file to be written; a link in the last place is followed. */
+export async function realTarget(file: string, roots: readonly string[]): Promise<string> {
+  const { real } = await locate(file, roots);
+  if (roots.includes(real)) throw new WorkspaceError("is_a_directory", `${file} is a directory, not a file.`);
+  if (/[/\\]$/.test(file)) {
+    throw new WorkspaceError("is_a_directory", `${file} names a folder; give the path of a file.`);
+  }
+  return real;
+}
+
+/** Opens the folder of a real target, making what is missing; what was opened is judged, not its name. */
+export async function openTargetFolder(real: string, roots: readonly string[]): Promise<TargetFolder> {
+  const made: MadeFolder[] = [];
+  try {
+    const descriptor = await openFolder(dirname(real), { roots, made });
+    const here = pathsIn(descriptor, dirname(real));
+    return { descriptor, path: here, name: basename(real), made };
+  } catch (error) {
+    await removeMade(made);
+    throw asWorkspaceError(error, real);
+  }
+}
+
+/** Takes back the folders that were made for a file that could not be written. */
+export async function removeMade(made: readonly MadeFolder[]): Promise<void> {
+  for (const { path } of made) await rmdir(path).catch(() => {});
+  closeMade(made);
+}
+
+export function closeMade(made: readonly MadeFolder[]): void {
+  for (const { parent } of made) closeSync(parent);
+}
+
+interface Making {
+  readonly roots: readonly string[];
+  readonly made: MadeFolder[];
+}
+
+async function openFolder(folder: string, making: Making): Promise<number> {
+  let descriptor: number;
+  try {
+    descriptor = openSync(folder, FOLDER);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT" || dirname(folder) === folder) throw error;
+    return makeFolder(folder, making);
+  }
+  return judged(descriptor, folder, making.roots);
+}
+
+async function judged(descriptor: number, folder: string, roots: readonly string[]): Promise<number> {
+  try {
+    if (!isWithinAny(await realPathOf(descriptor, folder), roots)) throw outside(folder, roots);
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+async function makeFolder(folder: string, making: Making): Promise<number> {
+  const parent = await openFolder(dirname(folder), making);
+  const path = pathsIn(parent, dirname(folder))(basename(folder));
+  let isMade = false;
+  try {
+    await mkdir(path);
+    isMade = true;
+    making.made.unshift({ parent, path });
+    return await judged(openSync(path, FOLDER | constants.O_NOFOLLOW), folder, making.roots);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST" && (await lstat(path)).isDirectory()) {
+      return await judged(openSync(path, FOLDER | constants.O_NOFOLLOW), folder, making.roots);
+    }
+    throw error;
+  } finally {
+    if (!isMade) closeSync(parent);
+  }
+}
+
+/** Linux can name what is in an open folder; elsewhere its real path must do. */
+function pathsIn(descriptor: number, folder: string): (name: string) => string {
+  const base = process.platform === "linux" ? `/proc/self/fd/${descriptor}` : folder;
+  return (name) => join(base, name);
+}

@@ -1,0 +1,171 @@
+import { type Dirent, readdirSync } from "node:fs";
+import { sep } from "node:path";
+import { sortByCodePoints } from "@burin/contract/text/code-point-order";
+import type { FolderRules } from "./ignore.ts";
+
+export interface WalkRequest {
+  /** The real path of the folder to start in. */
+  readonly folder: string;
+  readonly rules: FolderRules;
+  readonly respectGitIgnore: boolean;
+  /** Whether a folder, by its path from the start with a `/` at its end, can hold anything of interest. */
+  readonly enters?: (folder: string) => boolean;
+}
+
+export interface WalkedFile {
+  /** From the start, with `/`. */
+  readonly path: string;
+  /** A link may lead anywhere; who uses it must look. */
+  readonly isLink: boolean;
+}
+
+/** These hold what a package manager or git made, never what somebody looks for. */
+const ALWAYS_SKIPPED = new Set(["node_modules", ".git"]);
+/** Views of the running system: endless, or blocking when read. */
+const SYSTEM_VIEWS = new Set(["/proc/", "/sys/", "/dev/"]);
+
+/** Files of one folder that nothing comes between in the order of all paths. */
+export interface Stretch {
+  /** From the start, with a `/` at its end; empty for the start itself. */
+  readonly folder: string;
+  readonly names: readonly string[];
+  /** No file of the folder was left out, in this stretch or another. */
+  readonly isWhole: boolean;
+}
+
+interface Frame {
+  /** Of what is shown; those of folders end in a slash. */
+  readonly names: readonly string[];
+  readonly links: ReadonlySet<string>;
+  readonly path: string;
+  readonly rules: FolderRules;
+  readonly isWhole: boolean;
+  next: number;
+}
+
+/**
+ * All regular files and links under a folder, in the order of their paths by code point. Ignored folders
+ * are never opened and links never followed, so that no circle of links is entered.
+ */
+export class Walk {
+  /** Folders that could not be read. */
+  unreadable = 0;
+  readonly #request: WalkRequest;
+  readonly #frames: Frame[] = [];
+
+  constructor(request: WalkRequest) {
+    this.#request = request;
+    const start = this.#frame("", request.rules, null);
+    if (start !== null) this.#frames.push(start);
+  }
+
+  /** null at the end. */
+  next(): WalkedFile | null {
+    for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
+      const name = frame.names[frame.next];
+      frame.next += 1;
+      if (name === undefined) this.#frames.pop();
+      else if (name.endsWith("/")) this.#enter(frame, name);
+      else return { path: frame.path + name, isLink: frame.links.has(name) };
+    }
+    return null;
+  }
+
+  /** The same for many files at once, without the links. */
+  nextStretch(): Stretch | null {
+    for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
+      const { names, links, path, isWhole, next } = frame;
+      let end = next;
+      while (end < names.length && !names[end]?.endsWith("/")) end += 1;
+      frame.next = end === next ? next + 1 : end;
+      const name = names[next];
+      if (name === undefined) this.#frames.pop();
+      else if (end === next) this.#enter(frame, name);
+      else {
+        const files = names.slice(next, end);
+        const kept = links.size === 0 ? files : files.filter((file) => !links.has(file));
+        if (kept.length > 0) return { folder: path, names: kept, isWhole };
+      }
+    }
+    return null;
+  }
+
+  #enter(frame: Frame, nameWithSlash: string): void {
+    const name = nameWithSlash.slice(0, -1);
+    const path = frame.path + nameWithSlash;
+    if (ALWAYS_SKIPPED.has(name) || !(this.#request.enters?.(path) ?? true)) return;
+    if (!this.#isShown(frame.rules, name, true)) return;
+    const below = this.#frame(path, frame.rules, name);
+    if (below !== null) this.#frames.push(below);
+  }
+
+  #isShown(rules: FolderRules, name: string, isFolder: boolean): boolean {
+    const visibility = rules.visibilityOf(name, isFolder);
+    return visibility === "shown" || (visibility === "git" && !this.#request.respectGitIgnore);
+  }
+
+  /** `name` is null for the start, whose rules are given. */
+  #frame(path: string, above: FolderRules, name: string | null): Frame | null {
+    const { folder: start } = this.#request;
+    const folder = start.endsWith(sep) ? start + path : `${start}/${path}`;
+    if (process.platform === "linux" && name !== null && SYSTEM_VIEWS.has(folder)) return null;
+    let entries: Dirent[];
+    try {
+      entries = readdirSync(folder, { withFileTypes: true });
+    } catch {
+      this.unreadable += 1;
+      return null;
+    }
+    const holds = (file: string) => entries.some((entry) => entry.name === file);
+    const rules = name === null ? above : above.child(name, holds);
+    const names: string[] = [];
+    const links = new Set<string>();
+    let isWhole = true;
+    for (const entry of entries) {
+      const isLink = entry.isSymbolicLink();
+      if (entry.isDirectory()) names.push(`${entry.name}/`);
+      else if (!isLink && !entry.isFile()) continue;
+      else if (entry.name === ".git" || !this.#isShown(rules, entry.name, false)) isWhole &&= isLink;
+      else {
+        names.push(entry.name);
+        if (isLink) links.add(entry.name);
+      }
+    }
+    return { names: sortByCodePoints(names), links, path, rules, isWhole, next: 0 };
+  }
+}
+
+/** How long a long task may keep the program from doing anything else. */
+const SLICE_MS = 8;
+
+/** Lets a long task that does not wait step aside now and then, and end when it should. */
+export class Slices {
+  readonly #signal: AbortSignal;
+  /** A moment of `performance.now()`. */
+  readonly stopAt: number;
+  #sliceEnd: number;
+
+  constructor(signal: AbortSignal, stopAt: number) {
+    this.#signal = signal;
+    this.stopAt = stopAt;
+    this.#sliceEnd = this.#nextEnd();
+    signal.throwIfAborted();
+  }
+
+  /** false when the time for the task is over. Rejects when it was cancelled. */
+  async goOn(): Promise<boolean> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#signal.throwIfAborted();
+    this.#sliceEnd = this.#nextEnd();
+    return performance.now() < this.stopAt;
+  }
+
+  #nextEnd(): number {
+    return Math.min(performance.now() + SLICE_MS, this.stopAt);
+  }
+
+  /** Whether it is time to call goOn. */
+  get isOver(): boolean {
+    return performance.now() >= this.#sliceEnd;
+  }
+}

@@ -1,0 +1,84 @@
+import { constants, lstatSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { messageOf } from "@burin/contract/text/error-message";
+import { readText, TOO_LARGE } from "../disk/regular-file.ts";
+import { codeOf } from "../files/system-error.ts";
+
+const LARGEST = 4 * 1024 * 1024;
+
+/**
+ * The text of a small regular file; null when there is none. Never waits, whatever bears the name. Throws for one
+ * that is too large: half of its rules would show what the other half hides.
+ */
+export function readSmallFile(path: string, followLinks: boolean): string | null {
+  if (!exists(path)) return null;
+  try {
+    return readText(path, LARGEST, followLinks ? 0 : constants.O_NOFOLLOW);
+  } catch (error) {
+    if (codeOf(error) !== TOO_LARGE) return null;
+    throw new WorkspaceError("too_large", `${path} is not followed: ${messageOf(error)}. Make it shorter.`);
+  }
+}
+
+/** true when the folder is the top of a git work tree. */
+export function isGitTop(folder: string): boolean {
+  return exists(join(folder, ".git"));
+}
+
+/** Asks without an exception being made, which would cost more than the question. */
+function exists(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** The top of the git work tree that the folder is in, itself included; null when it is in none. */
+export function gitTopOf(folder: string): string | null {
+  for (let current = folder; ; current = dirname(current)) {
+    if (isGitTop(current)) return current;
+    if (dirname(current) === current) return null;
+  }
+}
+
+/** The text of `info/exclude`, also of a linked work tree, where `.git` is a file that names the place. */
+export function infoExclude(top: string): string | null {
+  let folder = join(top, ".git");
+  const link = /^gitdir: (.+)/.exec(readSmallFile(folder, true) ?? "")?.[1]?.trim();
+  if (link !== undefined) {
+    folder = resolve(top, link);
+    const common = readSmallFile(join(folder, "commondir"), true)?.trim();
+    if (common !== undefined && common !== "") folder = resolve(folder, common);
+  }
+  return readSmallFile(join(folder, "info", "exclude"), true);
+}
+
+/** The text of the person's own excludes: where git's settings say, else where git looks. */
+export function personalExcludes(top: string | null): string | null {
+  const config = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");
+  const named = process.env.GIT_CONFIG_GLOBAL;
+  const files =
+    named === undefined ? [join(config, "git", "config"), join(homedir(), ".gitconfig")] : [named];
+  if (top !== null) files.push(join(top, ".git", "config"));
+  let path = join(config, "git", "ignore");
+  for (const file of files) path = excludesFileIn(readSmallFile(file, true) ?? "") ?? path;
+  if (path.startsWith("~/")) path = join(homedir(), path.slice(2));
+  return isAbsolute(path) ? readSmallFile(path, true) : null;
+}
+
+/** The last `core.excludesFile` of a git settings file. */
+function excludesFileIn(config: string): string | null {
+  let found: string | null = null;
+  let isCore = false;
+  for (const line of config.split(/\r?\n/)) {
+    const section = /^\s*\[([^\]]*)\]/.exec(line)?.[1];
+    if (section !== undefined) isCore = section.trim().toLowerCase() === "core";
+    const value = /^\s*(?:\[[^\]]*\]\s*)?excludesfile\s*=\s*(.*?)\s*$/i.exec(line)?.[1];
+    if (isCore && value !== undefined)
+      found = /^"(.*)"$/.exec(value)?.[1]?.replace(/\\(["\\])/g, "$1") ?? value;
+  }
+  return found === "" ? null : found;
+}

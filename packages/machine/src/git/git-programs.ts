@@ -1,0 +1,57 @@
+import type { GitUse } from "@burin/shell-judge";
+
+/** One setting of a repository, as git tells it: section and name in small letters. */
+export interface GitSetting {
+  readonly key: string;
+  /** Absent when the name alone stands there, which means true. */
+  readonly value: string | undefined;
+  /** The file it comes from, as git names it. */
+  readonly origin: string;
+}
+
+type SettingsUse = Omit<GitUse, "readsFiles">;
+
+/** What these end in is run, or has git fetch what it does not find from a place of the repository's choice. */
+const NAMES_A_PROGRAM =
+  /\.(?:[a-z-]*(?:command|cmd|program|helper|driver|textconv|clean|smudge|process|editor|pager|askpass|gitproxy|monitor|filesystem|external|filter|agent|hook)|vcs|uploadpack|receivepack|promisor|partialclone)$/;
+
+/** Sections and settings that git looks at only when it changes something or talks to other machines. */
+const ONLY_CHANGING =
+  /^(?:credential|sequence|interactive|difftool|mergetool|browser|man|web|sendemail|gui|guitool|instaweb|rebase)\.|^core\.(?:editor|sshcommand|askpass|gitproxy)$/;
+
+/** They end in such words and mean something else. */
+const NO_PROGRAM = /^(?:color|http|advice)\./;
+
+/** Of git-lfs: other programs than its own that it would start. */
+const STARTED_BY_LFS = /^lfs\.(?:customtransfer|extension)\./;
+
+/** As `git lfs install` writes them; the program is the person's. */
+const LFS = /^git-lfs (?:(?:clean|smudge(?: --skip)?) -- %f|filter-process(?: --skip)?)$/;
+
+/** The word is the end of a name, `git-credential-store` for one, of which the repository has no copy. */
+const CREDENTIAL_HELPER = /^[a-z-]+$/;
+
+/** A program by such a name does nothing, and most settings mean on or off by it. */
+const SAYS_YES_OR_NO = /^(?:true|false|yes|no|on|off|)$/i;
+
+/** The setting of a repository that makes git run a program, or null. */
+export function programIn(settings: readonly GitSetting[], use: SettingsUse): GitSetting | null {
+  return settings.find((setting) => runsProgram(setting, use)) ?? null;
+}
+
+function runsProgram({ key, value }: GitSetting, { changes, subcommand }: SettingsUse): boolean {
+  // Which settings these bring in can change before the command runs.
+  if (key.startsWith("includeif.")) return true;
+  if (key.startsWith("alias.")) return changes && key === `alias.${subcommand}`;
+  const isSwitch = value === undefined || SAYS_YES_OR_NO.test(value);
+  if (/\.(?:promisor|partialclone|partialclonefilter)$/.test(key)) return value !== "false";
+  if (isSwitch) return false;
+  if (STARTED_BY_LFS.test(key)) return true;
+  if (!changes && ONLY_CHANGING.test(key)) return false;
+  if (changes && (value.startsWith("!") || /^(?:difftool|mergetool|man|browser)\..*\.path$/s.test(key)))
+    return true;
+  if (/^pager\./.test(key)) return true;
+  if (/^filter\.lfs\.[a-z]+$/.test(key) && LFS.test(value)) return false;
+  if (/^credential\..*helper$/s.test(key) && CREDENTIAL_HELPER.test(value)) return false;
+  return !NO_PROGRAM.test(key) && NAMES_A_PROGRAM.test(key);
+}

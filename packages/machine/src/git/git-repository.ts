@@ -1,0 +1,314 @@
+import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import type { GitUse, RepositoryFault } from "@burin/shell-judge";
+import { isWithin } from "../files/paths.ts";
+import { childEnvironment } from "../processes/child-environment.ts";
+import { leadsOutside } from "../processes/command-surroundings.ts";
+import { pathOutside } from "../processes/helper-program.ts";
+import { type ProgramOutput, waitForOutput } from "../processes/run-process.ts";
+import { findProgram } from "../processes/shell-program.ts";
+import { gitLooking } from "./git-environment.ts";
+import { readSmallFile } from "./git-excludes.ts";
+import { type GitSetting, programIn } from "./git-programs.ts";
+
+export interface GitGround {
+  /** The real paths of the folders that work stays in. */
+  readonly roots: readonly string[];
+  /** Where Burin runs; commands get their part of it. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly passEnvironment: readonly string[];
+}
+
+/** An answer that takes longer is none; git reads a few small files for it. */
+const LONGEST_MS = 1000;
+/** Submodules within submodules, and all of one repository, that are looked into. */
+const DEEPEST = 5;
+const MOST_SUBMODULES = 60;
+
+const GITLINK = Buffer.from("160000 ");
+
+/** Where git finds what it works with, in git's own words. */
+interface Repository {
+  /** Where git was asked. */
+  readonly folder: string;
+  readonly gitDir: string;
+  readonly commonDir: string;
+  /** null in one that has no files. */
+  readonly top: string | null;
+  readonly settings: readonly GitSetting[];
+}
+
+/**
+ * Tells what git would do in a folder beside what its words say. Git itself is asked, in surroundings in which it
+ * runs nothing, because no other reader finds a repository and its settings as git does. What it does not answer
+ * plainly is a fault. Each thing is asked once, so that a long line costs little.
+ */
+export function gitRepositories(ground: GitGround) {
+  let asker: GitAsker | undefined;
+  const known = new Map<string, RepositoryFault | null>();
+  return (folder: string, use: GitUse): RepositoryFault | null => {
+    const key = JSON.stringify([folder, use.changes, use.readsFiles, use.subcommand]);
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    asker ??= new GitAsker(ground);
+    const fault = asker.faultIn(folder, use, 0);
+    known.set(key, fault);
+    return fault;
+  };
+}
+
+class GitAsker {
+  readonly #roots: readonly string[];
+  readonly #git: string | null;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #known = new Map<string, Repository | RepositoryFault | null>();
+
+  constructor({ roots, environment, passEnvironment: pass }: GitGround) {
+    const env = childEnvironment(environment, { pass, secret: [], roots });
+    const path = pathOutside(env.PATH ?? "", roots);
+    this.#roots = roots;
+    this.#git = findProgram("git", path, []);
+    this.#env = { ...env, PATH: path, ...gitLooking({ mayRefresh: false }), LC_ALL: "C", LANGUAGE: "" };
+  }
+
+  faultIn(folder: string, use: GitUse, depth: number): RepositoryFault | null {
+    const found = this.#repositoryIn(folder);
+    if (found === null || "nature" in found) return found;
+    return (
+      this.#misplaced(found) ??
+      programFault(programIn(found.settings, use)) ??
+      hookFault(found) ??
+      this.#foreignFiles(found) ??
+      (use.readsFiles ? this.#inSubmodules(found, use, depth) : null)
+    );
+  }
+
+  #repositoryIn(folder: string): Repository | RepositoryFault | null {
+    const known = this.#known.get(folder);
+    if (known !== undefined) return known;
+    const found = this.#repository(folder);
+    this.#known.set(folder, found);
+    return found;
+  }
+
+  /** null where there is none. */
+  #repository(folder: string): Repository | RepositoryFault | null {
+    const told = this.#ask(folder, [
+      "rev-parse",
+      "--absolute-git-dir",
+      "--git-common-dir",
+      "--show-toplevel",
+    ]);
+    if (told.fault?.startsWith("fatal: not a git repository")) return null;
+    const [gitDir = "", common = "", top = "", ...rest] = told.output.toString("utf8").split("\n");
+    const hasFiles = told.fault === null && rest.join("|") === "" && rest.length === 1;
+    const hasNone = told.fault?.includes("must be run in a work tree") === true && rest.length === 0;
+    if (!(hasFiles || hasNone)) return unanswered(told.fault);
+    // Git before 2.38 takes any folder for a repository that looks like one.
+    if (isWithin(realOf(folder), gitDir)) return onlyLooksLikeOne(folder);
+    const listed = this.#ask(folder, ["config", "--list", "-z", "--show-scope", "--show-origin"]);
+    const settings = listed.fault === null ? settingsOf(listed.output) : null;
+    if (settings === null) return unanswered(listed.fault);
+    return {
+      folder,
+      gitDir,
+      commonDir: realOf(resolve(folder, common)),
+      top: hasFiles ? top : null,
+      settings,
+    };
+  }
+
+  #ask(folder: string, words: readonly string[]): ProgramOutput {
+    if (this.#git === null) return { output: Buffer.alloc(0), fault: "there is no git outside the project" };
+    return waitForOutput(this.#git, words, { cwd: folder, env: this.#env, longestMs: LONGEST_MS });
+  }
+
+  /** Git's own folders and the work tree lie in the roots, or are known not to be of the project's making. */
+  #misplaced(repository: Repository): RepositoryFault | null {
+    const { folder, gitDir, commonDir, top, settings } = repository;
+    const isOutside = (path: string) => leadsOutside(path, false, this.#roots);
+    if (isOutside(gitDir)) {
+      const isOurs = this.#isAround(repository) || isLinkedBack(repository) || isSubmoduleOf(repository);
+      return isOurs && isWithin(realOf(folder), top ?? "")
+        ? null
+        : outsideFault("the repository here", gitDir);
+    }
+    if (isOutside(commonDir)) return outsideFault("what the repository shares with others", commonDir);
+    if (top !== null && isOutside(top)) return outsideFault("the work tree of the repository", top);
+    for (const { key, value = "", origin } of settings) {
+      const path = pathNamedBy(key, value, { top: top ?? gitDir, origin });
+      if (path !== null && (path === "" || isOutside(path))) return outsideFault(`\`${key}\``, value);
+    }
+    return null;
+  }
+
+  /** The root is a folder within the work tree of a repository that begins above it. */
+  #isAround({ gitDir, commonDir, top }: Repository): boolean {
+    if (top === null || !this.#roots.some((root) => root !== top && isWithin(root, top))) return false;
+    return commonDir === gitDir && realOf(join(top, ".git")) === gitDir;
+  }
+
+  /** Links inside git's own folders, and the stores of other repositories that this one reads from. */
+  #foreignFiles({ gitDir, commonDir, top }: Repository): RepositoryFault | null {
+    const isOutside = (path: string) => leadsOutside(path, false, this.#roots);
+    if (isOutside(gitDir)) return null;
+    const objects = join(commonDir, "objects");
+    const folders = [objects, join(objects, "info"), join(objects, "pack"), join(commonDir, "info")];
+    for (const folder of new Set([gitDir, commonDir, join(gitDir, "logs"), ...folders])) {
+      const led = linksIn(folder).find(isOutside);
+      if (led !== undefined) return outsideFault("a link in the repository", led);
+    }
+    if (!exists(join(objects, "info", "alternates"))) return null;
+    const told = this.#ask(top ?? gitDir, ["count-objects", "-v"]);
+    if (told.fault !== null) return unanswered(told.fault);
+    const stores = told.output.toString("utf8").matchAll(/^alternate: (.*)$/gm);
+    const foreign = [...stores]
+      .map(([, path = ""]) => path)
+      .find((path) => !isAbsolute(path) || isOutside(path));
+    return foreign === undefined ? null : outsideFault("objects of the repository", foreign);
+  }
+
+  /** To look at the files, git starts itself in each submodule, with the settings there. */
+  #inSubmodules({ folder, gitDir, top }: Repository, use: GitUse, depth: number): RepositoryFault | null {
+    if (top === null) return null;
+    const listed = this.#ask(folder, ["ls-files", "-s", "-z", "--full-name", ":/"]);
+    if (listed.fault !== null) return unanswered(listed.fault);
+    const there = gitlinksIn(listed.output).filter((path) => exists(join(top, path, ".git")));
+    if (there.length > MOST_SUBMODULES || (there.length > 0 && depth >= DEEPEST)) {
+      return { nature: "program", what: "it has more submodules than are looked into" };
+    }
+    for (const path of there) {
+      const place = join(top, path);
+      if (leadsOutside(place, false, this.#roots)) return outsideFault("a submodule", place);
+      const inner = this.#repositoryIn(place);
+      const isItself = inner !== null && "gitDir" in inner && inner.gitDir === gitDir;
+      const fault = isItself ? null : this.faultIn(place, use, depth + 1);
+      if (fault !== null) return { ...fault, what: `${fault.what} (in the submodule ${shown(path)})` };
+    }
+    return null;
+  }
+}
+
+/** Git made the work tree, when the repository it belongs to says so too. */
+function isLinkedBack({ gitDir, commonDir, top }: Repository): boolean {
+  if (top === null || dirname(dirname(gitDir)) !== commonDir) return false;
+  const back = readSmallFile(join(gitDir, "gitdir"), false)?.trim();
+  return back !== undefined && realOf(resolve(gitDir, back)) === realOf(join(top, ".git"));
+}
+
+/** Git keeps the folders of submodules in the repository around them, and notes there where the files are. */
+function isSubmoduleOf({ gitDir, commonDir, top, settings }: Repository): boolean {
+  const named = settings.findLast(({ key }) => key === "core.worktree")?.value;
+  if (top === null || named === undefined || gitDir !== commonDir) return false;
+  return (
+    realOf(resolve(gitDir, named)) === top &&
+    lstatSync(join(top, ".git"), { throwIfNoEntry: false })?.isFile() === true
+  );
+}
+
+/** Scope, origin and setting, each ended by NUL; null for what is not that. */
+function settingsOf(output: Buffer): GitSetting[] | null {
+  const fields = output.toString("utf8").split("\0");
+  if (fields.pop() !== "" || fields.length % 3 !== 0) return null;
+  const settings: GitSetting[] = [];
+  for (let at = 0; at < fields.length; at += 3) {
+    const [scope = "", origin = "", entry = ""] = fields.slice(at, at + 3);
+    // A person's own settings outside the repository are theirs and do not count.
+    if (["system", "global", "command"].includes(scope)) continue;
+    const end = entry.indexOf("\n");
+    const key = (end === -1 ? entry : entry.slice(0, end)).toLowerCase();
+    settings.push({ key, value: end === -1 ? undefined : entry.slice(end + 1), origin });
+  }
+  return settings;
+}
+
+/** Settings whose value is a file that is read. */
+const NAMES_A_FILE =
+  /^(?:include|includeif\..*)\.path$|^(?:core\.(?:excludes|attributes)|blame\.ignorerevs|diff\.order|mailmap\.|gpg\..*)file$|\.skiplist$/s;
+
+/** Where such a setting leads; null for another one, an empty text for what is not plain. */
+function pathNamedBy(
+  key: string,
+  value: string,
+  { top, origin }: { readonly top: string; readonly origin: string },
+): string | null {
+  if (!NAMES_A_FILE.test(key) || value === "") return null;
+  if (/^(?:~|%\(|:)/.test(value)) return "";
+  const isInclude = key.startsWith("include");
+  return resolve(isInclude ? dirname(resolve(top, origin.replace(/^file:/, ""))) : top, value);
+}
+
+function gitlinksIn(listed: Buffer): string[] {
+  const paths: string[] = [];
+  for (let at = listed.indexOf(GITLINK); at !== -1; at = listed.indexOf(GITLINK, at + 1)) {
+    // It may stand within the name of a file.
+    if (at > 0 && listed[at - 1] !== 0) continue;
+    const tab = listed.indexOf("\t", at);
+    const end = listed.indexOf(0, tab);
+    paths.push(listed.toString("utf8", tab + 1, end === -1 ? undefined : end));
+  }
+  return paths;
+}
+
+/** The one hook that a command runs which only looks: after it has put the index right. */
+function hookFault({ commonDir, top, settings }: Repository): RepositoryFault | null {
+  const own = settings.flatMap(({ key, value }) => (key === "core.hookspath" && value ? [value] : []));
+  const folders = [join(commonDir, "hooks"), ...own.map((folder) => resolve(top ?? commonDir, folder))];
+  const hook = folders.map((folder) => join(folder, "post-index-change")).find(exists);
+  return hook === undefined ? null : programFault({ key: "a hook", value: hook });
+}
+
+function programFault(program: Pick<GitSetting, "key" | "value"> | null): RepositoryFault | null {
+  if (program === null) return null;
+  const value = program.value === undefined ? "" : `, ${shown(program.value)}`;
+  return {
+    nature: "program",
+    what: `git would run a program that this repository names: ${program.key}${value}`,
+  };
+}
+
+function outsideFault(what: string, path: string): RepositoryFault {
+  return { nature: "outside", what: `${what} leads out of the root, to ${shown(path)}` };
+}
+
+function onlyLooksLikeOne(folder: string): RepositoryFault {
+  return {
+    nature: "program",
+    what: `git would take the folder ${shown(folder)} itself for a repository, whose settings can name programs`,
+  };
+}
+
+function unanswered(fault: string | null): RepositoryFault {
+  if (fault?.includes("safe.bareRepository")) return onlyLooksLikeOne(/'(.*)'/.exec(fault)?.[1] ?? "here");
+  const why = fault === null ? "" : `: ${shown(fault.split("\n")[0] ?? "")}`;
+  return { nature: "program", what: `git itself could not say what it would do here${why}` };
+}
+
+function shown(text: string): string {
+  return `\`${text.length > 120 ? `${text.slice(0, 120)}…` : text}\``;
+}
+
+function linksIn(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name));
+  } catch {
+    return [];
+  }
+}
+
+function exists(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,182 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener, request, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
+import { type AddressInfo, connect } from "node:net";
+import { ask, closeServers, delta, failureIn, serve, sse } from "@burin/testing/served-model";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { routeTo } from "./proxy.ts";
+
+/** A certificate for model.test and its key, made for these tests; it protects nothing. */
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBqDCCAU+gAwIBAgIUOKHqxBNTv2zvm/gJiuebqarupCswCgYIKoZIzj0EAwIw
+FTETMBEGA1UEAwwKbW9kZWwudGVzdDAgFw0yNjExMjEwMDE5MDJaGA8yMTI2MTAy
+ODAwMTkwMlowFTETMBEGA1UEAwwKbW9kZWwudGVzdDBZMBMGByqGSM49AgEGCCqG
+SM49AwEHA0IABKrEaklWLQBgjvpzHXqCM60HwxXWM3a8OZsTmV0fP1VSSNmeBjfG
+fsMB1FJn0gCBExGeZEUfYMkJ1tFZuiuJjM+jezB5MB0GA1UdDgQWBBTVGD4XVBKN
+GzKyYwViLrraSEFzfjAfBgNVHSMEGDAWgBTVGD4XVBKNGzKyYwViLrraSEFzfjAP
+BgNVHRMBAf8EBTADAQH/MCYGA1UdEQQfMB2CCm1vZGVsLnRlc3SCCWxvY2FsaG9z
+dIcEfwAAATAKBggqhkjOPQQDAgNHADBEAiBpJ5rtAqw58Aw387NtAwlunnlTUsbt
+bOaZTNg09MMksgIgLn9RsVQ9ylRVCl+EDhKu91Exf5zJ94JCjVxbMWzvwH8=
+-----END CERTIFICATE-----`;
+const KEY = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgNXR6be9OarEdQUGQ
+3tYyWujk2557UHtHSvm6cL2XdgehRANCAASqxGpJVi0AYI76cx16gjOtB8MV1jN2
+vDmbE5ldHz9VUkjZngY3xn7DAdRSZ9IAgRMRnmRFH2DJCdbRWboriYzP
+-----END PRIVATE KEY-----`;
+
+const NAMES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "NODE_TLS_REJECT_UNAUTHORIZED"];
+const HELLO = [
+  { type: "text", text: "Hello" },
+  { type: "end", reason: "stop" },
+];
+
+const before = new Map<string, string | undefined>();
+let open: Server[] = [];
+
+beforeEach(() => {
+  for (const name of NAMES.flatMap((one) => [one, one.toLowerCase()])) {
+    before.set(name, process.env[name]);
+    delete process.env[name];
+  }
+});
+
+afterEach(async () => {
+  for (const [name, value] of before) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+  for (const server of open) {
+    server.close();
+    server.closeAllConnections();
+  }
+  open = [];
+  await closeServers();
+});
+
+async function listen(server: Server): Promise<number> {
+  open.push(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+const sayHello: RequestListener = (_request, response) => {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.end(sse(delta({ content: "Hello" }, "stop"), "[DONE]"));
+};
+
+/** A proxy that leads to one port of this machine, whatever host it is asked for. */
+async function startProxy(port: number, answer = "200 Connection established") {
+  const seen: string[] = [];
+  const note = ({ method, url, headers }: IncomingMessage): void => {
+    seen.push(`${method} ${url} ${headers["proxy-authorization"] ?? "-"}`);
+  };
+  const server = createServer((incoming, response) => {
+    note(incoming);
+    const { pathname } = new URL(incoming.url ?? "");
+    const headers = { ...incoming.headers };
+    const onward = request({ port, path: pathname, method: "POST", headers }, (answered) => {
+      response.writeHead(answered.statusCode ?? 0, answered.headers);
+      answered.pipe(response);
+    });
+    incoming.pipe(onward);
+  });
+  server.on("connect", (incoming, socket) => {
+    note(incoming);
+    const onward = connect(port, "127.0.0.1", () => {
+      socket.write(`HTTP/1.1 ${answer}\r\n\r\n`);
+      onward.pipe(socket).pipe(onward);
+    });
+    onward.on("error", () => socket.destroy());
+    socket.on("error", () => onward.destroy());
+  });
+  return { port: await listen(server), seen };
+}
+
+describe("P50 proxies", () => {
+  it("lead to a plain service by its whole address, with the name and the password of the proxy", async () => {
+    const target = await listen(createServer(sayHello));
+    const { port, seen } = await startProxy(target);
+    process.env.HTTP_PROXY = `http://me:p%40ss@127.0.0.1:${port}`;
+    expect(await ask({ baseUrl: "http://model.test/v1", apiKey: "k" })).toEqual(HELLO);
+    const credentials = Buffer.from("me:p@ss").toString("base64");
+    expect(seen).toEqual([`POST http://model.test/v1/chat/completions Basic ${credentials}`]);
+  });
+
+  it("lead to a secure service through a tunnel, which is used again", async () => {
+    const target = await listen(createSecureServer({ cert: CERTIFICATE, key: KEY }, sayHello));
+    const { port, seen } = await startProxy(target);
+    process.env.https_proxy = `127.0.0.1:${port}`;
+    const baseUrl = "https://model.test/v1";
+    expect(failureIn(await ask({ baseUrl })).message).toMatch(
+      /certificate is not trusted.*NODE_EXTRA_CA_CERTS/,
+    );
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+    expect(await ask({ baseUrl })).toEqual(HELLO);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await ask({ baseUrl })).toEqual(HELLO);
+    expect(seen).toEqual(["CONNECT model.test:443 -", "CONNECT model.test:443 -"]);
+  });
+
+  it("that refuse, are not there or have no address are named in the failure", async () => {
+    const { port } = await startProxy(1, "407 Proxy Authentication Required");
+    const { port: refusing } = await startProxy(port, "407 Proxy Authentication Required");
+    for (const [proxy, words] of [
+      [
+        `http://127.0.0.1:${refusing}`,
+        /the proxy 127\.0\.0\.1:\d+ answered HTTP 407 to CONNECT model\.test:443/,
+      ],
+      ["http://127.0.0.1:9", /the proxy 127\.0\.0\.1:9 cannot be used/],
+      ["socks5://127.0.0.1:9", /proxy in the environment is no http/],
+    ] as const) {
+      process.env.HTTPS_PROXY = proxy;
+      expect(failureIn(await ask({ baseUrl: "https://model.test/v1" })).message).toMatch(words);
+    }
+  });
+
+  it("are not asked for this machine itself", async () => {
+    process.env.HTTP_PROXY = "http://127.0.0.1:9";
+    const { baseUrl } = await serve({ text: "Hello" });
+    expect((await ask({ baseUrl })).at(-1)).toEqual({ type: "end", reason: "stop" });
+  });
+
+  it.each<[string, string, boolean]>([
+    ["https://a.example.org/v1", "", true],
+    ["https://a.example.org/v1", "*", false],
+    ["https://a.example.org/v1", "example.org", false],
+    ["https://a.example.org/v1", ".example.org", false],
+    ["https://a.example.org/v1", "*.example.org", false],
+    ["https://a.example.org/v1", "other.org, A.Example.Org", false],
+    ["https://a.example.org/v1", "xample.org", true],
+    ["https://notexample.org/v1", "example.org", true],
+    ["https://a.example.org:8443/v1", "example.org:8443", false],
+    ["https://a.example.org/v1", "example.org:8443", true],
+    ["https://a.example.org/v1", "example.org:443", false],
+    ["https://10.1.2.3/v1", "10.0.0.0/8", false],
+    ["https://11.1.2.3/v1", "10.0.0.0/8 192.168.0.0/16", true],
+    ["https://10.1.2.3/v1", "10.1.2.3", false],
+    ["https://110.1.2.3/v1", "10.1.2.3", true],
+    ["https://[fd00::1]/v1", "fd00::/8", false],
+    ["https://[fd00::1]/v1", "[fd00::1]:443", false],
+    ["https://localhost/v1", "", false],
+    ["https://127.0.0.2/v1", "", false],
+    ["https://[::1]/v1", "", false],
+    ["https://a.example.org/v1", "10.0.0.0/99,/8,:,[", true],
+  ])("%s with NO_PROXY=%s: %s", (url, noProxy, isProxied) => {
+    const route = routeTo(new URL(url), { HTTPS_PROXY: "http://proxy.test:3128", NO_PROXY: noProxy });
+    expect(route.agent !== undefined).toBe(isProxied);
+  });
+
+  it("are chosen by the scheme, lower case first, and one for all", () => {
+    const url = new URL("http://a.test/v1?x=1");
+    const more = { HTTP_PROXY: "http://upper.test", http_proxy: "https://lower.test" };
+    expect(routeTo(url, more)).toMatchObject({ protocol: "https:", hostname: "lower.test", port: "443" });
+    expect(routeTo(url, { ALL_PROXY: "all.test:1" })).toMatchObject({
+      hostname: "all.test",
+      port: "1",
+      path: "http://a.test/v1?x=1",
+      headers: { host: "a.test" },
+    });
+    expect(routeTo(url, { HTTPS_PROXY: "http://secure.test" })).toEqual({});
+  });
+});

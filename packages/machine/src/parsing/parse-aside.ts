@@ -1,0 +1,95 @@
+import { existsSync } from "node:fs";
+import { Worker } from "node:worker_threads";
+import { WebError } from "../http/web-error.ts";
+import type { ParseAnswer, Parsed, ParserInput, ParserName } from "./parse-order.ts";
+
+const MOST_MB = 400;
+const MOST_MS = 25_000;
+const MEASURED_EVERY_MS = 25;
+
+/** From a chunk of the build, from its top, and from the sources, whose worker is the built one. */
+const PLACES = ["../worker/parse-worker", "./worker/parse-worker", "../../dist/worker/parse-worker"];
+
+interface Limits {
+  /** What is parsed, as the start of a sentence. */
+  readonly what: string;
+  readonly signal: AbortSignal;
+}
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** Whether there is a worker: a program that bundles this package may have left its file behind. */
+export function canParseAside(): boolean {
+  return workerFile() !== undefined;
+}
+
+/**
+ * Parses in a thread of its own, one at a time, which is ended when it takes too long or too much, or when nobody
+ * wants it any more. Throws a WebError that says why nothing came of it.
+ */
+export async function parseAside<Name extends ParserName>(
+  name: Name,
+  input: ParserInput<Name>,
+  limits: Limits,
+): Promise<Parsed<Name>> {
+  const turn = last.then(() => {
+    if (!limits.signal.aborted) return parsed({ name, input }, limits);
+    throw limits.signal.reason;
+  });
+  last = turn.catch(() => {});
+  return (await turn) as Parsed<Name>;
+}
+
+function parsed(workerData: object, { what, signal }: Limits): Promise<unknown> {
+  const file = workerFile();
+  if (file === undefined)
+    throw new WebError("not_available", `${what} cannot be read: its reader is missing.`);
+  const before = process.memoryUsage.rss();
+  const resourceLimits = { maxOldGenerationSizeMb: MOST_MB, stackSizeMb: 4 };
+  const worker = new Worker(file, {
+    workerData,
+    resourceLimits,
+    env: {},
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+  });
+  return new Promise((resolve, reject) => {
+    const stop = (error: unknown): void => {
+      reject(error);
+      void worker.terminate();
+    };
+    const tooMuch = () =>
+      stop(new WebError("too_large", `${what} expands to more than ${MOST_MB} MB, and was not read.`));
+    const tooLong = () =>
+      stop(
+        new WebError("timeout", `${what} takes longer than ${MOST_MS / 1000} s to read, and was not read.`),
+      );
+    // What a thread holds beside its heap is limited by nobody else.
+    const measuring = setInterval(() => {
+      if (process.memoryUsage.rss() - before > MOST_MB * 1024 * 1024) tooMuch();
+    }, MEASURED_EVERY_MS);
+    const timer = setTimeout(tooLong, MOST_MS);
+    const onAbort = () => stop(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+    worker.on("message", (answer: ParseAnswer) => {
+      if ("value" in answer) resolve(answer.value);
+      else reject(new WebError(answer.fault.type, answer.fault.message));
+    });
+    worker.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code === "ERR_WORKER_OUT_OF_MEMORY") tooMuch();
+      else stop(new WebError("broken_content", `${what} cannot be read: ${error.message.slice(0, 200)}`));
+    });
+    worker.on("exit", () => {
+      clearInterval(measuring);
+      clearTimeout(timer);
+      signal.removeEventListener("abort", onAbort);
+      reject(new WebError("broken_content", `${what} cannot be read: its reader ended early.`));
+    });
+  });
+}
+
+function workerFile(): URL | undefined {
+  const extension = import.meta.url.endsWith(".cjs") ? ".cjs" : ".js";
+  return PLACES.map((place) => new URL(place + extension, import.meta.url)).find((file) => existsSync(file));
+}

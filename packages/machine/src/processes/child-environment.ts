@@ -1,0 +1,207 @@
+import { delimiter, isAbsolute } from "node:path";
+import { isWithin } from "../files/paths.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What is never handed on unless the person names it: keys of model services, and other well-known secrets. */
+const SECRET_NAMES = new Set(
+  [
+    // Model services.
+    ...[
+      "OPENAI",
+      "ANTHROPIC",
+      "GEMINI",
+      "GOOGLE",
+      "GOOGLE_GENERATIVE_AI",
+      "AZURE",
+      "AZURE_OPENAI",
+      "MISTRAL",
+    ],
+    ...["COHERE", "CO", "GROQ", "XAI", "DEEPSEEK", "OPENROUTER", "TOGETHER", "TOGETHERAI", "FIREWORKS"],
+    ...[
+      "PERPLEXITY",
+      "PPLX",
+      "CEREBRAS",
+      "SAMBANOVA",
+      "NVIDIA",
+      "NVIDIA_NIM",
+      "REPLICATE",
+      "DASHSCOPE",
+      "QWEN",
+    ],
+    ...[
+      "ZAI",
+      "ZHIPU",
+      "ZHIPUAI",
+      "BIGMODEL",
+      "MOONSHOT",
+      "KIMI",
+      "MINIMAX",
+      "BAICHUAN",
+      "ARK",
+      "VOLCENGINE",
+    ],
+    ...[
+      "SILICONFLOW",
+      "MODELSCOPE",
+      "HUNYUAN",
+      "STEPFUN",
+      "AI21",
+      "ANYSCALE",
+      "DEEPINFRA",
+      "NOVITA",
+      "HYPERBOLIC",
+    ],
+    ...[
+      "JINA",
+      "VOYAGE",
+      "TAVILY",
+      "SERPER",
+      "SERPAPI",
+      "BRAVE",
+      "BRAVE_SEARCH",
+      "EXA",
+      "FIRECRAWL",
+      "LITELLM",
+    ],
+  ].map((provider) => `${provider}_API_KEY`),
+);
+
+for (const name of [
+  ...["ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "OPENAI_ACCESS_TOKEN", "CODEX_API_KEY"],
+  ...["AZURE_OPENAI_KEY", "AZURE_OPENAI_AD_TOKEN", "AZURE_CLIENT_SECRET", "AZURE_STORAGE_KEY"],
+  ...["AZURE_STORAGE_CONNECTION_STRING", "REPLICATE_API_TOKEN", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"],
+  ...["HUGGINGFACE_API_KEY", "HUGGINGFACEHUB_API_TOKEN", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"],
+  ...["AWS_BEARER_TOKEN_BEDROCK", "GITHUB_TOKEN", "GH_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_PAT"],
+  ...["GITLAB_TOKEN", "GITLAB_PRIVATE_TOKEN", "CI_JOB_TOKEN", "BITBUCKET_TOKEN", "GITEA_TOKEN"],
+  ...[
+    "NPM_TOKEN",
+    "NODE_AUTH_TOKEN",
+    "YARN_NPM_AUTH_TOKEN",
+    "PYPI_TOKEN",
+    "TWINE_PASSWORD",
+    "POETRY_PYPI_TOKEN_PYPI",
+  ],
+  ...["CARGO_REGISTRY_TOKEN", "RUBYGEMS_API_KEY", "GEM_HOST_API_KEY", "NUGET_API_KEY", "DOCKER_PASSWORD"],
+  ...["DOCKER_AUTH_CONFIG", "SLACK_TOKEN", "SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "DISCORD_TOKEN"],
+  ...["TELEGRAM_BOT_TOKEN", "STRIPE_SECRET_KEY", "STRIPE_API_KEY", "SENDGRID_API_KEY", "TWILIO_AUTH_TOKEN"],
+  ...["MAILGUN_API_KEY", "CLOUDFLARE_API_TOKEN", "CLOUDFLARE_API_KEY", "CF_API_TOKEN", "DIGITALOCEAN_TOKEN"],
+  ...["DIGITALOCEAN_ACCESS_TOKEN", "HEROKU_API_KEY", "VERCEL_TOKEN", "NETLIFY_AUTH_TOKEN", "FLY_API_TOKEN"],
+  ...["VAULT_TOKEN", "CONSUL_HTTP_TOKEN", "SENTRY_AUTH_TOKEN", "DATADOG_API_KEY", "DD_API_KEY", "DD_APP_KEY"],
+  ...["LINEAR_API_KEY", "NOTION_TOKEN", "NOTION_API_KEY", "JIRA_API_TOKEN", "SONAR_TOKEN", "CODECOV_TOKEN"],
+  ...["TF_TOKEN_APP_TERRAFORM_IO", "PULUMI_ACCESS_TOKEN", "SNYK_TOKEN", "DATABASE_PASSWORD", "PGPASSWORD"],
+  ...["MYSQL_PWD", "MYSQL_ROOT_PASSWORD", "POSTGRES_PASSWORD", "REDIS_PASSWORD", "SSHPASS", "SUDO_PASSWORD"],
+]) {
+  SECRET_NAMES.add(name);
+}
+
+/** Values that are secrets whatever their variable is called. Each is anchored by what its issuer puts in front. */
+export const SECRET_VALUES: readonly RegExp[] = [
+  /\bsk-(?:ant-|proj-|or-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}/,
+  /\bAIza[0-9A-Za-z_-]{35}\b/,
+  /\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})/,
+  /\bglpat-[A-Za-z0-9_-]{20,}/,
+  /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/,
+  /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
+  /\bhf_[A-Za-z0-9]{30,}/,
+  /\bnpm_[A-Za-z0-9]{36}\b/,
+  /\bpypi-[A-Za-z0-9_-]{50,}/,
+  /\bgsk_[A-Za-z0-9]{40,}/,
+  /\bxai-[A-Za-z0-9]{40,}/,
+  /\br8_[A-Za-z0-9]{30,}/,
+  /\b(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}/,
+  /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/,
+  /\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+];
+
+/**
+ * They make a shell, git or a common program do something else than its words say: run a file first, write a
+ * trace, look in another place. A command is judged by its words, so it is started without them.
+ */
+const CHANGES_MEANING = new Set([
+  ...["BASH_ENV", "ENV", "SHELLOPTS", "BASHOPTS", "BASH_COMPAT", "POSIXLY_CORRECT", "BASH_XTRACEFD", "PS4"],
+  ...["CDPATH", "PROMPT_COMMAND", "GLOBIGNORE", "EXECIGNORE", "IFS", "HISTFILE", "ZDOTDIR"],
+  ...["LD_PRELOAD", "LD_AUDIT", "LD_PROFILE", "LD_DEBUG_OUTPUT", "DYLD_INSERT_LIBRARIES", "GCONV_PATH"],
+  ...[
+    "LESSOPEN",
+    "LESSCLOSE",
+    "TAR_OPTIONS",
+    "GREP_OPTIONS",
+    "RIPGREP_CONFIG_PATH",
+    "TAPE",
+    "_POSIX2_VERSION",
+  ],
+  ...["AWKPATH", "AWKLIBPATH", "BLOCK_SIZE"],
+]);
+
+/** Of git's own variables only these say who works and how the network is reached; the rest move it or run programs. */
+const GITS_HARMLESS =
+  /^GIT_(?:(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|SSL_\w+|HTTP_\w+|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|LFS_SKIP_SMUDGE|PROTOCOL\w*|EDITOR|SEQUENCE_EDITOR|MERGE_AUTOEDIT)$/;
+
+/** Functions that bash would take over in place of programs. */
+const EXPORTED_FUNCTION = /^BASH_FUNC_|^__BASH_FUNC</;
+
+/** Of no use to a child, and misleading: channels that a parent of Burin opened for Burin alone. */
+const BURINS_OWN = new Set(["NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "NODE_UNIQUE_ID"]);
+
+export interface EnvironmentRules {
+  /** Handed on whatever they look like, because the person named them. */
+  readonly pass: readonly string[];
+  /** Secret by name, beside the well-known ones: the variable that settings name for the model's key. */
+  readonly secret: readonly string[];
+  /** Folders whose programs are found last, so that a project cannot bring an `ls` of its own. */
+  readonly roots?: readonly string[];
+}
+
+/**
+ * The environment for a child process: without secrets and without what would change the meaning of a
+ * command, with pagers off, and marked, so that programs can tell who runs them.
+ */
+export function childEnvironment(environment: Environment, rules: EnvironmentRules): Record<string, string> {
+  const cleaned: Record<string, string> = {};
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || BURINS_OWN.has(name)) continue;
+    const isKept = !changesMeaning(name) && secrecyOf(name, value, rules.secret) === null;
+    if (isKept || rules.pass.includes(name)) cleaned[name] = value;
+  }
+  const path = cleaned.PATH === undefined ? {} : { PATH: searchPath(cleaned.PATH, rules.roots ?? []) };
+  return { ...cleaned, ...path, PAGER: "cat", GIT_PAGER: "cat", GIT_TERMINAL_PROMPT: "0", BURIN: "1" };
+}
+
+function changesMeaning(name: string): boolean {
+  if (name.startsWith("GIT_")) return !GITS_HARMLESS.test(name);
+  return CHANGES_MEANING.has(name) || EXPORTED_FUNCTION.test(name);
+}
+
+/** A package runner puts the project's own folder at the front, a careless profile the current one. */
+function searchPath(path: string, roots: readonly string[]): string {
+  const folders = path.split(delimiter).filter(isAbsolute);
+  const isOfProject = (folder: string) => roots.some((root) => isWithin(folder, root));
+  return [...folders.filter((folder) => !isOfProject(folder)), ...folders.filter(isOfProject)].join(
+    delimiter,
+  );
+}
+
+/** A name that says what it holds. `KEYBOARD`, `GPG_TTY` or `TOKENIZERS_PARALLELISM` do not. */
+const SOUNDS_SECRET =
+  /(?:^|_)(?:KEY|APIKEY|TOKEN|AUTH_?TOKEN|SECRET|PASS|PWD|PASSPHRASE|PAT|AUTH)$|PASSWORD|PASSWD|CREDENTIAL|(?:^|_)SECRET_/;
+/** Names that only look like it: what is public, and the keys of tables and caches. */
+const SOUNDS_HARMLESS =
+  /^(?:OLD)?PWD$|^GPG_KEY$|PUBLIC|PUBLISHABLE|(?:^|_)(?:PRIMARY|SORT|PARTITION|FOREIGN|CACHE|COMPOSE|META)_KEY$/;
+/** A path, a switch or a number tells nobody a secret. */
+const NO_SECRET_VALUE = /^(?:|~?\.{0,2}\/.*|[A-Za-z]:\\.*|true|false|yes|no|on|off|none|null|\d{1,5})$/i;
+/** An address with a password in it. */
+export const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@"'<>]{0,200}:)([^\s/@"'<>\\]{1,300})(?=@)/i;
+
+/**
+ * Whether the value of a variable is a secret: `known` by a well-known name or by what it looks like, `likely`
+ * by what the name says.
+ */
+export function secrecyOf(name: string, value: string, more: readonly string[]): "known" | "likely" | null {
+  const upper = name.toUpperCase();
+  if (SECRET_NAMES.has(upper) || more.includes(name)) return "known";
+  if (SECRET_VALUES.some((pattern) => pattern.test(value)) || URL_PASSWORD.test(value)) return "known";
+  const isLikely = SOUNDS_SECRET.test(upper) && !SOUNDS_HARMLESS.test(upper) && !NO_SECRET_VALUE.test(value);
+  return isLikely ? "likely" : null;
+}

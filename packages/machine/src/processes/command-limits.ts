@@ -1,0 +1,84 @@
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import type { SandboxedCommand, SandboxMode, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
+import type { Before } from "../sandbox/sandbox-guard.ts";
+import { succeeds } from "./run-process.ts";
+
+export interface LimitsOptions {
+  readonly mode: SandboxMode;
+  readonly roots: readonly string[];
+  readonly home: string;
+  /** The folder of this session's temporary files; made when it is asked for. */
+  readonly temporary: () => string;
+  /** Told of what is looked after while a command runs, for the case of a crash; the answer ends that. */
+  readonly onGuard: (before: Before, temporary: string) => () => void;
+}
+
+/** Wraps programs in the limits that this session has, found out at the first of them. */
+export class CommandLimits {
+  readonly #options: LimitsOptions;
+  readonly #states = new Map<SandboxMode, Promise<SandboxState>>();
+
+  constructor(options: LimitsOptions) {
+    this.#options = options;
+  }
+
+  /** Which limits commands run in; with `isReadOnly` those of one that may change nothing. */
+  state(isReadOnly = false): Promise<SandboxState> {
+    const { mode } = this.#options;
+    return this.#in(isReadOnly && mode !== "off" ? "read-only" : mode);
+  }
+
+  #in(mode: SandboxMode): Promise<SandboxState> {
+    const known = this.#states.get(mode);
+    if (known !== undefined) return known;
+    const state =
+      mode === "off" ? Promise.resolve({ sandbox: null, reason: "it is switched off" }) : this.#probe(mode);
+    this.#states.set(mode, state);
+    return state;
+  }
+
+  async #probe(mode: Exclude<SandboxMode, "off">): Promise<SandboxState> {
+    const { roots, home, temporary } = this.#options;
+    const { probeSandbox } = await import("../sandbox/sandbox-probe.ts");
+    return probeSandbox({ mode, roots, home, temporary: temporary() }, succeeds);
+  }
+
+  /** null where there is no sandbox. */
+  async plan(command: SandboxedCommand, isReadOnly: boolean): Promise<SandboxPlan | null> {
+    return this.#planIn(await this.state(isReadOnly), command);
+  }
+
+  /**
+   * For a program that somebody wants limited: with the limits of commands, and with those of the default
+   * where commands have none. Throws where the system has no sandbox, because nothing may run without it.
+   */
+  async confined(command: SandboxedCommand): Promise<SandboxPlan> {
+    const { mode } = this.#options;
+    const state = await this.#in(mode === "off" ? "workspace-write" : mode);
+    const plan = await this.#planIn(state, command);
+    if (plan !== null) return plan;
+    const reason = state.sandbox === null ? state.reason : "";
+    throw new WorkspaceError(
+      "permission_denied",
+      `${command.argv[0]} was not started: it is to run in the sandbox, and there is none (${reason}).`,
+    );
+  }
+
+  async #planIn({ sandbox }: SandboxState, command: SandboxedCommand): Promise<SandboxPlan | null> {
+    if (sandbox === null) return null;
+    const plan = await sandbox.plan(command);
+    if (plan.before === null) return plan;
+    const forget = this.#options.onGuard(plan.before, this.#options.temporary());
+    const release = () => {
+      const taken = plan.release();
+      forget();
+      return taken;
+    };
+    return { ...plan, release };
+  }
+
+  /** The temporary folder is gone: what is wrapped next needs another. */
+  forget(): void {
+    this.#states.clear();
+  }
+}

@@ -1,0 +1,88 @@
+import { visibleText } from "@burin/contract/text/visible-text";
+import type { SandboxState } from "../sandbox/sandbox.ts";
+import type { TakenBack } from "../sandbox/taken-back.ts";
+import type { BackgroundCommand, CommandRequest } from "./command-request.ts";
+import type { CommandRun, ShellEnd } from "./command-run.ts";
+import { commandLine, type ProcessEntry } from "./process-table.ts";
+
+const MOST_PROCESSES = 10;
+const MOST_LINE_CHARACTERS = 100;
+
+/** What the numbers mean that shells give when a signal has ended the command. */
+const SIGNALS: Readonly<Record<number, string>> = {
+  129: "SIGHUP",
+  130: "SIGINT",
+  131: "SIGQUIT",
+  134: "SIGABRT",
+  135: "SIGBUS",
+  136: "SIGFPE",
+  137: "SIGKILL",
+  139: "SIGSEGV",
+  141: "SIGPIPE",
+  143: "SIGTERM",
+  153: "SIGXFSZ",
+};
+
+export function endInWords({ exitCode, signal }: ShellEnd): string {
+  if (exitCode === null) return `Signal: ${signal ?? "unknown"}`;
+  const meaning = SIGNALS[exitCode];
+  return `Exit code: ${exitCode}${meaning === undefined ? "" : ` (as after ${meaning})`}`;
+}
+
+function secondsSince(start: number): string {
+  return `${((Date.now() - start) / 1000).toFixed(2)} s`;
+}
+
+export function processesInWords(processes: readonly ProcessEntry[]): string {
+  const shown = processes.slice(0, MOST_PROCESSES).map((entry) => {
+    const line = commandLine(entry);
+    const cut = line.length > MOST_LINE_CHARACTERS ? `${line.slice(0, MOST_LINE_CHARACTERS)}...` : line;
+    return `${entry.pid} (${cut})`;
+  });
+  const more = processes.length - shown.length;
+  return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/** One line on a background command, as it is now. */
+export function backgroundInWords({ id, request, run }: BackgroundCommand): string {
+  return `${id}: ${stateInWords(run)} ${run.output.bytes} bytes of output. ${request.command}`;
+}
+
+export function stateInWords(run: CommandRun): string {
+  const end = run.shellEnd === null ? "" : ` The shell itself has ended (${endInWords(run.shellEnd)}).`;
+  if (!run.isOver) return `Running for ${secondsSince(run.startedAt)}.${end}`;
+  return run.shellEnd === null ? "Ended." : `Ended. ${endInWords(run.shellEnd)}.`;
+}
+
+export function whereAndWhen(run: CommandRun, request: CommandRequest): string[] {
+  return [`Directory: ${request.directory}`, `Time: ${secondsSince(run.startedAt)}`];
+}
+
+/** What a command may do where it runs, for the person who is asked about it. */
+export function limitsInWords(
+  state: SandboxState,
+  exception: CommandRequest["exception"] | undefined,
+  hasNetwork: boolean,
+): string {
+  if (state.sandbox === null) {
+    return `It runs without a sandbox (${state.reason}): it can do all that you can.`;
+  }
+  if (exception === "unlimited") return "It wants to run WITHOUT the sandbox: it can do all that you can.";
+  const writes = state.sandbox.mode === "read-only" ? "cannot write" : "can write only in the project";
+  if (exception === "network") return `It ${writes}, and wants the network.`;
+  return `It ${writes}${hasNetwork ? "" : ", and has no network"}.`;
+}
+
+/** One line on what a command made and could not keep; none when there is nothing. */
+export function takenInWords(taken: readonly TakenBack[]): string[] {
+  if (taken.length === 0) return [];
+  const shown = taken.slice(0, MOST_PROCESSES).map(({ path, why, kept }) => {
+    return visibleText(
+      `${path} (${why}; ${kept === null ? "it could not be moved and is still there" : `now ${kept}`})`,
+    );
+  });
+  const more = taken.length > shown.length ? ` and ${taken.length - shown.length} more` : "";
+  return [
+    `Taken out of the project, because a command in the sandbox may not make what runs code later: ${shown.join(", ")}${more}. If the task needs it, write it with a file tool, or call again with "sandbox_exception": "unlimited": the user is asked.`,
+  ];
+}

@@ -1,0 +1,61 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, readFileSync, symlinkSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
+import { createToolbox } from "@burin/core";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { search } from "../../tests/searched-tree.ts";
+import { gitGrep } from "../search/git-grep.ts";
+import { systemGrep } from "../search/grep.ts";
+import { findHelper, leaveOutFolders } from "./helper-program.ts";
+
+const NAMES = ["mkfifo", "git", "grep", "rg", "bwrap", "tar", "cp", "getfattr", "sh", "bash", "only-here"];
+const { PATH } = process.env;
+let root: string;
+let canary: string;
+
+function plant(folder: string): void {
+  for (const name of NAMES) {
+    chmodSync(madeFile(root, `${folder}/${name}`, `#!/bin/sh\necho ${name} >> ${canary}\nexit 1\n`), 0o755);
+  }
+  process.env.PATH = [join(root, folder), PATH].join(delimiter);
+}
+
+beforeEach(() => {
+  root = temporaryFolder();
+  canary = join(dirname(root), "canary");
+});
+
+afterEach(() => {
+  process.env.PATH = PATH;
+});
+
+describe("programs that Burin starts by itself", () => {
+  it("P21 are none of the project's, though its folder is the first of PATH", async () => {
+    const path = madeFile(root, "a.txt", "a needle\n");
+    execFileSync("git", ["init", "-q", root]);
+    plant("node_modules/.bin");
+    const box = createToolbox({ root, approvalMode: "yolo" });
+    const answer = await box.run("run_shell_command", { command: "echo started" });
+    expect(answer.llmContent).toContain("started");
+    for (const engine of [gitGrep, systemGrep]) {
+      expect((await search(root, { pattern: "ne+dle" }, [engine])).files).toHaveLength(1);
+    }
+    await box.run("edit", { file_path: path, old_string: "needle", new_string: "thread" });
+    expect(readFileSync(path, "utf8")).toBe("a thread\n");
+    await box.close();
+    expect(existsSync(canary)).toBe(false);
+  });
+
+  it("P21 are not found in the project where the system has none, through a link neither", () => {
+    plant("bin");
+    expect(findHelper("only-here")).toBe(join(root, "bin/only-here"));
+    leaveOutFolders([root]);
+    expect(findHelper("only-here")).toBeNull();
+    const link = join(dirname(root), "link");
+    symlinkSync(join(root, "bin"), link);
+    process.env.PATH = [link, PATH].join(delimiter);
+    expect(findHelper("only-here")).toBeNull();
+    expect(findHelper("sh")).toMatch(/^\/(?:usr\/)?bin\/sh$/);
+  });
+});

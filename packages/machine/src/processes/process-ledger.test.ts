@@ -1,0 +1,152 @@
+import { spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Protection } from "../sandbox/sandbox-protection.ts";
+import { endLeftBehind, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
+import { RUN_VARIABLE } from "./process-tree.ts";
+import { systemProcesses } from "./run-process.ts";
+
+let home: string;
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), "burin-ledger-"));
+});
+
+afterEach(async () => {
+  await rm(home, { recursive: true });
+});
+
+function sleeper(runId?: string): number {
+  const env = { PATH: process.env.PATH, ...(runId === undefined ? {} : { [RUN_VARIABLE]: runId }) };
+  return spawn("sleep", ["600"], { env, detached: true, stdio: "ignore" }).pid ?? 0;
+}
+
+function isAlive(pid: number): boolean {
+  const found = systemProcesses.find(pid);
+  return found !== null && !found.isZombie;
+}
+
+/** The ledger as a Burin that has crashed would have left it: same system, but no such process any more. */
+function orphaned(ledger: ProcessLedger, change: Record<string, unknown> = { started: "0" }): string {
+  const path = join(home, "running", `${ledger.id}.jsonl`);
+  const [first = "{}", ...rest] = readFileSync(path, "utf8").split("\n");
+  writeFileSync(path, [JSON.stringify({ ...JSON.parse(first), ...change }), ...rest].join("\n"));
+  return path;
+}
+
+describe("the ledger of processes", () => {
+  it("P26 ends what carries the mark or is the noted process, and nothing else", async () => {
+    const ledger = new ProcessLedger(home, systemProcesses);
+    const [marked, noted, reused, stranger] = [
+      sleeper(`${ledger.id}.4`),
+      sleeper(),
+      sleeper(),
+      sleeper("other.1"),
+    ];
+    ledger.note({ pid: noted, started: systemProcesses.find(noted)?.started ?? "" });
+    ledger.note({ pid: reused, started: "1" });
+    const path = orphaned(ledger);
+    expect(await endLeftBehind(home, systemProcesses)).toBe(2);
+    expect([marked, noted, reused, stranger].map(isAlive)).toEqual([false, false, true, true]);
+    expect(existsSync(path)).toBe(false);
+    for (const pid of [reused, stranger]) process.kill(pid);
+  });
+
+  it("P26 leaves alone what belongs to a Burin that runs, or to another space of processes", async () => {
+    const ledger = new ProcessLedger(home, systemProcesses);
+    const pid = sleeper(`${ledger.id}.1`);
+    ledger.note({ pid, started: systemProcesses.find(pid)?.started ?? "" });
+    expect(await endLeftBehind(home, systemProcesses)).toBe(0);
+    orphaned(ledger, { started: "0", space: "pid:[1]" });
+    expect(await endLeftBehind(home, systemProcesses)).toBe(0);
+    expect(isAlive(pid)).toBe(true);
+    process.kill(pid);
+  });
+
+  it("P26 after a new start of the system nothing is ended and the ledger goes", async () => {
+    const ledger = new ProcessLedger(home, systemProcesses);
+    const pid = sleeper(`${ledger.id}.1`);
+    ledger.note({ pid, started: systemProcesses.find(pid)?.started ?? "" });
+    orphaned(ledger, { boot: "an earlier one" });
+    expect(await endLeftBehind(home, systemProcesses)).toBe(0);
+    expect(isAlive(pid)).toBe(true);
+    expect(readdirSync(join(home, "running"))).toEqual([]);
+    process.kill(pid);
+  });
+
+  it("removes temporary folders that were left, but only its own", async () => {
+    const ledger = new ProcessLedger(home, systemProcesses);
+    const temporary = join(tmpdir(), `${TEMPORARY_PREFIX}test${process.pid}`);
+    const precious = join(home, "precious");
+    for (const folder of [temporary, precious]) mkdirSync(folder);
+    for (const folder of [temporary, precious, `${temporary}/../../${home}`])
+      ledger.note({ temporary: folder });
+    orphaned(ledger);
+    await endLeftBehind(home, systemProcesses);
+    expect([temporary, precious].map((folder) => existsSync(folder))).toEqual([false, true]);
+  });
+
+  it("P26 P53 looks after a command that a crash left alone: what it made goes, what was there or came later stays", async () => {
+    const root = join(home, "project");
+    mkdirSync(root);
+    writeFileSync(join(root, ".npmrc"), "before");
+    const protection = new Protection({ mode: "workspace-write", roots: [root], home, temporary: "/tmp/x" });
+    const ledger = new ProcessLedger(home, systemProcesses);
+    const [done, left] = [protection.begin(), protection.begin()];
+    const note = { roots: [root], temporary: "/tmp/x" };
+    ledger.noteGuard({ ...done.before, ...note })();
+    ledger.noteGuard({ ...left.before, ...note });
+    writeFileSync(join(root, ".env"), "planted");
+    mkdirSync(join(root, ".git/hooks"), { recursive: true });
+    writeFileSync(join(root, ".git/commondir"), "../elsewhere");
+    const path = orphaned(ledger);
+    writeFileSync(join(root, ".envrc"), "made long after the crash");
+    const lastBeat = new Date(Date.now() - 60_000);
+    utimesSync(path, lastBeat, lastBeat);
+    await endLeftBehind(home, systemProcesses);
+    expect(readdirSync(root).sort()).toEqual([".env", ".envrc", ".git", ".npmrc"]);
+    const again = new ProcessLedger(home, systemProcesses);
+    again.noteGuard({ ...left.before, ...note });
+    orphaned(again);
+    await endLeftBehind(home, systemProcesses);
+    expect(readdirSync(root)).toEqual([".npmrc"]);
+    expect(readFileSync(join(root, ".npmrc"), "utf8")).toBe("before");
+    expect(readdirSync(join(home, "running"))).toEqual([]);
+  });
+
+  it.each(["", "not json", "[]", '{"owner":"x"}', '{"pid":1,"started":"1"}\nnull\n5', "\0\0"])(
+    "P26 a ledger that holds %j harms nothing",
+    async (text) => {
+      mkdirSync(join(home, "running"));
+      writeFileSync(join(home, "running", "0123456789abcdef.jsonl"), text);
+      writeFileSync(join(home, "running", "other"), text);
+      expect(await endLeftBehind(home, systemProcesses)).toBe(0);
+    },
+  );
+
+  it("is for its owner alone, and gone when it is closed; a home that cannot be written costs nothing", () => {
+    const ledger = new ProcessLedger(home, systemProcesses);
+    ledger.note({ pid: 1, started: "1" });
+    const path = join(home, "running", `${ledger.id}.jsonl`);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(join(home, "running")).mode & 0o777).toBe(0o700);
+    ledger.close();
+    expect(existsSync(path)).toBe(false);
+    writeFileSync(join(home, "file"), "");
+    const nowhere = new ProcessLedger(join(home, "file"), systemProcesses);
+    nowhere.note({ pid: 1, started: "1" });
+    nowhere.close();
+    expect(statSync(join(home, "file")).isFile()).toBe(true);
+  });
+});

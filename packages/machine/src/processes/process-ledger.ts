@@ -1,0 +1,215 @@
+import { randomBytes } from "node:crypto";
+import { appendFileSync, rmSync, utimesSync } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { makeFolders } from "../disk/make-folders.ts";
+import { readText } from "../disk/regular-file.ts";
+import type { Before } from "../sandbox/sandbox-guard.ts";
+import type { Place } from "../sandbox/sandbox-place.ts";
+import { type ProcessSource, thisSystem } from "./process-table.ts";
+import { endTree, membersOf } from "./process-tree.ts";
+
+/** Begins the name of every temporary folder that a ledger may name. */
+export const TEMPORARY_PREFIX = "burin-run-";
+
+const BEAT_MS = 2000;
+/** One line for each process of one run. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** What a ledger tells of: a process that was started, or a folder that was made for a while. */
+type Note =
+  | { readonly pid: number; readonly started: string }
+  | { readonly temporary: string }
+  | GuardNote
+  | { readonly guardDone: number };
+
+/** What was protected as a command began; it is looked after again when the command's Burin is no more. */
+interface GuardNote {
+  readonly guard: number;
+  readonly since: number;
+  readonly isWhole: boolean;
+  readonly roots: readonly string[];
+  readonly temporary: string;
+  readonly named: readonly string[];
+  readonly places: readonly (readonly [key: string, kind: Place["kind"], target?: string | undefined])[];
+}
+
+interface Owner {
+  readonly owner: string;
+  readonly pid: number;
+  readonly started: string;
+  /** Process ids mean something only within one run of the system... */
+  readonly boot: string;
+  /** ... and one space of process ids. */
+  readonly space: string;
+}
+
+/**
+ * What this Burin has started, on disk while it runs, so that the next one can end what a crash left. Lines
+ * are appended; the file goes when everything has ended.
+ */
+export class ProcessLedger {
+  /** Every run of this Burin has an id that begins so. */
+  readonly id = randomBytes(8).toString("hex");
+  readonly #path: string;
+  readonly #source: ProcessSource;
+  #isOpen = false;
+  #guards = 0;
+  #beat: NodeJS.Timeout | null = null;
+  readonly #guarded = new Set<number>();
+
+  constructor(home: string, source: ProcessSource) {
+    this.#path = join(home, "running", `${this.id}.jsonl`);
+    this.#source = source;
+  }
+
+  note(note: Note): void {
+    try {
+      if (!this.#isOpen) this.#begin();
+      this.#append(note);
+    } catch {
+      // A home that cannot be written costs the cleaning after a crash, never the command.
+    }
+  }
+
+  /** To be called as a command begins; the answer when it has been looked after. */
+  noteGuard({ named, places, ...before }: Before & Pick<GuardNote, "roots" | "temporary">): () => void {
+    this.#guards += 1;
+    const guard = this.#guards;
+    const standing = [...places].map(([key, { kind, target }]) => [key, kind, target] as const);
+    this.note({ ...before, guard, named: [...named], places: standing });
+    this.#guarded.add(guard);
+    this.#beat ??= setInterval(() => this.#touch(), BEAT_MS).unref();
+    return () => {
+      this.#guarded.delete(guard);
+      if (this.#isOpen) this.note({ guardDone: guard });
+      if (this.#guarded.size > 0 || this.#beat === null) return;
+      clearInterval(this.#beat);
+      this.#beat = null;
+    };
+  }
+
+  /** What was made long after the last beat cannot come from a command of this Burin. */
+  #touch(): void {
+    try {
+      utimesSync(this.#path, new Date(), new Date());
+    } catch {
+      // See `note`.
+    }
+  }
+
+  #begin(): void {
+    makeFolders(dirname(this.#path));
+    const started = this.#source.find(process.pid)?.started ?? "";
+    this.#append({ owner: this.id, pid: process.pid, started, ...thisSystem() });
+    this.#isOpen = true;
+  }
+
+  #append(line: Note | Owner): void {
+    appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+  }
+
+  /** To be called when everything that was noted has ended. */
+  close(): void {
+    if (this.#isOpen) rmSync(this.#path, { force: true });
+    this.#isOpen = false;
+  }
+}
+
+/**
+ * Ends the processes that a Burin which is no more has left, as far as it is proven that they are its: by the
+ * mark they were started with, or by process id and start time. Resolves to their count.
+ */
+export async function endLeftBehind(home: string, source: ProcessSource): Promise<number> {
+  const folder = join(home, "running");
+  const names = await readdir(folder).catch(() => []);
+  let ended = 0;
+  for (const name of names) {
+    if (/^[0-9a-f]{16}\.jsonl$/.test(name)) {
+      ended += await settle(join(folder, name), source).catch(() => 0);
+    }
+  }
+  return ended;
+}
+
+async function settle(path: string, source: ProcessSource): Promise<number> {
+  const lastBeat = (await stat(path)).mtimeMs;
+  const lines = (readText(path, MOST_BYTES) ?? "").split("\n").flatMap(parsedLine);
+  const owner = lines.find((line) => "owner" in line);
+  if (owner === undefined || `${owner.owner}.jsonl` !== basename(path)) return 0;
+  const { boot, space } = thisSystem();
+  const isRunning = ({ pid, started }: Owner | { pid: number; started: string }) =>
+    source.find(pid)?.started === started;
+  if (owner.boot === boot && (owner.space !== space || isRunning(owner))) return 0;
+  let ended = 0;
+  if (owner.boot === boot) {
+    const known = lines.flatMap((line) =>
+      "pid" in line && !("owner" in line) && isRunning(line) ? [[line.pid, line.started] as const] : [],
+    );
+    const marks = { runId: `${owner.owner}.`, known: new Map(known) };
+    ended = membersOf(marks, source.list()).length;
+    const left = await endTree(marks, source);
+    if (left.length > 0) return ended - left.length;
+  }
+  const done = new Set(lines.flatMap((line) => ("guardDone" in line ? [line.guardDone] : [])));
+  for (const line of lines) {
+    if ("guard" in line) {
+      if (!done.has(line.guard)) await lookAfter(line, dirname(dirname(path)), lastBeat);
+    } else if ("temporary" in line) await removeTemporary(line.temporary, dirname(dirname(path)));
+  }
+  await rm(path, { force: true });
+  return ended;
+}
+
+async function lookAfter(note: GuardNote, home: string, lastBeat: number): Promise<void> {
+  const [{ Surveyor }, { takeBackMade }] = await Promise.all([
+    import("../sandbox/sandbox-survey.ts"),
+    import("../sandbox/sandbox-guard.ts"),
+  ]);
+  const { roots, temporary, since, isWhole } = note;
+  const places = new Map(
+    note.places.map(
+      ([key, kind, target]) => [key, target === undefined ? { kind } : { kind, target }] as const,
+    ),
+  );
+  const before = { since, isWhole, places, named: new Set(note.named), until: lastBeat + 2 * BEAT_MS };
+  takeBackMade(before, { surveyor: new Surveyor(roots, temporary), roots, home });
+}
+
+function parsedLine(text: string): (Note | Owner)[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? [value as Note | Owner] : [];
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * A folder for what a run needs for a while: where temporary files belong, else where they can be made. Systems that
+ * clean up take away the folder itself, which the environment still names. Throws what the first place said.
+ */
+export function makeTemporary(home: string): string {
+  const name = TEMPORARY_PREFIX + randomBytes(8).toString("hex");
+  let fault: unknown;
+  for (const place of temporaryPlaces(home)) {
+    try {
+      makeFolders(join(place, name));
+      return join(place, name);
+    } catch (error) {
+      fault ??= error;
+    }
+  }
+  throw fault;
+}
+
+function temporaryPlaces(home: string): string[] {
+  return process.platform === "win32" ? [tmpdir()] : [tmpdir(), "/tmp", join(home, "tmp")];
+}
+
+async function removeTemporary(folder: string, home: string): Promise<void> {
+  const isOurs =
+    temporaryPlaces(home).includes(dirname(folder)) && basename(folder).startsWith(TEMPORARY_PREFIX);
+  if (isOurs) await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,263 @@
+import { randomBytes } from "node:crypto";
+import { rmSync, statSync } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { GIT_BESIDE_OTHERS, gitLooking } from "../git/git-environment.ts";
+import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
+import { vouchForAll } from "../sandbox/vouched-files.ts";
+import { endAtExit } from "./at-exit.ts";
+import { childEnvironment } from "./child-environment.ts";
+import { CommandLimits } from "./command-limits.ts";
+import type {
+  BackgroundCommand,
+  CommandRequest,
+  CommandsGround,
+  CommandsOptions,
+} from "./command-request.ts";
+import { CommandRun } from "./command-run.ts";
+import { leaveOutFolders, pathOutside } from "./helper-program.ts";
+import { OutputPipes } from "./output-pipe.ts";
+import { endLeftBehind, makeTemporary, ProcessLedger } from "./process-ledger.ts";
+import type { ProcessEntry } from "./process-table.ts";
+import { RUN_VARIABLE } from "./process-tree.ts";
+import { succeeds, systemProcesses } from "./run-process.ts";
+import { type ShellProgram, shellArguments } from "./shell-program.ts";
+
+/** Another Burin in the same folder may crash at any time. */
+const CLEANING_MS = 5000;
+/** Ended background commands that can still be asked for. */
+const MOST_REMEMBERED = 50;
+const OUTPUT_KEPT_MS = 7 * 24 * 3600 * 1000;
+
+/** The commands of one session and all that they started, on this machine. */
+export class RunningCommands {
+  readonly #shell: ShellProgram;
+  readonly #outputFolder: string;
+  readonly #options: CommandsOptions;
+  readonly #ledger: ProcessLedger;
+  #env: Readonly<Record<string, string>> | null = null;
+  readonly #running = new Map<CommandRun, BackgroundCommand>();
+  /** What a command without limits makes was allowed, for as long as somebody waits for it. */
+  readonly #vouching = new WeakMap<CommandRun, () => void>();
+  readonly #background = new Map<string, BackgroundCommand>();
+  #count = 0;
+  #kept = 0;
+  #session: Session | null = null;
+  readonly #limits: CommandLimits;
+  #cleaned: Promise<number> | null = null;
+  #cleanedAt = 0;
+  readonly #cleanings: Promise<void>[] = [];
+
+  constructor(options: CommandsOptions, { shell, outputFolder }: CommandsGround) {
+    this.#options = options;
+    leaveOutFolders(options.roots);
+    this.#shell = shell;
+    this.#outputFolder = outputFolder;
+    this.#ledger = new ProcessLedger(options.home, systemProcesses);
+    this.#limits = new CommandLimits({
+      mode: options.sandbox,
+      roots: options.roots,
+      home: options.home,
+      temporary: () => this.#openSession().folder,
+      onGuard: (before, temporary) => this.#ledger.noteGuard({ ...before, roots: options.roots, temporary }),
+    });
+  }
+
+  /** Ends what a Burin that crashed has left behind, now and then. Resolves to the count of processes. */
+  endLeftBehind(): Promise<number> {
+    if (this.#cleaned !== null && Date.now() - this.#cleanedAt < CLEANING_MS) return this.#cleaned;
+    if (this.#cleaned === null) void removeOldOutputs(this.#outputFolder);
+    this.#cleanedAt = Date.now();
+    this.#cleaned = endLeftBehind(this.#options.home, systemProcesses);
+    return this.#cleaned;
+  }
+
+  #isReadOnly(request?: CommandRequest): boolean {
+    return request?.reads === "wholly" || (this.#options.isReadOnly?.() ?? false);
+  }
+
+  /** Which limits commands run in, found out at the first call. */
+  sandbox(request?: CommandRequest): Promise<SandboxState> {
+    return this.#limits.state(this.#isReadOnly(request));
+  }
+
+  /** What to start instead of a program that is no command of the shell tool. */
+  confined(command: SandboxedCommand): Promise<SandboxPlan> {
+    return this.#limits.confined({ ...command, isAlone: true });
+  }
+
+  /** Throws a WorkspaceError when the directory is not there. */
+  async start(request: CommandRequest): Promise<CommandRun> {
+    assertDirectory(request.directory, this.#options.roots);
+    void this.endLeftBehind();
+    const pipes = this.#openPipes();
+    this.#count += 1;
+    const runId = `${this.#ledger.id}.${this.#count}`;
+    const terminal = request.terminal ?? false;
+    const [pipe, sandbox] = await Promise.all([terminal ? null : pipes.take(), this.#limitsOf(request)]);
+    const args = shellArguments(this.#shell, request.command);
+    const inherited = this.#options.environment[RUN_VARIABLE];
+    const endVouching = request.exception === "unlimited" ? vouchForAll() : () => {};
+    const run = await CommandRun.start({
+      runId,
+      program: sandbox?.program ?? this.#shell.path,
+      args: sandbox?.args ?? args,
+      cwd: request.directory,
+      env: {
+        ...this.#environment(),
+        PWD: request.directory,
+        ...sandbox?.env,
+        ...this.#looking(request, sandbox !== null),
+        [RUN_VARIABLE]: inherited ? `${inherited} ${runId}` : runId,
+      },
+      isVerbatim: this.#shell.isVerbatim,
+      pipe,
+      terminal,
+      outputFile: join(this.#outputFolder, `${runId}-${randomBytes(4).toString("hex")}.txt`),
+      sandbox,
+    }).catch((error: unknown) => {
+      endVouching();
+      throw startFailure(error, request.command);
+    });
+    run.output.onWhole = (file) => this.#cleanings.push(this.#clean(file));
+    this.#ledger.note({ pid: run.pid, started: run.started });
+    this.#running.set(run, { id: `run_${this.#count}`, request, run });
+    this.#vouching.set(run, endVouching);
+    void run.shellEnded.then(() => {
+      endVouching();
+      this.#forgetEnded();
+    });
+    return run;
+  }
+
+  /** The output of one whose file cannot be written anew stays as it is, for its owner alone. */
+  async #clean(file: string): Promise<void> {
+    await this.#options.cleanOutput?.(file).catch(() => {});
+  }
+
+  #environment(): Readonly<Record<string, string>> {
+    const { environment, roots, passEnvironment: pass, secretEnvironment: secret } = this.#options;
+    this.#env ??= childEnvironment(environment, { pass, secret, roots });
+    return this.#env;
+  }
+
+  /** What keeps a command, and git in it, from more than looking; the sandbox does not know what a program is. */
+  #looking(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
+    if (!this.#isReadOnly(request)) return request.reads === "partly" ? GIT_BESIDE_OTHERS : {};
+    const path = pathOutside(this.#environment().PATH ?? "", this.#options.roots);
+    return { ...gitLooking({ mayRefresh: isSandboxed }), PATH: path };
+  }
+
+  async #limitsOf(request: CommandRequest): Promise<SandboxPlan | null> {
+    const { command, directory, exception, terminal } = request;
+    if (exception === "unlimited") return null;
+    const argv = [this.#shell.path, ...shellArguments(this.#shell, command)] as const;
+    const network = exception === "network" || (this.#options.network && request.reads !== "wholly");
+    const hasTerminal = terminal ?? false;
+    const wrapped = { argv, cwd: directory, network, isAlone: hasTerminal, hasTerminal };
+    return this.#limits.plan(wrapped, this.#isReadOnly(request));
+  }
+
+  #openSession(): Session {
+    if (this.#session !== null) return this.#session;
+    const folder = makeTemporary(this.#options.home);
+    this.#ledger.note({ temporary: folder });
+    const forget = endAtExit(() => {
+      rmSync(folder, { recursive: true, force: true });
+      this.#ledger.close();
+    });
+    this.#session = { folder, pipes: null, forget };
+    return this.#session;
+  }
+
+  #openPipes(): OutputPipes {
+    const session = this.#openSession();
+    session.pipes ??= new OutputPipes(session.folder, (paths) =>
+      process.platform === "win32" ? Promise.resolve(false) : succeeds("mkfifo", ["-m", "600", ...paths]),
+    );
+    return session.pipes;
+  }
+
+  /** Lets a command go on by itself. The answer is the id it is known by. */
+  keep(request: CommandRequest, run: CommandRun): string {
+    const known = [...this.#background.values()].find((one) => one.run === run);
+    if (known !== undefined) return known.id;
+    this.#vouching.get(run)?.();
+    this.#kept += 1;
+    const id = `bg_${this.#kept}`;
+    this.#background.set(id, { id, request, run });
+    const ended = [...this.#background.values()].filter((one) => one.run.isOver);
+    for (const one of ended.slice(0, -MOST_REMEMBERED)) this.#background.delete(one.id);
+    return id;
+  }
+
+  /** Those that run and those that ended lately, as they are now. */
+  async backgrounds(): Promise<readonly BackgroundCommand[]> {
+    const all = [...this.#background.values()];
+    await Promise.all(all.map(({ run }) => run.settle()));
+    return all;
+  }
+
+  /** Those that somebody waits for. */
+  foreground(): readonly BackgroundCommand[] {
+    const kept = new Set([...this.#background.values()].map(({ run }) => run));
+    return [...this.#running.values()].filter(({ run }) => !run.isOver && !kept.has(run));
+  }
+
+  #forgetEnded(): void {
+    for (const run of this.#running.keys()) if (run.isOver) this.#running.delete(run);
+  }
+
+  /** Ends everything that still runs. Resolves to what could not be ended. */
+  async close(): Promise<readonly ProcessEntry[]> {
+    await this.#cleaned;
+    const left = (await Promise.all([...this.#running.keys()].map((run) => run.end()))).flat();
+    this.#running.clear();
+    await Promise.all(this.#cleanings.splice(0));
+    const session = this.#session;
+    this.#session = null;
+    this.#limits.forget();
+    if (session !== null) {
+      session.forget();
+      await rm(session.folder, { recursive: true, force: true });
+    }
+    if (left.length === 0) this.#ledger.close();
+    return left;
+  }
+}
+
+interface Session {
+  /** Temporary files of this session, of Burin's and of the commands. */
+  readonly folder: string;
+  pipes: OutputPipes | null;
+  readonly forget: () => void;
+}
+
+function assertDirectory(path: string, roots: readonly string[]): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory()) return;
+  if (found !== undefined) throw new WorkspaceError("not_a_directory", `${path} is not a directory.`);
+  const hint = roots.includes(path)
+    ? "it was deleted or moved"
+    : `give another "directory"; the root is ${roots[0]}`;
+  throw new WorkspaceError("not_found", `Nothing was run: the directory ${path} does not exist; ${hint}.`);
+}
+
+function startFailure(error: unknown, command: string): unknown {
+  if (!(error instanceof Error && "code" in error && error.code === "E2BIG")) return error;
+  const advice = "write what it needs to files, with write_file, and name them in a short command";
+  return new WorkspaceError(
+    "too_large",
+    `Nothing was run: a command of ${Buffer.byteLength(command)} bytes is longer than this system takes; ${advice}.`,
+  );
+}
+
+async function removeOldOutputs(folder: string): Promise<void> {
+  const oldest = Date.now() - OUTPUT_KEPT_MS;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const file = join(folder, name);
+    const stats = await stat(file).catch(() => null);
+    if (stats !== null && stats.mtimeMs < oldest) await rm(file, { force: true });
+  }
+}

@@ -1,0 +1,175 @@
+import { basename, dirname, join } from "node:path";
+import { protectedFile } from "@burin/shell-judge";
+import { isWithin, isWithinAny } from "../files/paths.ts";
+import { folderOfLink, isCommitted, programInGitFile, programInRepository } from "./judge-repository.ts";
+import { entriesOf, idOf, lstatOf, type Place, placeAt } from "./sandbox-place.ts";
+import type { Survey, Surveyor } from "./sandbox-survey.ts";
+import { restoreShared, type SharedFile } from "./shared-files.ts";
+import { putLinkBack, type TakenBack, takeBack } from "./taken-back.ts";
+import { isVouchedFor } from "./vouched-files.ts";
+
+export interface GuardGround {
+  readonly surveyor: Surveyor;
+  readonly roots: readonly string[];
+  /** What is taken back is kept below it. */
+  readonly home: string;
+  /** Files that a command can change although they are read-only for it. */
+  readonly shared?: readonly SharedFile[];
+  /** The command has not ended. */
+  readonly isGoingOn?: boolean;
+}
+
+/** What is known of the time before the commands that are looked after. */
+export interface Before extends Pick<Survey, "named" | "isWhole"> {
+  readonly places: ReadonlyMap<string, Pick<Place, "kind" | "target"> & Partial<Pick<Place, "id" | "path">>>;
+  /** Only what was changed in this time can come from them. */
+  readonly since: number;
+  readonly until?: number;
+}
+
+const CHECKOUT_MS = 10_000;
+/** In file systems time goes in steps. */
+const TIME_STEP_MS = 20;
+
+interface Repository {
+  readonly folder: string;
+  readonly workTree: string;
+}
+
+/**
+ * Looks what commands have made under protected names or for git to run, and takes that out of the project
+ * into Burin's own folder. What was there before cannot be written by them and is not looked at again.
+ */
+export function takeBackMade(before: Before, ground: GuardGround): readonly TakenBack[] {
+  const after = ground.surveyor.look(before.named);
+  const restored = restoreShared(ground.shared ?? [], { ...ground, places: after.places });
+  if (ground.isGoingOn !== true) removeStandIns(after, before, ground);
+  const made = [...after.places.values()].filter((place) => isMade(place, before));
+  return made.length === 0 ? restored : [...restored, ...new Judging(after, before, ground).takeBack(made)];
+}
+
+/**
+ * Where something is taken away while its mount is made, bubblewrap makes an empty thing in its place. It goes
+ * where all else goes, but nobody needs to be told.
+ */
+function removeStandIns(after: Survey, before: Before, ground: GuardGround): void {
+  const folders = new Set([...before.places.values()].map(({ path }) => path));
+  for (const place of after.places.values()) {
+    const known = before.places.get(place.key);
+    const isOther =
+      place.part === "git folder"
+        ? known === undefined && folders.has(place.path)
+        : known?.id !== undefined && known.id !== place.id;
+    if (isOther && isEmpty(place)) takeBack(place, { ...ground, why: "" });
+  }
+}
+
+function isEmpty({ path, kind, part }: Place): boolean {
+  if (part === "git folder") return lstatOf(join(path, "HEAD")) === null;
+  return kind === "folder" ? entriesOf(path).length === 0 : lstatOf(path)?.size === 0;
+}
+
+function isMade(place: Place, before: Before): boolean {
+  const known = before.places.get(place.key);
+  if (known !== undefined && !isInNewFolder(place, before.since)) {
+    // All but links was mounted read-only, so that whatever changed it was no command.
+    return known.kind === "link" && (place.kind !== "link" || place.target !== known.target);
+  }
+  const changed = lstatOf(place.path)?.ctimeMs ?? 0;
+  if (isVouchedFor(place.path, before.since, changed)) return false;
+  if (before.isWhole && before.until === undefined) return true;
+  return changed >= before.since - TIME_STEP_MS && changed <= (before.until ?? Number.POSITIVE_INFINITY);
+}
+
+/** The number of a folder that somebody outside has removed may be given to another one. */
+function isInNewFolder({ path, part }: Place, since: number): boolean {
+  const stats = lstatOf(part === "git folder" ? path : dirname(path));
+  // Where the system does not know when it was made, that stands as zero or as its last change.
+  return stats !== null && stats.birthtimeMs > since && stats.birthtimeMs < stats.ctimeMs;
+}
+
+/** One look at what is new. */
+class Judging {
+  readonly #after: Survey;
+  readonly #before: Before;
+  readonly #ground: GuardGround;
+  readonly #taken: TakenBack[] = [];
+  /** New ones in which nothing names a program. */
+  readonly #harmless: Repository[] = [];
+
+  constructor(after: Survey, before: Before, ground: GuardGround) {
+    this.#after = after;
+    this.#before = before;
+    this.#ground = ground;
+  }
+
+  takeBack(made: readonly Place[]): readonly TakenBack[] {
+    const of = (part: Place["part"]) => made.filter((place) => place.part === part);
+    const folders = new Set(of("git folder").map(({ path }) => path));
+    for (const place of of("git folder")) this.#judgeFolder(place);
+    for (const place of of("git file")) {
+      if (!folders.has(dirname(place.path)) || place.kind === "link")
+        this.#take(place, programInGitFile(place));
+    }
+    for (const place of of("git link")) this.#judgeLink(place);
+    for (const place of of("way out")) this.#take(place, "it leads out of the project");
+    for (const place of of("named")) this.#take(place, "git reads or runs what lies there");
+    for (const place of of("name")) {
+      const isBrought = this.#harmless.some(
+        (one) => isCommitted(place.path, one) || this.#isComing(place, one),
+      );
+      const name = `${basename(dirname(place.path))}/${basename(place.path)}`;
+      if (!isBrought) this.#take(place, protectedFile(name) ?? "a protected name");
+    }
+    return this.#taken;
+  }
+
+  /** A checkout writes the files before it notes what they are of. */
+  #isComing(place: Place, { workTree }: Repository): boolean {
+    const age = Date.now() - (lstatOf(place.path)?.ctimeMs ?? 0);
+    return this.#ground.isGoingOn === true && age < CHECKOUT_MS && isWithin(place.path, workTree);
+  }
+
+  #judgeFolder(place: Place): void {
+    const reason = programInRepository(place.path);
+    const isDotGit = basename(place.path).toLowerCase() === ".git";
+    if (reason === null) {
+      if (isDotGit) this.#harmless.push({ folder: place.path, workTree: dirname(place.path) });
+    } else if (isDotGit || /\/(?:worktrees|modules)\//.test(place.path)) {
+      this.#take(place, reason);
+    } else {
+      this.#takeFormOf(place, reason);
+    }
+  }
+
+  /** Any folder can be made to look like a git folder; the rest of it may be work. */
+  #takeFormOf(place: Place, reason: string): void {
+    const stats = lstatOf(place.path);
+    const id = stats === null ? "" : idOf(stats);
+    for (const name of ["HEAD", "hooks", "config", "config.worktree", "commondir"]) {
+      const file = placeAt(join(place.path, name), id, "git file");
+      if (file !== null) this.#take(file, reason);
+    }
+  }
+
+  /** A git folder that is not there yet is judged when it comes, as long as it comes where it is seen. */
+  #judgeLink(place: Place): void {
+    const folder = folderOfLink(place);
+    const isSeen = [...this.#after.places.values()].some(
+      ({ part, path }) => part === "git folder" && path === folder,
+    );
+    const mayCome =
+      folder !== null && isWithinAny(folder, this.#ground.roots) && lstatOf(join(folder, "HEAD")) === null;
+    if (folder === null || !(isSeen || mayCome)) this.#take(place, "it leads git elsewhere");
+    else this.#harmless.push({ folder, workTree: dirname(place.path) });
+  }
+
+  #take(place: Place, why: string | null): void {
+    if (why === null || this.#taken.some(({ path }) => isWithin(place.path, path))) return;
+    const taken = takeBack(place, { ...this.#ground, why });
+    if (taken === null) return;
+    this.#taken.push(taken);
+    const target = this.#before.places.get(place.key)?.target;
+    if (target !== undefined && taken.kept !== null) putLinkBack(place.path, target);
+  }
+}

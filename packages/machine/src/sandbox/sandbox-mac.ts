@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import { protectedPaths } from "@burin/shell-judge";
+import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
+import { protectedLayout } from "./sandbox-layout.ts";
+import { Protection } from "./sandbox-protection.ts";
+import type { Survey } from "./sandbox-survey.ts";
+
+const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
+
+/** Seatbelt, through the program that macOS brings. Written by its documents; not run on a Mac so far. */
+export class MacSandbox implements Sandbox {
+  readonly mode: Sandbox["mode"];
+  readonly #limits: SandboxLimits;
+  readonly #protection: Protection;
+
+  constructor(limits: SandboxLimits) {
+    this.mode = limits.mode;
+    this.#limits = limits;
+    this.#protection = new Protection(limits);
+  }
+
+  probe(): [program: string, args: string[]] {
+    return [SANDBOX_EXEC, ["-p", macProfile(this.#limits, false, null), "/usr/bin/true"]];
+  }
+
+  plan({ argv, network }: SandboxedCommand): Promise<SandboxPlan> {
+    const guard = this.mode === "workspace-write" ? this.#protection.begin() : null;
+    return Promise.resolve({
+      program: SANDBOX_EXEC,
+      args: ["-p", macProfile(this.#limits, network, guard?.before ?? null), ...argv],
+      env: { TMPDIR: this.#limits.temporary },
+      hasControl: false,
+      before: guard?.before ?? null,
+      look: () => guard?.watch.look() ?? [],
+      release: () => guard?.watch.close() ?? [],
+    });
+  }
+}
+
+/** Later rules win. Names that do not exist can be denied just as well. */
+export function macProfile(
+  { mode, roots, home, temporary }: SandboxLimits,
+  network: boolean,
+  survey: Survey | null,
+): string {
+  const writable = mode === "workspace-write" ? [...roots, temporary] : [temporary];
+  return [
+    "(version 1)",
+    "(allow default)",
+    "(deny file-write*)",
+    `(allow file-write* ${["/dev/null", "/dev/zero", "/dev/stdout", "/dev/stderr", "/dev/tty"].map(literal).join(" ")})`,
+    '(allow file-write* (regex #"^/dev/fd/"))',
+    `(allow file-write* ${writable.map(subpath).join(" ")})`,
+    ...(survey === null ? [] : protecting(survey, roots)),
+    `(deny file-read* file-write* ${subpath(home)})`,
+    `(allow file-read* ${subpath(join(home, "output"))})`,
+    ...(network ? [] : ["(deny network*)", '(allow network* (local ip "localhost:*"))']),
+    "",
+  ].join("\n");
+}
+
+/** What new repositories and packages bring is looked at afterwards. */
+function protecting(survey: Survey, roots: readonly string[]): string[] {
+  const { denied, allowed } = protectedPaths();
+  const below = `^(${roots.map(inPattern).join("|")})(/.*)?`;
+  const { pinned, readOnly } = protectedLayout(survey, roots);
+  return [
+    `(deny file-write* (regex #"${below}${denied}"))`,
+    `(allow file-write* (regex #"${below}${allowed}") (regex #"${below}/node_modules/"))`,
+    ...(pinned.length > 0 ? [`(deny file-write-unlink ${pinned.map(literal).join(" ")})`] : []),
+    ...(readOnly.length > 0 ? [`(deny file-write* ${readOnly.map(subpath).join(" ")})`] : []),
+  ];
+}
+
+function inPattern(path: string): string {
+  return path.replace(/[\\^$.*+?()[\]{}|"]/g, "\\$&");
+}
+
+function literal(path: string): string {
+  return `(literal ${quoted(path)})`;
+}
+
+function subpath(path: string): string {
+  return `(subpath ${quoted(path)})`;
+}
+
+function quoted(path: string): string {
+  return `"${path.replace(/[\\"]/g, "\\$&")}"`;
+}

@@ -1,0 +1,34 @@
+import { findHelper, leaveOutFolders } from "../processes/helper-program.ts";
+import type { SandboxLimits, SandboxState } from "./sandbox.ts";
+import { LinuxSandbox } from "./sandbox-linux.ts";
+import { MacSandbox } from "./sandbox-mac.ts";
+
+/** Runs a program and says whether it succeeded. */
+export type Succeeds = (program: string, args: readonly string[]) => Promise<boolean>;
+
+const BUBBLEWRAP_HINT = "install bubblewrap (e.g. apt install bubblewrap)";
+
+/** Finds out, by trying, whether commands can be limited here. */
+export async function probeSandbox(limits: SandboxLimits, succeeds: Succeeds): Promise<SandboxState> {
+  leaveOutFolders(limits.roots);
+  switch (process.platform) {
+    case "linux": {
+      const program = findHelper("bwrap");
+      if (program === null) return none(`bwrap was not found; ${BUBBLEWRAP_HINT}`);
+      const sandbox = new LinuxSandbox(program, limits);
+      return (await succeeds(program, sandbox.probe()))
+        ? { sandbox }
+        : none("bwrap is installed, but this system does not let it make namespaces");
+    }
+    case "darwin": {
+      const sandbox = new MacSandbox(limits);
+      return (await succeeds(...sandbox.probe())) ? { sandbox } : none("sandbox-exec does not work here");
+    }
+    default:
+      return none(`there is no sandbox for ${process.platform}`);
+  }
+}
+
+function none(reason: string): SandboxState {
+  return { sandbox: null, reason };
+}

@@ -1,0 +1,74 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { protectedFile } from "@burin/shell-judge";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Commands } from "../processes/commands.ts";
+import { findProgram } from "../processes/shell-program.ts";
+
+const NAMES = [
+  ...[".env", ".env.local", ".envrc", ".bashrc", ".profile", ".zshenv", ".gitconfig", ".npmrc", ".netrc"],
+  ...[".yarnrc.yml", ".mcp.json", "mcp.json", ".burinignore", ".pre-commit-config.yaml", "lefthook.yml"],
+  ...["a.code-workspace", ".vimrc", "sitecustomize.py", ".burin/settings.json", ".vscode/tasks.json"],
+  ...[".idea/x.xml", ".husky/pre-commit", ".githooks/pre-push", ".claude/x.json", ".cursor/mcp.json"],
+  ...[".gemini/settings.json", ".devcontainer/devcontainer.json", ".ssh/config", ".aws/credentials"],
+];
+const ORDINARY = ["AGENTS.md", ".env.example", ".gitignore", "src/a.ts", "packages/a/tsconfig.json"];
+
+let root: string;
+let commands: Commands;
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "burin-protected-")));
+  for (const name of [...NAMES, ...ORDINARY]) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), "before\n");
+  }
+  commands = new Commands({
+    roots: [root],
+    home: `${root}-home`,
+    environment: process.env,
+    sandbox: "workspace-write",
+    network: false,
+    passEnvironment: [],
+    secretEnvironment: [],
+  });
+});
+
+afterEach(async () => {
+  await commands.close();
+  await rm(root, { recursive: true });
+  rmSync(`${root}-home`, { recursive: true, force: true });
+});
+
+/** Five ways to change a file; those that worked are told. */
+const WAYS = `changed() { [ "$(cat "$1" 2>/dev/null)" = before ] || echo "$2 $1"; }
+for f in "$@"; do
+  echo x > "$f"; changed "$f" write; echo y >> "$f"; changed "$f" append
+  echo z > made; mv -f made "$f"; changed "$f" replace
+  rm -f "$f"; changed "$f" remove; sed -i s/before/after/ "$f"; changed "$f" sed
+done 2>/dev/null`;
+
+const isHere =
+  process.platform === "linux" && (findProgram("bwrap") !== null || process.env.CI !== undefined);
+
+if (isHere) {
+  describe("protected names in the sandbox", () => {
+    it("P53 no command changes one of them, in any way; ordinary files are changed", async () => {
+      expect(NAMES.filter((name) => protectedFile(name) === null)).toEqual([]);
+      expect((await commands.sandbox()).sandbox).not.toBeNull();
+      const words = [...NAMES, ...ORDINARY].map((name) => `'${name}'`).join(" ");
+      const command = `set -- ${words}\n${WAYS}`;
+      const run = await commands.start({ command, directory: root, exception: "none" });
+      await run.shellEnded;
+      const told = run.output.soFar().head.toString().trim().split("\n");
+      expect(told.filter((line) => line.startsWith("write ")).sort()).toEqual(
+        ORDINARY.map((name) => `write ${name}`).sort(),
+      );
+      expect(new Set(told.map((line) => line.replace(/^\w+ /, "")))).toEqual(new Set(ORDINARY));
+      for (const name of NAMES)
+        expect([name, readFileSync(join(root, name), "utf8")]).toEqual([name, "before\n"]);
+    });
+  });
+}

@@ -1,0 +1,166 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Commands } from "../processes/commands.ts";
+import { findProgram } from "../processes/shell-program.ts";
+
+let base: string;
+let root: string;
+let place: string;
+let commands: Commands;
+const servers: ChildProcess[] = [];
+
+beforeEach(async () => {
+  base = await realpath(await mkdtemp(join(tmpdir(), "burin-sockets-")));
+  root = join(base, "project");
+  mkdirSync(root);
+  place = await visibleFolder();
+  commands = new Commands({
+    roots: [root],
+    home: join(base, "home"),
+    environment: process.env,
+    sandbox: "workspace-write",
+    network: false,
+    passEnvironment: [],
+    secretEnvironment: [],
+  });
+});
+
+afterEach(async () => {
+  await commands.close();
+  for (const server of servers.splice(0)) server.kill("SIGKILL");
+  await rm(base, { recursive: true });
+  await rm(place, { recursive: true });
+});
+
+/** A folder that can be seen from the sandbox, which hides those for temporary files, where this may be checked out. */
+async function visibleFolder(): Promise<string> {
+  for (const parent of [join(process.cwd(), "node_modules"), homedir(), "/var/lib", "/opt"]) {
+    const folder = await mkdtemp(join(parent, ".burin-sockets-")).catch(() => null);
+    if (folder === null) continue;
+    const real = await realpath(folder);
+    if (!/^\/(?:tmp|var\/tmp|run|dev)\//.test(real)) return real;
+    await rm(folder, { recursive: true });
+  }
+  throw new Error("There is no writable folder that a command in the sandbox can see.");
+}
+
+async function run(command: string, exception: "none" | "network" | "unlimited" = "none") {
+  const started = await commands.start({ command, directory: root, exception });
+  const end = await started.shellEnded;
+  return { code: end.exitCode, text: started.output.soFar().head.toString() };
+}
+
+/** A program outside that does what it is told, on a socket of that type. */
+function listen(path: string, type: string): void {
+  const server = `
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.${type}); s.bind(sys.argv[1])
+if "${type}" != "SOCK_DGRAM": s.listen(5)
+while True:
+    told = s.recv(99) if "${type}" == "SOCK_DGRAM" else s.accept()[0].recv(99)
+    open(sys.argv[1] + ".told", "wb").write(told)
+`;
+  servers.push(spawn("python3", ["-c", server, path], { stdio: "ignore" }));
+}
+
+/** Waits for the socket, then tries to say something through it. */
+function say(path: string, how: string): string {
+  const attempt = `
+import os, socket, sys, time
+path = sys.argv[1]
+while not os.path.exists(path): time.sleep(0.01)
+time.sleep(0.1)
+${how}
+`;
+  return `timeout 20 python3 -c '${attempt}' ${path}; sleep 0.2; cat ${path}.told 2>/dev/null | head -c 99`;
+}
+
+const WAYS: readonly (readonly [string, string, string])[] = [
+  ["a stream", "SOCK_STREAM", 's = socket.socket(socket.AF_UNIX); s.connect(path); s.send(b"EVIL")'],
+  [
+    "packets in order",
+    "SOCK_SEQPACKET",
+    's = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.connect(path); s.send(b"EVIL")',
+  ],
+  ["packets", "SOCK_DGRAM", 's = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.sendto(b"EVIL", path)'],
+  [
+    "packets through one of a pair",
+    "SOCK_DGRAM",
+    's = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0]; s.sendto(b"EVIL", path)',
+  ],
+  [
+    "packets through one of a raw pair",
+    "SOCK_DGRAM",
+    's = socket.socketpair(socket.AF_UNIX, socket.SOCK_RAW)[0]; s.sendto(b"EVIL", path)',
+  ],
+];
+
+const isHere =
+  process.platform === "linux" && (findProgram("bwrap") !== null || process.env.CI !== undefined);
+
+if (isHere) {
+  describe("sockets of programs outside", () => {
+    it.each(WAYS)(
+      "P53 one that appears while the command runs cannot be spoken to: %s",
+      async (_title, type, how) => {
+        const path = join(place, "s");
+        const running = run(say(path, how));
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        listen(path, type);
+        const { text } = await running;
+        expect(text).toContain("Operation not permitted");
+        expect(text).not.toContain("EVIL");
+      },
+    );
+
+    it.each(WAYS)(
+      "without the sandbox it can, so that this proves something: %s",
+      async (_title, type, how) => {
+        const path = join(place, "s");
+        listen(path, type);
+        expect((await run(say(path, how), "unlimited")).text).toContain("EVIL");
+      },
+    );
+
+    it("P53 nor one in the project, by a program of 32 bits, or after a command was given the network once", async () => {
+      const path = join(root, "s");
+      listen(path, "SOCK_STREAM");
+      expect((await run("true", "network")).code).toBe(0);
+      expect((await run(say(path, WAYS[0]?.[2] ?? ""))).text).not.toContain("EVIL");
+      const narrow =
+        "mov $102,%eax; mov $1,%ebx; int $0x80; cmp $-1,%eax; setne %dil; movzbl %dil,%edi; mov $60,%eax; syscall";
+      writeFileSync(join(root, "a.c"), `int main(){__asm__("${narrow}");}`);
+      if (process.arch !== "x64" || findProgram("gcc") === null) return;
+      execFileSync("gcc", ["-o", join(root, "narrow"), join(root, "a.c")]);
+      expect((await run("./narrow")).code).toBe(0);
+    });
+
+    it("P53 does not hinder what talks to its own children, and servers of its own network", async () => {
+      const fork = `const c=require("child_process");if(process.send)process.send("hi");else c.fork(process.argv[1]).on("message",m=>console.log(m))`;
+      writeFileSync(join(root, "fork.cjs"), fork);
+      expect((await run(`${process.execPath} fork.cjs`)).text).toBe("hi\n");
+      const pool = `
+from concurrent.futures import ProcessPoolExecutor as Pool
+from multiprocessing import Pipe, Queue
+import socket, asyncio
+with Pool(2) as p: print(list(p.map(abs, [-1, -2])))
+a, b = Pipe(); a.send(3); print(b.recv())
+q = Queue(); q.put(4); print(q.get())
+a, b = socket.socketpair(); a.send(b"5"); print(b.recv(9))
+asyncio.run(asyncio.sleep(0)); print("end")
+`;
+      writeFileSync(join(root, "pool.py"), pool);
+      expect((await run("python3 pool.py")).text).toBe("[1, 2]\n3\n4\nb'5'\nend\n");
+      const server = `const s=require("net").createServer(c=>c.end("tcp")).listen(0,()=>require("net").connect(s.address().port).on("data",d=>{console.log(String(d));s.close()}))`;
+      expect((await run(`${process.execPath} -e '${server}'`)).text).toBe("tcp\n");
+      const unix = server
+        .replace("listen(0,", 'listen("/tmp/own.sock",')
+        .replace("s.address().port", '"/tmp/own.sock"');
+      expect((await run(`${process.execPath} -e '${unix}'`, "network")).text).toBe("tcp\n");
+    });
+  });
+}

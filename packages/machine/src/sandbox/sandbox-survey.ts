@@ -1,0 +1,163 @@
+import type { Dirent, Stats } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { PROTECTED_IN_HOME, protectedName } from "@burin/shell-judge";
+import { isWithin, isWithinAny } from "../files/paths.ts";
+import { namedByRepository } from "./repository-config.ts";
+import { gitFolderPlaces, hasGitForm } from "./sandbox-git-places.ts";
+import { entriesOf, idOf, linkTarget, lstatOf, type Place, placeAt } from "./sandbox-place.ts";
+
+export interface Survey {
+  readonly places: ReadonlyMap<string, Place>;
+  /** What configuration names, whether it is there or not. */
+  readonly named: ReadonlySet<string>;
+  /** False when there were more folders than are looked at. */
+  readonly isWhole: boolean;
+}
+
+interface Folder {
+  readonly stats: Stats;
+  readonly readAt: number;
+  /** Their paths. */
+  readonly folders: readonly string[];
+  readonly found: readonly { readonly name: string; readonly part: "name" | "git" | "way out" }[];
+  readonly isBare: boolean;
+}
+
+/** Breadth first: what lies nearer to the root is looked at before what lies deep. */
+const MOST_FOLDERS = 20_000;
+/** A folder that was changed so shortly before it was read may be changed again without another time stamp. */
+const DOUBTFUL_MS = 50;
+
+/** Looks through the roots for what is protected there. Folders that have not changed are not read again. */
+export class Surveyor {
+  readonly #roots: readonly string[];
+  readonly #temporary: string;
+  #known = new Map<string, Folder>();
+
+  constructor(roots: readonly string[], temporary: string) {
+    this.#roots = roots.filter((root) => !roots.some((one) => one !== root && isWithin(root, one)));
+    this.#temporary = temporary;
+  }
+
+  /** `alsoNamed`: what configuration named before, to be looked for once more. */
+  look(alsoNamed: Iterable<string> = []): Survey {
+    const notes = { places: new Map<string, Place>(), named: new Set<string>(alsoNamed) };
+    const folders = new Map<string, Folder>();
+    const isWhole = this.#roots.map((root) => this.#walk(root, folders, notes)).every(Boolean);
+    this.#known = folders;
+    const { places, named } = notes;
+    for (const path of named) if (isWithinAny(path, this.#roots)) noteNamed(path, places);
+    return { places, named, isWhole };
+  }
+
+  /** False when there were too many folders. */
+  #walk(root: string, folders: Map<string, Folder>, notes: Notes): boolean {
+    if (root === homedir()) for (const name of PROTECTED_IN_HOME) notes.named.add(join(root, name));
+    const queue = [root];
+    for (let index = 0; index < queue.length; index += 1) {
+      if (folders.size >= MOST_FOLDERS) return false;
+      const path = queue[index] ?? root;
+      const folder = this.#folder(path, root);
+      if (folder === null) continue;
+      folders.set(path, folder);
+      const isExempt = isPackage(path, root);
+      for (const one of isExempt ? wayToPackages(path, folder.folders) : folder.folders) queue.push(one);
+      if (folder.isBare || folder.found.length > 0)
+        notePlaces(path, isExempt ? onlyGit(folder) : folder, notes);
+    }
+    return true;
+  }
+
+  /** null when it is no folder any more. */
+  #folder(path: string, root: string): Folder | null {
+    const stats = lstatOf(path);
+    if (stats === null || !stats.isDirectory()) return null;
+    const before = this.#known.get(path);
+    if (before !== undefined && isUnchanged(before, stats)) return before;
+    const readAt = Date.now();
+    const entries = entriesOf(path);
+    const parent = path === root ? "" : basename(path);
+    const folders: string[] = [];
+    const found: Folder["found"][number][] = [];
+    for (const entry of entries) {
+      const part = this.#partOf(path, parent, entry);
+      if (part !== null) found.push({ name: entry.name, part });
+      else if (entry.isDirectory()) folders.push(join(path, entry.name));
+    }
+    return { stats, readAt, folders, found, isBare: hasGitForm(entries.map(({ name }) => name)) };
+  }
+
+  #partOf(path: string, parent: string, entry: Dirent): "name" | "git" | "way out" | null {
+    if (isGitName(entry.name)) return "git";
+    if (protectedName(entry.name, parent) !== null) return "name";
+    return entry.isSymbolicLink() && this.#leadsToTemporary(path, entry.name) ? "way out" : null;
+  }
+
+  /** What is in there was made by commands and is not looked at. */
+  #leadsToTemporary(folder: string, name: string): boolean {
+    const target = linkTarget(join(folder, name));
+    return target !== undefined && isWithin(resolve(folder, target), this.#temporary);
+  }
+}
+
+function isUnchanged({ stats, readAt }: Folder, now: Stats): boolean {
+  if (stats.ino !== now.ino || stats.dev !== now.dev || stats.ctimeMs !== now.ctimeMs) return false;
+  return readAt - now.ctimeMs > DOUBTFUL_MS;
+}
+
+function isGitName(name: string): boolean {
+  return /^(?:\.git|git~1)$/i.test(name);
+}
+
+/** Of `node_modules` only the packages themselves, as repositories may lie there too. */
+function wayToPackages(path: string, folders: readonly string[]): readonly string[] {
+  const name = basename(path);
+  return name === "node_modules" || name.startsWith("@")
+    ? folders
+    : folders.filter((one) => one.endsWith("/node_modules"));
+}
+
+/** Packages bring files under protected names that nobody reads there. */
+function onlyGit(folder: Folder): Folder {
+  return { ...folder, found: folder.found.filter(({ part }) => part === "git") };
+}
+
+function isPackage(path: string, root: string): boolean {
+  return path.includes("/node_modules", root.length);
+}
+
+interface Notes {
+  readonly places: Map<string, Place>;
+  readonly named: Set<string>;
+}
+
+function notePlaces(path: string, { stats, found, isBare }: Folder, notes: Notes): void {
+  const { places, named } = notes;
+  const id = idOf(stats);
+  for (const { name, part } of found) {
+    const place = placeAt(join(path, name), id, part === "way out" ? part : "name");
+    if (place === null) continue;
+    if (part !== "git") {
+      places.set(place.key, place);
+    } else if (place.kind === "folder") {
+      noteRepository(place.path, notes);
+    } else {
+      places.set(place.key, { ...place, part: "git link" });
+      for (const one of namedByRepository({ workTree: path, link: place.path })) named.add(one);
+    }
+  }
+  if (isBare) noteRepository(path, notes);
+}
+
+function noteRepository(folder: string, { places, named }: Notes): void {
+  for (const place of gitFolderPlaces(folder)) places.set(place.key, place);
+  for (const one of namedByRepository({ workTree: dirname(folder), link: folder })) named.add(one);
+}
+
+function noteNamed(path: string, places: Map<string, Place>): void {
+  const parent = lstatOf(dirname(path));
+  if (parent === null) return;
+  const place = placeAt(path, idOf(parent), "named");
+  if (place !== null && !places.has(place.key)) places.set(place.key, place);
+}

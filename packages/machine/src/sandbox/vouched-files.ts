@@ -1,0 +1,32 @@
+import { protectedFile } from "@burin/shell-judge";
+
+/** When a file was written with the user's leave, by its real path. */
+const files = new Map<string, number>();
+
+interface Span {
+  readonly from: number;
+  to: number;
+}
+
+/** When a command without limits was waited for. */
+const spans: Span[] = [];
+
+/** To be called just before a file is written that commands may not make: it is no command's then. */
+export function vouchFor(path: string): void {
+  if (protectedFile(path) !== null) files.set(path, Date.now());
+}
+
+/** What is made from now on was allowed, until the answer is called. */
+export function vouchForAll(): () => void {
+  const span: Span = { from: Date.now(), to: Number.POSITIVE_INFINITY };
+  spans.push(span);
+  return () => {
+    span.to = Math.min(span.to, Date.now());
+  };
+}
+
+/** Whether the user allowed that, or something in that folder, to be made: as a file since then, or in what a command did. */
+export function isVouchedFor(path: string, since: number, changed: number): boolean {
+  if (spans.some(({ from, to }) => from <= changed && changed <= to)) return true;
+  return [...files].some(([file, at]) => at >= since && (file === path || file.startsWith(`${path}/`)));
+}

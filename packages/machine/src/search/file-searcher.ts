@@ -1,0 +1,118 @@
+import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
+import type { SearchLine } from "@burin/contract/machine/search-request";
+import type { Slices } from "../files/walk.ts";
+import { HitLines, type Wanted } from "./hit-lines.ts";
+import type { LineMatcher } from "./line-matcher.ts";
+import { isSearchable, isUtf16, textOf, textParts } from "./text-parts.ts";
+
+const WHOLE_BYTES = 1024 * 1024;
+const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+export interface SearchedFile {
+  readonly hits: number;
+  readonly lines: readonly SearchLine[];
+}
+
+/** What could not be searched fully, in words, each once. */
+type OnGap = (gap: string) => void;
+
+export interface FileSearcherNeeds {
+  readonly matcher: LineMatcher;
+  /** Judges where an opened file really is. */
+  readonly mayOpen: (realPath: string) => boolean;
+  readonly onGap: OnGap;
+  readonly slices: Slices;
+}
+
+/** Searches one file after the other. Only what it opened itself, and judged then, ever reaches a result. */
+export class FileSearcher {
+  readonly #needs: FileSearcherNeeds;
+  readonly #buffer = Buffer.allocUnsafe(WHOLE_BYTES);
+
+  constructor(needs: FileSearcherNeeds) {
+    this.#needs = needs;
+  }
+
+  /** null when there is no hit, be it that the file cannot be read or is binary. */
+  async search(path: string, wanted: Wanted): Promise<SearchedFile | null> {
+    const descriptor = open(path);
+    if (descriptor === null) return null;
+    try {
+      const length = readSync(descriptor, this.#buffer, 0, WHOLE_BYTES, null);
+      const isWhole = length < WHOLE_BYTES;
+      const hits = isWhole ? this.#inWhole(length, wanted) : await this.#inParts(descriptor, wanted);
+      if (hits === null || hits.hits === 0 || !this.#mayShow(descriptor, path)) return null;
+      return { hits: hits.hits, lines: hits.lines };
+    } catch (error) {
+      if (isSystemError(error)) return null;
+      throw error;
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  /** Whether the file begins as UTF-16 text, which not every engine can read. */
+  isUtf16(path: string): boolean {
+    return isUtf16(this.#head(path, 4));
+  }
+
+  /** Whether the file would be searched as text. */
+  isText(path: string): boolean {
+    return isSearchable(this.#head(path, 8192));
+  }
+
+  #head(path: string, length: number): Buffer {
+    const descriptor = open(path);
+    if (descriptor === null) return this.#buffer.subarray(0, 0);
+    try {
+      return this.#buffer.subarray(0, readSync(descriptor, this.#buffer, 0, length, null));
+    } catch {
+      return this.#buffer.subarray(0, 0);
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  #inWhole(length: number, wanted: Wanted): HitLines | null {
+    const bytes = this.#buffer.subarray(0, length);
+    const { matcher } = this.#needs;
+    if (!matcher.mayMatch(this.#buffer, length) && !isUtf16(bytes)) return null;
+    const text = textOf(bytes);
+    if (text === null) return null;
+    const hits = new HitLines(matcher, wanted);
+    hits.add(text, true);
+    return hits;
+  }
+
+  async #inParts(descriptor: number, wanted: Wanted): Promise<HitLines | null> {
+    if (!fstatSync(descriptor).isFile()) return null;
+    const { matcher, onGap, slices } = this.#needs;
+    const hits = new HitLines(matcher, wanted);
+    const onLongLine = () => onGap("Of lines longer than 8 MB only the beginning was searched.");
+    for (const { text, isLast } of textParts(descriptor, Buffer.from(this.#buffer), onLongLine)) {
+      hits.add(text, isLast);
+      if (hits.isFull) break;
+      if (slices.isOver && !(await slices.goOn())) break;
+    }
+    return hits;
+  }
+
+  /** Hits are rare, so the place is judged only when there is one. */
+  #mayShow(descriptor: number, path: string): boolean {
+    const real =
+      process.platform === "linux" ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
+    return this.#needs.mayOpen(real);
+  }
+}
+
+function open(path: string): number | null {
+  try {
+    return openSync(path, FLAGS);
+  } catch {
+    return null;
+  }
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error;
+}

@@ -1,0 +1,62 @@
+import { Automaton } from "@burin/contract/patterns/automaton";
+import type { Pattern } from "@burin/contract/patterns/pattern";
+import { requiredLiterals } from "@burin/contract/patterns/required-literals";
+
+/** Where a matching line is in a text, and where its first match ends. */
+export interface LineFound {
+  readonly start: number;
+  /** Without the line end. */
+  readonly end: number;
+  readonly matchEnd: number;
+}
+
+/** Finds the lines that match, whichever program proposed the file. */
+export class LineMatcher {
+  readonly #automaton: Automaton;
+  readonly #hint: RegExp | null;
+  readonly #isAsciiHint: boolean;
+
+  constructor(pattern: Pattern, caseSensitive: boolean, stopAt: number) {
+    this.#automaton = new Automaton(pattern, { whole: false, stopAt });
+    const literals = requiredLiterals(pattern, caseSensitive);
+    const texts = literals?.texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")) ?? [];
+    this.#hint = texts.length === 0 ? null : new RegExp(texts.join("|"), literals?.ignoreCase ? "gi" : "g");
+    this.#isAsciiHint = literals?.texts.every(isAscii) ?? false;
+  }
+
+  /** false when no line of a file with these bytes can match, unless it is UTF-16. */
+  mayMatch(bytes: Buffer, length: number): boolean {
+    if (this.#hint === null || !this.#isAsciiHint) return true;
+    this.#hint.lastIndex = 0;
+    return this.#hint.test(bytes.toString("latin1", 0, length));
+  }
+
+  /** The first matching line at or behind a position that is the start of a line. */
+  next(text: string, from: number): LineFound | null {
+    let at = from;
+    while (at < text.length) {
+      const start = this.#hint === null ? at : this.#hintedLine(this.#hint, text, at);
+      if (start === -1) return null;
+      const newline = text.indexOf("\n", start);
+      const lineEnd = newline === -1 ? text.length : newline;
+      const isWindows = newline !== -1 && lineEnd > start && text.charCodeAt(lineEnd - 1) === 0x0d;
+      const end = isWindows ? lineEnd - 1 : lineEnd;
+      const matchEnd = this.#automaton.find(text, start, end);
+      if (matchEnd !== -1) return { start, end, matchEnd };
+      at = lineEnd + 1;
+    }
+    return null;
+  }
+
+  /** The start of the next line that holds what a match must hold. */
+  #hintedLine(hint: RegExp, text: string, from: number): number {
+    hint.lastIndex = from;
+    const found = hint.exec(text);
+    if (found === null) return -1;
+    return found.index === from ? from : text.lastIndexOf("\n", found.index - 1) + 1;
+  }
+}
+
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
+}

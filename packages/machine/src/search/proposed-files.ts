@@ -1,0 +1,168 @@
+import type { Slices, Stretch } from "../files/walk.ts";
+import type { Engine } from "./engine.ts";
+import type { FileSearcher } from "./file-searcher.ts";
+import { isFolderEnough } from "./run-engine.ts";
+import type { WantedFiles } from "./wanted-files.ts";
+
+export interface Proposing {
+  readonly engine: Engine;
+  readonly files: WantedFiles;
+  readonly folder: string;
+  readonly slices: Slices;
+  readonly searcher: FileSearcher;
+  readonly signal: AbortSignal;
+  /** A moment of `performance.now()`. */
+  readonly stopAt: number;
+}
+
+/** What a program may be given as arguments, well below what each system allows. */
+const MOST_ARGUMENT_BYTES =
+  process.platform === "win32" ? 24_000 : process.platform === "linux" ? 800_000 : 300_000;
+const POINTER_BYTES = 9;
+/**
+ * Starting a program takes as long as walking past some thousand files, so each batch is larger than the one
+ * before; but not so much that the program would wait for it, for the walk is two or three times as quick.
+ */
+const FIRST_BATCH_FILES = 1000;
+const BATCH_GROWTH = 3;
+
+/**
+ * The files that an engine finds worth a look, in order. The engine works on one batch while the next is
+ * gathered. Gives null in place of a file when the time is over; a reader that stops early ends the engine.
+ */
+export async function* proposedFiles(proposing: Proposing): AsyncGenerator<string | null> {
+  const { slices, stopAt, signal } = proposing;
+  const ending = new AbortController();
+  const end = () => ending.abort();
+  signal.addEventListener("abort", end, { once: true });
+  const timer = setTimeout(end, stopAt - performance.now());
+  const source = new BatchSource(proposing.files, proposing.engine.takesFolders);
+  const running: Running[] = [];
+  try {
+    for (;;) {
+      source.gather(slices);
+      const finished = running[0]?.isDone ? running.shift() : undefined;
+      // The last batch waits for none: nothing else would be done meanwhile.
+      if (source.isWorthABatch && running.length < (source.isAtEnd ? 2 : 1)) {
+        running.push(new Running(source.take(), proposing, ending.signal));
+      }
+      if (finished !== undefined) yield* finished.worthALook();
+      else if (running[0] !== undefined) await source.waitFor(running[0]);
+      if (running.length === 0 && source.isAtEnd) return;
+      if (!(await slices.goOn()) || ending.signal.aborted) return yield null;
+    }
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", end);
+    ending.abort();
+    // No child is left when the call is answered.
+    await Promise.all(running.map(({ names }) => names));
+  }
+}
+
+/** Gathers files until an engine is free to take them. */
+class BatchSource {
+  isAtEnd = false;
+  readonly #files: WantedFiles;
+  readonly #takesFolders: boolean;
+  #stretches: Stretch[] = [];
+  #count = 0;
+  #bytes = 0;
+  #fewest = FIRST_BATCH_FILES;
+  /** What of a folder did not find room. */
+  #left: Stretch | null = null;
+
+  constructor(files: WantedFiles, takesFolders: boolean) {
+    this.#files = files;
+    this.#takesFolders = takesFolders;
+  }
+
+  get isFull(): boolean {
+    return this.#bytes >= MOST_ARGUMENT_BYTES;
+  }
+
+  get isWorthABatch(): boolean {
+    return this.isFull || this.#count >= (this.isAtEnd ? 1 : this.#fewest);
+  }
+
+  gather(slices: Slices): void {
+    while (!this.isFull && !this.isAtEnd) {
+      const stretch = this.#left ?? this.#files.nextStretch();
+      this.#left = null;
+      if (stretch === null) this.isAtEnd = true;
+      else this.#add(stretch);
+      if (slices.isOver) return;
+    }
+  }
+
+  #add(stretch: Stretch): void {
+    const { folder, names } = stretch;
+    let taken = names.length;
+    if (this.#takesFolders && isFolderEnough(stretch)) this.#bytes += argumentBytes(`./${folder}`);
+    else {
+      for (taken = 0; taken < names.length && !this.isFull; taken += 1) {
+        this.#bytes += argumentBytes(folder + names[taken]);
+      }
+    }
+    const isAll = taken === names.length;
+    if (!isAll) this.#left = { ...stretch, names: names.slice(taken) };
+    this.#stretches.push(isAll ? stretch : { ...stretch, names: names.slice(0, taken) });
+    this.#count += taken;
+  }
+
+  /** Waits only when there is nothing more to gather meanwhile. */
+  async waitFor(running: Running): Promise<void> {
+    if (this.isFull || this.isAtEnd) await running.names;
+  }
+
+  take(): Stretch[] {
+    const stretches = this.#stretches;
+    this.#fewest *= BATCH_GROWTH;
+    this.#stretches = [];
+    this.#count = 0;
+    this.#bytes = 0;
+    return stretches;
+  }
+}
+
+function argumentBytes(argument: string): number {
+  return Buffer.byteLength(argument) + POINTER_BYTES;
+}
+
+/** One batch at work. */
+class Running {
+  isDone = false;
+  readonly names: Promise<ReadonlySet<string> | null>;
+  readonly #stretches: readonly Stretch[];
+  readonly #proposing: Proposing;
+
+  constructor(stretches: readonly Stretch[], proposing: Proposing, signal: AbortSignal) {
+    this.#stretches = stretches;
+    this.#proposing = proposing;
+    const { engine, folder } = proposing;
+    this.names = engine.propose({ folder, stretches, signal }).finally(() => {
+      this.isDone = true;
+    });
+  }
+
+  /** When the engine could not do it, every file is. */
+  async *worthALook(): AsyncGenerator<string> {
+    const { engine, folder: start, searcher, slices } = this.#proposing;
+    const proposed = await this.names;
+    const known = engine.readsUtf16 && proposed !== null ? new Set([...proposed].map(folderOf)) : null;
+    for (const { folder, names } of this.#stretches) {
+      // Most folders hold nothing, and then none of their files is asked for.
+      if (known?.has(folder) === false) continue;
+      for (const name of names) {
+        const file = folder + name;
+        const isProposed = proposed === null || proposed.has(file);
+        if (isProposed || (!engine.readsUtf16 && searcher.isUtf16(`${start}/${file}`))) yield file;
+        if (slices.isOver && !(await slices.goOn())) return;
+      }
+    }
+  }
+}
+
+function folderOf(file: string): string {
+  return file.slice(0, file.lastIndexOf("/") + 1);
+}

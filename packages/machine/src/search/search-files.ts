@@ -1,0 +1,161 @@
+import { basename, sep } from "node:path";
+import type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { OutOfTime } from "@burin/contract/patterns/automaton";
+import { type Pattern, PatternError } from "@burin/contract/patterns/pattern";
+import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
+import type { Access } from "../files/access.ts";
+import { isWithin } from "../files/paths.ts";
+import { Slices, Walk } from "../files/walk.ts";
+import type { Engine, EngineMaker } from "./engine.ts";
+import { FileSearcher } from "./file-searcher.ts";
+import { gitGrep } from "./git-grep.ts";
+import { systemGrep } from "./grep.ts";
+import { HitCollector } from "./hit-collector.ts";
+import { LineMatcher } from "./line-matcher.ts";
+import { proposedFiles } from "./proposed-files.ts";
+import { ripgrep } from "./ripgrep.ts";
+import { WantedFiles } from "./wanted-files.ts";
+
+/** The first that is there and takes the pattern serves; without any the files are searched here. */
+const ENGINES: readonly EngineMaker[] = [ripgrep, gitGrep, systemGrep];
+
+const TIME_LIMIT_MS = 30_000;
+/** A common pattern has enough hits in the first files; then no program needs to be started. */
+const HEAD_START_MS = 4;
+
+export interface SearchTarget {
+  /** The real path of what is searched. */
+  readonly place: string;
+  readonly isFolder: boolean;
+}
+
+export interface SearchMeans {
+  readonly signal: AbortSignal;
+  /** Instead of those that are there. */
+  readonly engines?: readonly EngineMaker[];
+  /** false: the engine is asked about every file, also when the first ones would have done. */
+  readonly headStart?: boolean;
+  readonly timeLimitMs?: number;
+}
+
+/** Searches a file or a folder. The hits and their order do not depend on the engines. */
+export async function searchFiles(
+  access: Access,
+  target: SearchTarget,
+  request: SearchRequest & SearchMeans,
+): Promise<SearchResult> {
+  const pattern = parsed(request);
+  const stopAt = performance.now() + (request.timeLimitMs ?? TIME_LIMIT_MS);
+  const slices = new Slices(request.signal, stopAt);
+  const collector = new HitCollector(request);
+  const rules = access.ignoreRules();
+  const searcher = new FileSearcher({
+    matcher: new LineMatcher(pattern, request.caseSensitive, stopAt),
+    mayOpen: (real) =>
+      access.roots.some((root) => isWithin(real, root)) && access.refusal(real, rules) === null,
+    onGap: (gap) => collector.gaps.add(gap),
+    slices,
+  });
+  try {
+    if (target.isFolder) {
+      const walk = new Walk({
+        folder: target.place,
+        rules: access.namedFolder(target.place, rules),
+        respectGitIgnore: request.respectGitIgnore,
+      });
+      const files = new WantedFiles(walk, { ...request, access, place: target.place });
+      await searchFolder({ target, request, pattern, files, searcher, slices, collector });
+      if (walk.unreadable > 0) collector.gaps.add(`${walk.unreadable} unreadable folder(s) were skipped.`);
+    } else {
+      const refusal = access.refusal(target.place, rules);
+      if (refusal !== null) throw refusal;
+      const found = await searcher.search(target.place, collector.wanted);
+      collector.take(basename(target.place), found);
+      if (found === null && !searcher.isText(target.place))
+        collector.gaps.add("The file is binary, and only text is searched.");
+    }
+  } catch (error) {
+    if (!(error instanceof OutOfTime)) throw error;
+    collector.outOfTime();
+  }
+  return collector.result();
+}
+
+interface FolderSearch {
+  readonly target: SearchTarget;
+  readonly request: Parameters<typeof searchFiles>[2];
+  readonly pattern: Pattern;
+  readonly files: WantedFiles;
+  readonly searcher: FileSearcher;
+  readonly slices: Slices;
+  readonly collector: HitCollector;
+}
+
+async function searchFolder(search: FolderSearch): Promise<void> {
+  const { target, request, pattern, files, searcher, slices, collector } = search;
+  const engines = request.engines ?? ENGINES;
+  const isEnough = await searchHere(search, request.headStart === false ? 0 : HEAD_START_MS);
+  if (isEnough) return;
+  const engine = await firstEngine(engines, pattern, target.place);
+  if (engine === null) {
+    await searchHere(search, Number.POSITIVE_INFINITY);
+    return;
+  }
+  const proposals = proposedFiles({
+    engine,
+    files,
+    folder: target.place,
+    slices,
+    searcher,
+    signal: request.signal,
+    stopAt: slices.stopAt,
+  });
+  for await (const path of proposals) {
+    if (path === null) return collector.outOfTime();
+    collector.take(path, await searcher.search(absolute(target, path), collector.wanted));
+    if (collector.isFull) return;
+  }
+}
+
+/** Searches file after file without an engine for so long. true when nothing is left to do. */
+async function searchHere(search: FolderSearch, milliseconds: number): Promise<boolean> {
+  const { target, files, searcher, slices, collector } = search;
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end) {
+    const path = files.next();
+    if (path === null) return true;
+    collector.take(path, await searcher.search(absolute(target, path), collector.wanted));
+    if (collector.isFull) return true;
+    if (slices.isOver && !(await slices.goOn())) {
+      collector.outOfTime();
+      return true;
+    }
+  }
+  return false;
+}
+
+function absolute({ place }: SearchTarget, path: string): string {
+  return place.endsWith(sep) ? place + path : `${place}/${path}`;
+}
+
+async function firstEngine(
+  makers: readonly EngineMaker[],
+  pattern: Pattern,
+  folder: string,
+): Promise<Engine | null> {
+  for (const make of makers) {
+    const engine = await make(pattern, folder);
+    if (engine !== null) return engine;
+  }
+  return null;
+}
+
+function parsed(request: SearchRequest): Pattern {
+  try {
+    return parseSearchPattern(request.pattern, request);
+  } catch (error) {
+    if (error instanceof PatternError) throw new WorkspaceError("invalid_pattern", error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,89 @@
+import { readSync } from "node:fs";
+import { decodeBytes, partDecoder, unitBytes } from "../files/encodings.ts";
+import { formatOf, formatOfHead, narrowEncoding } from "../files/text-format.ts";
+
+const PART_BYTES = 4 * 1024 * 1024;
+/** What of a line lies beyond is not searched. */
+const LONGEST_LINE = 8 * 1024 * 1024;
+const NEWLINE = 0x0a;
+
+/**
+ * The text of a file's bytes; null when a search takes them for binary. UTF-16 needs its byte order mark:
+ * no engine could tell it from binary data without.
+ */
+export function textOf(bytes: Buffer): string | null {
+  if (!isSearchable(bytes)) return null;
+  const format = formatOf(bytes);
+  if (format === null) return null;
+  return decodeBytes(bytes.subarray(format.markBytes), format.encoding);
+}
+
+export function isUtf16(head: Uint8Array): boolean {
+  const [first, second, third, fourth] = head;
+  if (first === 0xfe && second === 0xff) return true;
+  return first === 0xff && second === 0xfe && !(third === 0 && fourth === 0);
+}
+
+export function isSearchable(head: Buffer): boolean {
+  return isUtf16(head) || !head.subarray(0, 8192).includes(0);
+}
+
+/**
+ * The text of a file too large to be taken at once, in parts that end at line ends, so that memory does not
+ * grow with the file. `head` is what was read of it already. Gives nothing for a binary file.
+ */
+export function* textParts(
+  descriptor: number,
+  head: Buffer,
+  onLongLine: () => void,
+): Generator<{ readonly text: string; readonly isLast: boolean }> {
+  const format = isSearchable(head) ? formatOfHead(head) : null;
+  if (format === null) return;
+  const encoding = format === "narrow" ? narrowEncoding(wholeLines(head)) : format.encoding;
+  const decode = decoderFor(encoding);
+  let bytes: Buffer = head.subarray(format === "narrow" ? 0 : format.markBytes);
+  let carried = "";
+  let isSkipping = false;
+  for (let isLast = false; !isLast; ) {
+    isLast = bytes.length === 0;
+    let text = carried + decode(bytes, isLast);
+    if (isSkipping) {
+      const newline = text.indexOf("\n");
+      text = newline === -1 ? "" : text.slice(newline);
+      isSkipping = newline === -1;
+    }
+    let end = isLast ? text.length : text.lastIndexOf("\n") + 1;
+    carried = text.slice(end);
+    if (carried.length > LONGEST_LINE) {
+      onLongLine();
+      isSkipping = true;
+      carried = "";
+      end = text.length;
+    }
+    if (end > 0) yield { text: text.slice(0, end), isLast };
+    if (!isLast) bytes = nextBytes(descriptor);
+  }
+}
+
+/** The beginning up to its last line end, so that no character is cut in two. */
+function wholeLines(head: Buffer): Buffer {
+  const end = head.lastIndexOf(NEWLINE);
+  return end === -1 ? head : head.subarray(0, end);
+}
+
+function decoderFor(encoding: string): (bytes: Uint8Array, isLast: boolean) => string {
+  if (unitBytes(encoding) > 1) return partDecoder(encoding);
+  const decoder = new TextDecoder(encoding, { ignoreBOM: true });
+  return (bytes, isLast) => decoder.decode(bytes, { stream: !isLast });
+}
+
+function nextBytes(descriptor: number): Buffer {
+  const buffer = Buffer.allocUnsafe(PART_BYTES);
+  let length = 0;
+  while (length < PART_BYTES) {
+    const read = readSync(descriptor, buffer, length, PART_BYTES - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  return buffer.subarray(0, length);
+}

@@ -1,0 +1,90 @@
+import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
+import { SdkHttpError, SSEClientTransport, SseError, type Transport } from "@modelcontextprotocol/client";
+import { CredentialStore } from "./credentials.ts";
+import { expanded, expandedValues } from "./definition.ts";
+import { httpFetch } from "./http-fetch.ts";
+import { HttpTransport } from "./http-transport.ts";
+import { McpError } from "./mcp-error.ts";
+import type { OAuthSettings } from "./oauth-client.ts";
+import { type OAuthNeeds, withLogin } from "./oauth-fetch.ts";
+
+/** One way to speak with a server. */
+export interface Way {
+  readonly open: () => Transport | Promise<Transport>;
+  /** Servers of the newest protocol may know nothing of the handshake of the older ones. */
+  readonly negotiates: boolean;
+  readonly lastWords: () => string;
+  readonly isOtherWayWorthwhile: (error: unknown) => boolean;
+}
+
+interface AddressNeeds {
+  readonly alias: string;
+  readonly definition: McpServerSettings;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly home: string;
+}
+
+/** Streamable HTTP with both handshakes, then the older SSE; or only the one that settings name. */
+export function waysToAddress(needs: AddressNeeds): Way[] {
+  const { type } = needs.definition;
+  const newer = type === "sse" ? [] : [false, true].map((negotiates) => streamable(needs, negotiates));
+  return type === "http" ? newer : [...newer, olderSse(needs)];
+}
+
+function streamable(needs: AddressNeeds, negotiates: boolean): Way {
+  return {
+    negotiates,
+    open: () => {
+      const { url, ...options } = optionsOf(needs);
+      return new HttpTransport(url, options);
+    },
+    lastWords: () => "",
+    // Refusals of a request that this kind of server does not know; all else would fail the other way, too.
+    isOtherWayWorthwhile: (error) =>
+      error instanceof SdkHttpError
+        ? [400, 404, 405, 406, 415].includes(error.status)
+        : isProtocolFault(error),
+  };
+}
+
+function olderSse(needs: AddressNeeds): Way {
+  return {
+    negotiates: false,
+    open: () => {
+      const { url, ...options } = optionsOf(needs);
+      return new SSEClientTransport(url, options);
+    },
+    lastWords: () => "",
+    isOtherWayWorthwhile: () => false,
+  };
+}
+
+function isProtocolFault(error: unknown): boolean {
+  return error instanceof Error && (error.name === "ProtocolError" || error instanceof SseError);
+}
+
+function optionsOf(needs: AddressNeeds) {
+  const { url, headers } = addressOf(needs);
+  return { url, fetch: withLogin(httpFetch, oauthNeeds(needs, url)), requestInit: { headers } };
+}
+
+/** What a login to the server needs to know. */
+export function oauthNeeds({ alias, definition, environment, home }: AddressNeeds, url: URL): OAuthNeeds {
+  const store = new CredentialStore(home, url.href, environment);
+  return { alias, url, store, settings: (definition.oauth ?? {}) as OAuthSettings };
+}
+
+/** The address and the headers with their variables replaced. */
+export function addressOf({ alias, definition, environment }: AddressNeeds) {
+  const where = `the MCP server "${alias}"`;
+  const address = expanded(definition.url ?? "", environment, `the url of ${where}`);
+  const url = URL.canParse(address) ? new URL(address) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new McpError(
+      "mcp_unavailable",
+      `The url of ${where} is no http:// or https:// address: ${address}`,
+    );
+  }
+  const headers = expandedValues(definition.headers, environment, `in the headers of ${where},`);
+  return { url, headers };
+}

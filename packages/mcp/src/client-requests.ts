@@ -1,0 +1,99 @@
+import { pathToFileURL } from "node:url";
+import { schemaError } from "@burin/contract/messages/check-schema";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { Client, ElicitRequestParams } from "@modelcontextprotocol/client";
+
+/** A question of a server to the person: fields to fill in, or an address to open. */
+export type McpQuestion =
+  | { readonly server: string; readonly message: string; readonly schema: JsonSchema }
+  | { readonly server: string; readonly message: string; readonly url: string };
+
+export type McpAnswer =
+  | { readonly action: "accept"; readonly values?: Readonly<Record<string, unknown>> }
+  | { readonly action: "decline" | "cancel" };
+
+/** Asks the person what a server wants to know. */
+type AskPerson = (question: McpQuestion, signal: AbortSignal) => Promise<McpAnswer>;
+
+/** Asks the model on behalf of a server. */
+export type AskModel = (prompt: SamplingPrompt, signal: AbortSignal) => Promise<SamplingAnswer>;
+
+interface SamplingPrompt {
+  readonly system?: string;
+  readonly messages: readonly { readonly role: "user" | "assistant"; readonly text: string }[];
+}
+
+interface SamplingAnswer {
+  readonly model: string;
+  readonly text: string;
+}
+
+/** What a server may ask of Burin while it works. */
+export interface ClientSide {
+  readonly alias: string;
+  /** The folders that work stays in, by their real paths. */
+  readonly roots: readonly string[];
+  /** Absent where nobody is there to ask; then every question is declined. */
+  readonly askPerson?: AskPerson;
+  /** Absent unless settings allow it. */
+  readonly askModel?: AskModel;
+}
+
+export function capabilitiesOf({ askModel }: ClientSide) {
+  return {
+    roots: {},
+    elicitation: { form: {}, url: {} },
+    ...(askModel ? { sampling: {} } : {}),
+  };
+}
+
+/** Answers the requests of a server. What is not answered here is refused by the client itself. */
+export function answerRequests(client: Client, side: ClientSide): void {
+  client.setRequestHandler("roots/list", () => ({
+    roots: side.roots.map((root) => ({ uri: pathToFileURL(root).href, name: root })),
+  }));
+  client.setRequestHandler("elicitation/create", async ({ params }, context) =>
+    elicited(params, side, context.mcpReq.signal),
+  );
+  const { askModel } = side;
+  if (askModel === undefined) return;
+  client.setRequestHandler("sampling/createMessage", async ({ params }, context) => {
+    const messages = params.messages.map(({ role, content }) => ({ role, text: textOf(content) }));
+    const prompt =
+      params.systemPrompt === undefined ? { messages } : { messages, system: params.systemPrompt };
+    const { model, text } = await askModel(prompt, context.mcpReq.signal);
+    return { model, role: "assistant" as const, content: { type: "text" as const, text } };
+  });
+}
+
+function textOf(content: unknown): string {
+  return [content]
+    .flat()
+    .flatMap((block) =>
+      typeof block === "object" && block !== null && "text" in block && typeof block.text === "string"
+        ? [block.text]
+        : [],
+    )
+    .join("\n");
+}
+
+async function elicited(params: ElicitRequestParams, { alias, askPerson }: ClientSide, signal: AbortSignal) {
+  if (askPerson === undefined) return { action: "decline" as const };
+  const { message } = params;
+  if (params.mode === "url") {
+    const { action } = await askPerson({ server: alias, message, url: params.url }, signal);
+    return { action };
+  }
+  const schema = params.requestedSchema as unknown as JsonSchema;
+  const answer = await askPerson({ server: alias, message, schema }, signal);
+  if (answer.action !== "accept") return { action: answer.action };
+  const content = { ...defaultsOf(schema), ...answer.values } as Record<string, string>;
+  const fault = schemaError(schema, content);
+  if (fault !== null) throw new Error(`The answer does not fit the question: ${fault}`);
+  return { action: "accept" as const, content };
+}
+
+function defaultsOf({ properties = {} }: JsonSchema): Record<string, unknown> {
+  const given = Object.entries(properties).filter(([, { default: value }]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, { default: value }]) => [name, value]));
+}

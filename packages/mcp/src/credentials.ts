@@ -1,0 +1,60 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { alone, changeHomeFile, readHomeFile } from "@burin/machine/disk/home-file";
+import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
+import { hashOf } from "./definition.ts";
+import { keychainDelete, keychainGet, keychainSet } from "./keychain.ts";
+
+/** What was agreed with the service that guards one server. */
+export interface Credentials {
+  readonly client?: StoredOAuthClientInformation;
+  readonly tokens?: StoredOAuthTokens;
+  /** Rights that the server asked for and the last login did not give. */
+  readonly wantedScope?: string;
+}
+
+/**
+ * The credentials of one server, in the system's keychain where that works, else in a file that only the person
+ * can read. They are read anew each time, so that a login counts in sessions that already run.
+ */
+export class CredentialStore {
+  readonly #name: string;
+  readonly #path: string;
+  readonly #usesKeychain: boolean;
+
+  constructor(home: string, url: string, environment: NodeJS.ProcessEnv) {
+    this.#name = hashOf({ home, url });
+    this.#path = join(home, "credentials", `mcp-${hashOf(url)}.json`);
+    this.#usesKeychain = environment.BURIN_KEYCHAIN !== "off";
+  }
+
+  async read(): Promise<Credentials> {
+    const text =
+      (await readHomeFile(this.#path)) ?? (this.#usesKeychain ? await keychainGet(this.#name) : null);
+    if (text === null) return {};
+    try {
+      return JSON.parse(text) as Credentials;
+    } catch {
+      return {};
+    }
+  }
+
+  /** Keeps what the change does not name. */
+  change(change: Credentials): Promise<void> {
+    return alone(`${this.#path}.change`, async () => {
+      const text = JSON.stringify({ ...(await this.read()), ...change });
+      if (this.#usesKeychain && (await keychainSet(this.#name, text))) await rm(this.#path, { force: true });
+      else await changeHomeFile(this.#path, () => `${text}\n`);
+    });
+  }
+
+  async forget(): Promise<void> {
+    await rm(this.#path, { force: true });
+    if (this.#usesKeychain) await keychainDelete(this.#name);
+  }
+
+  /** Work that no other process may do at the same time, e.g. using a token that is good for one use only. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    return alone(`${this.#path}.refresh`, work);
+  }
+}

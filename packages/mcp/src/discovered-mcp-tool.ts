@@ -1,0 +1,172 @@
+import { randomBytes } from "node:crypto";
+import { ForeignSchema } from "@burin/contract/messages/foreign-schema";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { PartUnion } from "@burin/contract/messages/parts";
+import { keepHeadAndTail } from "@burin/contract/text/truncate";
+import { untrustedFromServer } from "@burin/contract/text/untrusted-text";
+import { visibleText } from "@burin/contract/text/visible-text";
+import {
+  BaseTool,
+  type Confirmation,
+  type OnUpdate,
+  type ToolKind,
+  type ToolResult,
+} from "@burin/contract/tools";
+import { McpError } from "./mcp-error.ts";
+import type { OfferedTool } from "./offered-tools.ts";
+import { readCallResult } from "./result-parts.ts";
+import type { ServerLine } from "./server-port.ts";
+import { declaredName } from "./tool-names.ts";
+
+/** What a tool needs to know of its server. */
+export interface McpToolServer {
+  readonly alias: string;
+  /** Its tools run unasked, and what they say of themselves is believed. */
+  readonly isTrusted: boolean;
+  /** Changes when settings name another program or address. */
+  readonly hash: string;
+  readonly connection: Pick<ServerLine, "callTool">;
+  /** By the server's own names: the definition that a person last said yes to, also in an earlier session. */
+  readonly approved: Map<string, string>;
+  onApproved(): void;
+}
+
+const MOST_DESCRIPTION = 2000;
+const MOST_DISPLAY = 10_000;
+const NAME_OF_HINT = "MCP server";
+
+/** One tool of an MCP server, declared as `alias__tool`. */
+export class DiscoveredMCPTool extends BaseTool {
+  readonly name: string;
+  /** The name that the server knows, and that a call may use while it means no other tool. */
+  readonly plainName: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly parameterSchema: JsonSchema;
+  readonly kind: ToolKind;
+  readonly serverName: string;
+  readonly #server: McpToolServer;
+  readonly #offered: OfferedTool;
+  readonly #schema: ForeignSchema;
+
+  constructor(server: McpToolServer, offered: OfferedTool) {
+    super();
+    this.#server = server;
+    this.#offered = offered;
+    this.serverName = server.alias;
+    this.plainName = offered.name;
+    this.name = declaredName(server.alias, offered.name);
+    const shown = shownName(offered.title || offered.name);
+    this.displayName = `${shown} (${shownName(server.alias)} ${NAME_OF_HINT})`;
+    this.description = describe(offered);
+    this.parameterSchema = offered.inputSchema;
+    this.#schema = new ForeignSchema(offered.inputSchema);
+    // What a server says of its own tools counts for nothing unless the person trusts it.
+    this.kind = server.isTrusted && offered.isReadOnly ? "read" : "execute";
+  }
+
+  /** Rules and grants can be bound to what the tool and its server were when they were given. */
+  ruleSubjects(): readonly string[] {
+    return [this.#definition];
+  }
+
+  get #definition(): string {
+    return `definition:${this.#server.hash.slice(0, 8)}${this.#offered.hash.slice(0, 8)}`;
+  }
+
+  override validateToolParams(params: Record<string, unknown>): string | null {
+    return this.#schema.fault(this.name, params);
+  }
+
+  getDescription(params: Record<string, unknown>): string {
+    const args = visibleText(JSON.stringify(params));
+    return `${this.displayName}: ${args.length > 200 ? `${args.slice(0, 197)}...` : args}`;
+  }
+
+  override shouldConfirmExecute(params: Record<string, unknown>): Promise<Confirmation | false> {
+    if (this.#server.isTrusted) return Promise.resolve(false);
+    const { alias, approved } = this.#server;
+    const known = approved.get(this.plainName);
+    const change =
+      known === undefined || known === this.#definition ? "" : " It has changed since it was last allowed.";
+    return Promise.resolve({
+      kind: "mcp",
+      title: `Run ${shownName(this.plainName)} of the MCP server ${shownName(alias)}?${change}`,
+      server: alias,
+      tool: this.plainName,
+      args: params,
+      grants: [`${this.name}(${this.#definition})`],
+    });
+  }
+
+  approvedByPerson(): void {
+    const { approved } = this.#server;
+    if (approved.get(this.plainName) === this.#definition) return;
+    approved.set(this.plainName, this.#definition);
+    this.#server.onApproved();
+  }
+
+  async execute(
+    params: Record<string, unknown>,
+    signal: AbortSignal,
+    onUpdate: OnUpdate = () => {},
+  ): Promise<ToolResult> {
+    const { isTrusted, connection } = this.#server;
+    const { isReadOnly, isIdempotent, inputSchema } = this.#offered;
+    try {
+      const result = await connection.callTool({
+        tool: this.plainName,
+        args: params,
+        inputSchema,
+        signal,
+        onProgress: (progress) => onUpdate(progressText(progress)),
+        mayRepeat: isTrusted && (isReadOnly || isIdempotent),
+      });
+      return this.#toolResult(result);
+    } catch (error) {
+      if (!(error instanceof McpError)) throw error;
+      const message = visibleText(error.message);
+      return { llmContent: message, returnDisplay: message, error: { type: error.code, message } };
+    }
+  }
+
+  #toolResult(result: unknown): ToolResult {
+    const { parts, isError } = readCallResult(result);
+    const source = `MCP server ${shownName(this.serverName)}`;
+    const llmContent = parts.map((part) =>
+      typeof part === "string" ? untrustedFromServer(part, source, randomBytes(6).toString("hex")) : part,
+    );
+    const shown = keepHeadAndTail(
+      parts.map(displayText).join("\n"),
+      MOST_DISPLAY,
+      "the model has more of it",
+    );
+    if (!isError) return { llmContent, returnDisplay: shown };
+    return { llmContent, returnDisplay: shown, error: { type: "mcp_tool_error", message: shown } };
+  }
+}
+
+function shownName(name: string): string {
+  return visibleText(name).replace(/\s+/g, " ").slice(0, 100);
+}
+
+function describe({ title, name, description }: OfferedTool): string {
+  const text = visibleText(description).trim() || visibleText(title ?? name);
+  return keepHeadAndTail(text, MOST_DESCRIPTION, "the description is too long");
+}
+
+function displayText(part: PartUnion): string {
+  if (typeof part === "string") return visibleText(part);
+  return `[${part.inlineData?.mimeType ?? "data"}]`;
+}
+
+interface Progress {
+  readonly progress: number;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
+function progressText({ progress, total, message }: Progress): string {
+  const share = total === undefined ? String(progress) : `${progress} of ${total}`;
+  return message === undefined ? share : `${visibleText(message).slice(0, 500)} (${share})`;
+}

@@ -1,0 +1,153 @@
+import type { PartUnion } from "@burin/contract/messages/parts";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
+import { McpError } from "./mcp-error.ts";
+import { withServerWords } from "./prompt-words.ts";
+import { contentBlocks, resourcePart } from "./result-parts.ts";
+import type { McpLogin, ServerPort } from "./server-port.ts";
+
+/** A prompt that a server offers, to be used as a slash command `/server:name`. */
+export interface McpPrompt {
+  readonly server: string;
+  readonly name: string;
+  readonly description: string;
+  readonly arguments: readonly { readonly name: string; readonly isRequired: boolean }[];
+}
+
+/** Something that a server can be asked to show, named as `@server:uri`. */
+export interface McpResource {
+  readonly server: string;
+  readonly uri: string;
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface McpPromptRequest {
+  readonly server: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, string>>;
+}
+
+/** What servers offer beside tools, and what a person does with them. */
+export interface McpDoor {
+  /** A prompt of the person with each `/server:prompt` and `@server:uri` in it replaced by what it stands for. */
+  resolved(text: string, signal?: AbortSignal): Promise<string>;
+  /** Of all servers that are up or can be started; a server that fails is left out. */
+  prompts(signal?: AbortSignal): Promise<readonly McpPrompt[]>;
+  /** The text and media of a prompt with its arguments filled in. */
+  prompt(request: McpPromptRequest, signal?: AbortSignal): Promise<PartUnion[]>;
+  resources(signal?: AbortSignal): Promise<readonly McpResource[]>;
+  readResource(server: string, uri: string, signal?: AbortSignal): Promise<PartUnion[]>;
+  /** One call by the server's own name for the tool; gives what the server answers, as it answers it. */
+  callTool(order: ServerOrder, signal?: AbortSignal): Promise<unknown>;
+  /** Starts the server and asks it for everything; rejects with the reason in words. */
+  test(server: string, signal?: AbortSignal): Promise<McpReport>;
+  login(server: string, how: McpLogin, signal?: AbortSignal): Promise<"logged_in" | "not_needed">;
+}
+
+interface ServerOrder {
+  readonly server: string;
+  readonly tool: string;
+  readonly argumentsFor: (inputSchema: unknown) => Readonly<Record<string, unknown>>;
+}
+
+export interface McpReport {
+  readonly tools: readonly string[];
+  readonly prompts: number;
+  readonly resources: number;
+}
+
+/** The door to the servers that `open` gives; they are opened with the first question. */
+export function mcpDoor(open: () => Promise<readonly ServerPort[]>): McpDoor {
+  const named = async (alias: string) => {
+    const servers = await open();
+    const found = servers.find((server) => server.alias === alias);
+    if (found !== undefined) return found;
+    const known = servers.map((server) => server.alias).join(", ");
+    throw new McpError(
+      "mcp_unavailable",
+      `There is no MCP server "${alias}". There are: ${known || "none"}.`,
+    );
+  };
+  const fromAll = async <T>(read: (server: ServerPort) => Promise<T[]>): Promise<T[]> => {
+    const answers = await Promise.allSettled((await open()).map(read));
+    return answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+  };
+  const door: McpDoor = {
+    async resolved(text, signal = NEVER) {
+      const aliases = (await open()).map((server) => server.alias);
+      return withServerWords(text, { door, aliases }, signal);
+    },
+    prompts: (signal = NEVER) => fromAll((server) => promptsOf(server, signal)),
+    resources: (signal = NEVER) => fromAll((server) => resourcesOf(server, signal)),
+    async prompt({ server, name, args }, signal = NEVER) {
+      const { connection } = await named(server);
+      const answer = await connection.request("prompts/get", { name, arguments: args }, signal);
+      const messages = isRecord(answer) && Array.isArray(answer.messages) ? answer.messages : [];
+      return messages.flatMap((message) => (isRecord(message) ? contentBlocks(message.content) : []));
+    },
+    async readResource(alias, uri, signal = NEVER) {
+      const { connection } = await named(alias);
+      const answer = await connection.request("resources/read", { uri }, signal);
+      const contents = isRecord(answer) && Array.isArray(answer.contents) ? answer.contents : [];
+      return contents.map(resourcePart);
+    },
+    async callTool({ server: alias, tool: name, argumentsFor }, signal = NEVER) {
+      const server = await named(alias);
+      const tools = await server.listed(signal);
+      const tool = tools.find((one) => one.plainName === name);
+      if (tool === undefined) {
+        const known = tools.map((one) => one.plainName).join(", ");
+        throw new McpError(
+          "mcp_unavailable",
+          `The MCP server "${alias}" has no tool "${name}". It has: ${known || "none"}.`,
+        );
+      }
+      const { parameterSchema: inputSchema } = tool;
+      const args = argumentsFor(inputSchema);
+      return server.connection.callTool({
+        tool: name,
+        args,
+        inputSchema,
+        signal,
+        onProgress: () => {},
+        mayRepeat: false,
+      });
+    },
+    async test(alias, signal = NEVER) {
+      const server = await named(alias);
+      const tools = await server.listed(signal);
+      const [prompts, resources] = await Promise.all([
+        promptsOf(server, signal),
+        resourcesOf(server, signal),
+      ]);
+      return { tools: tools.map(({ name }) => name), prompts: prompts.length, resources: resources.length };
+    },
+    login: async (alias, how, signal = NEVER) => (await named(alias)).login(how, signal),
+  };
+  return door;
+}
+
+const NEVER = new AbortController().signal;
+
+async function promptsOf({ alias, connection }: ServerPort, signal: AbortSignal): Promise<McpPrompt[]> {
+  const listed = await connection.list("prompts", signal);
+  return listed.filter(isRecord).map((prompt) => ({
+    server: alias,
+    name: String(prompt.name),
+    description: String(prompt.description ?? ""),
+    arguments: (Array.isArray(prompt.arguments) ? prompt.arguments : []).filter(isRecord).map((one) => ({
+      name: String(one.name),
+      isRequired: one.required === true,
+    })),
+  }));
+}
+
+async function resourcesOf({ alias, connection }: ServerPort, signal: AbortSignal): Promise<McpResource[]> {
+  const listed = await connection.list("resources", signal);
+  return listed.filter(isRecord).map(({ uri, name, description }) => ({
+    server: alias,
+    uri: String(uri),
+    name: String(name ?? uri),
+    description: String(description ?? ""),
+  }));
+}

@@ -1,0 +1,205 @@
+import type { ToolSource } from "@burin/contract/tools";
+import { McpConnection, unlessAborted } from "./connection.ts";
+import { definitionHash } from "./definition.ts";
+import { DiscoveredMCPTool, type McpToolServer } from "./discovered-mcp-tool.ts";
+import { ListCache } from "./list-cache.ts";
+import { isWanted, readTools } from "./offered-tools.ts";
+import type { OpenNeeds } from "./open-client.ts";
+import type { McpLogin } from "./server-port.ts";
+import { namePrefix } from "./tool-names.ts";
+
+export interface McpServerNeeds extends Omit<OpenNeeds, "onToolsChanged"> {
+  /** Hears what cannot be used of what the server offers, and why a start in the background failed. */
+  readonly report: (message: string) => void;
+  /** The first request waits for it as long as nothing is known of it. */
+  readonly isAwaited?: boolean;
+}
+
+/** The first request to the model needs the processor more than servers that nobody has called yet. */
+const START_DELAY_MS = 250;
+/** How long a list is waited for that only has to be read from disk. */
+const READ_MS = 1000;
+/** How long a server is waited for that was never up, once. */
+const NEW_MS = 5000;
+/** A server that says so again and again is asked again only so often. */
+const RELIST_MS = 1000;
+
+/** One configured server as a source of tools. */
+export class McpServer implements ToolSource {
+  readonly name: string;
+  readonly prefix: string;
+  readonly alias: string;
+  readonly connection: McpConnection;
+  readonly #needs: McpServerNeeds;
+  readonly #cache: ListCache;
+  readonly #side: McpToolServer;
+  readonly #closing = new AbortController();
+  #onTools: (tools: readonly DiscoveredMCPTool[]) => void = () => {};
+  #raw: readonly unknown[] | null = null;
+  #wasLate = false;
+  /** The list of an earlier session, until it has been handed out. */
+  #known: readonly DiscoveredMCPTool[] | null = null;
+  #listing: Promise<readonly DiscoveredMCPTool[]> | null = null;
+  #startNow: () => void = () => {};
+  #relisting: NodeJS.Timeout | null = null;
+  #hasChanged = false;
+
+  constructor(needs: McpServerNeeds) {
+    const { alias, definition, home } = needs;
+    this.#needs = needs;
+    this.alias = alias;
+    this.name = `mcp:${alias}`;
+    this.prefix = namePrefix(alias);
+    this.connection = new McpConnection({ ...needs, onToolsChanged: () => this.#relistSoon() });
+    const hash = definitionHash(definition);
+    this.#cache = new ListCache(home, hash);
+    this.#side = {
+      alias,
+      hash,
+      isTrusted: definition.trust,
+      connection: this.connection,
+      approved: new Map(),
+      onApproved: () => void this.#save(),
+    };
+  }
+
+  /** Reads what earlier sessions know of it. To be called once, before everything else. */
+  recall(): this {
+    const { tools, approved, wasLate } = this.#cache.read();
+    for (const [name, definition] of Object.entries(approved)) this.#side.approved.set(name, definition);
+    this.#raw = tools;
+    this.#wasLate = wasLate ?? false;
+    this.#known = tools === null ? null : this.#toolsOf(tools);
+    return this;
+  }
+
+  get patience(): number {
+    if (this.#known !== null) return READ_MS;
+    return this.#isAwaited ? Math.min(NEW_MS, this.#needs.definition.startTimeout ?? NEW_MS) : 0;
+  }
+
+  get #isAwaited(): boolean {
+    return this.#needs.isAwaited === true && this.#raw === null && !this.#wasLate;
+  }
+
+  onLate(): void {
+    this.#wasLate = true;
+    void this.#save();
+    const { alias, report } = this.#needs;
+    report(
+      `it was not up in time, so the first request goes without its tools; it will not be waited for again. ` +
+        `burin mcp test ${alias} starts it and remembers them.`,
+    );
+  }
+
+  watch(onTools: (tools: readonly DiscoveredMCPTool[]) => void): void {
+    this.#onTools = onTools;
+  }
+
+  /** Its tools; at first those of an earlier session when there are some, while it is asked in the background. */
+  discover(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
+    signal.addEventListener("abort", () => this.#stop(), { once: true });
+    const known = this.#known;
+    if (known === null) return this.#listed(this.#isAwaited || this.#listing !== null);
+    this.#known = null;
+    void this.#refresh(false);
+    return Promise.resolve(known);
+  }
+
+  async #refresh(isUrgent: boolean): Promise<void> {
+    try {
+      this.#onTools(await this.#listed(isUrgent));
+    } catch (error) {
+      if (!this.#closing.signal.aborted)
+        this.#needs.report(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async settle(): Promise<void> {
+    this.#startNow();
+    await this.#listing?.catch(() => {});
+  }
+
+  /** Asks the server itself, and remembers what it says. */
+  #listed(isUrgent: boolean): Promise<readonly DiscoveredMCPTool[]> {
+    const listing = this.#pause(isUrgent ? 0 : START_DELAY_MS).then(async () => {
+      this.#closing.signal.throwIfAborted();
+      const raw = await this.connection.listTools(this.#closing.signal);
+      this.#raw = raw;
+      await this.#save();
+      return this.#toolsOf(raw);
+    });
+    this.#listing = listing;
+    return listing;
+  }
+
+  #pause(milliseconds: number): Promise<void> {
+    if (milliseconds === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, milliseconds);
+      this.#startNow = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** The same without delay, for somebody who waits for it. */
+  async listed(signal: AbortSignal): Promise<readonly DiscoveredMCPTool[]> {
+    await this.connection.ready(signal);
+    return unlessAborted(this.#listed(true), signal);
+  }
+
+  async login(how: McpLogin, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
+    const [{ login }, { addressOf, oauthNeeds }] = await Promise.all([
+      import("./oauth-login.ts"),
+      import("./address-ways.ts"),
+    ]);
+    if (this.#needs.definition.type === "stdio") return "not_needed";
+    const { url, headers } = addressOf(this.#needs);
+    return login({ ...oauthNeeds(this.#needs, url), headers, ...how }, signal);
+  }
+
+  #save(): Promise<void> {
+    const approved = Object.fromEntries(this.#side.approved);
+    return this.#cache.write({ tools: this.#raw, approved, wasLate: this.#wasLate && this.#raw === null });
+  }
+
+  #toolsOf(raw: readonly unknown[]): DiscoveredMCPTool[] {
+    const { offered, refused } = readTools(raw);
+    for (const { name, reason } of refused.slice(0, 5)) {
+      this.#needs.report(`its tool "${name.slice(0, 80)}" was left out: ${reason}`);
+    }
+    if (refused.length > 5) this.#needs.report(`${refused.length - 5} more of its tools were left out`);
+    const wanted = offered.filter(({ name }) => isWanted(name, this.#needs.definition));
+    return wanted.map((tool) => new DiscoveredMCPTool(this.#side, tool));
+  }
+
+  #relistSoon(): void {
+    this.#hasChanged = true;
+    if (this.#relisting !== null || this.#closing.signal.aborted) return;
+    this.#relisting = setTimeout(() => void this.#relist(), RELIST_MS);
+    this.#relisting.unref();
+  }
+
+  /** One at a time, however often and however slowly the server speaks. */
+  async #relist(): Promise<void> {
+    this.#hasChanged = false;
+    await this.#refresh(true);
+    this.#relisting = null;
+    if (this.#hasChanged) this.#relistSoon();
+  }
+
+  /** Nobody waits for it any more. */
+  #stop(): void {
+    this.#closing.abort(new Error("The session is over."));
+    this.#startNow();
+  }
+
+  /** Ends it for good. */
+  async close(): Promise<void> {
+    this.#stop();
+    if (this.#relisting !== null) clearTimeout(this.#relisting);
+    await Promise.all([this.connection.close(), this.#cache.written()]);
+  }
+}

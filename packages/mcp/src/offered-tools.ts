@@ -1,0 +1,97 @@
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
+import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
+import { hashOf } from "./definition.ts";
+
+/** A tool as its server tells of it, with what is of no use left out. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly isReadOnly: boolean;
+  readonly isIdempotent: boolean;
+  /** Changes with anything that the server says of the tool. */
+  readonly hash: string;
+}
+
+/** A tool that cannot be used, and why. The others can. */
+export interface RefusedTool {
+  readonly name: string;
+  readonly reason: string;
+}
+
+const MOST_TOOLS = 5000;
+const MOST_SCHEMA_CHARACTERS = 100_000;
+const MOST_DEPTH = 60;
+const MOST_DESCRIPTION = 10_000;
+
+/** Judges a list that came from outside. One bad entry disables itself only. */
+export function readTools(list: unknown): { offered: OfferedTool[]; refused: RefusedTool[] } {
+  const offered = new Map<string, OfferedTool>();
+  const refused: RefusedTool[] = [];
+  const entries = Array.isArray(list) ? list : [];
+  for (const entry of entries.slice(0, MOST_TOOLS)) {
+    const tool = readSafely(entry);
+    if ("reason" in tool) refused.push(tool);
+    else if (offered.has(tool.name)) refused.push({ name: tool.name, reason: "it is listed twice" });
+    else offered.set(tool.name, tool);
+  }
+  const left = entries.length - MOST_TOOLS;
+  if (left > 0) refused.push({ name: `${left} more`, reason: `a server may offer ${MOST_TOOLS} tools` });
+  return { offered: [...offered.values()], refused };
+}
+
+/** Some faults are too deep to be looked for. */
+function readSafely(entry: unknown): OfferedTool | RefusedTool {
+  try {
+    return readTool(entry);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { name: isRecord(entry) ? String(entry.name) : "?", reason: `it cannot be read: ${reason}` };
+  }
+}
+
+function readTool(entry: unknown): OfferedTool | RefusedTool {
+  if (!isRecord(entry)) return { name: "?", reason: "an entry of the list is no object" };
+  const { name, title, description, inputSchema, annotations } = entry;
+  if (typeof name !== "string" || name === "") return { name: "?", reason: "it has no name" };
+  const fault = schemaFault(inputSchema);
+  if (fault !== null) return { name, reason: fault };
+  const hints = isRecord(annotations) ? annotations : {};
+  return {
+    name,
+    ...(typeof title === "string" ? { title } : {}),
+    description: typeof description === "string" ? description.slice(0, MOST_DESCRIPTION) : "",
+    inputSchema: { type: "object", ...(inputSchema as JsonSchema | undefined) },
+    isReadOnly: hints.readOnlyHint === true,
+    isIdempotent: hints.idempotentHint === true,
+    hash: hashOf({ name, title, description, inputSchema, annotations }),
+  };
+}
+
+function schemaFault(schema: unknown): string | null {
+  if (schema === undefined) return null;
+  if (!isRecord(schema)) return "its input schema is no object";
+  if (schema.type !== undefined && schema.type !== "object") return "its input schema is not of type object";
+  if (isDeep(schema)) return `its input schema is nested deeper than ${MOST_DEPTH} levels`;
+  const { length } = JSON.stringify(schema);
+  return length > MOST_SCHEMA_CHARACTERS ? `its input schema has ${length} characters` : null;
+}
+
+/** Looks level by level, because a recursion would itself be too deep. */
+function isDeep(value: object): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MOST_DEPTH) return true;
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+  }
+  return false;
+}
+
+/** Whether the person wants this tool of the server. */
+export function isWanted(name: string, { includeTools, excludeTools }: McpServerSettings): boolean {
+  const matches = (pattern: string) => globMatcher(pattern, { caseSensitive: true })(name);
+  return (includeTools.length === 0 || includeTools.some(matches)) && !excludeTools.some(matches);
+}

@@ -1,0 +1,134 @@
+import { isAbsolute, join } from "node:path";
+import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
+import type { ServerProcesses } from "@burin/machine/processes/server-processes";
+import {
+  Client,
+  type ClientOptions,
+  type JsonSchemaValidatorResult,
+  ProtocolError,
+  SdkHttpError,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import { type Way, waysToAddress } from "./address-ways.ts";
+import { answerRequests, type ClientSide, capabilitiesOf } from "./client-requests.ts";
+import { expanded, expandedValues } from "./definition.ts";
+import { McpError, reasonOf } from "./mcp-error.ts";
+import { StdioTransport } from "./stdio-transport.ts";
+
+declare const BURIN_VERSION: string | undefined;
+
+/** The bundler fills it in; in tests of the sources there is none. */
+const VERSION = typeof BURIN_VERSION === "string" ? BURIN_VERSION : "0.0.0";
+
+export interface OpenNeeds extends ClientSide {
+  readonly definition: McpServerSettings;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly processes: Pick<ServerProcesses, "start">;
+  /** `~/.burin`, or where BURIN_HOME points. */
+  readonly home: string;
+  readonly onToolsChanged: () => void;
+}
+
+/** A connection that is up. */
+export interface OpenClient {
+  readonly client: Client;
+  /** The last that the server said of itself outside the protocol. */
+  lastWords(): string;
+}
+
+/** Package runners may have to load a server first. */
+const START_MS = { program: 120_000, address: 30_000 };
+
+/** Loaded with the first connection only, because the protocol's code takes as long to load as all of Burin. */
+export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise<OpenClient> {
+  const { alias, definition } = needs;
+  const limit =
+    definition.startTimeout ?? (definition.type === "stdio" ? START_MS.program : START_MS.address);
+  let last: Way | null = null;
+  let fault: unknown;
+  for (const way of waysTo(needs)) {
+    last = way;
+    try {
+      return await connected(way, needs, { signal, timeout: limit });
+    } catch (error) {
+      signal.throwIfAborted();
+      fault = error;
+      if (!way.isOtherWayWorthwhile(error)) break;
+    }
+  }
+  if (fault instanceof McpError) throw fault;
+  if (fault instanceof UnauthorizedError || (fault instanceof SdkHttpError && fault.status === 401)) {
+    throw new McpError(
+      "mcp_needs_login",
+      `The MCP server "${alias}" wants a login: burin mcp login ${alias}`,
+    );
+  }
+  throw new McpError("mcp_unavailable", failureText(alias, fault, last?.lastWords() ?? ""));
+}
+
+function failureText(alias: string, fault: unknown, words: string): string {
+  const said = words === "" ? "" : ` Its last words: ${words}`;
+  return `The MCP server "${alias}" could not be started: ${reasonOf(fault)}.${said}`;
+}
+
+function waysTo(needs: OpenNeeds): Way[] {
+  const { definition } = needs;
+  if (definition.type !== "stdio") return waysToAddress(needs);
+  return [false, true].map((negotiates) => {
+    let transport: StdioTransport | null = null;
+    return {
+      negotiates,
+      open: () => {
+        transport = new StdioTransport(() => startProgram(needs));
+        return transport;
+      },
+      lastWords: () => transport?.lastWords() ?? "",
+      isOtherWayWorthwhile: (error) => error instanceof ProtocolError,
+    };
+  });
+}
+
+function startProgram({ definition, environment, processes, roots, alias }: OpenNeeds) {
+  const { command = "", args, env, cwd = ".", sandbox } = definition;
+  const where = `the MCP server "${alias}"`;
+  const folder = expanded(cwd, environment, `the cwd of ${where}`);
+  return processes.start({
+    command: expanded(command, environment, `the command of ${where}`),
+    args: args.map((word) => expanded(word, environment, `an argument of ${where}`)),
+    env: expandedValues(env, environment, `in the env of ${where},`),
+    cwd: isAbsolute(folder) ? folder : join(roots[0] ?? ".", folder),
+    sandbox,
+  });
+}
+
+async function connected(
+  way: Way,
+  needs: OpenNeeds,
+  limits: { readonly signal: AbortSignal; readonly timeout: number },
+): Promise<OpenClient> {
+  const options = {
+    capabilities: capabilitiesOf(needs),
+    jsonSchemaValidator: ACCEPTING,
+    ...(way.negotiates ? { versionNegotiation: { mode: "auto" as const } } : {}),
+  };
+  const client = new Client({ name: "burin", title: "Burin", version: VERSION }, options);
+  answerRequests(client, needs);
+  client.setNotificationHandler("notifications/tools/list_changed", () => needs.onToolsChanged());
+  const transport = await way.open();
+  try {
+    await client.connect(transport, limits);
+  } catch (error) {
+    // Also ends the program that was started for it; its last words are complete then.
+    await transport.close().catch(() => {});
+    throw error;
+  }
+  return { client, lastWords: way.lastWords };
+}
+
+/** Results are data for the model, not values of this program: what a server promised of their form is its affair. */
+const ACCEPTING: NonNullable<ClientOptions["jsonSchemaValidator"]> = {
+  getValidator<T>() {
+    return (input: unknown) =>
+      ({ valid: true, data: input, errorMessage: undefined }) as JsonSchemaValidatorResult<T>;
+  },
+};

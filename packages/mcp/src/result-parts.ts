@@ -1,0 +1,132 @@
+import type { PartUnion } from "@burin/contract/messages/parts";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
+import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
+import { isSvg, mediaKind, SVG_MIME_TYPE } from "@burin/machine/files/media-kind";
+
+/** What a server answered to a call, in the order it gave it. */
+export interface CallContent {
+  /** Texts that follow each other are one. */
+  readonly parts: readonly PartUnion[];
+  readonly isError: boolean;
+}
+
+/** Base64 characters of all media of one answer together. */
+const MOST_MEDIA_CHARACTERS = 14_000_000;
+const MOST_BLOCKS = 1000;
+/** Kinds of media that models can take. */
+const MEDIA = /^(?:image|audio|video)\/[\w.+-]+$|^application\/pdf$/;
+/** A service that is sent a broken one refuses the whole talk. */
+const CHECKED = /^(?:image\/|application\/pdf)/;
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** Reads a result of `tools/call`. Nothing in it is believed to have the form that the protocol gives it. */
+export function readCallResult(result: unknown): CallContent {
+  if (!isRecord(result)) return { parts: ["(the server answered nothing)"], isError: true };
+  const blocks = contentBlocks(result.content);
+  const structured = result.structuredContent;
+  if (structured !== undefined && !blocks.some((part) => typeof part === "string")) {
+    blocks.unshift(jsonText(structured, 2));
+  }
+  if (blocks.length === 0) blocks.push("(no content)");
+  return { parts: bounded(joinedTexts(blocks)), isError: result.isError === true };
+}
+
+/** The parts of content blocks, as results, prompts and resources hold them. */
+export function contentBlocks(content: unknown): PartUnion[] {
+  const given = Array.isArray(content) ? content : content === undefined ? [] : [content];
+  let mediaLeft = MOST_MEDIA_CHARACTERS;
+  const parts = given.slice(0, MOST_BLOCKS).map((block): PartUnion => {
+    const part = blockPart(block);
+    if (typeof part === "string") return part;
+    const size = part.inlineData?.data?.length ?? 0;
+    if (size > mediaLeft)
+      return `[${part.inlineData?.mimeType}, ${bytesOf(size)} bytes: left out, too large]`;
+    mediaLeft -= size;
+    return part;
+  });
+  if (given.length > MOST_BLOCKS) parts.push(`[${given.length - MOST_BLOCKS} more blocks were left out]`);
+  return parts;
+}
+
+function blockPart(block: unknown): PartUnion {
+  if (!isRecord(block)) return textFrom(block);
+  switch (block.type) {
+    case "text":
+      return textFrom(block.text);
+    case "image":
+    case "audio":
+      return media(block.mimeType, block.data, "");
+    case "resource":
+      return resourcePart(block.resource);
+    case "resource_link":
+      return linkText(block);
+    default:
+      return keepHeadAndTail(jsonText(block), 2000, "of a block of unknown type");
+  }
+}
+
+/** The content of one resource: its text below its address, or its bytes where models can take them. */
+export function resourcePart(resource: unknown): PartUnion {
+  if (!isRecord(resource)) return textFrom(resource);
+  const uri = textFrom(resource.uri);
+  if (typeof resource.text === "string") return `[resource ${uri}]\n${resource.text}`;
+  return media(resource.mimeType, resource.blob, ` ${uri}`);
+}
+
+function media(mimeType: unknown, data: unknown, where: string): PartUnion {
+  const type = textFrom(mimeType) || "data";
+  if (typeof data !== "string" || data === "") return `[${type}${where}: no content]`;
+  if (!MEDIA.test(type)) return `[${type}${where}, ${bytesOf(data.length)} bytes: not shown]`;
+  if (!BASE64.test(data)) return `[${type}${where}: not valid base64]`;
+  if (!CHECKED.test(type)) return { inlineData: { mimeType: type, data } };
+  const bytes = Buffer.from(data, "base64");
+  const kind = mediaKind(bytes);
+  if (kind === null && type === SVG_MIME_TYPE && isSvg(bytes.toString())) return bytes.toString();
+  const fault = kind === null ? "its content is none" : kind.fault(bytes);
+  if (kind === null || fault !== null) return `[${type}${where}: damaged, ${fault}]`;
+  return { inlineData: { mimeType: kind.mimeType, data } };
+}
+
+function linkText({ uri, name, title, description, mimeType }: Record<string, unknown>): string {
+  const label = textFrom(title) || textFrom(name);
+  const type = mimeType === undefined ? "" : ` (${textFrom(mimeType)})`;
+  const about = description === undefined ? "" : `: ${textFrom(description)}`;
+  return `[resource ${label} ${textFrom(uri)}${type}]${about}`;
+}
+
+function textFrom(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value === undefined ? "" : keepHeadAndTail(jsonText(value), 2000, "not a text");
+}
+
+/** What came as JSON can be written again, unless it nests too deep for that. */
+function jsonText(value: unknown, indent = 0): string {
+  try {
+    return JSON.stringify(value, null, indent) ?? "";
+  } catch {
+    return "(a value that nests too deep to be shown)";
+  }
+}
+
+function bytesOf(base64Characters: number): number {
+  return Math.floor((base64Characters * 3) / 4);
+}
+
+/** One text for neighbours, so that what bounds a text bounds them all. */
+function joinedTexts(parts: readonly PartUnion[]): PartUnion[] {
+  const joined: PartUnion[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (typeof part === "string" && typeof last === "string") joined[joined.length - 1] = `${last}\n${part}`;
+    else joined.push(part);
+  }
+  return joined;
+}
+
+/** Texts between media share what one answer may have. */
+function bounded(parts: readonly PartUnion[]): PartUnion[] {
+  const texts = parts.filter((part) => typeof part === "string").length;
+  const most = Math.max(500, Math.floor(MOST_ANSWER_CHARACTERS / Math.max(1, texts)));
+  const hint = "ask for a smaller part to see the rest";
+  return parts.map((part) => (typeof part === "string" ? keepHeadAndTail(part, most, hint) : part));
+}

@@ -1,0 +1,112 @@
+import { parseJson } from "@burin/contract/messages/untrusted-json";
+import type { ServerProcess } from "@burin/machine/processes/server-processes";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+
+/** A message may be long, e.g. an image; one without an end must not fill the memory. */
+const MOST_MESSAGE_BYTES = 64 * 1024 * 1024;
+/** Messages handled in a row before everything else has its turn. */
+const MOST_AT_ONCE = 100;
+const NEWLINE = 0x0a;
+
+/** What a server wrote to its output that is no message of the protocol. */
+const MOST_GARBAGE_CHARACTERS = 500;
+
+/**
+ * Speaks with a server over its input and output, a message a line. It stands in the place of the SDK's own,
+ * because every process of Burin is started, recorded and ended in one place, with all that it has started.
+ */
+export class StdioTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: Transport["onmessage"];
+  readonly #start: () => Promise<ServerProcess>;
+  #server: ServerProcess | null = null;
+  #pieces: Buffer[] = [];
+  #length = 0;
+  #garbage = "";
+  #isClosed = false;
+
+  constructor(start: () => Promise<ServerProcess>) {
+    this.#start = start;
+  }
+
+  async start(): Promise<void> {
+    const server = await this.#start();
+    if (this.#isClosed) return server.end();
+    this.#server = server;
+    server.output.on("data", (bytes: Buffer) => this.#receive(bytes));
+    server.output.once("close", () => void this.close());
+    void server.ended.then(() => setImmediate(() => void this.close()));
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const input = this.#server?.input;
+    if (this.#isClosed || input === undefined || !input.writable) throw new Error("The server has ended.");
+    await new Promise<void>((resolve, reject) => {
+      input.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isClosed) {
+      this.#isClosed = true;
+      this.onclose?.();
+    }
+    await this.#server?.end();
+  }
+
+  /** What is known of why it does not work: its last words on the error stream, and what else it wrote. */
+  lastWords(): string {
+    const words = this.#server?.errorTail().trim() ?? "";
+    if (this.#garbage === "") return words;
+    return `${words}\nIt also wrote what is no message of the protocol: ${this.#garbage}`.trim();
+  }
+
+  #receive(bytes: Buffer): void {
+    this.#pieces.push(bytes);
+    this.#length += bytes.length;
+    if (bytes.includes(NEWLINE)) this.#handleLines();
+    else if (this.#length > MOST_MESSAGE_BYTES) {
+      this.#garbage = `a line of more than ${MOST_MESSAGE_BYTES} bytes`;
+      void this.close();
+    }
+  }
+
+  /** A flood of messages takes turns with everything else, and is not read faster than it is handled. */
+  #handleLines(): void {
+    const all = Buffer.concat(this.#pieces);
+    let from = 0;
+    for (let handled = 0; handled < MOST_AT_ONCE; handled += 1) {
+      const end = all.indexOf(NEWLINE, from);
+      if (end === -1) {
+        this.#keep(all.subarray(from));
+        this.#server?.output.resume();
+        return;
+      }
+      this.#handle(all.toString("utf8", from, end));
+      from = end + 1;
+    }
+    this.#keep(all.subarray(from));
+    this.#server?.output.pause();
+    setImmediate(() => this.#handleLines());
+  }
+
+  #keep(rest: Buffer): void {
+    this.#pieces = rest.length === 0 ? [] : [rest];
+    this.#length = rest.length;
+  }
+
+  #handle(line: string): void {
+    if (this.#isClosed || line.trim() === "") return;
+    const message = parsed(line);
+    if (message !== null) this.onmessage?.(message);
+    else if (this.#garbage === "") this.#garbage = line.slice(0, MOST_GARBAGE_CHARACTERS);
+  }
+}
+
+/** Programs print greetings and warnings where only messages belong; those are left out. */
+function parsed(line: string): JSONRPCMessage | null {
+  const value = parseJson(line);
+  const isMessage = typeof value === "object" && value !== null && "jsonrpc" in value;
+  return isMessage ? (value as JSONRPCMessage) : null;
+}

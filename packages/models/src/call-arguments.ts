@@ -1,0 +1,133 @@
+import {
+  isRecord,
+  type JsonRecord,
+  parseJson,
+  parseOutsideJson,
+} from "@burin/contract/messages/untrusted-json";
+
+interface ArgumentsFate {
+  readonly damaged: boolean;
+  /** How the reply ended inside or right after this call. */
+  readonly ending: "complete" | "limit" | "open";
+  /** Whether the output limit ended the reply, wherever that was. */
+  readonly limited: boolean;
+}
+
+type ReadArguments = { readonly args: JsonRecord; readonly argsError?: string };
+
+/**
+ * The arguments of one call as an object, or why they are none, in words that the model can act on.
+ * Nothing is guessed: what was cut or damaged is an error, also where the rest happens to be valid.
+ */
+export function parseCallArguments(given: string | JsonRecord, fate: ArgumentsFate): ReadArguments {
+  if (fate.damaged) {
+    return failed("A part of the arguments was lost on the way. Nothing was run. Send the same call again.");
+  }
+  const read = readArguments(given, fate);
+  return nestsTooDeep(read.args) ? failed(TOO_DEEP) : read;
+}
+
+function readArguments(given: string | JsonRecord, fate: ArgumentsFate): ReadArguments {
+  if (typeof given !== "string") return { args: given };
+  const text = given.trim();
+  if (text === "") return fate.ending === "complete" ? { args: {} } : failed(cutMessage(text, fate));
+  const value = argumentsValue(text);
+  if (isRecord(value)) return { args: value };
+  if (value === null) return { args: {} };
+  if (value !== undefined) {
+    const kind = Array.isArray(value) ? "a list" : `a ${typeof value}`;
+    return failed(`The arguments must be one JSON object, and ${kind} came. Nothing was run.`);
+  }
+  const read = failed(cutMessage(text, fate));
+  if (fate.ending === "complete" && !fate.limited) UNREAD.set(read.args, text);
+  return read;
+}
+
+/** The texts of arguments that came whole and are not valid JSON, by the arguments that stand for them. */
+const UNREAD = new WeakMap<JsonRecord, string>();
+
+/** What came for arguments that could not be read, where nothing of it is missing. */
+export function unreadArguments({ args }: { readonly args: JsonRecord }): string | undefined {
+  return UNREAD.get(args);
+}
+
+/** No tool takes so much, and what writes JSON would fail on some thousands. */
+const MOST_LEVELS = 500;
+const TOO_DEEP = `The arguments hold objects or lists in each other more than ${MOST_LEVELS} levels deep. Nothing was run.`;
+
+function nestsTooDeep(args: JsonRecord): boolean {
+  let level: unknown[] = [args];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MOST_LEVELS) return true;
+    level = level.flatMap((value) =>
+      typeof value === "object" && value !== null ? Object.values(value) : [],
+    );
+  }
+  return false;
+}
+
+function failed(argsError: string): ReadArguments {
+  return { args: {}, argsError };
+}
+
+function cutMessage(text: string, fate: ArgumentsFate): string {
+  const length = `after ${text.length} characters of arguments`;
+  if (fate.limited) {
+    return (
+      `The output limit cut this call ${length}. Nothing was run and nothing was changed. Do not send the ` +
+      "same call again: do the work in smaller pieces, for example the first part of a file now and the rest " +
+      "with further calls."
+    );
+  }
+  if (fate.ending === "open") {
+    return `The reply broke off ${length}. Nothing was run. Send the call again, in smaller pieces if it is long.`;
+  }
+  return `The arguments are not valid JSON${faultOf(text)}. Nothing was run. Send the call again with one JSON object.`;
+}
+
+function faultOf(text: string): string {
+  try {
+    parseOutsideJson(text);
+    return "";
+  } catch (error) {
+    return error instanceof Error ? ` (${error.message.slice(0, 200)})` : "";
+  }
+}
+
+/** The JSON value of the text, seen through three habits of servers that leave its meaning beyond doubt. */
+function argumentsValue(text: string): unknown {
+  const value = parseJson(text);
+  if (typeof value === "string") {
+    // Encoded twice.
+    const inner = parseJson(value);
+    return isRecord(inner) ? inner : value;
+  }
+  if (value !== undefined) return value;
+  const end = endOfJson(text);
+  if (end === undefined) return undefined;
+  const first = parseJson(text.slice(0, end));
+  const second = parseJson(text.slice(end));
+  if (!isRecord(first) || !isRecord(second)) return undefined;
+  // An empty object as a place holder before the real one, or the whole sent once more at the end.
+  const placeHolder = Object.keys(first).length === 0;
+  return placeHolder || JSON.stringify(first) === JSON.stringify(second) ? second : undefined;
+}
+
+/** Where the object or list at the start of the text ends, if it does. */
+export function endOfJson(text: string): number | undefined {
+  let depth = 0;
+  let inString = false;
+  for (let position = 0; position < text.length; position += 1) {
+    const character = text[position];
+    if (inString) {
+      if (character === "\\") position += 1;
+      else if (character === '"') inString = false;
+    } else if (character === '"') inString = true;
+    else if (character === "{" || character === "[") depth += 1;
+    else if (character === "}" || character === "]") {
+      depth -= 1;
+      if (depth <= 0) return position + 1;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,137 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { ModelEvent } from "@burin/contract/chat-model";
+import type { FakeReply } from "@burin/testing/fake-model-server";
+import { ask, closeServers, delta, failureIn, raw, replyTo, serve, sse } from "@burin/testing/served-model";
+import { afterEach, describe, expect, it } from "vitest";
+
+const STOP: ModelEvent = { type: "end", reason: "stop" };
+const HELLO: ModelEvent[] = [{ type: "text", text: "Hello" }, STOP];
+
+afterEach(closeServers);
+
+describe("replies as servers really send them", () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 1 };
+  const told: ModelEvent = { type: "usage", usage: { inputTokens: 3, outputTokens: 1, cachedTokens: 0 } };
+  it.each<[string, string, ModelEvent[]]>([
+    ["P34 no finish reason and no [DONE]", sse(delta({ content: "Hello" })), HELLO],
+    [
+      "P34 an empty finish reason",
+      sse({ choices: [{ delta: { content: "Hello" }, finish_reason: "" }] }),
+      HELLO,
+    ],
+    ["P34 a last event without a blank line", sse(delta({ content: "Hello" }, "stop")).trimEnd(), HELLO],
+    [
+      "P34 usage in a chunk of its own, also with null choices",
+      sse(delta({ content: "Hello" }, "stop"), { choices: null, usage }),
+      [HELLO[0] ?? STOP, told, STOP],
+    ],
+    ["P34 an empty reply that is properly finished", sse(delta({ content: "" }, "stop"), "[DONE]"), [STOP]],
+    [
+      "a chunk that is no JSON among good ones",
+      sse(delta({ content: "Hel" }), "{bad", delta({ content: "lo" }, "stop")),
+      [{ type: "text", text: "Hel" }, { type: "text", text: "lo" }, STOP],
+    ],
+    ["comments as signs of life", `: ping\n\n${sse(delta({ content: "Hello" }, "stop"))}: ping\n\n`, HELLO],
+    [
+      "content as a list of parts",
+      sse(
+        delta(
+          {
+            content: [
+              { type: "thinking", thinking: [{ text: "hm" }] },
+              { type: "text", text: "Hello" },
+            ],
+          },
+          "stop",
+        ),
+      ),
+      [{ type: "thought", text: "hm" }, ...HELLO],
+    ],
+    [
+      "reasoning under both names",
+      sse(delta({ reasoning: "hm", reasoning_content: "hm" }), delta({ content: "Hello" }, "stop")),
+      [{ type: "thought", text: "hm" }, ...HELLO],
+    ],
+    [
+      "data after [DONE]",
+      sse(delta({ content: "Hello" }, "stop"), "[DONE]", delta({ content: "again" })),
+      HELLO,
+    ],
+    [
+      "the output limit",
+      sse(delta({ content: "Hello" }, "length")),
+      [HELLO[0] ?? STOP, { type: "end", reason: "length" }],
+    ],
+  ])("%s", async (_title, body, events) => {
+    expect(await replyTo(raw(body))).toEqual(events);
+  });
+
+  it("reads a plain JSON answer from a server that ignores stream, whatever it calls it", async () => {
+    const tool_calls = [{ id: "a", type: "function", function: { name: "ls", arguments: '{"path":"."}' } }];
+    const body = JSON.stringify(
+      { choices: [{ message: { content: "Hello", tool_calls }, finish_reason: "tool_calls" }], usage },
+      null,
+      2,
+    );
+    for (const type of ["application/json", "text/event-stream"]) {
+      expect(await replyTo(raw(body, { type }))).toEqual([
+        HELLO[0],
+        { type: "function_call", call: { id: "a", name: "ls", args: { path: "." } } },
+        told,
+        STOP,
+      ]);
+    }
+    expect(await replyTo(raw(sse(delta({ content: "Hello" })), { type: "text/plain" }))).toEqual(HELLO);
+  });
+
+  it("P9 a call that the output limit cut is given with the reason and without arguments", async () => {
+    const cut = delta({
+      tool_calls: [{ index: 0, id: "a", function: { name: "write_file", arguments: '{"content":"abc' } }],
+    });
+    const events = await replyTo(raw(sse(cut, delta({}, "length"), "[DONE]")));
+    expect(events).toEqual([
+      {
+        type: "function_call",
+        call: { id: "a", name: "write_file", args: {}, argsError: expect.stringContaining("output limit") },
+      },
+      { type: "end", reason: "length" },
+    ]);
+  });
+
+  it("runs no call in whose arguments a chunk was unreadable, though the rest would read as JSON", async () => {
+    const begun = { index: 0, id: "a", function: { name: "write_file", arguments: '{"content":"abc' } };
+    const rest = { index: 0, function: { arguments: 'ghi"}' } };
+    const body = sse(delta({ tool_calls: [begun] }), "{bad", delta({ tool_calls: [rest] }, "tool_calls"));
+    const [event] = await replyTo(raw(body));
+    expect(event).toMatchObject({ call: { id: "a", args: {}, argsError: expect.stringContaining("lost") } });
+  });
+
+  it("reads to the end when the connection breaks after the reply was finished, and fails when before", async () => {
+    const breaking = (body: string): FakeReply => ({
+      raw: async (_request, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(body);
+        await pause(20);
+        response.destroy();
+      },
+    });
+    expect(await replyTo(breaking(sse(delta({ content: "Hello" }, "stop"))))).toEqual(HELLO);
+    const call = { index: 0, id: "a", function: { name: "ls", arguments: "{}" } };
+    const events = await replyTo(breaking(sse(delta({ content: "Hello", tool_calls: [call] }))));
+    expect(events).toHaveLength(2);
+    expect(failureIn(events)).toMatchObject({
+      type: "unreachable",
+      message: expect.stringContaining("closed the connection"),
+    });
+  });
+
+  it("does not wait for a server that keeps the connection open after [DONE]", async () => {
+    const { baseUrl } = await serve({
+      raw: (_request, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.write(sse(delta({ content: "Hello" }, "stop"), "[DONE]"));
+      },
+    });
+    expect(await ask({ baseUrl })).toEqual(HELLO);
+  });
+});

@@ -1,0 +1,212 @@
+import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { type ReasoningDetail, readDetails } from "./reasoning-details.ts";
+import { brokenOff, closingEvents, count, emptyReply, type ReplyReader, withheld } from "./reply-reader.ts";
+import { reportedFailure } from "./service-failure.ts";
+import { TextCalls, type WrittenCallRules } from "./text-calls.ts";
+import { type ContentPiece, ThinkTags } from "./think-tags.ts";
+import { ownedSignature } from "./thought-signature.ts";
+import { ToolCallAssembly } from "./tool-call-assembly.ts";
+
+const OVERFLOW_REASON = "model_context_window_exceeded";
+const LIMIT_REASONS: ReadonlySet<string> = new Set(["length", "max_tokens", "model_length", OVERFLOW_REASON]);
+const WITHHELD_REASONS: ReadonlySet<string> = new Set(["content_filter", "safety", "sensitive"]);
+const BROKEN_REASONS: ReadonlySet<string> = new Set([
+  "error",
+  "network_error",
+  "insufficient_system_resource",
+]);
+
+/** Reads one reply in the chat completions protocol. */
+export class ChatCompletionsReply implements ReplyReader {
+  readonly #calls = new ToolCallAssembly();
+  readonly #takenIds: ReadonlySet<string>;
+  readonly #text: TextCalls;
+  readonly #tags = new ThinkTags();
+  readonly #details: ReasoningDetail[] = [];
+  /** What goes back with the message as a whole. */
+  #extra: unknown;
+  #usage: Usage | undefined;
+  #finishReason = "";
+  #doneSeen = false;
+  #textSeen = false;
+  #unreadable: string | undefined;
+  #isLastUnreadable = false;
+  #failure: ModelFailure | undefined;
+
+  /**
+   * `takenIds` are the call ids of the history, which no new call may carry; `offered` are the tools that a
+   * call written as text may name.
+   */
+  constructor(
+    takenIds: ReadonlySet<string>,
+    offered: ReadonlySet<string> = new Set(),
+    rules?: WrittenCallRules,
+  ) {
+    this.#takenIds = takenIds;
+    this.#text = new TextCalls(offered, rules);
+  }
+
+  get isDone(): boolean {
+    return this.#doneSeen;
+  }
+
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  get isComplete(): boolean {
+    return this.#doneSeen || this.#finishReason !== "";
+  }
+
+  read(data: string): ModelEvent[] {
+    if (this.#doneSeen || this.#failure) return [];
+    if (data.trim() === "[DONE]") {
+      this.#doneSeen = true;
+      return [];
+    }
+    const parsed = parseJson(data);
+    const chunk: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+    if (!isRecord(chunk)) {
+      this.#loseChunk(data);
+      return [];
+    }
+    this.#isLastUnreadable = false;
+    const error = errorIn(chunk);
+    if (error !== undefined) {
+      this.#failure = reportedFailure(error);
+      return [];
+    }
+    this.#usage = usageOf(chunk.usage) ?? this.#usage;
+    const isKnown = Array.isArray(chunk.choices) || isRecord(chunk.usage) || isRecord(chunk.message);
+    if (!isKnown) this.#unreadable ??= data;
+    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : ollamaChoice(chunk);
+    return isRecord(choice) ? this.#readChoice(choice) : [];
+  }
+
+  finish(): ModelEvent[] {
+    const reason = this.#finishReason.toLowerCase();
+    const isLimited = LIMIT_REASONS.has(reason);
+    const rest = this.#spoken(this.#tags.finish());
+    const complete = this.isComplete || this.#usage !== undefined;
+    const ending = isLimited ? "limit" : complete ? "complete" : "open";
+    const failure = this.#failure ?? this.#verdict();
+    const structured = this.#calls.finish({ ending, takenIds: this.#takenIds });
+    const { text, calls } = this.#text.finish(
+      structured,
+      failure === undefined && !isLimited,
+      this.#takenIds,
+    );
+    if (text !== "") rest.push({ type: "text", text });
+    const details = this.#details.length > 0 ? { reasoning_details: this.#details } : {};
+    const goesBack = { ...details, ...(this.#extra === undefined ? {} : { extra_content: this.#extra }) };
+    if (Object.keys(goesBack).length > 0) {
+      rest.push({ type: "thought", text: "", signature: ownedSignature("chat", JSON.stringify(goesBack)) });
+    }
+    if (calls.length > 0) rest.push({ type: "notice", message: writtenNotice(calls) });
+    const all = [...structured, ...calls].map((call) => {
+      const extra = this.#calls.extraOf(call);
+      if (extra === undefined) return { call };
+      return { call, signature: ownedSignature("chat", JSON.stringify({ extra_content: extra })) };
+    });
+    return [...rest, ...closingEvents({ calls: all, usage: this.#usage, failure, isLimited })];
+  }
+
+  #readChoice(choice: JsonRecord): ModelEvent[] {
+    if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
+      this.#finishReason = choice.finish_reason;
+    }
+    const delta = isRecord(choice.delta) ? choice.delta : choice.message;
+    if (!isRecord(delta)) return [];
+    const events: ModelEvent[] = [];
+    const detailed = readDetails(delta.reasoning_details, this.#details);
+    // Some services send the same reasoning under several names.
+    const thought =
+      textIn(delta.reasoning_content) || textIn(delta.reasoning) || thinkingIn(delta.content) || detailed;
+    if (thought !== "") events.push({ type: "thought", text: thought });
+    this.#extra = delta.extra_content ?? this.#extra;
+    const text = textIn(delta.content) || textIn(delta.refusal);
+    events.push(...this.#spoken(this.#tags.add(text)));
+    if (delta.tool_calls) this.#calls.add(delta.tool_calls);
+    if (delta.function_call) this.#calls.add([{ index: "legacy", function: delta.function_call }]);
+    return events;
+  }
+
+  #spoken(pieces: readonly ContentPiece[]): ModelEvent[] {
+    return pieces.flatMap(({ text, isThought, takesText }): ModelEvent[] => {
+      if (isThought) {
+        if (!takesText) return [{ type: "thought", text }];
+        this.#textSeen = false;
+        return [{ type: "thought", text: this.#text.forget() + text, takesText }];
+      }
+      this.#textSeen = true;
+      const shown = this.#text.add(text);
+      return shown === "" ? [] : [{ type: "text", text: shown }];
+    });
+  }
+
+  #loseChunk(data: string): void {
+    if (data.trim() === "") return;
+    this.#unreadable ??= data;
+    this.#isLastUnreadable = true;
+    this.#calls.loseChunk();
+  }
+
+  /** Why this is no reply that anybody can use, if so. */
+  #verdict(): ModelFailure | undefined {
+    const reason = this.#finishReason.toLowerCase();
+    if (WITHHELD_REASONS.has(reason)) return withheld(reason);
+    if (BROKEN_REASONS.has(reason)) {
+      const message = `The service broke off its reply (${reason}): try again.`;
+      return { type: "server_error", message, isPassing: true };
+    }
+    const promisesCalls = reason === "tool_calls" || reason === "function_call";
+    const isEmpty = !this.#textSeen && this.#calls.isEmpty;
+    if (isEmpty && reason === OVERFLOW_REASON) {
+      return { type: "context_length", message: "The conversation is longer than the model's window." };
+    }
+    if (isEmpty && (reason === "" || promisesCalls)) return emptyReply(this.#unreadable);
+    return this.#isLastUnreadable && !this.isComplete && this.#calls.isEmpty ? brokenOff() : undefined;
+  }
+}
+
+function writtenNotice(calls: readonly FunctionCall[]): string {
+  const names = calls.map(({ name }) => name).join(", ");
+  return `The model wrote a call into its text (${names}); it is taken as made. model.callsInText: off leaves such calls in the text.`;
+}
+
+/** Ollama's own form of a chunk, one to a line. */
+function ollamaChoice({ message, done, done_reason: reason }: JsonRecord): JsonRecord | undefined {
+  if (!isRecord(message)) return undefined;
+  return { delta: message, finish_reason: done === true ? (reason ?? "stop") : null };
+}
+
+function errorIn(chunk: JsonRecord): unknown {
+  if (chunk.error) return chunk.error;
+  if (chunk.object === "error") return chunk;
+  const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+  return isRecord(choice) && choice.error ? choice.error : undefined;
+}
+
+/** Content is a string, or a list of parts that carry text. */
+function textIn(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (isRecord(part) && typeof part.text === "string" ? part.text : "")).join("");
+}
+
+function thinkingIn(content: unknown): string {
+  if (!Array.isArray(content)) return "";
+  return content.map((part) => (isRecord(part) ? textIn(part.thinking) : "")).join("");
+}
+
+function usageOf(value: unknown): Usage | undefined {
+  if (!isRecord(value)) return undefined;
+  const details = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
+  return {
+    inputTokens: count(value.prompt_tokens),
+    outputTokens: count(value.completion_tokens),
+    cachedTokens: count(details.cached_tokens) || count(value.prompt_cache_hit_tokens),
+  };
+}

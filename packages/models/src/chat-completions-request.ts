@@ -1,0 +1,280 @@
+import type { ModelRequest } from "@burin/contract/chat-model";
+import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import type { Message } from "@burin/contract/messages/message";
+import type { InlineData, Part } from "@burin/contract/messages/parts";
+import { markedAnswerText } from "./answer-text.ts";
+import { isShownImage, mediaNote } from "./media.ts";
+import { signatureOf } from "./thought-signature.ts";
+import { wireJson } from "./wire-json.ts";
+import { nineCharacters, wireId } from "./wire-names.ts";
+
+type UserContent =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
+
+interface WireCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+  /** What Google's services want back with a call. */
+  readonly extra_content?: unknown;
+}
+
+type WireMessage =
+  | { readonly role: "system"; readonly content: string }
+  | { readonly role: "user"; readonly content: string | readonly UserContent[] }
+  | {
+      readonly role: "assistant";
+      readonly content: string | null;
+      readonly reasoning_content?: string;
+      readonly reasoning_details?: unknown;
+      readonly extra_content?: unknown;
+      readonly tool_calls?: readonly WireCall[];
+    }
+  | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };
+
+/** The habits of services that this protocol has to follow, each learned from a refusal. */
+export type ChatQuirk =
+  | "reasoning-wanted"
+  | "reasoning-refused"
+  | "no-stream-options"
+  | "no-cache-control"
+  /** Nothing goes back of what another service gave to get back. */
+  | "no-extras"
+  /** Instructions stand at the start of the first message. */
+  | "no-system"
+  /** A word of the model stands between the answers of tools and the user's words. */
+  | "reply-before-user"
+  /** Ids of calls have nine letters or digits, which every service takes. */
+  | "nine-ids"
+  /** No content is empty or null. */
+  | "content-wanted";
+
+type Quirks = ReadonlySet<string>;
+
+/**
+ * The body of a chat completions request as JSON, in pieces. The same request gives the same bytes, and a
+ * longer history begins with the pieces of the shorter one, so that the service can reuse what it has computed.
+ */
+export function chatCompletionsBody(
+  model: string,
+  request: ModelRequest,
+  quirks: Quirks = new Set(),
+): string[] {
+  const tools = request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {};
+  const rest = knows(quirks, "no-stream-options") ? {} : { stream_options: { include_usage: true } };
+  // Whoever passes requests on to Claude hands these marks on; all others cache by themselves.
+  const isMarking = /claude/i.test(model) && !knows(quirks, "no-cache-control");
+  const [first = "", ...further] = writtenMessages(request, { quirks, isMarking });
+  return [
+    `${wireJson({ model, ...tools }).slice(0, -1)},"messages":[${first.slice(1)}`,
+    ...further,
+    `],${wireJson({ stream: true, ...rest }).slice(1)}`,
+  ];
+}
+
+function knows(quirks: Quirks, quirk: ChatQuirk): boolean {
+  return quirks.has(quirk);
+}
+
+function wireTool(tool: FunctionDeclaration): unknown {
+  const { name, description, parameters } = tool;
+  return { type: "function", function: { name, description, parameters } };
+}
+
+/** The JSON of messages that do not change any more: a long history is not written anew for each request. */
+const WRITTEN = new Map<string, WeakMap<Message, string>>();
+
+function memoryFor(quirks: Quirks): WeakMap<Message, string> {
+  const key = [...quirks].sort().join();
+  const memory = WRITTEN.get(key) ?? new WeakMap();
+  WRITTEN.set(key, memory);
+  return memory;
+}
+
+interface Writing {
+  readonly quirks: Quirks;
+  readonly isMarking: boolean;
+}
+
+/** Each with a comma before it. */
+function writtenMessages({ system, history }: ModelRequest, { quirks, isMarking }: Writing): string[] {
+  const hasSystem = system !== "" && !knows(quirks, "no-system");
+  const instructions: WireMessage = { role: "system", content: system };
+  const written = hasSystem ? [`,${wireJson(isMarking ? marked(instructions) : instructions)}`] : [];
+  const memory = memoryFor(quirks);
+  const asking = history.filter(({ role }) => role === "user");
+  const toMark = new Set(isMarking ? asking.slice(-2) : []);
+  const opening = hasSystem || system === "" ? undefined : asking[0];
+  let turn: Message[] = [];
+  const takeTurn = (): string => {
+    const [first] = turn;
+    const isOwn = turn.some((message) => toMark.has(message) || message === opening);
+    const write = (): string => {
+      const before = first && first === opening ? system : "";
+      const wire = new UserTurn(quirks, before).addAll(turn);
+      return joined(turn.some((message) => toMark.has(message)) ? withLastMarked(wire) : wire);
+    };
+    return first && turn.length === 1 && !isOwn ? remembered(memory, first, write) : write();
+  };
+  for (const message of history) {
+    if (message.role === "user") {
+      turn.push(message);
+      continue;
+    }
+    const write = (): string => writtenReply(message, quirks);
+    // The last message may still grow.
+    const answer = message === history.at(-1) ? write() : remembered(memory, message, write);
+    if (answer === "") continue;
+    written.push(...[takeTurn(), answer].filter((json) => json !== ""));
+    turn = [];
+  }
+  const last = takeTurn();
+  return last === "" ? written : [...written, last];
+}
+
+function remembered(memory: WeakMap<Message, string>, message: Message, write: () => string): string {
+  let json = memory.get(message);
+  if (json === undefined) {
+    json = write();
+    memory.set(message, json);
+  }
+  return json;
+}
+
+function joined(wire: readonly object[]): string {
+  return wire.length === 0 ? "" : `,${wireJson(wire).slice(1, -1)}`;
+}
+
+function withLastMarked(wire: readonly WireMessage[]): object[] {
+  const last = wire.at(-1);
+  return last ? [...wire.slice(0, -1), marked(last)] : [];
+}
+
+/** The message with a mark at its end: up to there it is worth keeping for the next request. */
+function marked(message: WireMessage): object {
+  const { content } = message;
+  const parts: object[] =
+    typeof content === "string" ? [{ type: "text", text: content }] : [...(content ?? [])];
+  const last = parts.pop();
+  return { ...message, content: [...parts, { ...last, cache_control: { type: "ephemeral" } }] };
+}
+
+function writtenReply({ parts }: Message, quirks: Quirks): string {
+  const answer = assistantMessage(parts, quirks);
+  return answer ? `,${wireJson(answer)}` : "";
+}
+
+/**
+ * All that stands between two replies of the model. A tool message can hold text only and every call must be
+ * answered before anybody speaks, so media wait for the user message behind the answers.
+ */
+class UserTurn {
+  readonly #quirks: Quirks;
+  readonly #answers: WireMessage[] = [];
+  readonly #content: UserContent[] = [];
+
+  /** `before` are instructions that have no message of their own. */
+  constructor(quirks: Quirks, before: string) {
+    this.#quirks = quirks;
+    if (before !== "") this.#content.push({ type: "text", text: `${before}\n` });
+  }
+
+  addAll(messages: readonly Message[]): WireMessage[] {
+    for (const message of messages) this.#add(message);
+    if (this.#content.length === 0) return this.#answers;
+    const isBridged = this.#answers.length > 0 && knows(this.#quirks, "reply-before-user");
+    const bridge: WireMessage[] = isBridged
+      ? [{ role: "assistant", content: "I have read the results." }]
+      : [];
+    return [...this.#answers, ...bridge, { role: "user", content: withTextsJoined(this.#content) }];
+  }
+
+  #add(message: Message): void {
+    let answered = "";
+    for (const part of message.parts) {
+      const response = part.functionResponse;
+      if (response) {
+        answered = response.name ?? "";
+        const tool_call_id = chatId(response.id ?? answered, this.#quirks);
+        const text = markedAnswerText(response.response);
+        const content = text === "" && knows(this.#quirks, "content-wanted") ? "(empty)" : text;
+        this.#answers.push({ role: "tool", tool_call_id, content });
+      } else if (part.inlineData) {
+        this.#content.push(...mediaContent(part.inlineData, answered));
+      } else if (part.text) {
+        this.#content.push({ type: "text", text: part.text });
+        // What follows the person's own words is not the tool's.
+        answered = "";
+      }
+    }
+  }
+}
+
+function mediaContent(media: InlineData, answered: string): UserContent[] {
+  const { mimeType, data = "" } = media;
+  if (!isShownImage(mimeType)) return [{ type: "text", text: mediaNote(media, answered) }];
+  const image: UserContent = { type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } };
+  return answered === "" ? [image] : [{ type: "text", text: `Image from ${answered}:` }, image];
+}
+
+/** Plain text as a plain string, which every server understands; a list only where there is an image. */
+function withTextsJoined(content: readonly UserContent[]): string | UserContent[] {
+  const joined: UserContent[] = [];
+  for (const item of content) {
+    const last = joined.at(-1);
+    if (item.type === "text" && last?.type === "text") {
+      joined[joined.length - 1] = { type: "text", text: `${last.text}\n${item.text}` };
+    } else {
+      joined.push(item);
+    }
+  }
+  const [only] = joined;
+  return joined.length === 1 && only?.type === "text" ? only.text : joined;
+}
+
+/** Undefined for a reply with neither text nor calls, which services refuse. */
+function assistantMessage(parts: readonly Part[], quirks: Quirks): WireMessage | undefined {
+  let text = "";
+  let thoughts = "";
+  const calls: WireCall[] = [];
+  const extras: Record<string, unknown> = {};
+  for (const part of parts) {
+    const { functionCall, thought, text: piece = "" } = part;
+    if (functionCall) calls.push(wireCall(functionCall, extraOf(part, quirks), quirks));
+    else if (thought) {
+      thoughts += piece;
+      Object.assign(extras, extraOf(part, quirks));
+    } else text += piece;
+  }
+  if (calls.length === 0 && text === "") return undefined;
+  const content = text === "" && !knows(quirks, "content-wanted") ? null : text || "(calling tools)";
+  const made = calls.length > 0 ? { tool_calls: calls } : {};
+  const withReasoning = knows(quirks, "reasoning-wanted") && !knows(quirks, "reasoning-refused");
+  // Where reasoning is wanted at all, it is wanted of every reply, also of one that another model gave.
+  const reasoning = withReasoning ? { reasoning_content: thoughts } : {};
+  return { role: "assistant", content, ...reasoning, ...extras, ...made };
+}
+
+/** The fields that the service once gave with this part to get them back. */
+function extraOf(part: Part, quirks: Quirks): Record<string, unknown> {
+  const given = knows(quirks, "no-extras") ? undefined : signatureOf("chat", part);
+  return given === undefined ? {} : (JSON.parse(given) as Record<string, unknown>);
+}
+
+function wireCall(
+  { id, name = "", args = {} }: NonNullable<Part["functionCall"]>,
+  extra: object,
+  quirks: Quirks,
+): WireCall {
+  const called = { name, arguments: JSON.stringify(args) };
+  return { id: chatId(id ?? name, quirks), type: "function", function: called, ...extra };
+}
+
+const MOST_ID_CHARACTERS = 40;
+
+/** The id of a call as the service takes it, always the same for the same one; another model may have made it. */
+function chatId(id: string, quirks: Quirks): string {
+  if (knows(quirks, "nine-ids")) return /^[A-Za-z0-9]{9}$/.test(id) ? id : nineCharacters(id);
+  return id.length <= MOST_ID_CHARACTERS ? id : wireId(id, MOST_ID_CHARACTERS);
+}

@@ -1,0 +1,93 @@
+import type { ModelSettings } from "@burin/contract/settings/settings";
+import { describe, expect, it } from "vitest";
+import { chooseModel } from "./choose-model.ts";
+
+describe("chooseModel", () => {
+  it.each([
+    ["nothing", {}, {}, null],
+    ["a key without a model", {}, { OPENAI_API_KEY: "k" }, null],
+    ["a model without a service", {}, { OPENAI_MODEL: "m" }, null],
+    [
+      "a key and a model",
+      {},
+      { OPENAI_API_KEY: "k", OPENAI_MODEL: "m" },
+      { provider: "openai", name: "m", baseUrl: "https://api.openai.com/v1", apiKey: "k" },
+    ],
+    [
+      "a local server, no key",
+      {},
+      { OPENAI_BASE_URL: "http://127.0.0.1:1/v1", OPENAI_MODEL: "m" },
+      { provider: "openai", name: "m", baseUrl: "http://127.0.0.1:1/v1" },
+    ],
+    [
+      "settings before environment",
+      { name: "s", baseUrl: "http://s/v1", apiKeyEnv: "OTHER" },
+      { OPENAI_API_KEY: "k", OPENAI_MODEL: "m", OTHER: "o" },
+      { provider: "openai", name: "s", baseUrl: "http://s/v1", apiKey: "o" },
+    ],
+    [
+      "Anthropic by its own variables",
+      {},
+      { ANTHROPIC_API_KEY: "a", ANTHROPIC_MODEL: "claude-x" },
+      { provider: "anthropic", name: "claude-x", baseUrl: "https://api.anthropic.com", apiKey: "a" },
+    ],
+    [
+      "Gemini at another address, no key",
+      {},
+      { GEMINI_BASE_URL: "http://g", GEMINI_MODEL: "m" },
+      { provider: "gemini", name: "m", baseUrl: "http://g" },
+    ],
+    [
+      "a named provider with the model of the environment",
+      { provider: "anthropic" },
+      { OPENAI_API_KEY: "k", OPENAI_MODEL: "m", ANTHROPIC_API_KEY: "a", ANTHROPIC_MODEL: "c" },
+      { provider: "anthropic", name: "c", baseUrl: "https://api.anthropic.com", apiKey: "a" },
+    ],
+    [
+      "a provider before the name",
+      { name: "gemini/gemini-x" },
+      { GEMINI_API_KEY: "g", OPENAI_API_KEY: "k" },
+      {
+        provider: "gemini",
+        name: "gemini-x",
+        baseUrl: "https://generativelanguage.googleapis.com",
+        apiKey: "g",
+      },
+    ],
+    [
+      "a provider before the name, over the one of the settings",
+      { provider: "anthropic", baseUrl: "http://a", apiKeyEnv: "A", name: "openai-responses/gpt" },
+      { OPENAI_API_KEY: "k", A: "a" },
+      { provider: "openai-responses", name: "gpt", baseUrl: "https://api.openai.com/v1", apiKey: "k" },
+    ],
+    [
+      "a maker before the name at a service of many makers",
+      { name: "anthropic/claude-x" },
+      { OPENAI_BASE_URL: "http://many/v1", ANTHROPIC_API_KEY: "a" },
+      { provider: "openai", name: "anthropic/claude-x", baseUrl: "http://many/v1" },
+    ],
+    [
+      "a maker that is no provider",
+      { name: "org/model" },
+      { OPENAI_API_KEY: "k" },
+      { provider: "openai", name: "org/model", baseUrl: "https://api.openai.com/v1", apiKey: "k" },
+    ],
+    [
+      "a name that says whose it is",
+      { name: "claude-x" },
+      { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "a" },
+      { provider: "anthropic", name: "claude-x", baseUrl: "https://api.anthropic.com", apiKey: "a" },
+    ],
+    [
+      "the longest silence",
+      { timeoutSeconds: 7 },
+      { OPENAI_BASE_URL: "http://l/v1", OPENAI_MODEL: "m" },
+      { provider: "openai", name: "m", baseUrl: "http://l/v1", silenceMs: 7000 },
+    ],
+  ] as [string, ModelSettings, NodeJS.ProcessEnv, unknown][])(
+    "%s",
+    (...[, settings, environment, wanted]) => {
+      expect(chooseModel(settings, environment)).toEqual(wanted);
+    },
+  );
+});

@@ -1,0 +1,49 @@
+import type { ModelEvent } from "@burin/contract/chat-model";
+import type { ModelSettings } from "@burin/contract/settings/settings";
+import { ASK, closeServers, serve } from "@burin/testing/served-model";
+import { afterEach, describe, expect, it } from "vitest";
+import { configuredModel } from "./configured-model.ts";
+
+afterEach(closeServers);
+
+async function read(settings: ModelSettings, environment: NodeJS.ProcessEnv): Promise<ModelEvent[]> {
+  const events: ModelEvent[] = [];
+  const request = { system: "", history: [ASK], tools: [] };
+  const stream = configuredModel(settings, environment)?.stream(request, new AbortController().signal);
+  for await (const event of stream ?? []) events.push(event);
+  return events;
+}
+
+describe("the configured model", () => {
+  it("is none without a name", () => {
+    expect(configuredModel({}, { OPENAI_API_KEY: "k" })).toBeNull();
+  });
+
+  it("P35 fails over through the list of settings, over protocols, with a word on a model that has no service", async () => {
+    const first = await serve({ error: { message: "no such model", status: 404 } });
+    const last = await serve({ text: "Hello" });
+    const settings: ModelSettings = {
+      name: "one",
+      baseUrl: first.baseUrl,
+      fallbacks: ["gemini/two", { provider: "anthropic", name: "three", baseUrl: last.baseUrl }],
+    };
+    const events = await read(settings, {});
+    expect(events.filter((event) => event.type === "notice").map((event) => event.message)).toEqual([
+      expect.stringMatching(/^one failed: .*404.*Now asking gemini\/two\.$/),
+      expect.stringMatching(/"gemini\/two" has no service.*Now asking three\.$/),
+    ]);
+    expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
+    expect(last.requests[0]?.headers["anthropic-version"]).toBe("2023-06-01");
+    expect([first.problems, last.problems]).toEqual([[], []]);
+  });
+
+  it("P33 hears of silence by the settings", async () => {
+    const server = await serve(
+      { raw: (_request, response) => void response.flushHeaders() },
+      { text: "Hello" },
+    );
+    const events = await read({ name: "m", baseUrl: server.baseUrl, timeoutSeconds: 0.1 }, {});
+    expect(events[0]).toMatchObject({ type: "notice", message: expect.stringContaining("silent for 0.1 s") });
+    expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
+  });
+});

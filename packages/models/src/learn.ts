@@ -1,0 +1,109 @@
+import type { ModelFailure } from "@burin/contract/chat-model";
+import type { Lessons } from "./lessons.ts";
+import type { PreparedRequest } from "./prepare-request.ts";
+import { refusedKeywords } from "./schema-keywords.ts";
+
+/** What was sent, and what is known of the service. */
+export interface Lesson {
+  readonly lessons: Lessons;
+  readonly sent: PreparedRequest;
+  readonly model: string;
+  /** What a refusal teaches of the service's habits, in this protocol. */
+  readonly quirkIn: (refusal: string, quirks: ReadonlySet<string>) => string | undefined;
+}
+
+/** Statuses under which a service says what is wrong with the request itself. */
+const REFUSALS: ReadonlySet<number | undefined> = new Set([400, 413, 415, 422, 424]);
+/** Those under which a model or its chat template may be what does not take the request. */
+const FAULTS: ReadonlySet<number | undefined> = new Set([404, 500, 501, 503]);
+const OTHER_FAULTS: ReadonlySet<string> = new Set(["quota", "rate_limited", "unauthorized", "forbidden"]);
+
+/** What the refusal teaches, and what the person should know of it; undefined when it teaches nothing. */
+export function learn(
+  lesson: Lesson,
+  { status, type, message }: ModelFailure,
+  refusal: string | undefined,
+): { readonly message: string } | undefined {
+  if (OTHER_FAULTS.has(type)) return undefined;
+  // Inside a stream there is no status, and the message is all there is.
+  const reason = refusal ?? message;
+  const isRefusal = refusal === undefined ? type === "bad_request" : REFUSALS.has(status);
+  const isTooLarge = status === 413;
+  if (type === "context_length" && !isTooLarge) return undefined;
+  if (!isRefusal && !FAULTS.has(status)) return undefined;
+  return (
+    imagesLesson(lesson, reason) ??
+    quirkLesson(lesson, isRefusal, reason) ??
+    (isRefusal ? (toolLesson(lesson, reason) ?? mediaLesson(lesson, isTooLarge, reason)) : undefined)
+  );
+}
+
+const IMAGES = "(?:images?|vision|multi-?modal|visual|image_url)";
+const NO_IMAGES = new RegExp(
+  [
+    `\\b${IMAGES}\\b[^.\\n]{0,60}(?:not |n't |un)(?:be )?(?:currently )?(?:support|enabl|accept|allow|availab)`,
+    `(?:not |n't |un)(?:a |be |currently )*(?:support|accept|process|multi)[^.\\n]{0,40}${IMAGES}`,
+    "not a multi-?modal",
+    "no endpoints found that support image",
+    "missing data required for image",
+    "at most 0 image",
+    "unknown variant .?image_url",
+    "content\\b[^\\n]{0,60}(?:must|should) be (?:a )?(?:valid )?string",
+    "content\\.type[^\\n]{0,40}allowed values",
+    "mmproj",
+  ].join("|"),
+  "i",
+);
+/** Then it is this one picture, and another one may be shown. */
+const ONE_PICTURE =
+  /format|media.?type|mime|corrupt|could not process|uploaded|dimension|pixels|too (?:large|small|many)/i;
+
+function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
+  if (!NO_IMAGES.test(reason) || ONE_PICTURE.test(reason)) return undefined;
+  if (lessons.showsNoImages || !lessons.showsNewImages(sent.history)) return undefined;
+  lessons.showsNoImages = true;
+  return { message: `The model ${model} cannot be shown images; it is told of them in words.` };
+}
+
+/** A chat template says by an error of the server what it does not take. */
+const TEMPLATE = /template|jinja|\broles?\b|alternate/i;
+
+function quirkLesson({ lessons, quirkIn }: Lesson, isRefusal: boolean, reason: string) {
+  if (!isRefusal && !TEMPLATE.test(reason)) return undefined;
+  const quirk = quirkIn(reason, lessons.quirks);
+  if (quirk === undefined || lessons.quirks.has(quirk)) return undefined;
+  lessons.quirks.add(quirk);
+  return { message: "" };
+}
+
+function toolLesson({ lessons, sent }: Lesson, reason: string) {
+  const named = refusedTool(sent, reason);
+  const candidates = named ? [named] : /schema/i.test(reason) ? sent.tools : [];
+  let isNew = false;
+  for (const { name, parameters } of candidates) {
+    for (const keyword of refusedKeywords(reason, parameters)) {
+      isNew = lessons.leaveOut(sent.ownName(name), keyword) || isNew;
+    }
+  }
+  if (isNew) return { message: "" };
+  if (named === undefined) return undefined;
+  const tool = sent.ownName(named.name);
+  lessons.tools.add(tool);
+  return { message: `The model's service refused the tool ${tool}; the work goes on without it.` };
+}
+
+function refusedTool({ tools }: PreparedRequest, reason: string) {
+  const place = /function_?declarations\[(\d+)\]/i.exec(reason) ?? /\btools[.[](\d+)\b/.exec(reason);
+  const named = /(?:function|tool) [\\"'`]*([A-Za-z_][A-Za-z0-9_-]{0,63})[\\"'`]/.exec(reason)?.[1];
+  return tools.find(({ name }) => name === named) ?? (place ? tools[Number(place[1])] : undefined);
+}
+
+const MEDIA_WORDS = /image|media|document|pdf|inline_?data|mime|vision|multimodal|file_data|input_file/i;
+
+/** What is too large is so because of its media, if it has any, whoever says it. */
+function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: string) {
+  const files = isTooLarge || MEDIA_WORDS.test(reason) ? lessons.refuseMedia(sent.history) : 0;
+  if (files === 0) return undefined;
+  const what = files === 1 ? "a file" : `${files} files`;
+  return { message: `The model's service refused ${what}; the work goes on without.` };
+}

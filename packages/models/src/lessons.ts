@@ -1,0 +1,70 @@
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { Message } from "@burin/contract/messages/message";
+import type { InlineData } from "@burin/contract/messages/parts";
+import { isShownImage } from "./media.ts";
+
+/** What a service has refused once, so that the same model object never sends it again. */
+export class Lessons {
+  /** The habits of this service; each protocol knows its own. */
+  readonly quirks = new Set<string>();
+  /** The tools that it does not take. */
+  readonly tools = new Set<string>();
+  /** The model has made a call in the proper way. */
+  makesCalls = false;
+  /** The model sees no images at all. */
+  showsNoImages = false;
+  /** Strips from a schema what the service does not take in it; set when there is something to strip. */
+  strip: ((schema: JsonSchema, keywords: ReadonlySet<string>) => JsonSchema) | undefined;
+  readonly #refusedKeywords = new Map<string, Set<string>>();
+  readonly #refusedMedia = new Set<string>();
+  readonly #takenMedia = new Set<string>();
+
+  isRefused({ data = "" }: InlineData): boolean {
+    return this.#refusedMedia.has(data);
+  }
+
+  /** Whether that was new. */
+  leaveOut(tool: string, keyword: string): boolean {
+    const known = this.#refusedKeywords.get(tool) ?? new Set();
+    this.#refusedKeywords.set(tool, known);
+    const { size } = known;
+    return known.add(keyword).size > size;
+  }
+
+  schemaOf(tool: string, schema: JsonSchema): JsonSchema {
+    const keywords = this.#refusedKeywords.get(tool);
+    return keywords && this.strip ? this.strip(schema, keywords) : schema;
+  }
+
+  /** Whether there are images among those media that it has never taken, and none among those that it has. */
+  showsNewImages(history: readonly Message[]): boolean {
+    const images = mediaIn(history).filter(({ mimeType }) => isShownImage(mimeType));
+    return images.length > 0 && !images.some(({ data = "" }) => this.#takenMedia.has(data));
+  }
+
+  /** The service has answered a request with this history, so nothing in it is wrong by itself. */
+  noteTaken(history: readonly Message[]): void {
+    for (const { data = "" } of mediaIn(history)) this.#takenMedia.add(data);
+  }
+
+  /**
+   * The service has refused a request because of its media: those that it has never taken are to blame, or
+   * when it has taken each before, they have become too many, and the older half has to go. Gives how many.
+   */
+  refuseMedia(history: readonly Message[]): number {
+    const all = new Set(mediaIn(history).map(({ data = "" }) => data));
+    const sent = [...all].filter((data) => !this.#refusedMedia.has(data));
+    const unknown = sent.filter((data) => !this.#takenMedia.has(data));
+    const blamed = unknown.length > 0 ? unknown : sent.slice(0, Math.ceil(sent.length / 2));
+    for (const data of blamed) this.#refusedMedia.add(data);
+    return blamed.length;
+  }
+}
+
+function mediaIn(history: readonly Message[]): InlineData[] {
+  const found: InlineData[] = [];
+  for (const { parts } of history) {
+    for (const { inlineData } of parts) if (inlineData?.data) found.push(inlineData);
+  }
+  return found;
+}

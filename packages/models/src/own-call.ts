@@ -1,0 +1,23 @@
+import { coerceArguments, schemaError } from "@burin/contract/messages/check-schema";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { unreadArguments } from "./call-arguments.ts";
+import { meantTool } from "./meant-tool.ts";
+import type { PreparedRequest } from "./prepare-request.ts";
+import { repairedArguments } from "./repair-arguments.ts";
+
+/** A call of a reply as the tools know it: under the name that it means, with arguments that can be read. */
+export function ownCall(call: FunctionCall, { tools, ownName }: PreparedRequest): FunctionCall {
+  const offered = tools.map(({ name }) => name);
+  const wireName = offered.includes(call.name) ? call.name : (meantTool(call.name, offered) ?? call.name);
+  const named = { ...call, name: ownName(wireName) };
+  const unread = unreadArguments(call);
+  const schema = tools.find(({ name }) => name === wireName)?.parameters;
+  if (unread === undefined || !schema) return named;
+  const args = repairedArguments(
+    unread,
+    (value) => schemaError(schema, coerceArguments(schema, value)) === null,
+  );
+  if (!args) return named;
+  const { argsError: _, ...whole } = named;
+  return { ...whole, args };
+}

@@ -1,0 +1,97 @@
+import type { ModelEvent, ModelFailure } from "@burin/contract/chat-model";
+import { type HttpAnswer, startOfText } from "@burin/machine/http/http-request";
+import type { ReplyReader } from "./reply-reader.ts";
+import { retryHint } from "./retry-hint.ts";
+import { detailOf, looksLikeHtml, statusFailure } from "./service-failure.ts";
+import { shownUrl } from "./shown-url.ts";
+import { readServerSentEvents } from "./sse.ts";
+
+/** How long the connection may stay open after the service has said it is done, in the hope to use it again. */
+const CLOSING_TIME_MS = 100;
+/** As much of an error answer as is read to find the reason in it. */
+const MOST_ERROR_BYTES = 64 * 1024;
+
+/** What was asked of whom. */
+export interface Asked {
+  readonly url: URL;
+  readonly model: string;
+  readonly hasKey: boolean;
+  /** Aborting it closes the connection. */
+  readonly connection: AbortController;
+}
+
+type End = Extract<ModelEvent, { type: "end" }>;
+
+/** How one request ended. */
+export interface Outcome {
+  readonly end: End;
+  /** The service's whole reason for not taking the request, where that was so. */
+  readonly refusal?: string;
+}
+
+/** The events of an answer, without the end, which is returned. Throws what the network throws. */
+export async function* readAnswer(
+  answer: HttpAnswer,
+  asked: Asked,
+  reply: ReplyReader,
+): AsyncGenerator<ModelEvent, Outcome, undefined> {
+  const { status, headers } = answer;
+  const packed = headers["content-encoding"] ?? "identity";
+  // Nobody was asked to pack it, and some gateways do.
+  const body =
+    packed === "identity"
+      ? answer.body
+      : (await import("@burin/machine/http/read-body")).unpacked(answer.body, packed);
+  if (status < 200 || status > 299) return refused({ status, headers, body }, asked);
+  yield* readBody(body, reply, asked.connection);
+  let end: End | undefined;
+  for (const event of reply.finish()) {
+    if (event.type === "end") end = event;
+    else yield event;
+  }
+  return { end: end ?? { type: "end", reason: "stop" } };
+}
+
+async function* readBody(
+  body: HttpAnswer["body"],
+  reply: ReplyReader,
+  connection: AbortController,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  let closing: NodeJS.Timeout | undefined;
+  try {
+    for await (const data of readServerSentEvents(body)) {
+      yield* reply.read(data);
+      if (reply.hasFailed) return;
+      // Read to the end, so that the next request finds the connection free; but do not wait for it.
+      if (reply.isDone) closing ??= setTimeout(() => connection.abort(), CLOSING_TIME_MS);
+    }
+  } catch (error) {
+    if (!reply.isComplete) throw error;
+  } finally {
+    clearTimeout(closing);
+  }
+}
+
+async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Promise<Outcome> {
+  const { url, model, hasKey } = asked;
+  const { location } = headers;
+  // A redirect is not followed: it would carry the conversation to a host that nobody chose.
+  if (status < 400 && location && URL.canParse(location, url.href)) {
+    const target = shownUrl(new URL(location, url));
+    const message = `${shownUrl(url)} sends on to ${target}: set the base URL to where the service really is.`;
+    return { end: failed({ type: "not_found", message, status }) };
+  }
+  const answer = await startOfText(body, MOST_ERROR_BYTES);
+  const detail = looksLikeHtml(answer) ? "a web page, not a model service" : detailOf(answer);
+  const hint = retryHint(headers, answer);
+  const failure = statusFailure({ status, detail, answer, url, model, hasKey, hint });
+  const { retryAfterMs } = hint;
+  return {
+    end: failed(retryAfterMs === undefined ? failure : { ...failure, retryAfterMs }),
+    refusal: answer,
+  };
+}
+
+function failed(error: ModelFailure): End {
+  return { type: "end", reason: "error", error };
+}

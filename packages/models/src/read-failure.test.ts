@@ -1,0 +1,170 @@
+import type { FakeReply } from "@burin/testing/fake-model-server";
+import { FINAL, openAi, PASSING, type Row, recorded } from "@burin/testing/recorded-failures";
+import { closeServers, delta, failureOf, raw, sse } from "@burin/testing/served-model";
+import { afterEach, describe, expect, it } from "vitest";
+
+afterEach(closeServers);
+
+function refusal(status: number, body: unknown, headers: Record<string, string> = {}): FakeReply {
+  return {
+    raw: (_request, response) => {
+      response.writeHead(status, { "content-type": "application/json", ...headers });
+      response.end(typeof body === "string" ? body : JSON.stringify(body));
+    },
+  };
+}
+
+describe("P35 a limit that will be over", () => {
+  it.each(PASSING)("$title", async ({ status, body, headers, retryAfterMs }) => {
+    const failure = await failureOf(refusal(status, body, headers));
+    expect(failure).toMatchObject({ isPassing: true, status });
+    expect(failure.retryAfterMs).toBe(retryAfterMs);
+  });
+});
+
+describe("P35 what cannot pass is not waited for, and the advice fits it:", () => {
+  it.each(FINAL)("$title", async ({ status, body, headers, type, words }) => {
+    const failure = await failureOf(refusal(status, body, headers), { apiKey: "sk-a-long-key" });
+    expect(failure).toMatchObject({ type, status });
+    expect(failure.isPassing).toBeUndefined();
+    expect(failure.message).toMatch(words ?? "nothing");
+  });
+});
+
+const TOO_LONG = (
+  [
+    [
+      "DashScope",
+      400,
+      openAi(
+        "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 98304]",
+        "invalid_parameter_error",
+      ),
+      98_304,
+    ],
+    [
+      "Kimi",
+      400,
+      openAi("Invalid request: Your request exceeded model token limit: 262144 (requested: 300001)"),
+      262_144,
+    ],
+    ["z.ai", 400, { error: { code: "1261", message: "Prompt exceeds max length" } }],
+    [
+      "z.ai, Claude's way",
+      400,
+      {
+        error: {
+          code: "1210",
+          message: "Request 182387 input tokens exceeds the model's maximum context length 202750",
+        },
+      },
+      202_750,
+    ],
+    [
+      "Together",
+      422,
+      openAi(
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 8300 `inputs` tokens and 512 `max_new_tokens`",
+      ),
+      8193,
+    ],
+    [
+      "Together, newer",
+      400,
+      openAi("The input (210000 tokens) is longer than the model's context length (131072 tokens)."),
+      131_072,
+    ],
+    [
+      "Perplexity",
+      400,
+      { error: { message: "Input exceeds the maximum of 127,072 tokens", type: "bad_request", code: 400 } },
+      127_072,
+    ],
+    [
+      "Cerebras",
+      400,
+      {
+        message:
+          "Please reduce the length of the messages or completion. Current length is 9000 while limit is 8192",
+        code: "context_length_exceeded",
+      },
+      8192,
+    ],
+    [
+      "LM Studio",
+      400,
+      {
+        error:
+          "The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 9000>= n_ctx: 4096)",
+      },
+      4096,
+    ],
+    ["Ollama", 400, { error: "prompt too long; exceeded max context length by 4 tokens" }],
+    [
+      "OpenAI, more than a minute's tokens",
+      429,
+      openAi(
+        "Request too large for m in organization o on tokens per min (TPM): Limit 30000, Requested 41000.",
+        "rate_limit_exceeded",
+        "tokens",
+      ),
+      30_000,
+    ],
+    [
+      "a gateway in front of OpenAI",
+      500,
+      { error: { message: '{"error":{"message":"too much","code":"context_length_exceeded"}}' } },
+    ],
+  ] as readonly Row[]
+).map(recorded);
+
+describe("P5 a request that is too long for the model, said by", () => {
+  it.each(TOO_LONG)("$title", async ({ status, body, contextWindow }) => {
+    const failure = await failureOf(refusal(status, body));
+    expect(failure).toMatchObject({ type: "context_length", status });
+    expect(failure.contextWindow).toBe(contextWindow);
+    expect(failure.isPassing).toBeUndefined();
+  });
+
+  it.each([
+    "image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes",
+    "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens",
+    "tools: 130 items, more than the maximum of 128",
+    "temperature is too large",
+  ])("but not by %s", async (message) => {
+    expect((await failureOf(refusal(400, openAi(message)))).type).toBe("bad_request");
+  });
+});
+
+describe("what is told of a failure", () => {
+  it("shows what the service behind the service said", async () => {
+    const raws = [JSON.stringify({ error: { message: "bridge is out" } }), "bridge is out"];
+    for (const raw of raws) {
+      const error = { message: "Provider returned error", code: 400, metadata: { raw, provider_name: "X" } };
+      expect((await failureOf(refusal(400, { error }))).message).toContain(
+        "Provider returned error: bridge is out",
+      );
+    }
+  });
+
+  it("takes a message that begins with <400> for no web page", async () => {
+    const said = "<400> InternalError.Algo.InvalidParameter: the parameter is wrong";
+    expect((await failureOf(refusal(400, openAi(said)))).message).toContain(said);
+    expect((await failureOf(refusal(400, said))).message).toContain(said);
+  });
+
+  it.each(["tool_use_failed", "output_parse_failed"])("P15 a %s may go better next time", async (code) => {
+    const error = {
+      message: "Failed to call a function.",
+      type: "invalid_request_error",
+      code,
+      status_code: 400,
+    };
+    const refused = await failureOf(refusal(400, { error }));
+    const streamed = await failureOf(raw(`event: error\n${sse({ error })}`));
+    const late = await failureOf(raw(sse(delta({ reasoning_content: "hm" }), { error })));
+    for (const failure of [refused, streamed, late]) {
+      expect(failure).toMatchObject({ type: "bad_reply", isPassing: true });
+    }
+  });
+});

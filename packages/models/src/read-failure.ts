@@ -1,0 +1,225 @@
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { type TooLong, tooLongIn } from "./context-length.ts";
+
+/** What a service that does not do what it was asked means by it. */
+export type FailureKind =
+  /** Too many requests or tokens in a short time. */
+  | "limit"
+  /** No money, or nothing left of the plan or the day. */
+  | "quota"
+  | "context"
+  /** The model wrote a call that the service could not read. */
+  | "malformed_call"
+  | "key"
+  /** The key is fine; a region, a verification, an API that is switched off stands in the way. */
+  | "permission"
+  | "model"
+  | "no_tools"
+  | "protocol"
+  /** The request is wrong, and stays so. */
+  | "request"
+  /** On the side of the service, and likely to pass. */
+  | "server"
+  /** On the side of the service, and the same next time: a chat template, a lack of memory. */
+  | "unfit_server";
+
+export interface ReadFailure {
+  readonly kind: FailureKind;
+  readonly isPassing: boolean;
+  readonly tooLong?: TooLong;
+}
+
+interface Told {
+  readonly status: number;
+  /** The service's answer, whole: text, or what was read of it. */
+  readonly answer: unknown;
+  /** It said how long to wait. */
+  readonly hasHint: boolean;
+  /** What `x-should-retry` says. */
+  readonly shouldRetry?: boolean | undefined;
+}
+
+/** What is closed within each kind by name: codes, types, reasons, whoever calls them so. */
+const CODES: readonly (readonly [FailureKind, RegExp])[] = [
+  ["malformed_call", /^(?:tool_use_failed|output_parse_failed)$/],
+  ["context", /^(?:(?:model_)?context_(?:length|window)_exceeded|exceed_context_size_error|1261)$/],
+  ["protocol", /^unsupported_api_for_model$/],
+  [
+    "quota",
+    /insufficient_(?:quota|balance|credits?|funds)|^billing_|exceeded_current_quota|credit_balance|^Arrearage$|FreeTierOnly$|payment_required|PerDay|^(?:1113|1304|1308|1309|1310)$/i,
+  ],
+  [
+    "permission",
+    /unsupported_country|permission_(?:denied|error)|^(?:SERVICE_DISABLED|API_KEY_\w+_BLOCKED|CONSUMER_SUSPENDED|FAILED_PRECONDITION|BILLING_DISABLED)$|_(?:terms_required|permission_blocked)|account_(?:deactivated|suspended)|AccessDenied/i,
+  ],
+  [
+    "key",
+    /invalid_api_key|^(?:authentication_error|API_KEY_INVALID|InvalidApiKey|UNAUTHENTICATED|100[0-4])$/,
+  ],
+  [
+    "model",
+    /^(?:model_(?:not_found|not_available|decommissioned)|invalid_model|ModelNotFound|1211)$|not_found/i,
+  ],
+  ["limit", /rate_?limit|too_many_requests|^RESOURCE_EXHAUSTED$|^Throttling|slow_down/i],
+  ["server", /overloaded|^(?:server_error|api_error|internal_error|UNAVAILABLE|INTERNAL)$|capacity_exceeded/],
+  ["request", /^(?:invalid_?(?:request|argument|parameter)|bad_?request|context_?length)/i],
+];
+/** Names that services use for nearly everything: words say more. */
+const VAGUE: ReadonlySet<FailureKind | undefined> = new Set([undefined, "server", "request"]);
+
+const NOT = "(?:not |n't |un|dis)(?:be )?(?:currently )?(?:support|enabl|allow|availab|accept|implement)";
+const TOOLS = "(?:tools?|functions?)(?:[ _-](?:use|usage|call(?:s|ing)?|choice|param))?";
+
+/** What a service says in words; a code beats them. */
+const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
+  ["malformed_call", /failed to call a function|tool call validation failed|failed_generation/i],
+  [
+    "protocol",
+    /only (?:supported|available) (?:in|with|via|through|on) (?:the )?\/?(?:v1\/)?responses|use (?:the )?\/?(?:v1\/)?responses\b|not (?:a chat model|accessible via the \/?(?:v1\/)?chat)|not supported (?:in|with) the \/?(?:v1\/)?chat\/completions/i,
+  ],
+  [
+    "no_tools",
+    new RegExp(
+      `\\b${TOOLS}\\b["'\`]?[^.\\n'"\`:]{0,40}${NOT}|${NOT}\\w*[^.\\n]{0,40}\\b${TOOLS}\\b(?! ['"\`])|no endpoints found that support tool|requires? --(?:enable-auto-tool-choice|jinja)`,
+      "i",
+    ),
+  ],
+  [
+    "permission",
+    /(?:country|region|location|territory)\b[^.\n]{0,40}(?:not |un)(?:supported|available|allowed)|not (?:available|supported) in your (?:country|region|location)|must be verified|verify (?:your )?(?:organi[sz]ation|account|identity)|has not been used in project|(?:is|API) disabled|terms acceptance|data policy|(?:account|project|organi[sz]ation|team)\b[^.\n]{0,30}(?:suspended|deactivated|blocked)/i,
+  ],
+  [
+    "quota",
+    /insufficient (?:\w+ )?(?:balance|credit|fund|quota)|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please recharge|余额不足|key limit exceeded|requires more credits|can only afford|past due/i,
+  ],
+  [
+    "key",
+    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ )?(?:api.?key|token|credential)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|not found|not provided)|user not found|reported as leaked/i,
+  ],
+  [
+    "unfit_server",
+    /jinja|(?:chat|prompt).?template|template (?:error|exception)|out of memory|(?:more|insufficient|not enough) (?:system |gpu |video )?memory|failed to allocate/i,
+  ],
+  [
+    "model",
+    /\bmodel\b[^.\n]{0,80}(?:not (?:found|exist|valid|available)|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|not found the) model|not a valid model|模型不存在/i,
+  ],
+];
+/** Only where nobody says when it will be over. */
+const SPENT = /per[-_ ]?day|daily|per[-_ ]?month|monthly|\b[RT]PD\b/i;
+/** The request alone is more than may be sent in a minute. */
+const OVER_A_LIMIT =
+  /request too large|(?:requested|input) tokens?[^.\n]{0,40}exceeds?[^.\n]{0,40}\bper.min/i;
+
+/** The one place that reads what a failure is: by codes and types first, then by words, then by the status. */
+export function readFailure(told: Told): ReadFailure {
+  const { status, hasHint, shouldRetry } = told;
+  const { codes, words } = saidIn(told.answer);
+  const named = kindIn(CODES, codes);
+  const tooLong = tooLongOf(told, named, words);
+  if (tooLong) return { kind: "context", isPassing: false, tooLong };
+  const kind = named === "quota" ? "quota" : kindOf(status, named, { words, hasHint });
+  const passes = PASSING.has(kind) && (kind !== "server" || isPassingStatus(status));
+  const isFinal = kind === "quota" || kind === "malformed_call";
+  return { kind, isPassing: isFinal ? passes : (shouldRetry ?? passes) };
+}
+
+const PASSING: ReadonlySet<FailureKind> = new Set(["limit", "malformed_call", "server"]);
+
+function kindOf(
+  status: number,
+  named: FailureKind | undefined,
+  { words, hasHint }: { readonly words: string; readonly hasHint: boolean },
+): FailureKind {
+  const said = kindIn(WORDS, [words]);
+  const beats = said !== undefined && (VAGUE.has(named) || BETTER_KNOWN[said]?.includes(named ?? "server"));
+  if (beats && fits(said, status, hasHint)) return said;
+  if (status === 402) return "quota";
+  if (status === 429 || named === "limit") return !hasHint && SPENT.test(words) ? "quota" : "limit";
+  if (named !== undefined && fits(named, status, hasHint)) return named;
+  return kindOfStatus(status);
+}
+
+/** Where what is said is truer than the name that it comes under. */
+const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
+  protocol: ["model"],
+  no_tools: ["model"],
+  permission: ["model", "key", "permission"],
+  quota: ["permission"],
+  key: ["permission"],
+};
+
+/** Whether a service that answers with this status can mean that. */
+function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
+  // A limit that will be over names the page on billing as well.
+  if (kind === "quota") return !hasHint || status !== 429;
+  if (kind === "key" || kind === "model" || kind === "permission") return status < 429;
+  if (kind === "unfit_server") return status !== 429 && status !== 401 && status !== 403;
+  if (kind === "no_tools" || kind === "protocol") return status !== 429 && status !== 401;
+  // A service may call all of its refusals by one name.
+  if (kind === "server") return status >= 500 || status === 0;
+  if (kind === "request")
+    return status === 0 || (![401, 403, 404].includes(status) && !isPassingStatus(status));
+  return true;
+}
+
+function kindOfStatus(status: number): FailureKind {
+  if (status === 401) return "key";
+  if (status === 403) return "key";
+  if (status === 404 || status === 405) return "model";
+  return isPassingStatus(status) || status >= 500 ? "server" : "request";
+}
+
+function isPassingStatus(status: number): boolean {
+  if (status === 0 || status === 408 || status === 409 || status === 425 || status === 498) return true;
+  return status >= 500 && status !== 501 && status !== 505;
+}
+
+function tooLongOf({ status, answer }: Told, named: FailureKind | undefined, words: string) {
+  const whole = typeof answer === "string" ? answer : `${JSON.stringify(answer)} ${words}`;
+  if (named === "context") return tooLongIn(400, `${whole} context_length_exceeded`);
+  if (OVER_A_LIMIT.test(words) && (status === 429 || status === 413)) {
+    const limit = Number(/\blimit:? (\d+)/i.exec(words)?.[1]);
+    return limit > 0 ? { contextWindow: limit } : {};
+  }
+  return VAGUE.has(named) ? tooLongIn(status || 400, whole) : undefined;
+}
+
+function kindIn(
+  table: readonly (readonly [FailureKind, RegExp])[],
+  texts: readonly string[],
+): FailureKind | undefined {
+  return table.find(([, pattern]) => texts.some((text) => pattern.test(text)))?.[0];
+}
+
+const CODE_KEYS: ReadonlySet<string> = new Set([
+  "code",
+  "type",
+  "status",
+  "reason",
+  "quotaId",
+  "error",
+  "error_code",
+  "errorCode",
+  "error_type",
+]);
+const MOST_NODES = 500;
+
+/** The short names and the sentences in an answer, however deep, also those of a service behind the service. */
+function saidIn(answer: unknown): { readonly codes: readonly string[]; readonly words: string } {
+  const codes: string[] = [];
+  const words: string[] = [];
+  const open: (readonly [string, unknown])[] = [["", answer]];
+  for (let seen = 0; open.length > 0 && seen < MOST_NODES; seen += 1) {
+    const [key, value] = open.shift() ?? ["", undefined];
+    const inner = typeof value === "string" && /^\s*[[{]/.test(value) ? parseJson(value) : value;
+    if (Array.isArray(inner)) open.push(...inner.map((item) => [key, item] as const));
+    else if (isRecord(inner)) open.push(...Object.entries(inner));
+    else if (typeof inner === "string" || typeof inner === "number") {
+      const text = String(inner);
+      if (CODE_KEYS.has(key) && /^[\w.-]{1,80}$/.test(text)) codes.push(text);
+      else words.push(text);
+    }
+  }
+  return { codes, words: words.join("\n") };
+}

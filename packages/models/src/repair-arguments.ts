@@ -1,0 +1,142 @@
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+
+/** So many tries are enough for what a slip has spoilt. */
+const MOST_STEPS = 20_000;
+const LONGEST_TEXT = 200_000;
+
+type Reading = readonly [value: unknown, end: number];
+
+/**
+ * The one object that a text can mean which is nearly JSON: in a fence, with a comma too many, in single
+ * quotes or with a line break in a string. Undefined when it can mean several that fit, or none.
+ */
+export function repairedArguments(
+  text: string,
+  fits: (value: JsonRecord) => boolean,
+): JsonRecord | undefined {
+  if (text.length > LONGEST_TEXT) return undefined;
+  const body = /^\s*(?:```|~~~)[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n\s*(?:```|~~~)\s*$/.exec(text)?.[1] ?? text;
+  const found = new Map<string, JsonRecord>();
+  try {
+    const reader = new LenientReader(body);
+    for (const [value, end] of reader.value(0)) {
+      if (!isRecord(value) || reader.afterBlanks(end) < body.length || !fits(value)) continue;
+      found.set(JSON.stringify(value), value);
+      if (found.size > 1) return undefined;
+    }
+  } catch {
+    return undefined;
+  }
+  return [...found.values()][0];
+}
+
+/** Reads a value in every way that it can be read. Throws when that are too many. */
+class LenientReader {
+  readonly #text: string;
+  #steps = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  afterBlanks(at: number): number {
+    let end = at;
+    while (/\s/.test(this.#text[end] ?? "")) end += 1;
+    return end;
+  }
+
+  *value(from: number): Generator<Reading> {
+    this.#count();
+    const at = this.afterBlanks(from);
+    const first = this.#text[at];
+    if (first === "{") yield* this.#members(at + 1, {});
+    else if (first === "[") yield* this.#items(at + 1, []);
+    else if (first === '"' || first === "'") yield* this.#string(at);
+    else yield* this.#word(at);
+  }
+
+  /** `made` is not shared: each reading goes on with a copy. */
+  *#members(from: number, made: JsonRecord): Generator<Reading> {
+    this.#count();
+    const at = this.afterBlanks(from);
+    if (this.#text[at] === "}") yield [made, at + 1];
+    for (const [key, afterKey] of this.#key(at)) {
+      const colon = this.afterBlanks(afterKey);
+      if (typeof key !== "string" || this.#text[colon] !== ":" || Object.hasOwn(made, key)) continue;
+      for (const [value, end] of this.value(colon + 1)) {
+        const next = this.afterBlanks(end);
+        const grown = Object.fromEntries([...Object.entries(made), [key, value]]);
+        if (this.#text[next] === "}") yield [grown, next + 1];
+        else if (this.#text[next] === ",") yield* this.#members(next + 1, grown);
+      }
+    }
+  }
+
+  *#items(from: number, made: readonly unknown[]): Generator<Reading> {
+    this.#count();
+    const at = this.afterBlanks(from);
+    if (this.#text[at] === "]") {
+      yield [made, at + 1];
+      return;
+    }
+    for (const [value, end] of this.value(at)) {
+      const next = this.afterBlanks(end);
+      if (this.#text[next] === "]") yield [[...made, value], next + 1];
+      else if (this.#text[next] === ",") yield* this.#items(next + 1, [...made, value]);
+    }
+  }
+
+  *#key(at: number): Generator<Reading> {
+    const quote = this.#text[at];
+    if (quote === '"' || quote === "'") yield* this.#string(at);
+    const [name] = /^[A-Za-z_$][\w$]*/.exec(this.#text.slice(at, at + 200)) ?? [];
+    if (name !== undefined) yield [name, at + name.length];
+  }
+
+  /** In single quotes an apostrophe may be the end or a letter, so both are tried. */
+  *#string(at: number): Generator<Reading> {
+    const quote = this.#text[at];
+    for (let end = at + 1; end < this.#text.length; end += 1) {
+      this.#count();
+      if (this.#text[end] === "\\") end += 1;
+      else if (this.#text[end] === quote) {
+        const value = stringOf(this.#text.slice(at + 1, end));
+        if (value !== undefined) yield [value, end + 1];
+        if (quote === '"') return;
+      }
+    }
+  }
+
+  *#word(at: number): Generator<Reading> {
+    const [word = ""] =
+      /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[A-Za-z]+)/.exec(this.#text.slice(at, at + 100)) ?? [];
+    const known = WORDS.get(word);
+    if (known !== undefined) yield [known.value, at + word.length];
+    else if (/^[-\d]/.test(word)) yield [Number(word), at + word.length];
+  }
+
+  #count(): void {
+    this.#steps += 1;
+    if (this.#steps > MOST_STEPS + this.#text.length) throw new Error("too many readings");
+  }
+}
+
+const WORDS: ReadonlyMap<string, { readonly value: unknown }> = new Map(
+  Object.entries({ true: true, false: false, null: null, True: true, False: false, None: null }).map(
+    ([word, value]) => [word, { value }] as const,
+  ),
+);
+
+/** What stands between the quotes, with JSON's escapes; line breaks stand for themselves. */
+function stringOf(inner: string): string | undefined {
+  const escaped = inner
+    .replace(/\\'/g, "'")
+    .replace(/(\\[\s\S])|"/g, (match, kept: string | undefined) => kept ?? `\\${match}`)
+    .replace(/\p{Cc}/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  try {
+    const value: unknown = JSON.parse(`"${escaped}"`);
+    return typeof value === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

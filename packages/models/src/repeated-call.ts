@@ -1,0 +1,51 @@
+import type { ModelRequest } from "@burin/contract/chat-model";
+import type { WrittenCall } from "./text-call-forms.ts";
+
+/** Between the name of a tool and the last of its values, beside the values themselves. */
+const MOST_BETWEEN = 60;
+/** Values shorter than this stand anywhere. */
+const LEAST_LETTERS = 6;
+
+/**
+ * Whether a call that a model has written stands in what it was told: then it may only repeat a file that it
+ * has read, and whoever wrote that would run the call. Only letters are compared, so that line numbers,
+ * escapes and other brackets make no difference; the same name and values in another form count as well.
+ */
+export function isToldAlready(
+  call: WrittenCall,
+  written: string,
+  { system, history }: ModelRequest,
+): boolean {
+  const text = lettersOf(written);
+  const name = lettersOf(call.name);
+  const values = Object.values(call.args).map((value) =>
+    lettersOf(typeof value === "string" ? value : JSON.stringify(value)),
+  );
+  const stands = (told: string): boolean => {
+    const letters = lettersOf(told);
+    return letters.includes(text) || standInOrder(letters, name, values);
+  };
+  if (stands(system)) return true;
+  return history.some(
+    ({ role, parts }) =>
+      role === "user" &&
+      parts.some(({ text: words = "", functionResponse }) =>
+        stands(functionResponse ? JSON.stringify(functionResponse.response ?? "") : words),
+      ),
+  );
+}
+
+function standInOrder(letters: string, name: string, values: readonly string[]): boolean {
+  const length = values.join("").length;
+  if (length < LEAST_LETTERS) return false;
+  for (let at = letters.indexOf(name); at !== -1; at = letters.indexOf(name, at + 1)) {
+    const behind = letters.slice(at + name.length, at + name.length + length + MOST_BETWEEN);
+    if (values.every((value) => behind.includes(value))) return true;
+  }
+  return false;
+}
+
+/** Escapes as JSON writes them hold letters of their own, so they go first. */
+function lettersOf(text: string): string {
+  return text.replace(/\\+(?:u[0-9a-f]{4}|[nrtbf])/gi, "").replace(/[^\p{L}]+/gu, "");
+}

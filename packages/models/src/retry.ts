@@ -1,0 +1,92 @@
+import { wait } from "@burin/contract/async/wait";
+import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
+
+export interface RetryOptions {
+  /** How often the same request is sent at most. */
+  readonly mostAttempts?: number;
+  /** The pause behind the first attempt; each further one is twice as long, up to half a minute. */
+  readonly firstDelayMs?: number;
+}
+
+const MOST_ATTEMPTS = 6;
+/** Where nothing answers at all, a person who mistyped the address should not wait long to hear it. */
+const MOST_FRUITLESS_ATTEMPTS = 3;
+const NOTHING_SAID: ModelFailure = {
+  type: "empty_reply",
+  message: "The model ended its reply without a word and without a call.",
+  isPassing: true,
+};
+const FIRST_DELAY_MS = 1000;
+const MOST_DELAY_MS = 30_000;
+
+/**
+ * The same model, asked again after failures that pass: overload, lost connections, empty replies. Never once
+ * a word or a call of the reply was given out, so nothing is said or done twice. An abort ends the waiting.
+ */
+export function retrying(model: ChatModel, options: RetryOptions = {}): ChatModel {
+  return { name: model.name, stream: (request, signal) => attempts({ model, options, request }, signal) };
+}
+
+interface Task {
+  readonly model: ChatModel;
+  readonly options: RetryOptions;
+  readonly request: ModelRequest;
+}
+
+async function* attempts(
+  { model, options, request }: Task,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    let isGiven = false;
+    let failure: ModelFailure | undefined;
+    for await (const event of model.stream(request, signal)) {
+      isGiven ||= event.type === "text" || event.type === "function_call";
+      failure = failureIn(event, request, isGiven);
+      if (!failure) yield event;
+      if (event.type === "end") break;
+    }
+    if (!failure) return;
+    const { MOST_ASKED_DELAY_MS, noticeOf, toldWith } = await import("./retry-notice.ts");
+    const { retryAfterMs = 0 } = failure;
+    const isTooLate = retryAfterMs > MOST_ASKED_DELAY_MS;
+    const delay = isGiven || isTooLate ? undefined : delayBefore(attempt, failure, options);
+    if (delay === undefined) {
+      yield { type: "end", reason: "error", error: toldWith(failure, attempt) };
+      return;
+    }
+    yield {
+      type: "notice",
+      message: noticeOf(failure, attempt, { delay, most: mostAttempts(failure, options) }),
+      restart: true,
+    };
+    await wait(delay, signal);
+    if (signal.aborted) {
+      yield { type: "end", reason: "cancelled" };
+      return;
+    }
+  }
+}
+
+/** A proper end with nothing said is an answer to what tools brought, and none to what a person said. */
+function failureIn(event: ModelEvent, { history }: ModelRequest, isGiven: boolean): ModelFailure | undefined {
+  if (event.type !== "end") return undefined;
+  if (event.reason === "error") return event.error;
+  if (event.reason !== "stop" || isGiven) return undefined;
+  return history.at(-1)?.parts.some((part) => part.functionResponse) ? undefined : NOTHING_SAID;
+}
+
+function mostAttempts({ type }: ModelFailure, { mostAttempts: most = MOST_ATTEMPTS }: RetryOptions): number {
+  const few = type === "unreachable" || type === NOTHING_SAID.type;
+  return few ? Math.min(most, MOST_FRUITLESS_ATTEMPTS) : most;
+}
+
+/** Undefined when there is no further attempt. */
+function delayBefore(attempt: number, failure: ModelFailure, options: RetryOptions): number | undefined {
+  const { isPassing, retryAfterMs } = failure;
+  if (!isPassing || attempt >= mostAttempts(failure, options)) return undefined;
+  const { firstDelayMs = FIRST_DELAY_MS } = options;
+  const backoff = Math.min(firstDelayMs * 2 ** (attempt - 1), MOST_DELAY_MS);
+  // Many clients that were turned away at once should not come back at once.
+  return retryAfterMs ?? backoff * (0.5 + Math.random() / 2);
+}

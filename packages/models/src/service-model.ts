@@ -1,0 +1,250 @@
+import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { Part } from "@burin/contract/messages/parts";
+import type { CallsInText } from "@burin/contract/settings/settings";
+import { BodyBytes } from "./body-bytes.ts";
+import type { SchemaDialect } from "./clean-schema.ts";
+import { exchange } from "./exchange.ts";
+import { Lessons } from "./lessons.ts";
+import { isPlain, type PreparedRequest, prepareRequest } from "./prepare-request.ts";
+import type { Outcome } from "./read-answer.ts";
+import type { ReplyReader } from "./reply-reader.ts";
+import { shownUrl } from "./shown-url.ts";
+
+/** A model at a service, whatever protocol that speaks. */
+export interface ServiceOptions {
+  /** The model, as the service names it. */
+  readonly name: string;
+  /** The address before the part that the protocol lays down; it usually ends in a version, as in `/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  /** The longest silence of the service that is waited for. */
+  readonly silenceMs?: number;
+  /** Whether calls that the model writes into its text are run. */
+  readonly callsInText?: CallsInText;
+}
+
+/** What one protocol lays down. */
+export interface Protocol {
+  readonly dialect: SchemaDialect;
+  /** The path of a request, from the path of the base URL without slashes at its end. */
+  path(basePath: string, model: string): string;
+  query?: string;
+  headers(apiKey: string): Readonly<Record<string, string>>;
+  /** In pieces; a longer conversation gives those of the shorter one first, where the protocol allows it. */
+  body(model: string, request: PreparedRequest, quirks: ReadonlySet<string>): readonly string[];
+  /** `isWriter`: calls in the text count. Asked for when the request is on its way; what reads replies is loaded only then. */
+  reply(request: PreparedRequest, takenIds: ReadonlySet<string>, isWriter: boolean): Promise<ReplyReader>;
+  /** What a refusal teaches of the service's habits; asked for when there is one. */
+  quirks(): Promise<(refusal: string, quirks: ReadonlySet<string>) => string | undefined>;
+}
+
+declare const BURIN_VERSION: string | undefined;
+/** The build puts it in; code that runs from its sources has none. */
+const VERSION = typeof BURIN_VERSION === "string" ? BURIN_VERSION : "0.0.0";
+/** Local servers may think over a long prompt for minutes before the first byte. */
+const DEFAULT_SILENCE_MS = 600_000;
+/** A service that refuses one thing after the other is not asked for ever. */
+const MOST_LESSONS = 8;
+
+/** The model of a service. Nothing is opened before `stream` is read. */
+export function serviceModel(protocol: Protocol, options: ServiceOptions): ChatModel {
+  const service: Service = { protocol, options, lessons: new Lessons(), bytes: new BodyBytes() };
+  return { name: options.name, stream: (request, signal) => streamReply(service, request, signal) };
+}
+
+interface Service {
+  readonly protocol: Protocol;
+  readonly options: ServiceOptions;
+  readonly lessons: Lessons;
+  readonly bytes: BodyBytes;
+}
+
+async function* streamReply(
+  service: Service,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  const endpoint = endpointOf(service);
+  if ("type" in endpoint) {
+    yield ended(endpoint, service.options);
+    return;
+  }
+  const connection = new AbortController();
+  const abort = (): void => connection.abort();
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    for await (const event of learningReply({ service, endpoint, connection }, request)) {
+      if (signal.aborted) break;
+      yield event.type === "end" && event.reason === "error" ? ended(event.error, service.options) : event;
+      if (event.type === "end") return;
+    }
+    yield { type: "end", reason: "cancelled" };
+  } catch (error) {
+    if (signal.aborted) yield { type: "end", reason: "cancelled" };
+    else {
+      const { connectionFailure } = await import("./service-failure.ts");
+      yield ended(connectionFailure(error, endpoint.url), service.options);
+    }
+  } finally {
+    signal.removeEventListener("abort", abort);
+    connection.abort();
+  }
+}
+
+/** What a local server is given for a key may be a word that stands in any message. */
+const SHORTEST_KEY = 8;
+
+/** Services like to quote the key they refuse; it must not reach a screen or a log. */
+function ended(failure: ModelFailure, { apiKey = "" }: ServiceOptions): ModelEvent {
+  const key = apiKey.trim();
+  const message =
+    key.length >= SHORTEST_KEY ? failure.message.replaceAll(key, "[the API key]") : failure.message;
+  return { type: "end", reason: "error", error: { ...failure, message } };
+}
+
+interface Endpoint {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly hasKey: boolean;
+}
+
+function endpointOf({ protocol, options }: Service): Endpoint | ModelFailure {
+  const baseUrl = options.baseUrl.trim();
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") {
+    const message = `The base URL "${baseUrl}" is no address: write it as http://host:port/v1 or https://host/v1.`;
+    return { type: "bad_request", message };
+  }
+  if (url.username !== "" || url.password !== "") {
+    const message = `The base URL of ${shownUrl(url)} holds a user name or password: set an API key instead.`;
+    return { type: "bad_request", message };
+  }
+  url.pathname = protocol.path(url.pathname.replace(/\/+$/, ""), options.name);
+  url.hash = "";
+  if (protocol.query) url.search = protocol.query;
+  const key = options.apiKey?.trim() ?? "";
+  if (/[^\x21-\x7e]/.test(key)) {
+    const message = "The API key holds a blank, a line break or a letter that no key has: set it again.";
+    return { type: "unauthorized", message };
+  }
+  const headers = {
+    "content-type": "application/json",
+    accept: "text/event-stream, application/json",
+    "user-agent": `burin/${VERSION}`,
+    ...protocol.headers(key),
+  };
+  return { url, headers, hasKey: key !== "" };
+}
+
+interface Asking {
+  readonly service: Service;
+  readonly endpoint: Endpoint;
+  readonly connection: AbortController;
+}
+
+/** Asks again, at once, without what the service has just refused, as long as nothing else was given out. */
+async function* learningReply(
+  asking: Asking,
+  request: ModelRequest,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  const { lessons, protocol } = asking.service;
+  const written = await schemaWriter(protocol, request);
+  for (let learned = 0; ; learned += 1) {
+    const prepared = prepareRequest(request, lessons, written);
+    let isSilent = true;
+    const events = requestOnce(asking, prepared);
+    let next = await events.next();
+    for (; !next.done; next = await events.next()) {
+      isSilent = false;
+      yield next.value;
+    }
+    const outcome = next.value;
+    if (outcome.end.reason !== "error") lessons.noteTaken(prepared.history);
+    const mayLearn = isSilent && learned < MOST_LESSONS;
+    const lesson = mayLearn ? await lessonOf(asking, prepared, outcome) : undefined;
+    if (lesson === undefined) {
+      yield outcome.end;
+      return;
+    }
+    if (lesson.message !== "") yield { type: "notice", message: lesson.message };
+  }
+}
+
+/** The tools of our own have schemas that need no change for most services. */
+async function schemaWriter(
+  { dialect }: Protocol,
+  { tools }: ModelRequest,
+): Promise<(schema: JsonSchema) => JsonSchema> {
+  if (dialect === "full" && tools.every(({ parameters }) => isPlain(parameters))) return (schema) => schema;
+  const { toolSchema } = await import("./tool-schema.ts");
+  return (schema) => toolSchema(schema, dialect);
+}
+
+async function* requestOnce(
+  { service, endpoint, connection }: Asking,
+  prepared: PreparedRequest,
+): AsyncGenerator<ModelEvent, Outcome, undefined> {
+  const { protocol, options, lessons, bytes } = service;
+  const open = {
+    ...endpoint,
+    model: options.name,
+    body: bytes.of(prepared.conversation, protocol.body(options.name, prepared, lessons.quirks)),
+    silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
+    connection,
+  };
+  const isWriter = mayWriteCalls(service, prepared);
+  const events = exchange(open, () => protocol.reply(prepared, callIds(prepared), isWriter));
+  let next = await events.next();
+  for (; !next.done; next = await events.next()) {
+    const event = next.value;
+    if (event.type !== "function_call") yield event;
+    else {
+      lessons.makesCalls ||= !isWritten(event.call.id);
+      const { ownCall } = await import("./own-call.ts");
+      yield { type: "function_call", call: ownCall(event.call, prepared) };
+    }
+  }
+  return next.value;
+}
+
+/** Whether calls in the text of the model count: by default where it has never made one in the proper way. */
+function mayWriteCalls({ options, lessons }: Service, { history }: ModelRequest): boolean {
+  const { callsInText = "auto" } = options;
+  if (callsInText !== "auto") return callsInText === "on";
+  const isMade = ({ functionCall }: Part): boolean =>
+    functionCall !== undefined && !isWritten(functionCall.id);
+  return !lessons.makesCalls && !history.some(({ parts }) => parts.some(isMade));
+}
+
+/** The ids of calls that were found in text begin so; see `freshCallId`. */
+function isWritten(id = ""): boolean {
+  return /^text\d{5,}$/.test(id);
+}
+
+/** What the refusal teaches, and what the person should know of it; undefined when it teaches nothing. */
+async function lessonOf(
+  { service }: Asking,
+  sent: PreparedRequest,
+  { end, refusal }: Outcome,
+): Promise<{ readonly message: string } | undefined> {
+  if (end.reason !== "error") return undefined;
+  const { lessons, protocol, options } = service;
+  const [{ learn }, { withoutKeywords }, quirkIn] = await Promise.all([
+    import("./learn.ts"),
+    import("./schema-keywords.ts"),
+    protocol.quirks(),
+  ]);
+  lessons.strip = withoutKeywords;
+  return learn({ lessons, sent, model: options.name, quirkIn }, end.error, refusal);
+}
+
+/** Plain loops, here as in all that is done with each part of a history: it may hold thousands of turns. */
+function callIds({ history }: ModelRequest): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { parts } of history) {
+    for (const { functionCall } of parts) if (functionCall?.id !== undefined) ids.add(functionCall.id);
+  }
+  return ids;
+}

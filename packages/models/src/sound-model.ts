@@ -1,0 +1,103 @@
+import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
+import { isPlainJson } from "@burin/contract/messages/plain-json";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
+import { messageOf } from "@burin/contract/text/error-message";
+
+/** A model that does not heed the abort is left behind after this. */
+const GRACE_MS = 1000;
+
+/** The reply as its contract describes it, whoever wrote the model: it never throws, and ends with one `end`. */
+export async function* soundEvents(
+  model: ChatModel,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent, void, undefined> {
+  let iterator: AsyncIterator<ModelEvent> | null = null;
+  try {
+    iterator = model.stream(request, signal)[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await orLeft(iterator.next(), signal);
+      if (next === LEFT) return yield { type: "end", reason: "cancelled" };
+      if (next.done) return yield failed("The model's reply ended without an end.");
+      const event = next.value;
+      const fault = faultOf(event);
+      if (fault !== null) return yield failed(`The model's reply cannot be used: ${fault}.`);
+      yield event;
+      if (event.type === "end") return;
+    }
+  } catch (error) {
+    if (signal.aborted) yield { type: "end", reason: "cancelled" };
+    else yield failed(`The model failed: ${messageOf(error)}`);
+  } finally {
+    void leave(iterator);
+  }
+}
+
+async function leave(iterator: AsyncIterator<ModelEvent> | null): Promise<void> {
+  try {
+    await iterator?.return?.();
+  } catch {
+    // Nobody wants anything more of it.
+  }
+}
+
+const LEFT = Symbol("left behind");
+
+async function orLeft<T>(work: Promise<T>, signal: AbortSignal): Promise<T | typeof LEFT> {
+  let timer: NodeJS.Timeout | undefined;
+  let leaving = (): void => {};
+  const left = new Promise<typeof LEFT>((resolve) => {
+    leaving = () => {
+      timer = setTimeout(resolve, GRACE_MS, LEFT);
+    };
+    signal.addEventListener("abort", leaving, { once: true });
+    if (signal.aborted) leaving();
+  });
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", leaving);
+  }
+}
+
+function failed(message: string): ModelEvent {
+  return { type: "end", reason: "error", error: { type: "bad_reply", message } };
+}
+
+const ENDS = ["stop", "length", "cancelled", "error"];
+
+/** What no reader of the reply could use, in words. */
+function faultOf(event: unknown): string | null {
+  if (!isRecord(event)) return "an event of it is no object";
+  switch (event.type) {
+    case "text":
+    case "thought":
+      return typeof event.text === "string" ? null : `an event "${event.type}" has no text`;
+    case "notice":
+      return typeof event.message === "string" ? null : "a notice has no message";
+    case "function_call":
+      return isCall(event.call) ? null : "a call needs an id, a name, and args of plain JSON";
+    case "usage":
+      return isUsage(event.usage) ? null : "its usage holds no numbers";
+    case "end":
+      return isEnd(event) ? null : "its end gives no known reason";
+    default:
+      return `it holds an event of the unknown type ${JSON.stringify(String(event.type).slice(0, 50))}`;
+  }
+}
+
+function isCall(call: unknown): boolean {
+  if (!isRecord(call) || typeof call.id !== "string" || typeof call.name !== "string") return false;
+  return isRecord(call.args) && isPlainJson(call.args);
+}
+
+function isUsage(usage: unknown): boolean {
+  if (!isRecord(usage)) return false;
+  return [usage.inputTokens, usage.outputTokens, usage.cachedTokens].every(Number.isFinite);
+}
+
+function isEnd({ reason, error }: Readonly<Record<string, unknown>>): boolean {
+  if (reason !== "error") return ENDS.includes(String(reason));
+  return isRecord(error) && typeof error.type === "string" && typeof error.message === "string";
+}

@@ -1,0 +1,152 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import { httpRequest } from "@burin/machine/http/http-request";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readServerSentEvents } from "./sse.ts";
+
+/** Sends the pieces over a real socket, each as a chunk of its own, and gives what the reader makes of them. */
+async function readOver(pieces: readonly (string | Uint8Array)[]): Promise<string[]> {
+  return withServer(
+    async (response) => {
+      for (const piece of pieces) {
+        response.write(piece);
+        await pause(1);
+      }
+      response.end();
+    },
+    async (url) => {
+      const events: string[] = [];
+      for await (const data of readServerSentEvents(await bodyOf(url))) events.push(data);
+      return events;
+    },
+  );
+}
+
+async function withServer<T>(
+  answer: (response: ServerResponse) => Promise<void>,
+  use: (url: string) => Promise<T>,
+): Promise<T> {
+  const server = createServer((_request, response) => void answer(response));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  try {
+    return await use(`http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}/`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+async function bodyOf(
+  url: string,
+  signal = new AbortController().signal,
+): Promise<AsyncIterable<Uint8Array>> {
+  return (await httpRequest({ url: new URL(url), method: "GET", headers: {} }, signal)).body;
+}
+
+function streamOf(pieces: readonly Uint8Array[]): Parameters<typeof readServerSentEvents>[0] {
+  const list = [...pieces];
+  const stream = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = list.shift();
+      if (piece) controller.enqueue(piece);
+      else controller.close();
+    },
+  });
+  return stream as Parameters<typeof readServerSentEvents>[0];
+}
+
+describe("the reader of server-sent events", () => {
+  it("takes LF, CRLF and CR line ends, comments, other fields and data without a blank after the colon", async () => {
+    const body =
+      ": hello\r\n\r\ndata: one\r\n\r\nevent: x\nid: 7\nretry: 5\ndata:two\n\n: ping\n\ndata: three\r\rdata:four\n\n";
+    expect(await readOver([body])).toEqual(["one", "two", "three", "four"]);
+  });
+
+  it("joins several data lines of one event", async () => {
+    expect(await readOver(["data: a\ndata: b\n\n"])).toEqual(["a\nb"]);
+  });
+
+  it("P34 gives the last event of a body that ends without a blank line or without any line end", async () => {
+    expect(await readOver(["data: one\n\ndata: two"])).toEqual(["one", "two"]);
+    expect(await readOver(["data: one\n\ndata: two\n"])).toEqual(["one", "two"]);
+    expect(await readOver(["data: one\r\n\r\ndata: two\r"])).toEqual(["one", "two"]);
+  });
+
+  it("gives nothing for an empty body and for one of blanks and comments", async () => {
+    expect(await readOver([])).toEqual([]);
+    expect(await readOver(["\n\n", ": ping\n\n", "\r\n"])).toEqual([]);
+  });
+
+  it("gives the same events however the bytes are cut, inside characters and line ends too", async () => {
+    const text = '\ufeffdata: grüße 漢字 😀\r\n\r\n: ping\r\ndata:{"a":"\u00e9"}\n\ndata: ende';
+    const bytes = new TextEncoder().encode(text);
+    const cuts = fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(cuts, async (places) => {
+        const edges = [0, ...places.sort((a, b) => a - b), bytes.length];
+        const pieces = edges.slice(1).map((end, index) => bytes.subarray(edges[index], end));
+        const events: string[] = [];
+        for await (const data of readServerSentEvents(streamOf(pieces))) events.push(data);
+        expect(events).toEqual(["grüße 漢字 😀", '{"a":"é"}', "ende"]);
+      }),
+    );
+  });
+
+  it("reads an error that a server sends in a field of its own", async () => {
+    expect(await readOver(['error: {"message":"boom"}\n\n'])).toEqual(['{"error":{"message":"boom"}}']);
+  });
+
+  it("gives a body that is no event stream whole", async () => {
+    expect(await readOver(["\n {\n", '"a": 1\n\n}'])).toEqual(['\n {\n"a": 1\n\n}']);
+    expect(await readOver(["<!doctype html>\n\n<p>data: x</p>\n\n"])).toEqual([
+      "<!doctype html>\n\n<p>data: x</p>\n\n",
+    ]);
+  });
+
+  it("throws when the connection breaks, after the events that came", async () => {
+    await withServer(
+      async (response) => {
+        response.write("data: one\n\n");
+        await pause(20);
+        response.destroy();
+      },
+      async (url) => {
+        const body = await bodyOf(url);
+        const events: string[] = [];
+        const reading = async (): Promise<void> => {
+          for await (const data of readServerSentEvents(body)) events.push(data);
+        };
+        await expect(reading()).rejects.toThrow("aborted");
+        expect(events).toEqual(["one"]);
+      },
+    );
+  });
+
+  it.each(["abort", "leave"])("closes the connection on %s, also in the middle of a silence", async (way) => {
+    let closed: Promise<unknown> | undefined;
+    await withServer(
+      async (response) => {
+        closed = once(response, "close");
+        response.write("data: one\n\n");
+      },
+      async (url) => {
+        const controller = new AbortController();
+        const body = await bodyOf(url, controller.signal);
+        const reading = async (): Promise<void> => {
+          for await (const data of readServerSentEvents(body)) {
+            expect(data).toBe("one");
+            if (way === "leave") return;
+            setTimeout(() => controller.abort(), 10);
+          }
+        };
+        if (way === "abort") await expect(reading()).rejects.toThrow("abort");
+        else await reading();
+        await closed;
+      },
+    );
+  });
+});

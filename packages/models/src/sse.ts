@@ -1,0 +1,105 @@
+import { parseJson } from "@burin/contract/messages/untrusted-json";
+import { createParser, type ParseError } from "eventsource-parser";
+
+/** A server that never ends a line or an event must not fill the memory. */
+const MOST_BUFFERED_CHARACTERS = 64 * 1024 * 1024;
+
+/**
+ * The data of each server-sent event of a body, in order, also of a last event that no blank line closes. A
+ * body that is plainly something else (JSON or a web page, from a server that ignores `stream`) is given
+ * whole, as one string. Throws when the connection breaks or is aborted; leaving the loop early closes it.
+ */
+export async function* readServerSentEvents(
+  body: AsyncIterable<Uint8Array>,
+): AsyncGenerator<string, void, undefined> {
+  const splitter = new BodySplitter();
+  const decoder = new TextDecoder();
+  for await (const piece of body) {
+    splitter.add(decoder.decode(piece, { stream: true }));
+    yield* splitter.take();
+  }
+  splitter.add(decoder.decode());
+  splitter.end();
+  yield* splitter.take();
+}
+
+/** Where no line has ended by then, it is no body of lines. */
+const MOST_FIRST_LINE = 1024 * 1024;
+
+/** Takes the text of a body piece by piece and gives what is complete. */
+class BodySplitter {
+  #kind: "unknown" | "events" | "whole" | "lines" = "unknown";
+  /** Of a body of one JSON document to a line: the line that has not ended. */
+  #line = "";
+  readonly #pieces: string[] = [];
+  #pieceCharacters = 0;
+  #ready: string[] = [];
+  #broken: ParseError | undefined;
+  readonly #parser = createParser({
+    maxBufferSize: MOST_BUFFERED_CHARACTERS,
+    onEvent: (event) => {
+      this.#ready.push(event.data);
+    },
+    onError: (error) => {
+      if (error.type === "max-buffer-size-exceeded") this.#broken = error;
+      // Some servers report a failure in a field of its own, `error: {...}`, which the standard would drop;
+      // it is given as the object that the others send.
+      else if (error.field === "error" && error.value) this.#ready.push(`{"error":${error.value}}`);
+    },
+  });
+
+  add(text: string): void {
+    if (this.#kind === "unknown") this.#kind = kindOf(text);
+    if (this.#kind === "events") this.#parser.feed(text);
+    if (this.#kind === "lines") this.#readLines(text);
+    if (this.#kind === "whole") this.#keep(text);
+    if (this.#broken) throw this.#broken;
+  }
+
+  /** A body may end without the blank line that closes its last event. */
+  end(): void {
+    if (this.#kind === "events") this.#parser.feed("\n\n");
+    if (this.#kind === "whole") this.#ready.push(this.#pieces.join(""));
+    if (this.#kind === "lines") this.#readLines("\n");
+  }
+
+  take(): string[] {
+    const taken = this.#ready;
+    this.#ready = [];
+    return taken;
+  }
+
+  #readLines(text: string): void {
+    const lines = (this.#line + text).split("\n");
+    this.#line = lines.pop() ?? "";
+    this.#ready.push(...lines.filter((line) => line.trim() !== ""));
+    if (this.#line.length > MOST_BUFFERED_CHARACTERS) {
+      throw new Error(`The answer has a line of more than ${MOST_BUFFERED_CHARACTERS} characters`);
+    }
+  }
+
+  #keep(text: string): void {
+    if (this.#pieceCharacters < MOST_FIRST_LINE && text.includes("\n")) {
+      const whole = this.#pieces.join("") + text;
+      const [first = ""] = whole.trimStart().split("\n", 1);
+      // A document that is laid out over several lines has none in its first.
+      if (first.startsWith("{") && parseJson(first) !== undefined) {
+        this.#kind = "lines";
+        this.#readLines(whole);
+        return;
+      }
+    }
+    this.#pieces.push(text);
+    this.#pieceCharacters += text.length;
+    if (this.#pieceCharacters > MOST_BUFFERED_CHARACTERS) {
+      throw new Error(`The answer is longer than ${MOST_BUFFERED_CHARACTERS} characters`);
+    }
+  }
+}
+
+/** No field of an event stream starts with one of these, and JSON and web pages always do. */
+function kindOf(text: string): "unknown" | "events" | "whole" {
+  const start = text.trimStart();
+  if (start === "") return "unknown";
+  return /^[{[<]/.test(start) ? "whole" : "events";
+}

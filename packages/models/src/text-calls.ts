@@ -1,0 +1,192 @@
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { MARKERS, readWrittenCalls, type WrittenCall } from "./text-call-forms.ts";
+import { freshCallId } from "./tool-call-assembly.ts";
+
+/** Enough of a line to see whether it opens or closes a code block. */
+const LINE_START = 200;
+
+/** What came after the first written call waits for the end, when it is known what becomes of the call. */
+type Held = { readonly text: string } | { readonly calls: readonly WrittenCall[]; readonly text: string };
+
+/** Which written calls count at all. */
+export interface WrittenCallRules {
+  readonly isAllowed: boolean;
+  /** Whether the model may only repeat what it was told. */
+  readonly isRepeated: (call: WrittenCall, written: string) => boolean;
+}
+
+const NO_RULES: WrittenCallRules = { isAllowed: true, isRepeated: () => false };
+/** What is open in a text stays so until it is closed, and a call in it is shown, not made. */
+const OPEN_TAG =
+  /<(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)\b[^>]*>|<!--|\u201c/gi;
+const CLOSED_TAG =
+  /<\/(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)>|-->|\u201d/gi;
+
+/**
+ * Finds the calls that a model writes into its text because its server does not know how to read them. Only
+ * what names an offered tool, begins a line outside code, quotes and markup, and has nothing behind it is
+ * taken out; everything else stays text, in order and once.
+ */
+export class TextCalls {
+  readonly #offered: ReadonlySet<string>;
+  readonly #rules: WrittenCallRules;
+  /** All that was let through. */
+  #shown = "";
+  #isInQuote = false;
+  #pending = "";
+  /** The start of what of the current line has been let through; lines may be very long. */
+  #line = "";
+  /** The backticks or tildes that opened the code block that we are in. */
+  #fence = "";
+  #held: Held[] = [];
+  /** A candidate is looked at again only when it has grown a good deal; that keeps long ones cheap. */
+  #lookAgainAt = 0;
+
+  constructor(offered: ReadonlySet<string>, rules: WrittenCallRules = NO_RULES) {
+    this.#offered = rules.isAllowed ? offered : new Set();
+    this.#rules = rules;
+  }
+
+  /** Takes a piece of text and gives what can be shown already. */
+  add(piece: string): string {
+    if (this.#offered.size === 0) return piece;
+    this.#pending += piece;
+    return this.#pending.length < this.#lookAgainAt ? "" : this.#scan(false);
+  }
+
+  /** Gives what is held back as text, and begins anew: what came so far was no answer. */
+  forget(): string {
+    const text = this.#held.map((item) => item.text).join("") + this.#pending;
+    this.#held = [];
+    this.#pending = "";
+    this.#shown = "";
+    this.#line = "";
+    this.#fence = "";
+    this.#isInQuote = false;
+    this.#lookAgainAt = 0;
+    return text;
+  }
+
+  /**
+   * The rest of the text and the calls in it. A reply that makes calls in the proper way too is taken at its
+   * word: a written call that is among them is the same one, another one was only talk.
+   */
+  finish(
+    made: readonly FunctionCall[],
+    isWhole: boolean,
+    takenIds: ReadonlySet<string>,
+  ): { readonly text: string; readonly calls: readonly FunctionCall[] } {
+    let text = this.#scan(isWhole);
+    // What could not be decided stands behind what is held.
+    if (this.#held.length > 0) this.#held.push({ text: this.#pending });
+    else text += this.#pending;
+    this.#pending = "";
+    const used = new Set([...takenIds, ...made.map((call) => call.id)]);
+    const counts = made.length === 0 && this.#count();
+    const calls: FunctionCall[] = [];
+    for (const item of this.#held) {
+      if (!("calls" in item)) text += item.text;
+      else if (counts) calls.push(...item.calls.map((call) => withId(call, used)));
+      else if (!item.calls.every((call) => made.some((one) => isSame(one, call)))) text += item.text;
+    }
+    const isOnlySpace = calls.length > 0 && text.trim() === "";
+    return { text: isOnlySpace ? "" : text, calls };
+  }
+
+  /** Whether what is held is at the end of the reply, in nothing that is open, and the model's own. */
+  #count(): boolean {
+    const last = this.#held.at(-1);
+    if (last && !("calls" in last) && last.text.trim() !== "") return false;
+    const opened = this.#shown.match(OPEN_TAG)?.length ?? 0;
+    if (opened > (this.#shown.match(CLOSED_TAG)?.length ?? 0)) return false;
+    return this.#held.every(
+      (item) => !("calls" in item) || !item.calls.some((call) => this.#rules.isRepeated(call, item.text)),
+    );
+  }
+
+  #scan(isWhole: boolean): string {
+    let shown = "";
+    for (let step = this.#next(isWhole); step !== undefined; step = this.#next(isWhole)) shown += step;
+    this.#shown += shown;
+    return shown;
+  }
+
+  /** Lets through or takes out what stands first; undefined when more has to come before it can be decided. */
+  #next(isWhole: boolean): string | undefined {
+    if (this.#pending === "") return undefined;
+    const newline = this.#pending.indexOf("\n");
+    const end = newline === -1 ? this.#pending.length : newline + 1;
+    const line = this.#line + this.#pending.slice(0, end);
+    if (this.#fence !== "" || /^\s*(?:```|~~~)/.test(line)) return this.#pass(end);
+    const start = this.#candidateIn(end);
+    if (start === undefined) {
+      const kept = newline === -1 && !isWhole ? partOfMarker(this.#pending) : 0;
+      return end > kept ? this.#pass(end - kept) : undefined;
+    }
+    if (start > 0) return this.#pass(start);
+    const read = readWrittenCalls(this.#pending, isWhole);
+    if (read === "unfinished") {
+      this.#lookAgainAt = this.#pending.length * 1.25;
+      return isWhole ? this.#pass(1) : undefined;
+    }
+    this.#lookAgainAt = 0;
+    if (!read?.calls.every(({ name }) => this.#offered.has(name))) return this.#pass(1);
+    this.#held.push({ calls: read.calls, text: this.#pending.slice(0, read.length) });
+    this.#pending = this.#pending.slice(read.length);
+    return "";
+  }
+
+  /** Where in the rest of the line a call may begin: at its start, and further in it is code. */
+  #candidateIn(end: number): number | undefined {
+    const rest = this.#pending.slice(0, end);
+    const blank = rest.length - rest.trimStart().length;
+    const indent = this.#line + rest.slice(0, blank);
+    if (this.#isInQuote || !/^ {0,3}$/.test(indent)) return undefined;
+    const isJson = rest[blank] === "{" || rest[blank] === "[";
+    return isJson || MARKERS.some((marker) => rest.startsWith(marker, blank)) ? blank : undefined;
+  }
+
+  #pass(length: number): string {
+    const text = this.#pending.slice(0, length);
+    this.#pending = this.#pending.slice(length);
+    if (this.#line.length < LINE_START) this.#line += text.slice(0, LINE_START);
+    if (text.endsWith("\n")) {
+      this.#fence = fenceAfter(this.#fence, this.#line);
+      // A quote goes on in the lines that follow it, up to an empty one.
+      this.#isInQuote = /^\s*>/.test(this.#line) || (this.#isInQuote && this.#line.trim() !== "");
+      this.#line = "";
+    }
+    if (this.#held.length === 0) return text;
+    this.#held.push({ text });
+    if (text.trim() === "") return "";
+    // With words behind it, it was no call.
+    const held = this.#held.map((item) => item.text).join("");
+    this.#held = [];
+    return held;
+  }
+}
+
+/** The fence that is open behind the line. */
+function fenceAfter(open: string, line: string): string {
+  const [, marks = "", rest = ""] = /^\s*(`{3,}|~{3,})(.*)/.exec(line) ?? [];
+  if (open === "") return marks.startsWith("`") && rest.includes("`") ? "" : marks;
+  return marks.startsWith(open) && rest.trim() === "" ? "" : open;
+}
+
+/** How many characters at the end may be the beginning of a marker. */
+function partOfMarker(text: string): number {
+  for (let length = Math.min(text.length, 16); length > 0; length -= 1) {
+    if (MARKERS.some((marker) => marker.startsWith(text.slice(-length)))) return length;
+  }
+  return 0;
+}
+
+function withId({ name, args }: WrittenCall, used: Set<string>): FunctionCall {
+  const id = freshCallId(used, "text");
+  used.add(id);
+  return { id, name, args };
+}
+
+function isSame(made: FunctionCall, written: WrittenCall): boolean {
+  return made.name === written.name && JSON.stringify(made.args) === JSON.stringify(written.args);
+}

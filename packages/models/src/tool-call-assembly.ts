@@ -1,0 +1,196 @@
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { parseCallArguments } from "./call-arguments.ts";
+
+/** How the reply ended, as far as that matters for its calls. */
+export interface ReplyEnd {
+  /** `limit`: the output limit cut it. `open`: it stopped with no sign of being complete. */
+  readonly ending: "complete" | "limit" | "open";
+  /** The call ids of the history, which must not come again. */
+  readonly takenIds: ReadonlySet<string>;
+}
+
+interface Fragment {
+  readonly index: number | string | undefined;
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string | JsonRecord;
+  /** What the service wants back with the call. */
+  readonly extra: unknown;
+}
+
+interface GrowingCall {
+  index: number | string | undefined;
+  id: string;
+  name: string;
+  text: string;
+  /** Arguments that came as an object and not as text. */
+  object?: JsonRecord;
+  /** A piece of the stream got lost while this call was unfinished. */
+  damaged: boolean;
+  extra: unknown;
+  /** The chunk in which its name came last. */
+  namedInChunk: number;
+}
+
+/**
+ * Puts the calls of one streamed reply together from their fragments. Servers disagree on how a fragment
+ * says which call it belongs to (index, id, both, neither, all the same index), so each sign is used for
+ * what it can prove.
+ */
+export class ToolCallAssembly {
+  readonly #calls: GrowingCall[] = [];
+  readonly #hosted = new Set<unknown>();
+  readonly #extras = new Map<string, unknown>();
+  #last: GrowingCall | undefined;
+  #chunk = 0;
+
+  get isEmpty(): boolean {
+    return this.#calls.length === 0;
+  }
+
+  /** Takes the `tool_calls` of one chunk, whatever they are. */
+  add(toolCalls: unknown): void {
+    this.#chunk += 1;
+    const list = Array.isArray(toolCalls) ? toolCalls : [toolCalls];
+    for (const item of list) {
+      if (isRecord(item) && !this.#isHosted(item)) this.#addFragment(fragmentOf(item));
+    }
+  }
+
+  /** A chunk could not be read. It may have held a piece of any unfinished call, which then must not run. */
+  loseChunk(): void {
+    for (const call of this.#calls) {
+      if (!hasWholeArguments(call)) call.damaged = true;
+    }
+  }
+
+  /** A tool that the service runs itself is told in the same list by some; it is no call to us. */
+  #isHosted({ type, index, function: called }: JsonRecord): boolean {
+    const isOther = typeof type === "string" && type !== "" && type !== "function" && !isRecord(called);
+    if (isOther) this.#hosted.add(index);
+    return isOther || (index !== undefined && this.#hosted.has(index) && !isRecord(called));
+  }
+
+  /** What goes back with a call of those that `finish` has given. */
+  extraOf({ id }: FunctionCall): unknown {
+    return this.#extras.get(id);
+  }
+
+  /** The calls in the order in which they began, each with an id of its own. */
+  finish(end: ReplyEnd): FunctionCall[] {
+    const used = new Set(end.takenIds);
+    const calls = this.#calls.filter((call) => call.name !== "" || call.id !== "" || hasArguments(call));
+    return calls.map((call) => {
+      const id = call.id !== "" && !used.has(call.id) ? call.id : freshCallId(used);
+      used.add(id);
+      if (call.extra !== undefined) this.#extras.set(id, call.extra);
+      const read = parseCallArguments(call.object ?? call.text, {
+        damaged: call.damaged,
+        ending: call === this.#last ? end.ending : "complete",
+        limited: end.ending === "limit",
+      });
+      return { id, name: call.name, ...read };
+    });
+  }
+
+  #addFragment(fragment: Fragment): void {
+    let call = this.#ownerOf(fragment);
+    if (!call) {
+      call = {
+        index: fragment.index,
+        id: "",
+        name: "",
+        text: "",
+        damaged: false,
+        extra: undefined,
+        namedInChunk: 0,
+      };
+      this.#calls.push(call);
+    }
+    this.#last = call;
+    call.index ??= fragment.index;
+    call.id ||= fragment.id;
+    call.name ||= fragment.name;
+    call.extra = fragment.extra ?? call.extra;
+    if (fragment.name !== "") call.namedInChunk = this.#chunk;
+    if (typeof fragment.arguments === "string") call.text += fragment.arguments;
+    else call.object = fragment.arguments;
+  }
+
+  /** The call that the fragment continues, or undefined when it begins one. */
+  #ownerOf(fragment: Fragment): GrowingCall | undefined {
+    const sameIndex =
+      fragment.index === undefined
+        ? undefined
+        : this.#calls.findLast((call) => call.index === fragment.index);
+    if (fragment.id !== "") {
+      const sameId = this.#calls.filter((call) => call.id === fragment.id);
+      // Two calls may carry one id by mistake; an index that differs tells them apart.
+      const owner =
+        fragment.index === undefined ? sameId.at(-1) : sameId.find((call) => this.#fits(call, fragment));
+      if (owner) return this.#repeatsIdForAnother(owner, fragment) ? undefined : owner;
+    }
+    const candidate = sameIndex ?? this.#lastWithoutOtherIndex(fragment);
+    return candidate && !this.#beginsAnother(candidate, fragment) ? candidate : undefined;
+  }
+
+  #fits(call: GrowingCall, fragment: Fragment): boolean {
+    return call.index === undefined || call.index === fragment.index;
+  }
+
+  #lastWithoutOtherIndex(fragment: Fragment): GrowingCall | undefined {
+    const last = this.#last;
+    return last && (fragment.index === undefined || this.#fits(last, fragment)) ? last : undefined;
+  }
+
+  /** A server may give one id to two calls: seen where one list names both, or where both are whole and differ. */
+  #repeatsIdForAnother(call: GrowingCall, fragment: Fragment): boolean {
+    if (fragment.name === "") return false;
+    if (call.namedInChunk === this.#chunk) return true;
+    const given = fragment.arguments;
+    if (!hasWholeArguments(call) || (typeof given === "string" && parseJson(given) === undefined))
+      return false;
+    return fragment.name !== call.name || given !== call.text;
+  }
+
+  #beginsAnother(call: GrowingCall, fragment: Fragment): boolean {
+    const otherId = fragment.id !== "" && call.id !== "" && fragment.id !== call.id;
+    if (fragment.name !== "" && call.name !== "") {
+      if (otherId || fragment.name !== call.name || call.namedInChunk === this.#chunk) return true;
+      return hasWholeArguments(call);
+    }
+    // Some servers make up a new id for every fragment, so an id alone begins a call only where the
+    // arguments before it are complete, or where it brings none itself.
+    return otherId && (hasWholeArguments(call) || fragment.arguments === "");
+  }
+}
+
+/** An id not in use, made of nine letters and digits because some services accept no other form. */
+export function freshCallId(used: ReadonlySet<string>, start: "call" | "text" = "call"): string {
+  for (let number = used.size + 1; ; number += 1) {
+    const id = `${start}${String(number).padStart(5, "0")}`;
+    if (!used.has(id)) return id;
+  }
+}
+
+function fragmentOf(item: JsonRecord): Fragment {
+  const called = isRecord(item.function) ? item.function : item;
+  const { name, arguments: given } = called;
+  const { index, id } = item;
+  return {
+    extra: item.extra_content,
+    index: typeof index === "number" || typeof index === "string" ? index : undefined,
+    id: typeof id === "string" || typeof id === "number" ? String(id) : "",
+    name: typeof name === "string" ? name.trim() : "",
+    arguments: typeof given === "string" || isRecord(given) ? given : "",
+  };
+}
+
+function hasArguments(call: GrowingCall): boolean {
+  return call.object !== undefined || call.text.trim() !== "";
+}
+
+function hasWholeArguments(call: GrowingCall): boolean {
+  return call.object !== undefined || parseJson(call.text) !== undefined;
+}

@@ -1,0 +1,322 @@
+import { quoteShellWord } from "@burin/contract/text/shell-words";
+import { ruleText } from "./command-pattern.ts";
+import { type CommandPlace, CommandReach } from "./command-place.ts";
+import { type CommandRule, coveredWords, coversEverything, ruleInWords } from "./command-rules.ts";
+import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
+import { parseShellCommand } from "./grammar/parse-shell-command.ts";
+import { printedNames } from "./handed-names.ts";
+import { TAKES_ANY_WORD, takesAnyText } from "./programs/any-text.ts";
+import { handedByFind } from "./programs/find.ts";
+import {
+  type Argument,
+  BEYOND_RULES,
+  type Below,
+  type Finding,
+  launchFinding,
+  unknownFinding,
+} from "./programs/finding.ts";
+import { isShell, isTransparent, isWrapper, type Launch, launchesOf } from "./programs/launches.ts";
+import { readProgram } from "./programs/read-program.ts";
+import { attachedValue } from "./programs/simple-programs.ts";
+import type { PartVerdict } from "./verdict.ts";
+
+/** Shells within shells that are followed; a deeper one asks. */
+const DEEPEST = 5;
+/** Variables that a program may be given without a question: they choose no file and no program. */
+const HARMLESS_VARIABLES = new Set("CI NO_COLOR FORCE_COLOR NODE_ENV LANG LC_ALL".split(" "));
+interface Judging {
+  readonly allow: readonly CommandRule[];
+  readonly reach: CommandReach;
+  readonly depth: number;
+  /** The command whose output is read, where that is known. */
+  readonly input?: SimpleCommand | undefined;
+}
+
+/** Each simple command of a line, judged by the rules that allow and by what is known of programs. */
+export function judgeParts(
+  line: ShellCommand,
+  allow: readonly CommandRule[],
+  place: CommandPlace | undefined,
+): PartVerdict[] {
+  return judgeLine(line, { allow, reach: new CommandReach(place), depth: 0 });
+}
+
+function judgeLine(line: ShellCommand, judging: Judging): PartVerdict[] {
+  return line.commands.flatMap((command) => {
+    judging.reach.next(command.followsSuccess);
+    const isFed = command.redirections.some(({ kind }) => kind === "read" || kind === "data");
+    const verdict = judgePart(command, {
+      ...judging,
+      input: isFed ? undefined : (command.input ?? judging.input),
+    });
+    const [program, folder] = command.words;
+    if (program?.value === "cd" && typeof folder?.value === "string") {
+      judging.reach.move(folder.value, command.isApart);
+    }
+    return command.isRepeat && verdict.verdict === "allow" ? [] : [verdict];
+  });
+}
+
+function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {
+  const { text } = command;
+  const everything = judging.allow.find(coversEverything);
+  const words = literalWords(command);
+  const around = [...aroundFindings(command, judging.reach)];
+  const { findings, rule } = words === null ? judgeAnyText(command, judging) : judgeWords(words, judging);
+  const all = [...around, ...findings];
+  const left = everything === undefined ? all : all.filter(isAlwaysAsked);
+  const first = left.find(isProtected) ?? left.find(isAlwaysAsked) ?? left[0];
+  if (first === undefined) {
+    const covering = everything ?? rule;
+    const reason =
+      covering === undefined ? "it only reads inside the root" : `${ruleInWords(covering)} covers it`;
+    const verdict = { text, verdict: "allow" as const, reason, isOnlyReading: covering === undefined };
+    return covering === undefined ? verdict : { ...verdict, rule: covering.text };
+  }
+  const asked = {
+    text,
+    verdict: "ask" as const,
+    reason: `\`${text}\` needs an approval: ${first.what}`,
+    isOnlyReading: left.every(({ nature }) => nature === "outside"),
+    isBeyondRules: left.some(({ upTo }) => upTo === BEYOND_RULES),
+  };
+  const isGrantable = (finding: Finding) => !isAlwaysAsked(finding) && finding.upTo < command.words.length;
+  const canBeGranted =
+    words !== null && around.length === 0 && left.every(isGrantable) && !words.some(isGlob);
+  if (!canBeGranted) return asked;
+  return { ...asked, grant: ruleText(words.map(({ value }) => quoteShellWord(value))) };
+}
+
+function isProtected({ nature }: Finding): boolean {
+  return nature === "protected";
+}
+
+function isAlwaysAsked({ nature }: Finding): boolean {
+  return nature === "protected" || nature === "destructive";
+}
+
+function isGlob(word: Argument): boolean {
+  return word.isGlob;
+}
+
+/** null when a word is known only as the command runs. */
+function literalWords(command: SimpleCommand): Argument[] | null {
+  const words: Argument[] = [];
+  for (const { value, isGlob, lineOf } of command.words) {
+    const below = value === null ? printedNames(lineOf) : null;
+    if (value === null && below === null) return null;
+    words.push(below === null ? { value: value ?? "", isGlob } : pathBelow(below));
+  }
+  const [program] = words;
+  return program?.isGlob === true || program?.below !== undefined ? null : words;
+}
+
+function pathBelow(below: Below): Argument {
+  return { value: below.folders[0] ?? ".", isGlob: false, below };
+}
+
+/** Words that nobody has seen may be handed to what shows or compares them and does nothing else. */
+function judgeAnyText(command: SimpleCommand, { reach }: Judging): Judged {
+  const isText = command.words.every(({ value, isAnyText }) => value !== null || isAnyText === true);
+  if (isText && takesAnyText(command.words.map(({ value }) => value))) {
+    return { findings: projectFindings(command.words[0]?.value ?? "", reach) };
+  }
+  const unseen = command.words.find(({ value }) => value === null)?.text;
+  const known = unseen === undefined ? "which program it starts" : `what \`${unseen}\` is`;
+  return { findings: [unknownFinding(command.problems[0] ?? `${known} is known only when it runs`)] };
+}
+
+/** A program that only the project brings is no one that is known. */
+function projectFindings(name: string, reach: CommandReach): Finding[] {
+  const folder = name.includes("/") ? null : reach.projectFolderOf(name);
+  return folder === null
+    ? []
+    : [unknownFinding(`\`${name}\` is found only in \`${folder}\`, a folder of the project`)];
+}
+
+/** What stands around the words: variables and redirections. No rule speaks of those. */
+function aroundFindings(command: SimpleCommand, reach: CommandReach): Finding[] {
+  const findings: Finding[] = [];
+  for (const { text, name, value } of command.assignments) {
+    const isHarmless =
+      command.words.length > 0 && HARMLESS_VARIABLES.has(name) && value !== null && /^[\w.-]*$/.test(value);
+    const isOfRead = name === "IFS" && command.words[0]?.value === "read" && value !== null;
+    if (!isHarmless && !isOfRead) findings.push(unknownFinding(`\`${text}\` sets a variable`));
+  }
+  for (const { text, kind, target, isGlob, isAnyText } of command.redirections) {
+    if (kind === "copy" || isAnyText) continue;
+    if (target === null) {
+      findings.push(unknownFinding(`what \`${text}\` names is known only when it runs`));
+    } else if (kind === "write") {
+      findings.push(...writeFindings(text, target, reach));
+    } else if (kind === "read") {
+      const what = reach.outside(target, isGlob === true);
+      if (what !== null) findings.push({ nature: "outside", what, upTo: 0 });
+    }
+  }
+  return findings;
+}
+
+function writeFindings(text: string, target: string, reach: CommandReach): Finding[] {
+  if (/^\/dev\/(?:null|stdout|stderr)$/.test(target)) return [];
+  const what = reach.protectedBy(target);
+  if (what !== null) return [protectedFinding(target, what)];
+  return [unknownFinding(`\`${text}\` writes a file`)];
+}
+
+function protectedFinding(path: string, what: string): Finding {
+  const reason = `\`${path}\` is protected (${what}), so nothing but a person may let it be changed`;
+  return { nature: "protected", what: reason, upTo: 0 };
+}
+
+interface Judged {
+  readonly findings: readonly Finding[];
+  readonly rule?: CommandRule;
+}
+
+/** What no rule excuses. A rule excuses what it spells out, and that a program is not known to be read-only. */
+function judgeWords(words: readonly Argument[], judging: Judging): Judged {
+  if (words.length === 0) return { findings: [] };
+  const launches = launchesOf(words.map(({ value, below }) => (below === undefined ? value : null)));
+  const findings = [
+    ...ownFindings(words, launches, judging),
+    ...launchedFindings(words, launches, judging),
+    ...projectFindings(words[0]?.value ?? "", judging.reach),
+  ];
+  if (findings.some(({ nature }) => nature !== "outside")) {
+    findings.push(...protectedFindings(words, judging.reach));
+  }
+  return judging.allow.reduce<Judged>(
+    (best, rule) => {
+      const left = leftBy(rule, words, findings);
+      return left === null || (best.rule && left.length >= best.findings.length)
+        ? best
+        : { findings: left, rule };
+    },
+    { findings },
+  );
+}
+
+/** What the rule does not excuse; null when it does not speak of these words. */
+function leftBy(
+  rule: CommandRule,
+  words: readonly Argument[],
+  findings: readonly Finding[],
+): readonly Finding[] | null {
+  const spelled = coveredWords(rule, words);
+  if (spelled === 0) return null;
+  const isNeverExcused = rule.isGrant ? isAlwaysAsked : isProtected;
+  return findings.filter((finding) => isNeverExcused(finding) || finding.upTo >= spelled);
+}
+
+function ownFindings(
+  words: readonly Argument[],
+  launches: readonly Launch[],
+  { reach }: Judging,
+): readonly Finding[] {
+  const [launch] = launches;
+  const name = words[0]?.value ?? "";
+  if (name === "find" || (launch === undefined && !isWrapper(name))) return readProgram(words, reach);
+  const last = words.length - 1;
+  const isSeen = launch !== undefined && launch.kind !== "unseen";
+  const end = isSeen ? (launch.kind === "words" ? launch.from : launch.at) : last + 1;
+  const own = words.slice(1, end).map(({ value }) => value);
+  if (!isSeen && name !== "command") {
+    const what = `what \`${name}\` runs is not in its words`;
+    return [
+      unknownFinding(what),
+      ...(isWrapper(name) && last > 0 && !isShell(name) ? [launchFinding(what, last)] : []),
+    ];
+  }
+  const isWhole = launch?.kind !== "script" || launch.at === last;
+  if (isSeen && isWhole && isTransparent(name, own)) return [];
+  const odd = `\`${[name, ...own].join(" ")}\` changes how it is run`;
+  const settings = isSeen && isWrapper(name) ? [launchFinding(odd, Math.max(end - 1, 1))] : [];
+  return [...readProgram(words, reach).filter(({ nature }) => nature !== "outside"), ...settings];
+}
+
+function launchedFindings(
+  words: readonly Argument[],
+  launches: readonly Launch[],
+  judging: Judging,
+): Finding[] {
+  return launches.flatMap((launch) => {
+    if (launch.kind === "words") return launchedWordsFindings(words, launch, judging);
+    return launch.kind === "script" ? scriptFindings(launch, judging) : [];
+  });
+}
+
+function launchedWordsFindings(
+  words: readonly Argument[],
+  launch: Extract<Launch, { kind: "words" }>,
+  judging: Judging,
+): Finding[] {
+  const { from, to } = launch;
+  const name = words[from]?.value ?? "";
+  const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.inner() };
+  const handed = handedWords(words, launch, judging);
+  if (judging.depth > DEEPEST || words[from]?.isGlob === true || name === "cd" || handed === "program") {
+    return [launchFinding(`\`${words[0]?.value}\` launches \`${name}\``, to - 1)];
+  }
+  const launched = words.slice(from, to);
+  // When nothing comes, the program runs all the same, and then some look at the folder that they are in.
+  const wordings = handed === null ? [launched] : launch.isOpen ? [handed, launched] : [handed];
+  const findings = wordings.flatMap((wording) =>
+    judgeWords(wording, inner).findings.map((finding) => ({
+      ...finding,
+      upTo: finding.upTo === BEYOND_RULES ? BEYOND_RULES : Math.min(finding.upTo + from, to - 1),
+    })),
+  );
+  if (handed === null && !TAKES_ANY_WORD.has(name)) {
+    findings.push(
+      launchFinding(`\`${words[0]?.value}\` hands words to \`${name}\` that nobody has seen`, to - 1),
+    );
+  }
+  return findings;
+}
+
+/**
+ * The launched words with all that is handed over in its place: twice where there may be several. null when
+ * nothing is known of it, and `program` when it would be the program or a part of another word.
+ */
+function handedWords(
+  words: readonly Argument[],
+  { from, to, isOpen, placeholder }: Extract<Launch, { kind: "words" }>,
+  { input }: Judging,
+): readonly Argument[] | "program" | null {
+  const launched = words.slice(from, to);
+  if (!isOpen && placeholder === undefined) return launched;
+  const isPart = ({ value }: Argument) =>
+    placeholder !== undefined && value !== placeholder && value.includes(placeholder);
+  const takesAny = TAKES_ANY_WORD.has(launched[0]?.value ?? "");
+  if (launched[0]?.value === placeholder || (launched.some(isPart) && !takesAny)) return "program";
+  const own = words.slice(1, from).map(({ value }) => value);
+  const below = isOpen ? printedNames(input) : handedByFind(words, from);
+  if (below === null) return launched.some(({ value }) => value === placeholder) || isOpen ? null : launched;
+  const isWhole = words[0]?.value === "xargs" && own.includes("-0") && input?.words[0]?.value === "find";
+  const word = pathBelow(isWhole ? { ...below, isText: false } : below);
+  if (placeholder === undefined) return [...launched, word, word];
+  const isMany = words[to]?.value === "+";
+  return launched.flatMap((each) => (each.value !== placeholder ? [each] : isMany ? [word, word] : [word]));
+}
+
+function scriptFindings({ text, at }: Extract<Launch, { kind: "script" }>, judging: Judging): Finding[] {
+  if (text === null || judging.depth > DEEPEST)
+    return [launchFinding("it runs a line that is not known", at)];
+  const line = parseShellCommand(text);
+  const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.inner() };
+  const open = judgeLine(line, inner).find(({ verdict }) => verdict === "ask");
+  const what = line.problems[0] ?? open?.reason;
+  return what === undefined ? [] : [launchFinding(what, open?.isBeyondRules ? BEYOND_RULES : at)];
+}
+
+/** Any word may be what a program writes to, unless it is known to do nothing but read. */
+function protectedFindings(words: readonly Argument[], reach: CommandReach): Finding[] {
+  return words.flatMap((word, index) => {
+    const option = word.value.startsWith("-") ? word.value : (words[index - 1]?.value ?? "");
+    if (index === 0 || /^--?[\w-]*(?:exclude|ignore)/.test(option)) return [];
+    const path = word.value.startsWith("-") ? attachedValue(word)?.value : word.value.replace(/^\w+=/, "");
+    const what = path === undefined ? null : reach.protectedBy(path, word.isGlob);
+    return what === null || path === undefined ? [] : [protectedFinding(path, what)];
+  });
+}

@@ -1,0 +1,145 @@
+import type { ApprovalMode } from "./approval-mode.ts";
+import { judgeParts } from "./command-part.ts";
+import type { CommandPlace } from "./command-place.ts";
+import {
+  allowingRules,
+  type CommandRule,
+  commandRules,
+  coversEverything,
+  mentions,
+  ruleInWords,
+} from "./command-rules.ts";
+import { allCommandWords } from "./command-words.ts";
+import type { ShellCommand } from "./grammar/command-parts.ts";
+import { parseShellCommand } from "./grammar/parse-shell-command.ts";
+import { hiddenPath } from "./hidden-paths.ts";
+import type { Rules } from "./rules.ts";
+import type { PartVerdict, Verdict } from "./verdict.ts";
+
+export interface CommandRequest {
+  readonly command: string;
+  readonly mode: ApprovalMode;
+  readonly rules: Rules;
+  /** Without it every absolute path counts as outside. */
+  readonly place?: CommandPlace | undefined;
+}
+
+/**
+ * Whether a command line runs unasked. Every simple command in it must be plain words that a rule covers or
+ * that are known to do nothing but read inside the root; a rule that forbids needs only one of them.
+ */
+export function judgeCommand({ command, mode, rules, place }: CommandRequest): Verdict {
+  if (place?.isOtherShell) return judgeUnread(command, mode, rules);
+  const line = parseShellCommand(command);
+  const denied = ruleThatMentions(commandRules(rules.deny), line);
+  if (denied?.isCertain) {
+    const reason = `the rule deny ${denied.rule.text} forbids \`${denied.part}\``;
+    return { verdict: "deny", reason, part: denied.part, rule: denied.rule.text };
+  }
+  if (mode === "plan") {
+    const refusal = planRefusal(line, place);
+    if (refusal !== null) return refusal;
+  }
+  const hidden = hiddenPath(line, rules.deny, place);
+  if (hidden !== null) return hidden;
+  const asked = ruleThatMentions(commandRules(rules.ask), line);
+  if (asked !== null) return askedByRule("ask", asked);
+  if (denied !== null) return askedByRule("deny", denied);
+  if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
+  return judgedByParts(line, allowingRules(rules), place);
+}
+
+/** In a grammar that is not known nothing runs unasked, and a rule that forbids counts wherever its program is named. */
+function judgeUnread(command: string, mode: ApprovalMode, rules: Rules): Verdict {
+  const text = command.toLowerCase().replace(/["'^`]/g, "");
+  const named = (rule: CommandRule) => rule.isUnclear || text.includes(rule.words[0]?.toLowerCase() ?? "");
+  const denied = commandRules(rules.deny).find(named);
+  if (denied !== undefined) {
+    return { verdict: "deny", reason: `the rule deny ${denied.text} may forbid it`, rule: denied.text };
+  }
+  const why = "what cmd and PowerShell make of a line is not known here";
+  if (mode === "plan") return { verdict: "deny", reason: `plan mode allows no effect, and ${why}` };
+  const asked = commandRules(rules.ask).find(named);
+  if (mode === "yolo" && asked === undefined)
+    return { verdict: "allow", reason: "the approval mode is yolo" };
+  return { verdict: "ask", reason: why, grants: [] };
+}
+
+interface Mention {
+  readonly rule: CommandRule;
+  readonly part: string;
+  readonly isCertain: boolean;
+}
+
+function ruleThatMentions(rules: readonly CommandRule[], line: ShellCommand): Mention | null {
+  if (rules.length === 0) return null;
+  let possible: Mention | null = null;
+  for (const { words, part } of allCommandWords(line)) {
+    for (const rule of rules) {
+      const answer = mentions(rule, words);
+      if (answer === "yes") return { rule, part, isCertain: true };
+      if (answer === "maybe") possible ??= { rule, part, isCertain: false };
+    }
+  }
+  return possible;
+}
+
+function askedByRule(kind: "ask" | "deny", { rule, part, isCertain }: Mention): Verdict {
+  const where = part === "" ? "this line" : `\`${part}\``;
+  const reason = isCertain
+    ? `the rule ${kind} ${rule.text} demands it for ${where}`
+    : `${where} is known only when it runs, so it cannot be compared with the rule ${kind} ${rule.text}`;
+  return { verdict: "ask", reason, part, rule: rule.text, grants: [] };
+}
+
+/** In plan mode no rule helps: every part must be known to do nothing but read. */
+function planRefusal(line: ShellCommand, place: CommandPlace | undefined): Verdict | null {
+  const parts = judgeParts(line, [], place);
+  const refused = parts.find(({ verdict, isOnlyReading }) => verdict !== "allow" && !isOnlyReading);
+  if (line.problems.length === 0 && refused === undefined) return null;
+  const why = line.problems[0] ?? refused?.reason ?? "";
+  const reason = `plan mode runs only commands that are known to change nothing (${why}); leave it with exit_plan_mode first`;
+  return refused === undefined
+    ? { verdict: "deny", reason, parts }
+    : { verdict: "deny", reason, part: refused.text, parts };
+}
+
+function judgedByParts(
+  line: ShellCommand,
+  allow: readonly CommandRule[],
+  place: CommandPlace | undefined,
+): Verdict {
+  const parts = judgeParts(line, allow, place);
+  const open = parts.filter(({ verdict }) => verdict !== "allow");
+  const [first] = open;
+  const everything = allow.find(coversEverything);
+  const problem = everything === undefined ? line.problems[0] : undefined;
+  if (problem !== undefined) return { verdict: "ask", reason: problem, grants: [], parts };
+  if (first !== undefined) {
+    return { verdict: "ask", reason: first.reason, part: first.text, grants: grantsFor(open), parts };
+  }
+  const named = new Set(parts.map(({ rule }) => rule));
+  const rules = everything === undefined ? allow.filter(({ text }) => named.has(text)) : [everything];
+  const [only] = rules;
+  const unruled = allow.length === 0 ? parts : everything === undefined ? judgeParts(line, [], place) : [];
+  const reads = everything === undefined ? readsOf(unruled) : undefined;
+  const read = { ...(reads === undefined ? {} : { reads }), parts };
+  if (only === undefined) {
+    return { verdict: "allow", reason: "it does nothing but read inside the root", ...read };
+  }
+  const reason = `${rules.map(ruleInWords).join(" and ")} ${rules.length === 1 ? "covers" : "cover"} it`;
+  return { verdict: "allow", reason, rule: only.text, ...read };
+}
+
+/** A rule that covers what only reads anyway gives it no more than it needs. */
+function readsOf(parts: readonly PartVerdict[]): Verdict["reads"] {
+  const reading = parts.filter(({ verdict }) => verdict === "allow");
+  if (reading.length === parts.length) return "wholly";
+  return reading.some(({ text }) => /\bgit\b/.test(text)) ? "partly" : undefined;
+}
+
+/** One rule for each part that is not allowed; none at all when one of them cannot be covered by any rule. */
+function grantsFor(open: readonly PartVerdict[]): string[] {
+  const grants = open.map(({ grant }) => grant);
+  return grants.includes(undefined) ? [] : [...new Set(grants.filter((grant) => grant !== undefined))];
+}

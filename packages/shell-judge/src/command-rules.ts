@@ -1,0 +1,120 @@
+import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { type CommandPattern, commandPattern, SHELL_TOOL } from "./command-pattern.ts";
+import type { Argument } from "./programs/finding.ts";
+import { gitSubcommand } from "./programs/git.ts";
+import { baseName } from "./programs/launches.ts";
+import type { Rule, Rules } from "./rules.ts";
+
+/** A rule for commands, its pattern taken apart. */
+export interface CommandRule extends CommandPattern {
+  readonly text: string;
+  /** The pattern is more than words: it covers nothing, and may mean anything that it forbids. */
+  readonly isUnclear: boolean;
+  /** It comes from an "always", which never speaks of what destroys. */
+  readonly isGrant: boolean;
+}
+
+/** The rules that allow commands, those of "always" after those of settings. */
+export function allowingRules({ allow, granted = [] }: Rules): CommandRule[] {
+  return [...commandRules(allow), ...commandRules(granted).map((rule) => ({ ...rule, isGrant: true }))];
+}
+
+/** The rules that speak of commands. */
+export function commandRules(rules: readonly Rule[]): CommandRule[] {
+  return rules
+    .filter(({ tool }) => globMatcher(tool, { caseSensitive: true })(SHELL_TOOL))
+    .map(({ text, pattern = "" }) => {
+      const read = commandPattern(pattern);
+      return { text, ...(read ?? { words: [], isExact: false }), isUnclear: read === null, isGrant: false };
+    });
+}
+
+/** For reasons: a person looks for the one in the settings and for the other with `burin grants`. */
+export function ruleInWords({ text, isGrant }: CommandRule): string {
+  return isGrant ? `the grant ${text}` : `the rule allow ${text}`;
+}
+
+/** A rule for every command, whatever its words. */
+export function coversEverything({ words, isUnclear }: CommandRule): boolean {
+  return words.length === 0 && !isUnclear;
+}
+
+/** How many words of the command the rule spells out; 0 when it does not cover it. */
+export function coveredWords(rule: CommandRule, command: readonly Argument[]): number {
+  const { words, isExact, isUnclear } = rule;
+  if (isUnclear) return 0;
+  if (words.length > command.length || (isExact && words.length !== command.length)) return 0;
+  const agrees = words.every((word, index) => command[index]?.value === word && !command[index]?.isGlob);
+  return agrees ? words.length : 0;
+}
+
+/** Whether a rule that forbids or asks speaks of a command; `maybe` when a word is known only as it runs. */
+export function mentions(rule: CommandRule, command: readonly (string | null)[]): "yes" | "maybe" | "no" {
+  if (rule.isUnclear) return "maybe";
+  if (rule.words.length === 0) return "yes";
+  const [name = "", ...wanted] = withoutGlobals(rule.words);
+  const [program, ...given] = withoutGlobals(command);
+  if (program === undefined) return "no";
+  if (program === null || name === null) return "maybe";
+  if (programName(program) !== programName(name)) return "no";
+  const options = wanted.filter((word) => isOption(word));
+  const missing = options.some((option) => !isGiven(option, given));
+  const plain = agree(
+    wanted.filter((word) => word !== null && !isOption(word)),
+    given,
+  );
+  if (plain === "no" || (missing && !given.includes(null))) return "no";
+  return missing ? "maybe" : plain;
+}
+
+function programName(program: string): string {
+  return baseName(program)
+    .toLowerCase()
+    .replace(/\.(?:exe|cmd|bat)$/, "");
+}
+
+function withoutGlobals(words: readonly (string | null)[]): readonly (string | null)[] {
+  const [program] = words;
+  if (program === null || program === undefined || programName(program) !== "git") return words;
+  return [program, ...words.slice(gitSubcommand(words))];
+}
+
+function isOption(word: string | null): word is string {
+  return word !== null && word.length > 1 && word.startsWith("-");
+}
+
+/** `-rf` is found in `-fr` and in `-r -f`, `--force` in `--force=x` and, cut short, in `--forc`. */
+function isGiven(wanted: string, given: readonly (string | null)[]): boolean {
+  const options = given.filter(isOption);
+  if (options.includes(wanted)) return true;
+  if (wanted.startsWith("--")) {
+    const names = options.map((option) => option.replace(/=.*/s, ""));
+    return names.some((name) => name.length > 3 && name.startsWith("--") && wanted.startsWith(name));
+  }
+  const letters = options.filter((option) => !option.startsWith("--")).join("");
+  return [...wanted.slice(1)].every((letter) => letters.includes(letter));
+}
+
+/**
+ * The plain words of a rule must stand first, in order; options may stand between, each with or without a
+ * value. Walks all ways to read them at once, so that no number of options takes long.
+ */
+function agree(
+  wanted: readonly (string | null)[],
+  given: readonly (string | null)[],
+): "yes" | "maybe" | "no" {
+  let starts = new Set([0]);
+  for (const word of wanted) {
+    const ends = new Set<number>();
+    for (let at = Math.min(...starts); at < given.length; at += 1) {
+      if (!starts.has(at)) continue;
+      const next = given[at];
+      if (next === null) return "maybe";
+      if (next === word) ends.add(at + 1);
+      if (next !== word && isOption(next ?? null)) starts.add(at + 1).add(at + 2);
+    }
+    if (ends.size === 0) return "no";
+    starts = ends;
+  }
+  return "yes";
+}

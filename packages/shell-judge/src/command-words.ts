@@ -1,0 +1,65 @@
+import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
+import { parseShellCommand } from "./grammar/parse-shell-command.ts";
+import { launchesOf } from "./programs/launches.ts";
+
+/** The words of one command that would run, as far as they are known; null stands for any number of words. */
+export interface CommandWords {
+  readonly words: readonly (string | null)[];
+  /** The part of the line in which it stands. */
+  readonly part: string;
+}
+
+/** Shells within shells that are followed; a deeper one counts as not known. */
+const DEEPEST = 8;
+
+/**
+ * Every command that a line may run, also those in substitutions, behind wrappers such as `env` or
+ * `xargs`, and in the text that is handed to another shell.
+ */
+export function allCommandWords(line: ShellCommand): CommandWords[] {
+  const found = linesWords(line, 0, null);
+  return line.problems.some((problem) => !problem.includes("`"))
+    ? [...found, { words: [null], part: "" }]
+    : found;
+}
+
+function linesWords(line: ShellCommand, depth: number, part: string | null): CommandWords[] {
+  return line.commands.flatMap((command) => commandWords(command, depth, part ?? command.text));
+}
+
+function commandWords(command: SimpleCommand, depth: number, part: string): CommandWords[] {
+  const words = command.words.map(({ value, isGlob }) => (isGlob ? null : value));
+  if (words.length === 0) return [];
+  const fed = command.redirections.filter(({ kind }) => kind === "data").map(({ target }) => target);
+  return launchedWords(words, { depth, part, fed });
+}
+
+interface Inside {
+  readonly depth: number;
+  readonly part: string;
+  /** Text that the program reads as its input. */
+  readonly fed: readonly (string | null)[];
+}
+
+function launchedWords(words: readonly (string | null)[], inside: Inside): CommandWords[] {
+  const { depth, part, fed } = inside;
+  const found: CommandWords[] = [{ words, part }];
+  if (depth > DEEPEST) return [...found, { words: [null], part }];
+  const deeper = { ...inside, depth: depth + 1 };
+  for (const launch of launchesOf(words)) {
+    if (launch.kind === "words") {
+      const launched = words.slice(launch.from, launch.to);
+      found.push(...launchedWords(launch.isOpen ? [...launched, null] : launched, deeper));
+    } else {
+      const texts = launch.kind === "script" ? [launch.text] : fed.length > 0 ? fed : [null];
+      found.push(...texts.flatMap((text) => scriptWords(text, deeper)));
+    }
+  }
+  return found;
+}
+
+function scriptWords(text: string | null, { depth, part }: Inside): CommandWords[] {
+  if (text === null) return [{ words: [null], part }];
+  const line = parseShellCommand(text);
+  return [...linesWords(line, depth, part), ...(line.isWhole ? [] : [{ words: [null], part }])];
+}

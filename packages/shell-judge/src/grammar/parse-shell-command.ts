@@ -1,0 +1,364 @@
+import { messageOf } from "@burin/contract/text/error-message";
+import { type Command, forEachChild, type ParsedScript, parse, type SyntaxNode } from "unbash";
+import type {
+  ShellAssignment,
+  ShellCommand,
+  ShellRedirection,
+  ShellWord,
+  SimpleCommand,
+} from "./command-parts.ts";
+import { readWord, type Variable, type WordReading } from "./literal-word.ts";
+import { isPlainName, loopWords, mayAssign, readNames, testWords } from "./loops-and-tests.ts";
+
+/** Longer lines are not looked at, and so never understood. */
+const LONGEST = 100_000;
+
+/**
+ * Takes a command line for a POSIX shell apart by the grammar of bash. Never throws: what cannot be read
+ * is a problem.
+ */
+export function parseShellCommand(line: string): ShellCommand {
+  if (line.length > LONGEST) return { commands: [], problems: ["it is too long to be read"], isWhole: false };
+  const reader = new Reader(line);
+  try {
+    reader.readScript(parse(line), START);
+  } catch (error) {
+    reader.fail(messageOf(error));
+  }
+  const hidden = HIDDEN.exec(line)?.[0];
+  if (hidden !== undefined) {
+    const code = (hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    reader.problems.push(`it holds the invisible character U+${code}`);
+  }
+  const { commands, problems, isWhole } = reader;
+  return { commands, problems: [...new Set(problems)], isWhole };
+}
+
+const HIDDEN_RANGES = [
+  [0x00, 0x08],
+  [0x0b, 0x1f],
+  [0x7f, 0xa0],
+  [0x1680, 0x1680],
+  [0x2000, 0x200c],
+  [0x200e, 0x200f],
+  [0x2028, 0x202f],
+  [0x205f, 0x206f],
+  [0x3000, 0x3000],
+  [0xfeff, 0xfeff],
+  [0xe0000, 0xe007f],
+];
+/** Controls, carriage return, blanks that are no blanks to a shell, direction marks, tags. */
+const HIDDEN = new RegExp(
+  `[${HIDDEN_RANGES.map((range) => range.map((code) => `\\u{${code.toString(16)}}`).join("-")).join("")}]`,
+  "u",
+);
+
+const CONTROL_FLOW: Readonly<Partial<Record<SyntaxNode["type"], string>>> = {
+  ArithmeticFor: "`for` is control flow",
+  While: "`while` or `until` is control flow",
+  Select: "`select` is control flow",
+  Function: "it defines a function",
+  Coproc: "`coproc` starts a process in the background",
+  ArithmeticCommand: "`(( ))` evaluates an expression",
+};
+
+type Word = Extract<SyntaxNode, { type: "Word" }>;
+type RedirectionNode = Extract<SyntaxNode, { type: "Redirect" | "HereString" | "HereDoc" }>;
+
+interface Position {
+  readonly followsSuccess: boolean;
+  readonly isApart: boolean;
+  readonly input?: SimpleCommand | undefined;
+  readonly isRepeat?: boolean;
+}
+
+/** Bodies of loops that are read for one word each; a line with more is not followed. */
+const MOST_ROUNDS = 200;
+
+const START: Position = { followsSuccess: false, isApart: false };
+const NESTED: Position = { followsSuccess: false, isApart: true };
+
+interface LoopVariables {
+  readonly names: readonly string[];
+  /** Those of them of which something is known. */
+  readonly known: ReadonlyMap<string, Variable>;
+}
+
+/** There may be commands in it. */
+function isExpanded(word: Word, reading: WordReading): boolean {
+  return !("value" in reading) || /[$`]|<\(/.test(word.text);
+}
+
+class Reader {
+  readonly commands: SimpleCommand[] = [];
+  readonly problems: string[] = [];
+  isWhole = true;
+  #source: string;
+  #script: ParsedScript | undefined;
+  #variables: ReadonlyMap<string, Variable> = new Map();
+  #rounds = 0;
+  #assigns: boolean | undefined;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  fail(message: string): void {
+    this.isWhole = false;
+    this.problems.push(`it cannot be read (${message})`);
+  }
+
+  readScript(script: ParsedScript, position: Position): void {
+    for (const error of script.errors ?? []) this.fail(error.message);
+    this.#script ??= script;
+    const outer = this.#source;
+    if (script.source !== undefined) this.#source = script.source;
+    for (const statement of script.commands) this.#read(statement, position);
+    this.#source = outer;
+  }
+
+  #read(node: SyntaxNode, position: Position): void {
+    const unsure = { ...position, followsSuccess: false };
+    switch (node.type) {
+      case "Script":
+        this.readScript(node, NESTED);
+        return;
+      case "Statement":
+        if (node.background) this.problems.push(`\`${this.#textOf(node)}\` runs in the background`);
+        this.#read(node.command, position);
+        return;
+      case "AndOr":
+        this.#readChain(node, position);
+        return;
+      case "Pipeline":
+        this.#readPipeline(node.commands, unsure);
+        return;
+      case "Subshell":
+        this.#read(node.body, { ...unsure, isApart: true });
+        return;
+      case "BraceGroup":
+        this.#read(node.body, unsure);
+        return;
+      case "CompoundList":
+        for (const statement of node.commands) this.#read(statement, unsure);
+        return;
+      case "Redirected":
+        this.#read(node.command, { ...position, input: undefined });
+        this.#readRedirectionsOf(node.redirects, unsure);
+        return;
+      case "Command":
+        this.#readCommand(node, position);
+        return;
+      case "If":
+      case "Elif":
+      case "CaseItem":
+        forEachChild(node, (child) => {
+          if (child.type !== "Word") this.#read(child, unsure);
+          else this.#readText(child);
+        });
+        return;
+      case "Case":
+        this.#readText(node.word);
+        for (const item of node.items) this.#read(item, unsure);
+        return;
+      case "For":
+        this.#readFor(node, unsure);
+        return;
+      case "While":
+        this.#readWhile(node, unsure);
+        return;
+      case "TestCommand":
+        this.#readTest(node, unsure);
+        return;
+      default:
+        this.#readOther(node);
+    }
+  }
+
+  /** A pipeline of one is only a `time` or a `!` before a command. */
+  #readPipeline(commands: readonly SyntaxNode[], position: Position): void {
+    let input = position.input;
+    for (const command of commands) {
+      const index = this.commands.length;
+      this.#read(command, { ...position, isApart: true, input });
+      input = command.type === "Command" ? this.commands[index] : undefined;
+    }
+  }
+
+  /** A word that the shell only compares; which one it is decides nothing that is not read anyway. */
+  #readText(word: Word): void {
+    this.#readWord(word, this.problems, true);
+  }
+
+  /** The body is read once for each word, with what the variable then is. */
+  #readFor(node: Extract<SyntaxNode, { type: "For" }>, position: Position): void {
+    const name = node.name.text;
+    if (!isPlainName(name)) this.problems.push(`a loop sets \`${name}\``);
+    const words = node.wordlist?.flatMap((word) => loopWords(word) ?? [this.#readLoopWord(word)]);
+    if (words === undefined) this.problems.push("`for` goes through words that are not known");
+    const rounds = words ?? [];
+    this.#rounds += rounds.length;
+    const isFollowed = this.#rounds <= MOST_ROUNDS && !this.#mayAssign();
+    if (!isFollowed || rounds.length === 0) rounds.splice(0, rounds.length, null);
+    for (const [index, round] of rounds.entries()) {
+      const isRepeat = position.isRepeat === true || index > 0;
+      const known = new Map(round === null ? [] : [[name, round]]);
+      this.#readBody(node.body, { ...position, isRepeat }, { names: [name], known });
+    }
+  }
+
+  /** What it may be; null when that is not known. */
+  #readLoopWord(word: Word): Variable | null {
+    const { value, isGlob } = this.#readWord(word, []);
+    return value === null ? null : { value, isGlob };
+  }
+
+  /** Only a loop over the lines of its input comes to an end that is known. */
+  #readWhile(node: Extract<SyntaxNode, { type: "While" }>, position: Position): void {
+    const names = readNames(node);
+    if (names === null || this.#mayAssign()) {
+      this.#readOther(node);
+      return;
+    }
+    this.#read(node.clause, position);
+    const lineOf = names.length === 1 ? position.input : undefined;
+    const known = new Map(names.map((name) => [name, { lineOf }]));
+    this.#readBody(node.body, position, { names, known });
+  }
+
+  #readBody(body: SyntaxNode, position: Position, { names, known }: LoopVariables): void {
+    const outer = new Map(this.#variables);
+    for (const name of names) outer.delete(name);
+    const first = this.commands.length;
+    this.#variables = new Map([...outer, ...known]);
+    this.#read(body, position);
+    // What the variable is after the loop is not known, also where an outer one has the same name.
+    this.#variables = outer;
+    const moves = this.commands.slice(first).some(({ words: [program] }) => program?.value === "cd");
+    const isOnce = known.size > 0 && [...known.values()].every((each) => "value" in each && !each.isGlob);
+    if (moves && !isOnce) this.problems.push("a loop changes the folder");
+  }
+
+  #mayAssign(): boolean {
+    this.#assigns ??= mayAssign(this.#script);
+    return this.#assigns;
+  }
+
+  /** Each comparison as the `test` that it is like. */
+  #readTest(node: Extract<SyntaxNode, { type: "TestCommand" }>, position: Position): void {
+    for (const { text, operator, operands, problem } of testWords(node.expression, this.#source)) {
+      const problems = problem === null ? [] : [problem];
+      const index = this.commands.length;
+      const [left, right] = operands.map((word) => this.#readWord(word, problems, true));
+      const sign: ShellWord = { text: operator, value: operator, isGlob: false };
+      const compared = right === undefined ? [sign, left] : [left, sign, right];
+      const words = [{ text: "[[", value: "test", isGlob: false }, ...compared].filter(
+        (word) => word !== undefined,
+      );
+      const command = { text, words, assignments: [], redirections: [], problems, ...position };
+      this.commands.splice(index, 0, problem === null ? command : { ...command, words: [] });
+      this.problems.push(...problems);
+    }
+  }
+
+  #readChain(node: Extract<SyntaxNode, { type: "AndOr" }>, position: Position): void {
+    let followsSuccess = false;
+    let allJoined = true;
+    for (const [index, command] of node.commands.entries()) {
+      this.#read(command, { ...position, followsSuccess });
+      // What is more than one command may succeed without all that is in it.
+      allJoined &&= node.operators[index] === "&&" && command.type === "Command";
+      followsSuccess = allJoined;
+    }
+  }
+
+  /** Whatever holds commands without being one: they are found, but when they run is not understood. */
+  #readOther(node: SyntaxNode): void {
+    const problem = CONTROL_FLOW[node.type];
+    if (problem !== undefined) this.problems.push(problem);
+    forEachChild(node, (child) => this.#read(child, NESTED));
+  }
+
+  #readCommand(node: Command, position: Position): void {
+    const problems: string[] = [];
+    const words: ShellWord[] = [];
+    const assignments: ShellAssignment[] = [];
+    const redirections: ShellRedirection[] = [];
+    const index = this.commands.length;
+    for (const child of [...node.prefix, ...(node.name ? [node.name] : []), ...node.suffix]) {
+      if (child.type === "Word") {
+        words.push(this.#readWord(child, problems));
+      } else if (child.type === "Assignment" && words.length > 0) {
+        problems.push(`\`${child.text}\` assigns`);
+        words.push({ text: child.text, value: null, isGlob: false });
+        this.#readOther(child);
+      } else if (child.type === "Assignment") {
+        assignments.push(this.#readAssignment(child));
+      } else {
+        redirections.push(this.#readRedirection(child));
+      }
+    }
+    const text = this.#textOf(node);
+    this.commands.splice(index, 0, { text, words, assignments, redirections, problems, ...position });
+  }
+
+  #readRedirectionsOf(redirects: readonly RedirectionNode[], position: Position): void {
+    const redirections = redirects.map((redirect) => this.#readRedirection(redirect));
+    const text = redirections.map((redirection) => redirection.text).join(" ");
+    this.commands.push({ words: [], assignments: [], problems: [], text, redirections, ...position });
+  }
+
+  #readWord(word: Word, problems: string[], isWhole = false): ShellWord {
+    const reading: WordReading = this.#isJoined(word)
+      ? { problem: "a process substitution" }
+      : readWord(word, { variables: this.#variables, isWhole });
+    if (isExpanded(word, reading)) this.#readOther(word);
+    const { text } = word;
+    if ("value" in reading) return { text, ...reading };
+    if (!("problem" in reading)) return { text, value: null, isGlob: false, ...reading };
+    problems.push(`\`${text}\` holds ${reading.problem}`);
+    return { text, value: null, isGlob: false };
+  }
+
+  /** The grammar parts a process substitution from letters beside it, which the shell joins to one word. */
+  #isJoined({ text, pos, end }: Word): boolean {
+    if (!text.startsWith("<(")) return false;
+    const around = this.#source.charAt(pos - 1) + this.#source.charAt(end);
+    return !/^\s[\s);&|]?$/.test(around);
+  }
+
+  #readAssignment(node: Extract<SyntaxNode, { type: "Assignment" }>): ShellAssignment {
+    const { name, text, value } = node;
+    const isPlain = value.type === "Word" && node.index === undefined && !node.append;
+    const reading = isPlain ? readWord(value, { variables: new Map() }) : { problem: "" };
+    if ("value" in reading && !reading.isGlob) return { text, name, value: reading.value };
+    this.#readOther(node);
+    return { text, name, value: null };
+  }
+
+  #readRedirection(node: RedirectionNode): ShellRedirection {
+    const text = this.#textOf(node);
+    if (node.type === "HereDoc") {
+      const { body } = node;
+      const isLiteral = node.delimiter?.quoted === true || !/[\\$`]/.test(body.text);
+      if (!isLiteral) this.#readOther(body);
+      return { text, kind: "data", target: isLiteral ? body.text : null };
+    }
+    const around = { variables: this.#variables, isWhole: node.type === "HereString" };
+    const reading = node.target === undefined ? { problem: "" } : readWord(node.target, around);
+    if (node.target !== undefined && isExpanded(node.target, reading)) this.#readOther(node.target);
+    const target = "value" in reading && !reading.isGlob ? reading.value : null;
+    if (node.type === "HereString") return { text, kind: "data", target, isAnyText: "isAnyText" in reading };
+    if (node.descriptor?.type === "FileDescriptorVariable") return { text, kind: "write", target: null };
+    const isRead = node.operator === "<";
+    const isCopy = /^[<>]&$/.test(node.operator) && target !== null && /^(?:\d+-?|-)$/.test(target);
+    if (isCopy) return { text, kind: "copy", target };
+    if (isRead && "value" in reading)
+      return { text, kind: "read", target: reading.value, isGlob: reading.isGlob };
+    return { text, kind: isRead ? "read" : "write", target };
+  }
+
+  #textOf(node: { readonly pos: number; readonly end: number }): string {
+    return this.#source.slice(node.pos, node.end);
+  }
+}

@@ -1,0 +1,13 @@
+export { APPROVAL_MODES, type ApprovalMode, CurrentMode, stricterMode } from "./approval-mode.ts";
+export type { CommandPlace } from "./command-place.ts";
+export { type CommandRequest, judgeCommand } from "./command-policy.ts";
+export type { GitUse, RepositoryFault } from "./grammar/git-use.ts";
+export {
+  PROTECTED_IN_GIT,
+  PROTECTED_IN_HOME,
+  protectedFile,
+  protectedName,
+  protectedPaths,
+} from "./protected-files.ts";
+export { parseRule, type Rule, type Rules, type RuleTarget, ruleCovers } from "./rules.ts";
+export type { PartVerdict, Verdict } from "./verdict.ts";

@@ -1,0 +1,105 @@
+import { isPlainName } from "../grammar/loops-and-tests.ts";
+import { isHarmlessFormat, STRING_COMPARES } from "./any-text.ts";
+import {
+  type Argument,
+  type Finding,
+  launchFinding,
+  type ProgramReader,
+  pathFinding,
+  unknownFinding,
+} from "./finding.ts";
+
+const TEST_OPERATORS = new Set(
+  "-e -f -d -r -w -x -s -L -h -z -n -b -c -p -S -k -u -g -O -G -N -t -a -o -eq -ne -lt -gt -le -ge -nt -ot -ef".split(
+    " ",
+  ),
+);
+
+/** `test -v name[subscript]` evaluates the subscript, so only operators that are known may stand there. */
+const test: ProgramReader = (words, reach) =>
+  words.flatMap((word, index) => {
+    if (index === 0 || isCompared(words, index)) return [];
+    const isOperator = word.value.startsWith("-") && !/^-\d+$/.test(word.value);
+    if (!isOperator) return pathFinding(word, index, reach);
+    const isKnown = TEST_OPERATORS.has(word.value);
+    return isKnown ? [] : [launchFinding(`\`${word.value}\` is no test that is known to be harmless`, index)];
+  });
+
+/** It stands beside the sign of a comparison, or behind `-n` or `-z`, and is no operator itself. */
+function isCompared(words: readonly Argument[], index: number): boolean {
+  const [word, before, after] = [words[index], words[index - 1]?.value ?? "", words[index + 1]?.value ?? ""];
+  if (word === undefined || word.isGlob || word.value.startsWith("-")) return false;
+  return STRING_COMPARES.has(before) || STRING_COMPARES.has(after) || /^-[nz]$/.test(before);
+}
+
+/** `printf -v name[subscript]` assigns, and evaluates the subscript. */
+const printf: ProgramReader = ([, first]) =>
+  first === undefined || first.value === "--" || isHarmlessFormat(first.value)
+    ? []
+    : [launchFinding("`printf` sets a variable", 1)];
+
+/** Sets variables that nothing but the line itself looks at. */
+const read: ProgramReader = (words) =>
+  words.flatMap(({ value }, index) => {
+    if (index === 0 || value === "-r" || (isPlainName(value) && !words[index]?.isGlob)) return [];
+    return [launchFinding(`\`read ${value}\` may set or evaluate more than a plain variable`, index)];
+  });
+
+/** They evaluate what stands in brackets, and set variables on which other programs depend. */
+const assigning: ProgramReader = (words) => [
+  unknownFinding(`\`${words[0]?.value}\` changes the shell`),
+  ...words.flatMap(({ value }, index) => {
+    const isPlain =
+      index === 0 ||
+      (/^-[a-zA-Z]+$|^\w+$/.test(value) && !/^(?:PATH|IFS|ENV|BASH_\w+|LD_\w+|GIT_\w+)$/.test(value));
+    return isPlain ? [] : [launchFinding(`\`${value}\` may be evaluated`, index)];
+  }),
+];
+
+function matching(pattern: RegExp, what: string): ProgramReader {
+  return (words) => {
+    const text = texts(words).join(" ");
+    return pattern.test(text) ? [] : [launchFinding(what, words.length - 1)];
+  };
+}
+
+function texts(words: readonly Argument[]): string[] {
+  return words.slice(1).map((word) => word.value);
+}
+
+const NOT_NAMED = /^-|^$|(?:^|\/)(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/s;
+
+/** Only into a folder that is named: without one it goes home, and `-` is wherever it came from. */
+const cd: ProgramReader = (words, reach): readonly Finding[] => {
+  const [, folder] = words;
+  // The shell itself takes the name before a `..` away, whatever a link there leads to.
+  const isNamed = words.length === 2 && folder?.below === undefined && !NOT_NAMED.test(folder?.value ?? "");
+  if (!isNamed || folder === undefined || folder.isGlob) {
+    return [launchFinding("it goes to a folder that is not named", words.length)];
+  }
+  return pathFinding(folder, 1, reach);
+};
+
+/** Commands of the shell itself that change nothing which a later command depends on, but the folder. */
+export const BUILTINS: Readonly<Record<string, ProgramReader>> = {
+  test,
+  "[": test,
+  printf,
+  cd,
+  type: () => [],
+  read,
+  ...Object.fromEntries(
+    "mapfile readarray declare typeset local readonly export unset let getopts wait enable hash alias"
+      .split(" ")
+      .map((name) => [name, assigning]),
+  ),
+  break: matching(/^\d?$/, "it leaves with something that is no number"),
+  continue: matching(/^\d?$/, "it goes on with something that is no number"),
+  exit: matching(/^\d{0,3}$/, "it leaves with something that is no number"),
+  sleep: matching(/^\d+(?:\.\d+)?[smhd]?$/, "its time is not plain"),
+  set: matching(/^-[eux]+(?:o pipefail)?$|^-o pipefail$/, "it changes the shell"),
+  ps: matching(
+    /^(?:(?:-?aux|auxf|-ef|-e|-f|-A|-p \d+|--forest)(?: |$))*$/,
+    "its options are not known to be harmless",
+  ),
+};

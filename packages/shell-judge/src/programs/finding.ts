@@ -1,0 +1,73 @@
+import type { GitUse, RepositoryFault } from "../grammar/git-use.ts";
+
+/** A word that a program gets. */
+export interface Argument {
+  readonly value: string;
+  /** The shell replaces it with names of files, where any match. */
+  readonly isGlob: boolean;
+  /** It stands for paths that nobody has seen, of which this is known. */
+  readonly below?: Below;
+}
+
+/** Paths of which is known in which folders they lie; `value` of the word is such a folder. */
+export interface Below {
+  readonly folders: readonly string[];
+  /** Patterns, all of which the last part of each path matches. */
+  readonly names: readonly string[];
+  /** Links may be among them. */
+  readonly hasLinks: boolean;
+  /** They come as text, which a program takes apart at blanks and quotes. */
+  readonly isText: boolean;
+}
+
+/**
+ * Why a command needs an approval. `unknown`: it is not known to be read-only. `launch`: a word can make the
+ * program start or write something of its own choice. `outside`: it reaches out of the root. `destructive`:
+ * work that nobody can bring back. `protected`: it writes a file that runs code later.
+ */
+export interface Finding {
+  readonly nature: "unknown" | "launch" | "outside" | "destructive" | "protected";
+  readonly what: string;
+  /** The last word that a rule must spell out to cover this; `BEYOND_RULES` where words cannot. */
+  readonly upTo: number;
+}
+
+/** For what no words of a rule speak of: only a rule for every command covers it. */
+export const BEYOND_RULES = Number.POSITIVE_INFINITY;
+
+/** What may be asked about the place in which a command runs. */
+export interface Reach {
+  /** Why a path is not plainly inside the root, or null. */
+  outside(path: string, isGlob: boolean): string | null;
+  /** Why paths that lie in some folders are not plainly inside the root, or null. */
+  outsideBelow(below: Below): string | null;
+  /** The folder of the project in which alone that program would be found, or null. */
+  projectFolderOf(program: string): string | null;
+  /** Why git would run a program of the repository's choice here, or read outside the root; or null. */
+  repositoryFault(use: GitUse): RepositoryFault | null;
+}
+
+/** Judges the words of a program, the first being its name. No finding means: read-only, and inside the root. */
+export type ProgramReader = (words: readonly Argument[], reach: Reach) => readonly Finding[];
+
+export function pathFinding(word: Argument, upTo: number, reach: Reach): Finding[] {
+  const what =
+    word.below === undefined ? reach.outside(word.value, word.isGlob) : reach.outsideBelow(word.below);
+  return what === null ? [] : [{ nature: "outside", what, upTo }];
+}
+
+/** The same for a program that goes through all that is below a path, and follows links there. */
+export function followedFinding(word: Argument, upTo: number, reach: Reach): Finding[] {
+  if (word.isGlob)
+    return [launchFinding(`what \`${word.value}\` matches is not looked through for links`, upTo)];
+  const below = { folders: word.below?.folders ?? [word.value], names: [], hasLinks: true, isText: false };
+  return [...pathFinding(word, upTo, reach), ...pathFinding({ ...word, below }, upTo, reach)];
+}
+
+export function unknownFinding(what: string, upTo = 0): Finding {
+  return { nature: "unknown", what, upTo };
+}
+
+export function launchFinding(what: string, upTo: number): Finding {
+  return { nature: "launch", what, upTo };
+}

@@ -1,0 +1,51 @@
+import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { commandPatternFault, SHELL_TOOL } from "./command-pattern.ts";
+
+/** `tool` or `tool(pattern)`, as written in settings, on the command line or in a grant. */
+export interface Rule {
+  readonly text: string;
+  readonly tool: string;
+  readonly pattern?: string;
+}
+
+export interface Rules {
+  readonly allow: readonly Rule[];
+  readonly ask: readonly Rule[];
+  readonly deny: readonly Rule[];
+  /** What the person answered "always" to: like allow, but nothing that destroys is ever meant by it. */
+  readonly granted?: readonly Rule[];
+}
+
+const RULE = /^\s*([A-Za-z0-9_*-]+)\s*(?:\((.*)\))?\s*$/s;
+
+/** Throws with the right way to write one when the text is not a rule. */
+export function parseRule(text: string): Rule {
+  const found = RULE.exec(text);
+  const tool = found?.[1];
+  const pattern = found?.[2]?.trim();
+  if (tool === undefined || pattern === "") {
+    throw new Error(`"${text}" is not a rule; write tool or tool(pattern), e.g. read_file or edit(src/**).`);
+  }
+  if (pattern === undefined) return { text, tool };
+  const fault = tool === SHELL_TOOL ? commandPatternFault(pattern) : null;
+  if (fault !== null) throw new Error(`"${text}" is not a rule: ${fault}.`);
+  return { text, tool, pattern };
+}
+
+/** What a rule is compared with. */
+export interface RuleTarget {
+  readonly tool: string;
+  readonly subjects: readonly string[];
+}
+
+/**
+ * A rule with a pattern speaks of single subjects. To allow, it must cover every subject of the call; to
+ * ask or deny, one is enough.
+ */
+export function ruleCovers(rule: Rule, target: RuleTarget, covering: "every" | "some"): boolean {
+  if (!globMatcher(rule.tool, { caseSensitive: true })(target.tool)) return false;
+  if (rule.pattern === undefined) return true;
+  if (target.subjects.length === 0) return false;
+  const matches = globMatcher(rule.pattern, { caseSensitive: true });
+  return covering === "every" ? target.subjects.every(matches) : target.subjects.some(matches);
+}

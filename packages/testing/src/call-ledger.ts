@@ -1,0 +1,55 @@
+import { isRecord } from "@burin/contract/messages/untrusted-json";
+
+const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const CALL_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+export function toolNameProblem(name: unknown): string | undefined {
+  return typeof name === "string" && TOOL_NAME.test(name)
+    ? undefined
+    : `the name "${String(name)}" is not allowed`;
+}
+
+/** What is wrong with a list of declared tools, each with its name and its schema. */
+export function declaredProblem(tools: readonly { name: unknown; schema: unknown }[]): string | undefined {
+  const names = new Set<unknown>();
+  for (const { name, schema } of tools) {
+    const problem = toolNameProblem(name);
+    if (problem !== undefined) return `tools: ${problem}`;
+    if (names.has(name)) return `tools: "${String(name)}" is there twice`;
+    if (schema !== undefined && !(isRecord(schema) && schema.type === "object")) {
+      return `tools: the parameters of "${String(name)}" are no schema of an object`;
+    }
+    names.add(name);
+  }
+  return undefined;
+}
+
+/** Follows the calls of a conversation: each id once, each call answered exactly once and in its turn. */
+export class CallLedger {
+  readonly #known = new Set<string>();
+  readonly #open = new Set<string>();
+
+  get unanswered(): string | undefined {
+    return this.#open.size > 0 ? `no answer to the call ${[...this.#open].join(", ")}` : undefined;
+  }
+
+  call(id: unknown): string | undefined {
+    if (typeof id !== "string" || !CALL_ID.test(id)) return `the call id "${String(id)}" is not allowed`;
+    if (this.#known.has(id)) return `there is a second call with the id ${id}`;
+    this.#known.add(id);
+    this.#open.add(id);
+    return undefined;
+  }
+
+  answer(id: unknown): string | undefined {
+    if (typeof id !== "string" || !this.#known.has(id))
+      return `"${String(id)}" is answered, which no call has`;
+    return this.#open.delete(id) ? undefined : `the call ${id} is answered once more or too late`;
+  }
+}
+
+/** The first problem that one of the checks finds. */
+export function firstProblem(checks: Iterable<string | undefined>): string | undefined {
+  for (const problem of checks) if (problem !== undefined) return problem;
+  return undefined;
+}

@@ -1,0 +1,196 @@
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import type { ScriptLine } from "@burin/models/scripted";
+import { anthropicProtocol } from "./anthropic-protocol.ts";
+import { chatCompletionsProtocol } from "./chat-completions-stream.ts";
+import { geminiProtocol } from "./gemini-protocol.ts";
+import { responsesProtocol } from "./responses-protocol.ts";
+import { habitOf, type PlayedService, type ServiceHabit } from "./service-habits.ts";
+import type { FakeProtocol, IssuedSecrets, WireReply } from "./wire-reply.ts";
+
+/** One request for a reply, as it came. */
+export interface RecordedRequest {
+  readonly headers: IncomingHttpHeaders;
+  /** The parsed body; empty when it was no JSON object. */
+  readonly body: JsonRecord;
+  readonly bodyBytes: number;
+}
+
+/** Answers by hand, for tests of faults: whatever bytes, whatever timing. */
+export interface RawReply {
+  readonly raw: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+}
+
+type PlainReply = ScriptLine | RawReply;
+export type FakeReply = PlainReply | ((request: RecordedRequest) => PlainReply | Promise<PlainReply>);
+
+export interface FakeModelServer {
+  /** Ends in `/v1`, as a user would give it; good for every protocol. */
+  readonly baseUrl: string;
+  /** Every request for a reply, in order, also the refused ones. */
+  readonly requests: readonly RecordedRequest[];
+  /** Why requests were refused. A test of a right client asserts that it is empty. */
+  readonly problems: readonly string[];
+  /** The replies that no request has taken. */
+  unusedReplies(): readonly FakeReply[];
+  close(): Promise<void>;
+}
+
+export interface FakeServiceOptions {
+  /** Refuses what this one refuses, too; what it refuses takes no reply from the script. */
+  readonly playing?: PlayedService;
+}
+
+/**
+ * A real HTTP server on loopback that speaks chat completions, Anthropic's Messages, Gemini's generateContent
+ * and OpenAI's Responses, all streamed, and plays the replies in order, whoever asks. It checks each request as a strict service would and answers 400 with the reason when the request is wrong.
+ */
+export async function startFakeModelServer(
+  replies: readonly FakeReply[],
+  options: FakeServiceOptions = {},
+): Promise<FakeModelServer> {
+  const service = new FakeService(replies, options);
+  const server = createServer((request, response) => {
+    service.answer(request, response).catch((error: unknown) => {
+      service.problems.push(`The reply itself failed: ${String(error)}`);
+      response.destroy();
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    requests: service.requests,
+    problems: service.problems,
+    unusedReplies: () => service.unusedReplies(),
+    close: async () => {
+      if (!server.listening) return;
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** The protocol of a path, below any version. */
+const PROTOCOLS: readonly (readonly [RegExp, FakeProtocol])[] = [
+  [/^\/v\d\w*\/chat\/completions$/, chatCompletionsProtocol],
+  [/^\/v\d\w*\/messages$/, anthropicProtocol],
+  [/^\/v\d\w*\/models\/[^/]+:streamGenerateContent$/, geminiProtocol],
+  [/^\/v\d\w*\/responses$/, responsesProtocol],
+];
+
+class FakeService {
+  readonly requests: RecordedRequest[] = [];
+  readonly problems: string[] = [];
+  readonly #replies: readonly FakeReply[];
+  readonly #issued: IssuedSecrets = new Map();
+  readonly #habit: ServiceHabit | undefined;
+  #taken = 0;
+
+  constructor(replies: readonly FakeReply[], { playing }: FakeServiceOptions) {
+    this.#replies = [...replies];
+    this.#habit = playing === undefined ? undefined : habitOf(playing);
+  }
+
+  unusedReplies(): readonly FakeReply[] {
+    return this.#replies.slice(this.#taken);
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, url = "" } = request;
+    const path = url.replace(/\?.*$/s, "");
+    const [, protocol] = PROTOCOLS.find(([pattern]) => method === "POST" && pattern.test(path)) ?? [];
+    if (method === "GET" && path === "/v1/models") {
+      sendJson(response, 200, { object: "list", data: [{ id: "fake-model", object: "model" }] });
+    } else if (protocol) {
+      await this.#complete(protocol, request, response);
+    } else {
+      const message = `There is no ${method} ${path}`;
+      sendJson(response, 404, { error: { message, type: "not_found_error" } });
+    }
+  }
+
+  async #complete(protocol: FakeProtocol, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const recorded = await record(request);
+    this.requests.push(recorded);
+    const refusal = this.#habit?.((request.url ?? "").replace(/\?.*$/s, ""), recorded.body);
+    if (refusal) {
+      sendJson(response, refusal.status, refusal.body);
+      return;
+    }
+    const problem = protocol.problem(recorded.body, this.#issued) ?? this.#lackOfReply();
+    if (problem !== undefined) {
+      this.problems.push(`Request ${this.requests.length}: ${problem}`);
+      sendJson(
+        response,
+        400,
+        protocol.errorBody({ message: problem, type: "invalid_request_error", status: 400 }),
+      );
+      return;
+    }
+    const next = this.#replies[this.#taken] ?? {};
+    this.#taken += 1;
+    const reply = typeof next === "function" ? await next(recorded) : next;
+    if ("raw" in reply) await reply.raw(request, response);
+    else await this.#send(protocol, reply, { response, body: recorded.body });
+  }
+
+  async #send(
+    protocol: FakeProtocol,
+    line: ScriptLine,
+    { response, body }: { readonly response: ServerResponse; readonly body: JsonRecord },
+  ): Promise<void> {
+    const { error } = line;
+    if (error?.status !== undefined) {
+      sendJson(response, error.status, protocol.errorBody(error));
+      return;
+    }
+    // `call_1` and so on, counted on over the whole conversation, also over one whose beginning was left out.
+    const last = Math.max(protocol.answeredCalls(body), highestCallNumber(body));
+    const callIds = (line.calls ?? []).map((_call, index) => `call_${last + index + 1}`);
+    const reply: WireReply = { line, model: String(body.model), callIds };
+    if (!protocol.isStreamed(body)) {
+      sendJson(response, 200, protocol.whole(reply));
+      return;
+    }
+    response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+    for (const event of protocol.streamed(reply, this.#issued)) {
+      if (response.destroyed) return;
+      response.write(event);
+      // One piece of the network each, so that the client sees the reply grow.
+      await nextTurn();
+    }
+    response.end();
+  }
+
+  #lackOfReply(): string | undefined {
+    return this.#taken < this.#replies.length ? undefined : "no reply is left in the script";
+  }
+}
+
+function highestCallNumber(body: JsonRecord): number {
+  let highest = 0;
+  for (const [, number] of JSON.stringify(body).matchAll(/"call_(\d{1,9})"/g)) {
+    highest = Math.max(highest, Number(number));
+  }
+  return highest;
+}
+
+async function record(request: IncomingMessage): Promise<RecordedRequest> {
+  const pieces: Buffer[] = [];
+  for await (const piece of request) pieces.push(piece);
+  const bytes = Buffer.concat(pieces);
+  const body = parseJson(bytes.toString("utf8"));
+  return { headers: request.headers, body: isRecord(body) ? body : {}, bodyBytes: bytes.length };
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,134 @@
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import type { ScriptLine } from "@burin/models/scripted";
+import { declaredProblem, toolNameProblem } from "./call-ledger.ts";
+import {
+  dataEvent,
+  type FakeProtocol,
+  type IssuedSecrets,
+  pieces,
+  secretOf,
+  type WireReply,
+} from "./wire-reply.ts";
+
+/** Keywords for which the real service has refused whole lists of tools. */
+const REFUSED_KEYWORDS =
+  /"(?:\$ref|\$defs|definitions|allOf|oneOf|const|additionalProperties|patternProperties|not)":/;
+
+/** The generateContent API of Gemini, as strict as the real one where a client can go wrong. */
+export const geminiProtocol: FakeProtocol = {
+  problem,
+  // The path says it, not the body; this fake knows only the streamed one.
+  isStreamed: () => true,
+  streamed,
+  whole: (reply) => ({ ...chunk(partsOf(reply), "STOP"), usageMetadata: usageOf(reply.line) }),
+  errorBody,
+  answeredCalls: (body) => partsIn(body).filter((part) => part.functionResponse).length,
+};
+
+function list(value: unknown): JsonRecord[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function partsIn(body: JsonRecord): JsonRecord[] {
+  return list(body.contents).flatMap(({ parts }) => list(parts));
+}
+
+function problem(body: JsonRecord, issued: IssuedSecrets): string | undefined {
+  const declared = list(body.tools).flatMap(({ functionDeclarations }) => list(functionDeclarations));
+  const schemas = declared.map(({ name, parametersJsonSchema: schema }) => ({ name, schema }));
+  const found = declaredProblem(schemas);
+  if (found !== undefined) return found;
+  if (REFUSED_KEYWORDS.test(JSON.stringify(declared))) return "tools: a keyword of a schema is not supported";
+  const contents = list(body.contents);
+  if (contents.length === 0) return "contents: a list is missing";
+  let calls: JsonRecord[] = [];
+  for (const [index, { role, parts }] of contents.entries()) {
+    if (role !== (index % 2 === 0 ? "user" : "model"))
+      return `contents[${index}]: the role ${role} is out of turn`;
+    const given = list(parts);
+    if (given.length === 0) return `contents[${index}]: must have parts`;
+    const wrong = role === "user" ? userProblem(given, calls) : modelProblem(given, issued);
+    if (wrong !== undefined) return `contents[${index}]: ${wrong}`;
+    calls = given.flatMap(({ functionCall }) => (isRecord(functionCall) ? [functionCall] : []));
+  }
+  return contents.at(-1)?.role === "user" ? undefined : "contents: the last is of the model";
+}
+
+function userProblem(parts: readonly JsonRecord[], calls: readonly JsonRecord[]): string | undefined {
+  const answers = parts.flatMap(({ functionResponse }) =>
+    isRecord(functionResponse) ? [functionResponse] : [],
+  );
+  if (answers.length !== calls.length) {
+    return "the number of function response parts is not equal to the number of function call parts";
+  }
+  for (const [index, { id, name, response }] of answers.entries()) {
+    const call = calls[index];
+    if (id !== call?.id || name !== call?.name) return `"${String(id)}" answers another call`;
+    if (!isRecord(response)) return `the response of "${String(id)}" is no object`;
+  }
+  const odd = parts.find((part) => !part.functionResponse && !isText(part) && !isRecord(part.inlineData));
+  return odd && "a part of the user is empty";
+}
+
+function isText({ text }: JsonRecord): boolean {
+  return typeof text === "string" && text !== "";
+}
+
+function modelProblem(parts: readonly JsonRecord[], issued: IssuedSecrets): string | undefined {
+  for (const part of parts) {
+    const { functionCall, thoughtSignature } = part;
+    if (!isRecord(functionCall)) {
+      if (!isText(part) && thoughtSignature === undefined) return "a part of the model is empty";
+      continue;
+    }
+    const wrong = toolNameProblem(functionCall.name);
+    if (wrong !== undefined) return wrong;
+    if (!isRecord(functionCall.args)) return "the args of a function call are no object";
+    const secret = issued.get(String(functionCall.id));
+    if (secret !== undefined && secret !== thoughtSignature) {
+      return "Function call is missing a thought_signature in functionCall parts";
+    }
+  }
+  return undefined;
+}
+
+function errorBody({ message, status, type }: NonNullable<ScriptLine["error"]>): object {
+  return { error: { code: status ?? 500, message, status: type ?? "INTERNAL" } };
+}
+
+function chunk(parts: readonly JsonRecord[], finishReason?: string): object {
+  const candidate = { content: { role: "model", parts }, index: 0 };
+  return { candidates: [finishReason === undefined ? candidate : { ...candidate, finishReason }] };
+}
+
+function usageOf({ usage = {} }: ScriptLine): object {
+  const { inputTokens = 0, outputTokens = 0, cachedTokens = 0 } = usage;
+  return {
+    promptTokenCount: inputTokens,
+    candidatesTokenCount: outputTokens,
+    totalTokenCount: inputTokens + outputTokens,
+    cachedContentTokenCount: cachedTokens,
+  };
+}
+
+function partsOf({ line, callIds }: WireReply): JsonRecord[] {
+  const { thought, text, calls = [] } = line;
+  return [
+    ...pieces(thought ?? "").map((piece) => ({ text: piece, thought: true })),
+    ...pieces(text ?? "").map((piece) => ({ text: piece })),
+    ...calls.map(({ name, args }, index) => ({
+      functionCall: { id: callIds[index], name, args },
+      ...(thought && index === 0 ? { thoughtSignature: secretOf(thought) } : {}),
+    })),
+  ];
+}
+
+function streamed(reply: WireReply, issued: IssuedSecrets): string[] {
+  const { line } = reply;
+  const [firstId] = reply.callIds;
+  if (line.thought && firstId !== undefined) issued.set(firstId, secretOf(line.thought));
+  const parts = partsOf(reply).filter((part) => !line.error || !part.functionCall);
+  const events = parts.map((part) => dataEvent(chunk([part])));
+  if (line.error) return [...events, dataEvent(errorBody(line.error))];
+  return [...events, dataEvent({ ...chunk([{ text: "" }], "STOP"), usageMetadata: usageOf(line) })];
+}

@@ -1,0 +1,86 @@
+import type { ModelEvent, ModelFailure } from "@burin/contract/chat-model";
+import type { Message } from "@burin/contract/messages/message";
+import { openAiCompatible } from "@burin/models/openai-compatible";
+import type { ServiceOptions } from "@burin/models/service-model";
+import { type FakeModelServer, type FakeReply, startFakeModelServer } from "./fake-model-server.ts";
+import type { PlayedService } from "./service-habits.ts";
+
+/** A history of one question. */
+export const ASK: Message = { role: "user", parts: [{ text: "go" }] };
+
+const running: FakeModelServer[] = [];
+
+export async function serve(...replies: FakeReply[]): Promise<FakeModelServer> {
+  return serveAs(undefined, ...replies);
+}
+
+/** The same, playing a service that has habits of its own. */
+export async function serveAs(
+  playing: PlayedService | undefined,
+  ...replies: FakeReply[]
+): Promise<FakeModelServer> {
+  const server = await startFakeModelServer(replies, playing === undefined ? {} : { playing });
+  running.push(server);
+  return server;
+}
+
+/** To be called after each test. */
+export async function closeServers(): Promise<void> {
+  for (const server of running.splice(0)) await server.close();
+}
+
+/** All events of one request; throws unless the one end event is the last. */
+export async function ask(
+  options: Partial<ServiceOptions>,
+  history: readonly Message[] = [ASK],
+): Promise<ModelEvent[]> {
+  const model = openAiCompatible({ name: "m", baseUrl: "", ...options });
+  const events: ModelEvent[] = [];
+  const { signal } = new AbortController();
+  for await (const event of model.stream({ system: "s", history, tools: [] }, signal)) events.push(event);
+  const ends = events.filter((event) => event.type === "end");
+  if (ends.length !== 1 || events.at(-1) !== ends[0])
+    throw new Error(`not one end: ${JSON.stringify(events)}`);
+  return events;
+}
+
+/** The very bytes of an answer. */
+export function raw(
+  body: string,
+  head: { status?: number; type?: string; location?: string } = {},
+): FakeReply {
+  const { status = 200, type = "text/event-stream", location } = head;
+  return {
+    raw: (_request, response) => {
+      response.writeHead(status, { "content-type": type, ...(location ? { location } : {}) });
+      response.end(body);
+    },
+  };
+}
+
+export function sse(...chunks: unknown[]): string {
+  return chunks
+    .map((chunk) => `data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`)
+    .join("");
+}
+
+export function delta(fields: object, finish_reason: string | null = null): object {
+  return { choices: [{ index: 0, delta: fields, finish_reason }] };
+}
+
+export async function replyTo(reply: FakeReply): Promise<ModelEvent[]> {
+  return ask({ baseUrl: (await serve(reply)).baseUrl });
+}
+
+export async function failureOf(
+  reply: FakeReply,
+  options: Partial<ServiceOptions> = {},
+): Promise<ModelFailure> {
+  return failureIn(await ask({ baseUrl: (await serve(reply)).baseUrl, ...options }));
+}
+
+export function failureIn(events: readonly ModelEvent[]): ModelFailure {
+  const end = events.at(-1);
+  if (end?.type !== "end" || end.reason !== "error") throw new Error(`no failure: ${JSON.stringify(end)}`);
+  return end.error;
+}

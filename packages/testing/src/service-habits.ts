@@ -1,0 +1,134 @@
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+
+/** How a service says no. */
+interface Refusal {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** What a service refuses that others take, with the words in which it does; undefined when it takes the request. */
+export type ServiceHabit = (path: string, body: JsonRecord) => Refusal | undefined;
+
+function list(value: unknown): JsonRecord[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function hasImage(body: JsonRecord): boolean {
+  return JSON.stringify(body.messages).includes('"image_url"');
+}
+
+function refusal(status: number, message: string, more: object = {}): Refusal {
+  return { status, body: { error: { message, type: "invalid_request_error", ...more } } };
+}
+
+function mistral(body: JsonRecord): Refusal | undefined {
+  const messages = list(body.messages);
+  const order = { object: "error", type: "invalid_request_message_order", param: null, code: "3230" };
+  const after = messages.findIndex(({ role }, at) => role === "user" && messages[at - 1]?.role === "tool");
+  if (after !== -1) {
+    return { status: 400, body: { ...order, message: "Unexpected role 'user' after role 'tool'" } };
+  }
+  const ids = messages.flatMap(({ tool_calls: calls }) => list(calls).map(({ id }) => String(id)));
+  const odd = ids.find((id) => !/^[A-Za-z0-9]{9}$/.test(id));
+  if (odd === undefined) return undefined;
+  const message = `Tool call id was ${odd} but must be a-z, A-Z, 0-9, with a length of 9.`;
+  return { status: 400, body: { ...order, message, type: "invalid_function_call", code: "3280" } };
+}
+
+/** Where a schema is not of the dialect that Kimi takes, and why. */
+function kimiFault(schema: unknown, path: string): string | undefined {
+  if (!isRecord(schema)) return undefined;
+  const isUnion = Array.isArray(schema.anyOf);
+  if (isUnion && schema.type !== undefined) {
+    return `At path '${path}': when using anyOf, type should be defined in anyOf items instead of the parent schema`;
+  }
+  if (!isUnion && schema.type === undefined) return `At path '${path}': type is not defined`;
+  const properties = isRecord(schema.properties) ? schema.properties : {};
+  const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  const lost = required.find((name) => !Object.hasOwn(properties, String(name)));
+  if (lost !== undefined) return `At path '${path}': required property ${String(lost)} is not defined`;
+  const inner = [
+    ...Object.entries(properties).map(([name, value]) => kimiFault(value, `${path}.properties.${name}`)),
+    ...list(schema.anyOf).map((value, at) => kimiFault(value, `${path}.anyOf.${at}`)),
+    kimiFault(schema.items, `${path}.items`),
+  ];
+  return inner.find((fault) => fault !== undefined);
+}
+
+function kimi(body: JsonRecord): Refusal | undefined {
+  for (const { function: declared } of list(body.tools)) {
+    const fault = isRecord(declared) ? kimiFault(declared.parameters, "root") : undefined;
+    if (fault === undefined) continue;
+    return refusal(
+      400,
+      `Invalid request: tools.function.parameters is not a valid moonshot flavored json schema, details: <${fault}>`,
+    );
+  }
+  return undefined;
+}
+
+/** The items as vLLM and the specification have them: text alone, or all that the service itself would say. */
+function vllm(body: JsonRecord): Refusal | undefined {
+  const wrong = list(body.input).some(({ type, role, content, id, status }) => {
+    if (type === "message" && role === "assistant" && Array.isArray(content)) {
+      const isWhole = typeof id === "string" && typeof status === "string";
+      return !isWhole || !list(content).every(({ annotations }) => Array.isArray(annotations));
+    }
+    return list(content).some((part) => part.type === "input_image" && part.detail === undefined);
+  });
+  return wrong
+    ? {
+        status: 400,
+        body: { object: "error", message: "19 validation errors for ValidatorIterator", code: 400 },
+      }
+    : undefined;
+}
+
+/** A chat template that knows two roles only, as Gemma's. */
+function gemmaTemplate(body: JsonRecord): Refusal | undefined {
+  if (!list(body.messages).some(({ role }) => role === "system")) return undefined;
+  return refusal(500, "Jinja Exception: System role not supported", { code: 500, type: "server_error" });
+}
+
+const IMAGE_REFUSALS: Readonly<Record<string, Refusal>> = {
+  openrouter: {
+    status: 404,
+    body: { error: { message: "No endpoints found that support image input", code: 404 } },
+  },
+  "llama.cpp": {
+    status: 500,
+    body: {
+      error: {
+        code: 500,
+        message:
+          "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+        type: "server_error",
+      },
+    },
+  },
+  groq: refusal(400, "messages[1].content must be a string"),
+  deepseek: refusal(
+    400,
+    "Failed to deserialize the JSON body into the target type: messages[1]: unknown variant `image_url`, expected `text`",
+  ),
+};
+
+const NAMED = {
+  mistral: (_path: string, body: JsonRecord) => mistral(body),
+  kimi: (_path: string, body: JsonRecord) => kimi(body),
+  vllm: (_path: string, body: JsonRecord) => vllm(body),
+  gemma: (_path: string, body: JsonRecord) => gemmaTemplate(body),
+  codex: (path: string) =>
+    path.endsWith("/chat/completions")
+      ? refusal(404, "This model is only supported in v1/responses and not in v1/chat/completions.")
+      : undefined,
+} satisfies Record<string, ServiceHabit>;
+
+export type PlayedService = keyof typeof NAMED | "openrouter" | "llama.cpp" | "groq" | "deepseek";
+
+/** What that service refuses; of the last four it is images, for a model that only reads. */
+export function habitOf(service: PlayedService): ServiceHabit {
+  const refused = IMAGE_REFUSALS[service];
+  if (refused) return (_path, body) => (hasImage(body) ? refused : undefined);
+  return Object.entries(NAMED).find(([name]) => name === service)?.[1] ?? (() => undefined);
+}

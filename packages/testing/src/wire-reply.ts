@@ -1,0 +1,53 @@
+import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
+import type { ScriptLine } from "@burin/models/scripted";
+
+/** A reply and the ids that its calls get. */
+export interface WireReply {
+  readonly line: ScriptLine;
+  readonly model: string;
+  readonly callIds: readonly string[];
+}
+
+/** What the fake gave out with its calls and wants back with them: call id to secret. */
+export type IssuedSecrets = Map<string, string>;
+
+/** How the fake service speaks one protocol. */
+export interface FakeProtocol {
+  /** What a strict service would refuse in this request body, or undefined when it is right. */
+  problem(body: JsonRecord, issued: IssuedSecrets): string | undefined;
+  isStreamed(body: JsonRecord): boolean;
+  /** The reply as server-sent events, in order, as a streaming service would send them. */
+  streamed(reply: WireReply, issued: IssuedSecrets): string[];
+  /** The same reply as the one JSON document that answers a request without `stream`. */
+  whole(reply: WireReply): object;
+  errorBody(error: NonNullable<ScriptLine["error"]>): object;
+  /** How many calls the conversation has seen answered. */
+  answeredCalls(body: JsonRecord): number;
+}
+
+/** Small, so that texts and arguments of any length travel in several chunks. */
+const PIECE_CHARACTERS = 7;
+
+/** Cut between whole characters only, as a service does that sends token by token. */
+export function pieces(text: string): string[] {
+  const characters = Array.from(text);
+  const cut: string[] = [];
+  for (let start = 0; start < characters.length; start += PIECE_CHARACTERS) {
+    cut.push(characters.slice(start, start + PIECE_CHARACTERS).join(""));
+  }
+  return cut;
+}
+
+export function dataEvent(data: unknown): string {
+  return `data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+}
+
+/** The event under its own name, as services do whose events have types. */
+export function namedEvent(data: { readonly type: string; readonly [key: string]: unknown }): string {
+  return `event: ${data.type}\n${dataEvent(data)}`;
+}
+
+/** What only the service itself can have made of a thought. */
+export function secretOf(thought: string): string {
+  return Buffer.from(`signed ${thought}`).toString("base64");
+}

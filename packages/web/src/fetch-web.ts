@@ -1,0 +1,184 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { type HttpAnswer, httpRequest, routeTo } from "@burin/machine/http/http-request";
+import { innermost } from "@burin/machine/http/innermost-error";
+import { readBody } from "@burin/machine/http/read-body";
+import { SilenceWatch } from "@burin/machine/http/silence-watch";
+import { WebError } from "@burin/machine/http/web-error";
+import { type Guard, judgedAddresses, judgeForProxy, placeOf } from "./guard-host.ts";
+
+export interface WebLimits {
+  readonly totalMs: number;
+  /** For as long as this the server may send nothing. */
+  readonly silenceMs: number;
+  /** Of the unpacked content; what follows is left out. */
+  readonly mostBytes: number;
+  readonly mostHops: number;
+}
+
+const WEB_LIMITS: WebLimits = {
+  totalMs: 60_000,
+  silenceMs: 20_000,
+  mostBytes: 10 * 1024 * 1024,
+  mostHops: 10,
+};
+
+export interface WebRequest {
+  readonly url: URL;
+  readonly accept: string;
+  readonly guard: Guard;
+  readonly limits?: Partial<WebLimits>;
+}
+
+export interface WebAnswer {
+  /** Where the content came from, after redirects within the host. */
+  readonly url: URL;
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+  /** The content is longer than what was read of it. */
+  readonly isCut: boolean;
+}
+
+const USER_AGENT = "Mozilla/5.0 (compatible; Burin)";
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Fetches one address of the web. Each address is judged before it is dialled, and the judged one is dialled;
+ * redirects are followed within the host only. Throws a WebError, or what `signal` was aborted with.
+ */
+export async function fetchWeb(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
+  const limits = { ...WEB_LIMITS, ...request.limits };
+  const time = AbortSignal.timeout(limits.totalMs);
+  try {
+    return await untilAborted(followed(request, limits, AbortSignal.any([signal, time])), signal, time);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof WebError) throw error;
+    if (time.aborted) throw tooSlow(request.url, `was not done after ${limits.totalMs / 1000} s`);
+    throw connectionError(error, request.url);
+  }
+}
+
+/** A look-up of a name cannot be aborted; it is not waited for. */
+function untilAborted<T>(work: Promise<T>, ...signals: readonly AbortSignal[]): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new Error("aborted"));
+    for (const signal of signals) {
+      if (signal.aborted) stop();
+      signal.addEventListener("abort", stop, { once: true });
+    }
+    work.then(resolve, reject).finally(() => {
+      for (const signal of signals) signal.removeEventListener("abort", stop);
+    });
+  });
+}
+
+async function followed(request: WebRequest, limits: WebLimits, signal: AbortSignal): Promise<WebAnswer> {
+  let { url } = request;
+  for (let hops = 0; ; hops += 1) {
+    const answer = await exchanged({ ...request, url }, limits, signal);
+    if (!(answer instanceof URL)) return answer;
+    if (hops === limits.mostHops) {
+      throw new WebError(
+        "too_many_redirects",
+        `${request.url.href} was redirected ${hops + 1} times, the last time to ${answer.href}.`,
+      );
+    }
+    checkRedirect(url, answer);
+    url = answer;
+  }
+}
+
+/** Another host is another question to the person, also where it is only another port. */
+function checkRedirect(from: URL, to: URL): void {
+  if (to.protocol !== "http:" && to.protocol !== "https:") {
+    throw new WebError(
+      "bad_redirect",
+      `${from.href} redirects to ${to.protocol} which is no address of the web.`,
+    );
+  }
+  const isUpgrade =
+    from.protocol === "http:" && to.protocol === "https:" && from.port === "" && to.port === "";
+  if (from.hostname === to.hostname && (placeOf(from) === placeOf(to) || isUpgrade)) return;
+  throw new WebError(
+    "redirected",
+    `${from.href} redirects to another host, which was not fetched. If that is wanted, fetch this URL: ${to.href}`,
+  );
+}
+
+/** One request, and the content of its answer or where that sends on to. */
+async function exchanged(
+  request: WebRequest,
+  limits: WebLimits,
+  signal: AbortSignal,
+): Promise<WebAnswer | URL> {
+  const { url } = request;
+  const answerTo = await openWay(request);
+  const connection = new AbortController();
+  const watch = new SilenceWatch(limits.silenceMs, connection);
+  try {
+    const answer = await answerTo(AbortSignal.any([signal, connection.signal]));
+    const target = redirectOf(answer, url);
+    if (target !== null) return target;
+    const { status, headers } = answer;
+    const encoding = headers["content-encoding"] ?? "";
+    return {
+      url,
+      status,
+      headers,
+      ...(await readBody(watch.listen(answer.body), encoding, limits.mostBytes)),
+    };
+  } catch (error) {
+    if (!watch.isOver) throw error;
+    throw tooSlow(url, `was silent for ${limits.silenceMs / 1000} s`);
+  } finally {
+    watch.stop();
+    connection.abort();
+  }
+}
+
+/** The request, ready to be sent to an address that was judged. */
+async function openWay({
+  url,
+  accept,
+  guard,
+}: WebRequest): Promise<(signal: AbortSignal) => Promise<HttpAnswer>> {
+  const headers = { accept, "accept-encoding": "gzip, deflate, br", "user-agent": USER_AGENT };
+  const plain = { url, method: "GET" as const, headers };
+  if (Object.keys(await routeTo(url)).length > 0) {
+    await judgeForProxy(url, guard);
+    return (signal) => httpRequest(plain, signal);
+  }
+  const addresses = await judgedAddresses(url, guard);
+  return (signal) => httpRequest({ ...plain, addresses }, signal);
+}
+
+function redirectOf({ status, headers }: HttpAnswer, url: URL): URL | null {
+  const { location } = headers;
+  if (!REDIRECTS.has(status) || location === undefined) return null;
+  if (!URL.canParse(location, url.href)) {
+    throw new WebError("bad_redirect", `${url.href} redirects to something that is no address.`);
+  }
+  const target = new URL(location, url.href);
+  if (target.hash === "") target.hash = url.hash;
+  target.username = "";
+  target.password = "";
+  return target;
+}
+
+function tooSlow(url: URL, what: string): WebError {
+  return new WebError("timeout", `${placeOf(url)} ${what}, the limit; nothing of ${url.href} is shown.`);
+}
+
+function connectionError(error: unknown, url: URL): WebError {
+  const { code, message } = innermost(error);
+  const place = placeOf(url);
+  const isCertificate = /CERT|ERR_TLS|UNABLE_TO_|SELF_SIGNED/.test(code);
+  const advice = isCertificate
+    ? `its certificate is not trusted; the authority that signed it can be named in NODE_EXTRA_CA_CERTS`
+    : message.replace(/[\p{Cc}\s]+/gu, " ").slice(0, 300);
+  return new WebError(
+    "unreachable",
+    `${place} could not be reached: ${advice}${code === "" ? "" : ` (${code})`}.`,
+  );
+}

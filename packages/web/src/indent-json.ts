@@ -1,0 +1,48 @@
+import { parseJson } from "@burin/contract/messages/untrusted-json";
+
+const INDENT = "  ";
+const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
+
+/**
+ * The same document with a line for each entry, or as it is when it is no JSON. Nothing but blanks changes: long
+ * numbers, the order of keys and keys that stand twice are what a reader came for.
+ */
+export function indentJson(text: string): string {
+  if (parseJson(text) === undefined) return text;
+  const parts: string[] = [];
+  let pieces: string[] = [];
+  let blanks = 0;
+  let depth = 0;
+  let before = "";
+  const newLine = () => {
+    const indent = INDENT.repeat(Math.min(depth, MOST_DEPTH));
+    blanks += indent.length;
+    pieces.push("\n", indent);
+  };
+  for (const [token] of text.matchAll(TOKEN)) {
+    const isEnd = token === "}" || token === "]";
+    if (isEnd) depth -= 1;
+    if (beginsLine(isEnd, before)) newLine();
+    if (blanks > MOST_BLANKS) return text;
+    if (pieces.length > MOST_PIECES) {
+      parts.push(pieces.join(""));
+      pieces = [];
+    }
+    pieces.push(token === ":" ? ": " : token);
+    if (token === "{" || token === "[") depth += 1;
+    before = token;
+  }
+  return parts.join("") + pieces.join("");
+}
+
+function beginsLine(isEnd: boolean, before: string): boolean {
+  const isAfterStart = before === "{" || before === "[";
+  return isEnd ? !isAfterStart : isAfterStart || before === ",";
+}
+
+/** Deeper, blanks would be most of the text. */
+const MOST_DEPTH = 50;
+/** Single ones take many times the memory of their text. */
+const MOST_PIECES = 10_000;
+/** With more than these it is not easier to read. */
+const MOST_BLANKS = 20_000_000;

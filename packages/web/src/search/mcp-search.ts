@@ -1,0 +1,140 @@
+import { parseJson } from "@burin/contract/messages/untrusted-json";
+import type { WebSearchSettings } from "@burin/contract/settings/settings";
+import { messageOf } from "@burin/contract/text/error-message";
+import { WebError } from "@burin/machine/http/web-error";
+import { type FoundPage, field, listField, type SearchQuestion, textField } from "./search-service.ts";
+
+/** Calls a tool of an MCP server with the arguments that its schema has room for; gives what it answers. */
+export type CallServer = (
+  order: {
+    readonly server: string;
+    readonly tool: string;
+    readonly argumentsFor: (inputSchema: unknown) => Readonly<Record<string, unknown>>;
+  },
+  signal: AbortSignal,
+) => Promise<unknown>;
+
+const QUERY_NAMES = ["query", "q", "search_query", "searchQuery", "text", "prompt"];
+const COUNT_NAMES = [
+  "maxResults",
+  "max_results",
+  "numResults",
+  "num_results",
+  "count",
+  "limit",
+  "topK",
+  "top_k",
+];
+const URL_NAMES = ["url", "link", "href", "uri"];
+const TITLE_NAMES = ["title", "name", "heading"];
+const SNIPPET_NAMES = ["snippet", "description", "content", "text", "summary"];
+const DATE_NAMES = ["date", "publishedDate", "published_date", "published"];
+const MOST_DEPTH = 4;
+const MOST_SNIPPET = 700;
+/** Far more than the results that are asked for. */
+const MOST_TEXT = 500_000;
+
+/** Searches with a tool of an MCP server, whatever shape its answer has. */
+export async function searchByServer(
+  { query, most }: SearchQuestion,
+  { settings, call }: { readonly settings: WebSearchSettings; readonly call: CallServer },
+  signal: AbortSignal,
+): Promise<readonly FoundPage[]> {
+  const { server, tool } = namedTool(settings);
+  const argumentsFor = (schema: unknown) => searchArguments(schema, { query, most });
+  const answer = await call({ server, tool, argumentsFor }, signal).catch((error: unknown) => {
+    signal.throwIfAborted();
+    throw new WebError("search_failed", messageOf(error));
+  });
+  const text = listField(answer, "content")
+    .map((block) => textField(block, "text"))
+    .filter((part) => part !== "")
+    .join("\n\n");
+  if (field(answer, "isError") === true) {
+    throw new WebError(
+      "search_failed",
+      `The search by ${server} failed: ${text.slice(0, 300) || "it did not say why"}`,
+    );
+  }
+  return pagesIn(field(answer, "structuredContent"), text).slice(0, most);
+}
+
+/** What the settings have to name before a server can be asked. */
+export function namedTool({ server, tool }: WebSearchSettings): {
+  readonly server: string;
+  readonly tool: string;
+} {
+  if (server && tool) return { server, tool };
+  throw new WebError(
+    "not_configured",
+    "The search by mcp lacks what it shall ask: set web.search.server to the alias of a server in mcpServers, and web.search.tool to its tool.",
+  );
+}
+
+function searchArguments(schema: unknown, { query, most }: SearchQuestion): Record<string, unknown> {
+  const properties = field(schema, "properties");
+  const known = (names: readonly string[]) => names.find((name) => field(properties, name) !== undefined);
+  const required = listField(schema, "required").find((name) => typeof name === "string");
+  const asking = known(QUERY_NAMES) ?? (typeof required === "string" ? required : "query");
+  const counting = known(COUNT_NAMES);
+  return { [asking]: query, ...(counting === undefined ? {} : { [counting]: most }) };
+}
+
+/** Structured results, or JSON as text; else the addresses in the text, each with the words around it. */
+function pagesIn(structured: unknown, text: string): FoundPage[] {
+  const rows = rowsIn(structured, 0) ?? rowsIn(parseJson(text), 0);
+  return rows === null ? pagesInText(text.slice(0, MOST_TEXT)) : rows.flatMap(pageOf);
+}
+
+function rowsIn(value: unknown, depth: number): readonly unknown[] | null {
+  if (depth > MOST_DEPTH || typeof value !== "object" || value === null) return null;
+  if (Array.isArray(value)) return value.some((row) => textAt(row, URL_NAMES) !== "") ? value : null;
+  for (const one of Object.values(value)) {
+    const rows = rowsIn(one, depth + 1);
+    if (rows !== null) return rows;
+  }
+  return null;
+}
+
+function pageOf(row: unknown): FoundPage[] {
+  const url = textAt(row, URL_NAMES);
+  if (!/^https?:\/\//.test(url)) return [];
+  const date = textAt(row, DATE_NAMES);
+  const snippet = textAt(row, SNIPPET_NAMES).slice(0, MOST_SNIPPET);
+  return [{ title: textAt(row, TITLE_NAMES) || url, url, snippet, ...(date === "" ? {} : { date }) }];
+}
+
+function textAt(row: unknown, names: readonly string[]): string {
+  for (const name of names) {
+    const found = textField(row, name);
+    if (found !== "") return found;
+  }
+  return "";
+}
+
+const ADDRESS = /https?:\/\/[^\s<>"')\]]+/;
+const LABEL =
+  /^\s*(?:[-*]|\d+[.)])?\s*(?:\*\*)?(?:title|url|link|snippet|description|content)(?:\*\*)?\s*:\s*/i;
+
+/** Results stand in blocks with an empty line between, or a line each: the address, and words before and after it. */
+function pagesInText(text: string): FoundPage[] {
+  const blocks = text.split(/\n\s*\n/);
+  const lines = blocks.length > 1 ? blocks : text.split("\n");
+  const pages = new Map<string, FoundPage>();
+  for (const block of lines) {
+    const url = ADDRESS.exec(block)?.[0].replace(/[.,;:]+$/, "");
+    if (url === undefined || pages.has(url)) continue;
+    const words = block
+      .replace(url, "")
+      .split("\n")
+      .map((line) =>
+        line
+          .replace(LABEL, "")
+          .replace(/^\s*(?:[-*#]+|\d+[.)])\s*|[[\]()<>]/g, "")
+          .trim(),
+      )
+      .filter((line) => line !== "");
+    pages.set(url, { title: words[0] ?? url, url, snippet: words.slice(1).join(" ").slice(0, MOST_SNIPPET) });
+  }
+  return [...pages.values()];
+}

@@ -1,0 +1,28 @@
+import { withoutUnseen } from "@burin/contract/text/untrusted-text";
+import type { RawPage, ShapedPage } from "@burin/machine/parsing/parse-order";
+import { readHtmlPage } from "./html/html-to-markdown.ts";
+import { indentJson } from "./indent-json.ts";
+
+const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json$/;
+const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)$/;
+const HTML_START = /^\ufeff?\s*(?:<!--[^>]{0,2000}-->\s*)*<(?:!doctype html|html|head|body)[\s>]/i;
+
+/** A page as a model reads it, by what it is and what was asked for. */
+export function shapePage(page: RawPage): ShapedPage {
+  const { title, text, notes } = shaped(page);
+  return { title: withoutUnseen(title), text: withoutUnseen(text).trim(), notes };
+}
+
+function shaped({ raw, url, mimeType, format }: RawPage): ShapedPage {
+  if (format === "html") return { title: "", text: raw, notes: [] };
+  if (JSON_TYPE.test(mimeType)) return { title: "", text: indentJson(raw), notes: [] };
+  const mayBeHtml =
+    HTML_TYPE.test(mimeType) || ((mimeType === "" || mimeType === "text/plain") && HTML_START.test(raw));
+  if (!mayBeHtml) return { title: "", text: raw, notes: [] };
+  const { title, text, isMainPart } = readHtmlPage(raw, new URL(url), format === "text");
+  const notes = isMainPart
+    ? ['Navigation and the like were left out; "format": "html" gives all of it.']
+    : [];
+  if (text === "") notes.push("The page holds no text; it may be made by a script in a browser.");
+  return { title, text, notes };
+}
