@@ -1,5 +1,4 @@
 // Builds what is shipped: each package as bundled ESM with nothing left to install, and core's types.
-import { spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -14,6 +13,7 @@ import { isBuiltin } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { rolldown } from "rolldown";
+import { writeTypes } from "./build-types.mjs";
 
 const top = dirname(fileURLToPath(import.meta.url));
 const core = join(top, "packages/core");
@@ -33,7 +33,9 @@ const CLI_TARGET = {
   banner: "#!/usr/bin/env node",
 };
 /** Run in a thread of its own, and so a program of its own, which takes nothing of the others. */
-const WORKER_INPUT = { "parse-worker": join(core, "src/network/parse-worker.ts") };
+const WORKER_INPUT = { "parse-worker": join(top, "packages/web/src/parse-worker.ts") };
+/** What is published with types, and the doors that have them. */
+const TYPED = { core: ["index", "testing"], "edit-match": ["index"], "shell-judge": ["index"] };
 const CLI_INPUT = { burin: join(cli, "src/main.ts") };
 
 /**
@@ -130,14 +132,6 @@ function removeOldChunks(dir, current) {
   }
 }
 
-function writeTypes() {
-  const tsc = join(top, "node_modules/typescript/bin/tsc");
-  const run = spawnSync(process.execPath, [tsc, "-p", join(core, "tsconfig.types.json")], {
-    stdio: "inherit",
-  });
-  if (run.status !== 0) process.exit(1);
-}
-
 /**
  * What a package needs beside its code: the licence, and those of the packages whose code it holds.
  * @param {string} folder
@@ -167,18 +161,24 @@ async function writeSettingsSchema() {
 
 async function build() {
   const modules = await bundle(
-    { index: join(core, "src/index.ts"), testing: join(core, "src/testing/index.ts") },
+    { index: join(core, "src/index.ts"), testing: join(core, "src/testing.ts") },
     { dir: join(core, "dist"), format: "esm", extension: ".js", isLibrary: true },
   );
   /** @type {Target} */
   const forCoreWorker = { dir: join(core, "dist/worker"), format: "esm", extension: ".js" };
   writeLicences(core, [...modules, ...(await bundle(WORKER_INPUT, forCoreWorker))]);
+  for (const name of ["edit-match", "shell-judge"]) {
+    const wing = join(top, "packages", name);
+    /** @type {Target} */
+    const target = { dir: join(wing, "dist"), format: "esm", extension: ".js", isLibrary: true };
+    writeLicences(wing, await bundle({ index: join(wing, "src/index.ts") }, target));
+  }
   const started = await bundle(CLI_INPUT, CLI_TARGET);
   /** @type {Target} */
   const forCliWorker = { dir: join(cli, "dist/worker"), format: "cjs", extension: ".cjs" };
   writeLicences(cli, [...started, ...(await bundle(WORKER_INPUT, forCliWorker))]);
   chmodSync(join(cli, "dist/burin.cjs"), 0o755);
-  if (!process.argv.includes("--no-types")) writeTypes();
+  if (!process.argv.includes("--no-types")) writeTypes(top, TYPED);
   await writeSettingsSchema();
 }
 

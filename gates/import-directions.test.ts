@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { importDirections } from "./import-directions.ts";
+import { importDirections, publicFiles } from "./import-directions.ts";
 import { repositoryFiles } from "./repository-files.ts";
 
 /** What the gate says of one file with one line. */
@@ -41,21 +41,26 @@ describe("import directions", () => {
 
   it("name the line", () => {
     const text =
-      '/** Why. */\n\nimport type { JsonSchema } from "../messages/json-schema.ts";\nimport "../index.ts";';
+      '/** Why. */\n\nimport type { Settings } from "../settings/settings.ts";\nimport "../index.ts";';
     expect(faultsOf(`${CORE}/tools/ls.ts`, text)).toEqual([
       `${CORE}/tools/ls.ts:4 imports index.ts: index.ts stands below tools, imports go upwards only`,
     ]);
   });
 
   it.each([
-    [`${CORE}/tools/ls.ts`, "../workspace/workspace.ts"],
-    [`${CORE}/tools/ls.ts`, "./tools.ts"],
+    [`${CORE}/tools/ls.ts`, "@burin/contract/machine/workspace"],
+    [`${CORE}/tools/tool-search.ts`, "./tool-registry.ts"],
     [`${CORE}/tools/built-in-tools.ts`, "./ls.ts"],
-    [`${CORE}/tools/ls.test.ts`, "../testing/scripted-server.ts"],
+    [`${CORE}/tools/ls.test.ts`, "@burin/testing/scripted-server"],
+    ["packages/models/src/retry.test.ts", "@burin/testing/scripted-server"],
+    ["packages/web/src/read-page.test.ts", "@burin/core"],
+    ["packages/core/src/testing.ts", "@burin/testing"],
+    ["packages/models/src/retry.ts", "@burin/machine/http/http-request"],
+    ["packages/machine/src/files/paths.ts", "../sandbox/sandbox.ts"],
+    ["packages/machine/tests/tree.ts", "../src/search/engine.ts"],
     [`${CORE}/tools/ls.test.ts`, "./ls.ts"],
-    [`${CORE}/text/edit-match/stages.ts`, "../near-names.ts"],
     [`${CORE}/text/diff.test.ts`, "node:fs"],
-    [`${CORE}/workspace/paths.ts`, "node:fs"],
+    ["packages/machine/src/files/paths.ts", "node:fs"],
     [`${CORE}/create-session.test.ts`, "./create-session.ts"],
     [`${CORE}/index.ts`, "./create-session.ts"],
     ["packages/core/tests/one-turn.test.ts", "@burin/core"],
@@ -72,42 +77,62 @@ describe("import directions", () => {
 
   it.each([
     [
-      `${CORE}/text/diff.ts`,
-      "../messages/parts.ts",
-      "imports messages/parts.ts: text imports nothing of the house",
+      "packages/machine/src/files/paths.ts",
+      "@burin/models/retry",
+      "imports @burin/models/retry: models stands below machine, imports go upwards only",
     ],
     [
-      `${CORE}/messages/parts.ts`,
-      "../text/truncate.ts",
-      "imports text/truncate.ts: text stands below messages, imports go upwards only",
+      "packages/edit-match/src/merge.ts",
+      "@burin/shell-judge",
+      "imports @burin/shell-judge: shell-judge stands below edit-match, imports go upwards only",
+    ],
+    [
+      "packages/models/src/retry.test.ts",
+      "@burin/web/fetch-web",
+      "imports @burin/web/fetch-web: web stands below models, imports go upwards only",
+    ],
+    [
+      "packages/models/src/retry.ts",
+      "../../machine/src/files/paths.ts",
+      "imports packages/machine/src/files/paths.ts: it leaves packages/models/src, use a package's public door",
+    ],
+    [
+      "packages/web/src/read-page.ts",
+      "@burin/core",
+      "imports @burin/core: core stands below web, imports go upwards only",
+    ],
+    [
+      "packages/web/src/read-page.ts",
+      "@burin/testing/scripted-server",
+      "imports @burin/testing/scripted-server: fakes are for tests only",
     ],
     [
       `${CORE}/tools/ls.ts`,
       "./grep.ts",
-      "imports tools/grep.ts: a tool imports no sibling, what two tools share is in text or workspace",
+      "imports tools/grep.ts: a tool imports no sibling, what two tools share is in text or a package above",
     ],
     [
       `${CORE}/tools/tool-registry.ts`,
       "./built-in-tools.ts",
-      "imports tools/built-in-tools.ts: a tool imports no sibling, what two tools share is in text or workspace",
+      "imports tools/built-in-tools.ts: a tool imports no sibling, what two tools share is in text or a package above",
     ],
     [
-      `${CORE}/text/diff.ts`,
+      "packages/edit-match/src/merge.ts",
       "node:fs",
-      "imports node:fs: text is pure, what touches the machine is in workspace",
+      "imports node:fs: edit-match is pure, what touches the machine is in packages/machine",
     ],
     [
-      `${CORE}/approval/rules.ts`,
+      `${CORE}/approval/approval-policy.ts`,
       "node:child_process",
-      "imports node:child_process: approval is pure, what touches the machine is in workspace",
+      "imports node:child_process: core/approval is pure, what touches the machine is in packages/machine",
     ],
     [
       `${CORE}/agent/agent.ts`,
       "../create-session.ts",
       "imports create-session.ts: create-session.ts stands below agent, imports go upwards only",
     ],
-    [`${CORE}/agent/agent.ts`, "@burin/core", "imports @burin/core: inside core imports are relative"],
-    [`${CORE}/agent/agent.ts`, "burin", "imports burin: inside core imports are relative"],
+    [`${CORE}/agent/agent.ts`, "@burin/core", "imports @burin/core: inside a package imports are relative"],
+    [`${CORE}/agent/agent.ts`, "burin", "imports burin: cli stands below core, imports go upwards only"],
     [
       `${CORE}/agent/agent.ts`,
       "../../../cli/src/main.ts",
@@ -156,14 +181,34 @@ describe("import directions", () => {
 
   it.each([
     [`${CLI}/utils/strings.ts`, '"utils" is no room of packages/cli/src: terminal, request'],
-    [`${CORE}/helpers.ts`, '"helpers.ts" is no room of packages/core/src: messages, text'],
+    [`${CORE}/helpers.ts`, '"helpers.ts" is no room of packages/core/src: text, settings'],
     [`${CORE}/text/utils/data.json`, "the folder core/text/utils is not in the plan"],
     ["packages/core/lib/read.ts", "packages/core/lib is not in the plan: code is in src/, tests in tests/"],
-    ["packages/shared/src/index.ts", "packages/shared is no package of this house: core and cli are"],
+    ["packages/shared/src/index.ts", "packages/shared is not a package of this house: contract, edit-match"],
     ["packages/core/build.ts", "code belongs in a room below src/"],
   ])("forbid the place of %s", (path, fault) => {
     const found = faultsOf(path, "{}");
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(`${path}:1 ${fault}`);
+  });
+});
+
+describe("public files of packages", () => {
+  it("are each used by another package", () => {
+    const { looked, violations } = publicFiles(repositoryFiles());
+    expect(violations).toEqual([]);
+    expect(looked).toBeGreaterThan(0);
+  });
+
+  it("find one that only its own package uses", () => {
+    const manifest = JSON.stringify({ private: true, exports: { "./a": "./src/a.ts", "./b": "./src/b.ts" } });
+    const files = new Map([
+      ["packages/web/package.json", manifest],
+      [`${CORE}/tools/ls.ts`, 'import "@burin/web/a";'],
+      ["packages/web/src/c.ts", 'import "@burin/web/b";'],
+    ]);
+    expect(publicFiles(files).violations).toEqual([
+      "packages/web/package.json:1 exports ./b, which no other package uses",
+    ]);
   });
 });

@@ -2,27 +2,30 @@ import { posix } from "node:path";
 import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
 import { modulesUsed } from "./syntax.ts";
 
-/** From the top down: a room imports itself and what stands above it. */
+/** From the top down: a package imports itself and what stands above it; so do the rooms of core and cli. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  contract: ["async", "machine", "messages", "patterns", "settings", "text"],
+  "edit-match": [],
+  "shell-judge": ["grammar", "programs"],
+  machine: ["disk", "http", "parsing", "processes", "git", "sandbox", "files", "search"],
+  models: [],
+  testing: [],
+  web: ["html", "search"],
+  mcp: [],
   core: [
-    "messages",
     "text",
-    "disk",
     "settings",
-    "network",
-    "workspace",
     "tools",
     "discovery",
     "approval",
     "hooks",
     "scheduler",
-    "models",
     "agent",
     "session",
-    "testing",
     "assembly",
     "create-session.ts",
     "index.ts",
+    "testing.ts",
   ],
   cli: [
     "terminal",
@@ -40,38 +43,30 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "main.ts",
   ],
 };
+const PACKAGES = Object.keys(ROOMS);
+/** Their rooms have an order, and no file stands beside them that is not in the list. */
+const ORDERED = new Set(["core", "cli"]);
 const INNER_FOLDERS = new Set([
-  "core/network/html",
-  "core/network/search",
-  "core/discovery/mcp",
-  "core/text/edit-match",
-  "core/text/patterns",
-  "core/text/shell-command",
-  "core/workspace/search",
-  "core/approval/programs",
   "core/agent/compaction",
   "cli/modes/doctor",
   "cli/modes/print",
   "cli/ui/displays",
 ]);
 
-/** Rooms that only compute: they reach neither the machine nor the network. */
-const PURE = new Set(["messages", "text", "approval"]);
-/** Rooms that know nothing of the house. */
-const ALONE = new Set(["messages", "text"]);
+/** Packages and rooms that only compute: they reach neither the machine nor the network. */
+const PURE = new Set(["contract", "edit-match", "shell-judge", "core/text", "core/approval"]);
 /** What a tool may import of its own room: the contract, never another tool. */
-const SHARED_BY_TOOLS = new Set(["tools.ts", "tool-registry.ts"]);
+const SHARED_BY_TOOLS = new Set(["tool-registry.ts"]);
 const LIST_OF_TOOLS = "built-in-tools.ts";
 /** What a whole-turn test may reach: the doors, never a room. */
-const PUBLIC_DOORS = new Set(["packages/core/src/index.ts", "packages/testing/src/index.ts"]);
-
-/** What any test of core may use: the fakes, and the whole flow behind one call. */
-const OPEN_TO_TESTS = new Set(["testing", "create-session.ts"]);
+const PUBLIC_DOORS = new Set(["packages/core/src/index.ts", "packages/core/src/testing.ts"]);
+/** Where the fakes are given to others; else they are for tests. */
+const DOOR_OF_TESTING = "packages/core/src/testing.ts";
 
 interface Place {
-  /** `core` or `cli`. */
+  /** A row of ROOMS. */
   readonly house: string;
-  /** A row of ROOMS, or `tests`. */
+  /** A room of it, `tests`, or "" beside the rooms. */
   readonly room: string;
   /** The path below `src/` or `tests/`. */
   readonly file: string;
@@ -99,12 +94,13 @@ export function importDirections(files: Files): Verdict {
 function placeOf(path: string): Place | string | null {
   const [, house = "", area = "", ...below] = path.split("/");
   const rooms = ROOMS[house];
-  if (rooms === undefined) return `packages/${house} is no package of this house: core and cli are`;
+  if (rooms === undefined) return `packages/${house} is not a package of this house: ${PACKAGES.join(", ")}`;
   if (below.length === 0) return isCode(path) ? "code belongs in a room below src/" : null;
   const file = below.join("/");
   if (area === "tests") return { house, room: "tests", file, test: true };
   if (area !== "src") return `packages/${house}/${area} is not in the plan: code is in src/, tests in tests/`;
   const room = (below[0] ?? "").replace(/\.test\.ts$/, ".ts");
+  if (below.length === 1 && !ORDERED.has(house)) return { house, room: "", file, test: isTest(path) };
   if (!rooms.includes(room)) return `"${room}" is no room of packages/${house}/src: ${rooms.join(", ")}`;
   const inner = posix.join(house, posix.dirname(file));
   if (below.length > 2 && !INNER_FOLDERS.has(inner)) return `the folder ${inner} is not in the plan`;
@@ -116,31 +112,37 @@ function faultOf(path: string, from: Place, specifier: string | null): string | 
     return from.test ? null : "imports a computed name: write it out, so that it can be judged";
   if (specifier.startsWith(".")) return relativeFault(path, from, specifier);
   if (specifier.startsWith("node:")) {
-    const pure = from.house === "core" && PURE.has(from.room) && !from.test;
-    return pure
-      ? `imports ${specifier}: ${from.room} is pure, what touches the machine is in workspace`
-      : null;
+    const pure = [from.house, `${from.house}/${from.room}`].find((one) => PURE.has(one));
+    return pure === undefined || from.test
+      ? null
+      : `imports ${specifier}: ${pure} is pure, what touches the machine is in packages/machine`;
   }
-  return isHouse(specifier) ? houseFault(from, specifier) : null;
+  return isHouse(specifier) ? houseFault(path, from, specifier) : null;
 }
 
 function isHouse(specifier: string): boolean {
   return /^(@burin\/|burin$|burin\/)/.test(specifier);
 }
 
-function houseFault(from: Place, specifier: string): string | null {
+/** A test may use the public doors of core beside what stands above its package. */
+function houseFault(path: string, from: Place, specifier: string): string | null {
   const byName = `imports ${specifier}:`;
-  if (from.house === "core" && from.room !== "tests") return `${byName} inside core imports are relative`;
-  if (specifier === "@burin/core") return null;
-  if (specifier !== "@burin/core/testing") return `${byName} the public door is @burin/core`;
-  return from.test ? null : `${byName} fakes are for tests only`;
+  const [, name = "cli"] = /^@burin\/([^/]+)/.exec(specifier) ?? [];
+  const isDoor = specifier === "@burin/core" || specifier === "@burin/core/testing";
+  if (from.test && (isDoor || name === "testing")) return null;
+  if (name === from.house) return `${byName} inside a package imports are relative`;
+  if (name === "testing" || specifier === "@burin/core/testing")
+    return path === DOOR_OF_TESTING ? null : `${byName} fakes are for tests only`;
+  if (from.house === "cli" && !isDoor) return `${byName} the public door is @burin/core`;
+  const isAbove = PACKAGES.includes(name) && PACKAGES.indexOf(name) < PACKAGES.indexOf(from.house);
+  return isAbove ? null : `${byName} ${name} stands below ${from.house}, imports go upwards only`;
 }
 
 function relativeFault(path: string, from: Place, specifier: string): string | null {
   const target = posix.join(posix.dirname(path), specifier);
   const home = `packages/${from.house}/`;
   if (from.room === "tests") {
-    const open = from.house === "cli" ? target.startsWith(`${home}src/`) : PUBLIC_DOORS.has(target);
+    const open = from.house === "core" ? PUBLIC_DOORS.has(target) : target.startsWith(`${home}src/`);
     if (open || target.startsWith(`${home}tests/`)) return null;
     return `imports ${target}: tests of whole turns use the public doors only`;
   }
@@ -149,21 +151,50 @@ function relativeFault(path: string, from: Place, specifier: string): string | n
     return `imports ${target}: it leaves ${home}src, use a package's public door`;
   const to = placeOf(target);
   if (to === null || typeof to === "string") return `imports ${target}: ${to ?? "no code"}`;
-  return roomFault(from, to);
+  return ORDERED.has(from.house) ? roomFault(from, to) : null;
 }
 
 function roomFault(from: Place, to: Place): string | null {
   const rooms = ROOMS[from.house] ?? [];
-  if (from.house === "core" && from.test && OPEN_TO_TESTS.has(to.room)) return null;
+  if (from.test && to.file === "create-session.ts") return null;
   if (from.room !== to.room) {
-    if (rooms.indexOf(to.room) > rooms.indexOf(from.room)) {
-      return `imports ${to.file}: ${to.room} stands below ${from.room}, imports go upwards only`;
-    }
-    const alone = from.house === "core" && ALONE.has(from.room);
-    return alone ? `imports ${to.file}: ${from.room} imports nothing of the house` : null;
+    return rooms.indexOf(to.room) > rooms.indexOf(from.room)
+      ? `imports ${to.file}: ${to.room} stands below ${from.room}, imports go upwards only`
+      : null;
   }
   const amongTools = from.house === "core" && from.room === "tools" && !from.test;
   if (!amongTools || from.file === `tools/${LIST_OF_TOOLS}`) return null;
   if (SHARED_BY_TOOLS.has(posix.basename(to.file))) return null;
-  return `imports ${to.file}: a tool imports no sibling, what two tools share is in text or workspace`;
+  return `imports ${to.file}: a tool imports no sibling, what two tools share is in text or a package above`;
+}
+
+/** Every public file of a package that lists its own is used by another package. */
+export function publicFiles(files: Files): Verdict {
+  const users = usersOf(files);
+  const rows = PACKAGES.flatMap((name) => {
+    const { exports = {}, private: isPrivate } = JSON.parse(
+      files.get(`packages/${name}/package.json`) ?? "{}",
+    );
+    return isPrivate ? Object.keys(exports).map((row) => ({ name, row })) : [];
+  });
+  const isUnused = ({ name, row }: (typeof rows)[number]) =>
+    !row.includes("*") &&
+    [...(users.get(posix.join("@burin", name, row)) ?? [])].every((user) => user === name);
+  const violations = rows
+    .filter(isUnused)
+    .map(({ name, row }) => `packages/${name}/package.json:1 exports ${row}, which no other package uses`);
+  return { looked: rows.length, violations };
+}
+
+/** The packages that use each specifier. */
+function usersOf(files: Files): Map<string, Set<string>> {
+  const users = new Map<string, Set<string>>();
+  for (const [path, text] of files) {
+    const [, user] = /^packages\/([^/]+)\//.exec(path) ?? [];
+    if (user === undefined || !isCode(path)) continue;
+    for (const { specifier } of modulesUsed(path, text)) {
+      if (specifier !== null) users.set(specifier, (users.get(specifier) ?? new Set()).add(user));
+    }
+  }
+  return users;
 }

@@ -5,19 +5,21 @@ export interface ModuleUse {
   readonly line: number;
   /** null when it is computed at run time, so that nobody can judge it by reading. */
   readonly specifier: string | null;
+  /** By `import()`, when it is first needed. */
+  readonly isLate: boolean;
 }
 
 export function modulesUsed(path: string, text: string): ModuleUse[] {
   const uses: ModuleUse[] = [];
-  const add = (start: number, specifier: string | null) =>
-    uses.push({ line: lineAt(text, start), specifier });
+  const add = (start: number, specifier: string | null, isLate = false) =>
+    uses.push({ line: lineAt(text, start), specifier, isLate });
   new Visitor({
     ImportDeclaration: (node) => add(node.start, node.source.value),
     ExportAllDeclaration: (node) => add(node.start, node.source.value),
     ExportNamedDeclaration: (node) => {
       if (node.source !== null) add(node.start, node.source.value);
     },
-    ImportExpression: (node) => add(node.start, fixedText(node.source)),
+    ImportExpression: (node) => add(node.start, fixedText(node.source), true),
     TSImportType: (node) => add(node.start, node.source.value),
     TSExternalModuleReference: (node) => add(node.start, node.expression.value),
     CallExpression: (node) => {

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import type { ToolResult } from "@burin/contract/tools";
 import { openWorkspace } from "@burin/machine/node-workspace";
 import { Commands } from "@burin/machine/processes/commands";
-import { Shell, type ShellParams } from "../src/tools/shell.ts";
+import { Shell } from "../src/index.ts";
+
+type ShellParams = Parameters<Shell["execute"]>[0];
 
 /** A project in a temporary folder, Burin's own home beside it, and run_shell_command without a sandbox. */
 export class ShellRoom {

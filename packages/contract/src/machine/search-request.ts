@@ -1,5 +1,5 @@
 export interface SearchRequest {
-  /** In the dialect of `text/patterns/search-dialect.ts`. */
+  /** In the dialect of `patterns/search-dialect.ts`. */
   readonly pattern: string;
   readonly caseSensitive: boolean;
   /** The pattern is the text itself. */

@@ -8,7 +8,7 @@ const MOST_MS = 25_000;
 const MEASURED_EVERY_MS = 25;
 
 /** From a chunk of the build, from its top, and from the sources, whose worker is the built one. */
-const PLACES = ["../worker/parse-worker", "./worker/parse-worker", "../../dist/worker/parse-worker"];
+const PLACES = ["../worker/parse-worker", "./worker/parse-worker", "../../../core/dist/worker/parse-worker"];
 
 interface Limits {
   /** What is parsed, as the start of a sentence. */

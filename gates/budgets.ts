@@ -1,0 +1,109 @@
+import { posix } from "node:path";
+import { type Files, isCode, isTest, type Verdict } from "./repository-files.ts";
+import { type ModuleUse, modulesUsed } from "./syntax.ts";
+
+/** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
+const MOST_LINES: Readonly<Record<string, number>> = {
+  contract: 3470,
+  "edit-match": 2500,
+  "shell-judge": 3840,
+  machine: 12240,
+  models: 5580,
+  testing: 1650,
+  web: 2220,
+  mcp: 2340,
+  core: 12770,
+  cli: 3320,
+};
+/** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
+const SLACK = 0.03;
+
+/** Files of fewer lines than this, with one importer that does not load them late, belong into that importer. */
+const SMALL = 40;
+const MOST_SMALL_FILES = 26;
+
+const PACKAGE_CODE = /^packages\/([^/]+)\/src\//;
+
+/** No package grows past its number of lines, and no number stays behind when a package shrinks. */
+export function lineBudgets(files: Files, mostLines = MOST_LINES): Verdict {
+  const lines = new Map(Object.keys(mostLines).map((name) => [name, 0]));
+  let looked = 0;
+  for (const [path, text] of packageCode(files)) {
+    const [, name = ""] = PACKAGE_CODE.exec(path) ?? [];
+    lines.set(name, (lines.get(name) ?? 0) + linesOf(text));
+    looked += 1;
+  }
+  const violations = [...lines].flatMap(([name, count]) => {
+    const fault = budgetFault(count, mostLines[name]);
+    return fault === null ? [] : [`packages/${name} has ${count} lines: ${fault}`];
+  });
+  return { looked, violations };
+}
+
+function budgetFault(count: number, most: number | undefined): string | null {
+  if (most === undefined) return "it has no number in gates/budgets.ts";
+  if (count > most) return `more than the ${most} of gates/budgets.ts`;
+  return count * (1 + SLACK) < most ? `lower the ${most} of gates/budgets.ts to that` : null;
+}
+
+/** Pieces that were cut off for their size alone: their number only falls. */
+export function smallFiles(files: Files, most = MOST_SMALL_FILES): Verdict {
+  const importers = importersOf(files);
+  const small: string[] = [];
+  for (const [path, text] of packageCode(files)) {
+    const users = importers.get(path) ?? [];
+    const [first] = users;
+    const isOneUser = users.every(({ path: user }) => user === first?.path);
+    if (first === undefined || !isOneUser || users.some(({ isLate }) => isLate)) continue;
+    if (isJoinable(path, first.path) && linesOf(text) < SMALL)
+      small.push(`${path} has ${linesOf(text)} lines and only ${first.path} uses it`);
+  }
+  const looked = importers.size;
+  if (small.length > most) {
+    const head = `${small.length} files of fewer than ${SMALL} lines have one importer, more than the ${most} of gates/budgets.ts: join one with its importer`;
+    return { looked, violations: [head, ...small] };
+  }
+  const isBehind = small.length * (1 + SLACK) + 1 < most;
+  const lower = `${small.length} files of fewer than ${SMALL} lines have one importer: lower the ${most} of gates/budgets.ts to that`;
+  return { looked, violations: isBehind ? [lower] : [] };
+}
+
+/** What a package gives to others stands by itself. */
+function isJoinable(path: string, user: string): boolean {
+  const isDoor = /\/src\/(?:index|testing)\.ts$/.test(user);
+  return !isDoor && PACKAGE_CODE.exec(path)?.[1] === PACKAGE_CODE.exec(user)?.[1];
+}
+
+interface User {
+  readonly path: string;
+  readonly isLate: boolean;
+}
+
+/** Who imports a file of a package, of its own package or of another. */
+function importersOf(files: Files): Map<string, User[]> {
+  const importers = new Map<string, User[]>();
+  const add = (path: string, user: User) => importers.set(path, [...(importers.get(path) ?? []), user]);
+  for (const [path, text] of packageCode(files)) {
+    for (const use of modulesUsed(path, text)) {
+      const target = targetOf(path, use, files);
+      if (target !== null) add(target, { path, isLate: use.isLate });
+    }
+  }
+  return importers;
+}
+
+function targetOf(path: string, { specifier }: ModuleUse, files: Files): string | null {
+  if (specifier === null) return null;
+  if (specifier.startsWith(".")) return posix.join(posix.dirname(path), specifier);
+  const [, name = "", below = "index"] = /^@burin\/([^/]+)(?:\/(.+))?$/.exec(specifier) ?? [];
+  const target = `packages/${name}/src/${below}.ts`;
+  return files.has(target) ? target : null;
+}
+
+function packageCode(files: Files): [string, string][] {
+  return [...files].filter(([path]) => PACKAGE_CODE.test(path) && isCode(path) && !isTest(path));
+}
+
+function linesOf(text: string): number {
+  return text.split("\n").length - 1;
+}
