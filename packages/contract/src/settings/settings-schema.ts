@@ -1,168 +1,314 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
-import { TOOL_COMMAND_PROPERTIES, TOOL_SOURCE_PROPERTIES } from "./tool-sources-schema.ts";
+import { DEFAULT_DISCOVERY, DEFAULT_SERVER, DEFAULT_SETTINGS as defaults } from "./default-settings.ts";
 
-const strings: JsonSchema = { type: "array", items: { type: "string" } };
+/*
+ * The one definition of each setting. Its type, its default and the JSON Schema that files are checked by and
+ * that editors read are all made of it.
+ */
 
-function rules(what: string): JsonSchema {
-  return {
-    ...strings,
-    description: `${what} Written as tool or tool(pattern), e.g. read_file or edit(src/**).`,
-  };
+declare const VALUE: unique symbol;
+
+/** A JSON Schema with the type of what it allows. */
+interface Option<Value> extends JsonSchema {
+  readonly [VALUE]: Value;
 }
 
-function section(description: string, properties: Record<string, JsonSchema>): JsonSchema {
-  return { type: "object", description, properties };
+type Options = Readonly<Record<string, Option<unknown>>>;
+type ValueOf<One extends Option<unknown>> = One[typeof VALUE];
+/** One plain object type instead of several that are joined. */
+type Plain<Joined> = { readonly [Key in keyof Joined]: Joined[Key] };
+/** What a file may say: any key may be missing. */
+type Written<All extends Options> = { readonly [Key in keyof All]?: ValueOf<All[Key]> };
+/** What it comes to: these keys are always there. */
+type Settled<All extends Options, Always> = Plain<
+  { readonly [Key in keyof All as Key extends Always ? Key : never]: ValueOf<All[Key]> } & {
+    readonly [Key in keyof All as Key extends Always ? never : Key]?: ValueOf<All[Key]>;
+  }
+>;
+
+function option<Value>(schema: JsonSchema, description?: string): Option<Value> {
+  return (description === undefined ? schema : { ...schema, description }) as Option<Value>;
 }
 
-const NAMED_MODEL: Record<string, JsonSchema> = {
-  provider: {
-    enum: ["openai", "openai-responses", "anthropic", "gemini"],
-    description: "The protocol of the service. openai: chat completions, which most services speak.",
-  },
-  name: { type: "string", description: "The model's name at its service." },
-  baseUrl: { type: "string", description: "Where the service is, usually ending in /v1." },
-  apiKeyEnv: { type: "string", description: "The environment variable that holds the key." },
+function text(description?: string, limits: JsonSchema = {}): Option<string> {
+  return option({ type: "string", ...limits }, description);
+}
+
+function flag(description: string): Option<boolean> {
+  return option({ type: "boolean" }, description);
+}
+
+function number(description: string, limits: JsonSchema): Option<number> {
+  return option({ type: "number", ...limits }, description);
+}
+
+function seconds(description: string, most = 86_400): Option<number> {
+  return number(description, { exclusiveMinimum: 0, maximum: most });
+}
+
+function choice<const Values extends readonly string[]>(
+  values: Values,
+  description?: string,
+): Option<Values[number]> {
+  return option({ enum: values }, description);
+}
+
+function list<Item>(item: Option<Item>, description?: string): Option<readonly Item[]> {
+  return option({ type: "array", items: item }, description);
+}
+
+function texts(description?: string): Option<readonly string[]> {
+  return list(text(), description);
+}
+
+function rules(effect: string): Option<readonly string[]> {
+  return texts(`${effect} Each rule is tool or tool(pattern), e.g. read_file or edit(src/**).`);
+}
+
+/** An object whose keys are names that the user gives. */
+function named<Item>(item: Option<Item>, description?: string): Option<Readonly<Record<string, Item>>> {
+  return option({ type: "object", additionalProperties: item }, description);
+}
+
+function either<A, B>(a: Option<A>, b: Option<B>, description?: string): Option<A | B> {
+  return option({ anyOf: [a, b] }, description);
+}
+
+/** An object that is written as a whole; of its keys these must be there. */
+function object<All extends Options, Needed extends keyof All & string = never>(
+  properties: All,
+  required: readonly Needed[],
+  more: JsonSchema = {},
+): Option<Settled<All, Needed>> {
+  return option({ type: "object", properties, ...(required.length > 0 && { required }), ...more });
+}
+
+/** A section of the file: keys may be missing, and those with a default are there all the same when it is read. */
+function section<All extends Options, Defaults extends Written<All>>(
+  description: string,
+  given: Defaults,
+  options: All,
+): Option<Settled<All, keyof Defaults>> {
+  return option({ type: "object", properties: withDefaults(options, given) }, description);
+}
+
+function withDefaults(options: Options, given: Readonly<Record<string, unknown>>): Options {
+  const entries = Object.entries(options).map(([key, one]) => [
+    key,
+    key in given ? { ...one, default: given[key] } : one,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+const NAMED_MODEL = {
+  provider: choice(
+    ["openai", "openai-responses", "anthropic", "gemini"],
+    "The protocol of the service. openai: chat completions, which most services speak.",
+  ),
+  name: text("The model's name at its service; provider/name where that is unambiguous."),
+  baseUrl: text("The address of the service, usually ending in /v1."),
+  apiKeyEnv: text("The environment variable that holds the key, instead of the provider's own."),
 };
 
-const PRICE: JsonSchema = {
-  type: "object",
-  properties: {
-    input: { type: "number", minimum: 0, description: "For a million tokens that are sent." },
-    output: { type: "number", minimum: 0, description: "For a million tokens of replies." },
-    cached: { type: "number", minimum: 0, description: "For a million sent that were cached." },
+const NOT_NEGATIVE: JsonSchema = { minimum: 0 };
+
+const PRICE = object(
+  {
+    input: number("For a million tokens that are sent.", NOT_NEGATIVE),
+    output: number("For a million tokens of replies.", NOT_NEGATIVE),
+    cached: number("For a million sent tokens that the service had cached. Default: as input.", NOT_NEGATIVE),
   },
-  required: ["input", "output"],
-  additionalProperties: false,
+  ["input", "output"],
+  { additionalProperties: false },
+);
+
+const HOOK = object(
+  {
+    event: choice(["before_tool", "after_tool", "session_start", "session_end", "before_compaction"]),
+    command: text("A shell command. It gets the event as JSON on stdin.", { minLength: 1 }),
+    tools: either(
+      text(),
+      texts(),
+      "Rules for the calls it is run for, e.g. edit(src/**). Default: all calls.",
+    ),
+    timeoutSeconds: number("Default 60.", { exclusiveMinimum: 0 }),
+  },
+  ["event", "command"],
+  { additionalProperties: false },
+);
+
+const SEARCH = object(
+  {
+    provider: choice(["searxng", "tavily", "brave", "exa", "google", "mcp"]),
+    server: text("For mcp: the alias of a server in mcpServers."),
+    tool: text("For mcp: the server's search tool, by the server's own name."),
+    url: text("The address of the service. searxng needs it, the others have a default."),
+    apiKeyEnv: text("The environment variable that holds the key, instead of the provider's own."),
+    engineId: text("For google: the ID of the search engine."),
+  },
+  ["provider"],
+  { description: "The service that web_search asks. Without it, web_search is not offered." },
+);
+
+const SECTIONS = {
+  model: section("The model to use.", defaults.model, {
+    ...NAMED_MODEL,
+    timeoutSeconds: number(
+      "How long to wait while the service sends nothing. A reply may take longer as long as it keeps coming. Default 600.",
+      { exclusiveMinimum: 0 },
+    ),
+    callsInText: choice(
+      ["auto", "off", "on"],
+      "Whether tool calls that the model writes as text at the end of its reply are run. Default auto: as long as it has made no proper call.",
+    ),
+    contextWindow: option<number>(
+      { type: "integer", minimum: 1024 },
+      "Tokens that a request and its reply may take together, instead of what is known of the model.",
+    ),
+    prices: named(PRICE, "What models cost, by name. Needed for a budget of money."),
+    fallbacks: list(
+      either(text(), object(NAMED_MODEL, [])),
+      "Models to try, in this order, when the model fails for good. A name alone takes its key from the environment.",
+    ),
+  }),
+  permissions: section(
+    "Which calls run without a question, always ask, or never run. Deny beats ask, ask beats allow.",
+    defaults.permissions,
+    { allow: rules("Run without a question."), ask: rules("Always ask first."), deny: rules("Never run.") },
+  ),
+  context: section("What the model is told about this project.", defaults.context, {
+    fileNames: texts("Names of files with instructions for the model. Default: AGENTS.md."),
+  }),
+  loop: section("What happens to a model that repeats itself.", defaults.loop, {
+    detection: flag("Correct a model that repeats itself, then stop it."),
+  }),
+  files: section("Files that no tool may see. .burinignore files always apply.", defaults.files, {
+    ignoreFileNames: texts("Names of more ignore files, e.g. .aiignore."),
+    ignore: texts("Globs as in ignore files, relative to the project's folder."),
+  }),
+  sandbox: section("What commands may reach, where the system can limit them.", defaults.sandbox, {
+    mode: choice(
+      ["off", "read-only", "workspace-write"],
+      "workspace-write: commands can write to the project and to a private temporary folder.",
+    ),
+    network: flag("Commands can use the network."),
+    discovered: flag("Discovered tools and MCP servers get the same write limits as commands."),
+  }),
+  web: section("What the web tools may reach.", defaults.web, {
+    allowedHosts: list(
+      text(undefined, { pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:/\\[\\]]+):\\d{1,5}$" }),
+      "host:port on this machine or a private network that web_fetch may fetch from.",
+    ),
+    search: SEARCH,
+  }),
+  shell: section("How commands are run.", defaults.shell, {
+    passEnvironment: texts("Variables that commands get although their names look like secrets."),
+  }),
+  tools: section("Which tools are offered to the model.", defaults.tools, {
+    include: texts("Names or globs. When given, only these tools are offered."),
+    exclude: texts("Names or globs of tools to leave out."),
+    editCorrection: flag("Ask the model to repair an edit whose old_string is not found."),
+    svgAsText: flag("read_file returns SVG images as text."),
+    schemaBudget: number(
+      "How many characters the declarations of discovered tools may take. Further tools are found with tool_search.",
+      NOT_NEGATIVE,
+    ),
+  }),
 };
 
-const HOOK: JsonSchema = {
-  type: "object",
-  properties: {
-    event: { enum: ["before_tool", "after_tool", "session_start", "session_end", "before_compaction"] },
-    command: { type: "string", minLength: 1, description: "A line of the shell." },
-    tools: {
-      anyOf: [{ type: "string" }, strings],
-      description: "Rules for the calls it is told of, e.g. edit(src/**). Without them: all.",
-    },
-    timeoutSeconds: { type: "number", exclusiveMinimum: 0, description: "Default 60." },
-  },
-  required: ["event", "command"],
-  additionalProperties: false,
+const DISCOVERY_COMMAND = text("A shell command that prints the declarations of more tools as a JSON array.");
+const CALL_COMMAND = text(
+  "A shell command that runs such a tool: its name is the last argument, its arguments are JSON on stdin, the result is stdout.",
+);
+const SERVER_COMMAND = text('A command that starts one MCP server on stdio, with the alias "mcp".');
+
+/** The first spelling of each wins over the next; the bare names at the top of the file count too. */
+const TOOL_COMMANDS = {
+  toolDiscoveryCommand: DISCOVERY_COMMAND,
+  toolCallCommand: CALL_COMMAND,
+  discoveryCommand: DISCOVERY_COMMAND,
+  callCommand: CALL_COMMAND,
+  toolDiscoverySeconds: seconds(
+    `How long toolDiscoveryCommand may take. Default ${DEFAULT_DISCOVERY.discoverySeconds}.`,
+  ),
+  toolCallSeconds: seconds(`How long toolCallCommand may take. Default ${DEFAULT_DISCOVERY.callSeconds}.`),
 };
 
-/** What a settings file may hold. The build writes it beside the package, for editors. Unknown keys are left alone. */
+const MILLISECONDS: JsonSchema = { exclusiveMinimum: 0 };
+
+const SERVER_OPTIONS = {
+  type: choice(["stdio", "http", "streamable-http", "streamableHttp", "sse", "auto"]),
+  command: text("The program to start.", { minLength: 1 }),
+  args: texts(),
+  env: named(text(), "Environment variables for the program. $NAME stands for a variable of Burin's own."),
+  cwd: text("The folder to start it in, relative to the project's folder."),
+  url: text("Streamable HTTP, or SSE where the server has only that.", { minLength: 1 }),
+  httpUrl: text("Streamable HTTP only.", { minLength: 1 }),
+  headers: named(text(), "Sent with each request. $NAME stands for an environment variable."),
+  timeout: number("The time limit of a request, in milliseconds.", MILLISECONDS),
+  startTimeout: number("The time limit until it is ready, in milliseconds.", MILLISECONDS),
+  sampling: flag("The server may ask the model. Only works in your own settings, not in a project's."),
+  trust: flag("Its tools run without a question. Only works in your own settings, not in a project's."),
+  includeTools: texts("Names as the server knows them. When given, only these tools are used."),
+  excludeTools: texts("Names of tools to leave out."),
+  sandbox: flag("Run the program in the sandbox of shell commands."),
+  oauth: option<Readonly<Record<string, unknown>>>({ type: "object" }, "How to log in."),
+  disabled: flag("Leave it out, also when an earlier settings file has it."),
+  description: text(),
+};
+
+const SERVER = option<ServerWritten>(
+  {
+    type: "object",
+    properties: withDefaults(SERVER_OPTIONS, DEFAULT_SERVER),
+    anyOf: ["command", "url", "httpUrl", "disabled"].map((key) => ({ required: [key] })),
+  },
+  "A program that speaks MCP on stdio (command), or a service (url).",
+);
+
+/** Where more tools come from, in every spelling that a file may use. */
+const TOOL_SOURCES = {
+  toolDiscoveryCommand: DISCOVERY_COMMAND,
+  toolCallCommand: CALL_COMMAND,
+  mcpServerCommand: SERVER_COMMAND,
+  mcp: object({ mcpServerCommand: SERVER_COMMAND, serverCommand: SERVER_COMMAND }, []),
+  mcpServers: named(SERVER, "MCP servers by alias. The names of their tools begin with it: alias__tool."),
+};
+
+const HOOKS = list(HOOK, "Commands that are run at certain events and can influence what happens next.");
+
+/** What a settings file may hold. The build writes it beside the package, for editors. Unknown keys are allowed. */
 export const SETTINGS_SCHEMA: JsonSchema = {
   $schema: "http://json-schema.org/draft-07/schema#",
   title: "Burin settings",
   type: "object",
   properties: {
-    $schema: { type: "string" },
-    model: section("The model that answers.", {
-      ...NAMED_MODEL,
-      timeoutSeconds: {
-        type: "number",
-        exclusiveMinimum: 0,
-        description: "The longest silence of the service that is waited for. Default 600.",
-      },
-      callsInText: {
-        enum: ["auto", "off", "on"],
-        description:
-          "Whether calls that the model writes at the end of its text are run. Default auto: while it has made none in the proper way.",
-      },
-      contextWindow: {
-        type: "integer",
-        minimum: 1024,
-        description:
-          "Tokens that a request and its reply may take together. Beats what is known of the model.",
-      },
-      prices: {
-        type: "object",
-        additionalProperties: PRICE,
-        description: "What models cost, by name, for budgets of money.",
-      },
-      fallbacks: {
-        type: "array",
-        items: { anyOf: [{ type: "string" }, { type: "object", properties: NAMED_MODEL }] },
-        description: "Models to ask, in this order, when the model fails for good.",
-      },
-    }),
-    permissions: section(
-      "Which calls run unasked, are asked about, or never run. Deny beats ask beats allow.",
-      {
-        allow: rules("Run without a question."),
-        ask: rules("Always ask first."),
-        deny: rules("Never run."),
-      },
-    ),
-    context: section("What the model is told of this project.", {
-      fileNames: {
-        ...strings,
-        description: "Names of the files with instructions for the model. Default: AGENTS.md.",
-      },
-    }),
-    loop: section("A model that repeats itself.", {
-      detection: { type: "boolean", description: "It is corrected, then stopped. Default true." },
-    }),
-    files: section("What no tool may see. .burinignore files are always in force.", {
-      ignoreFileNames: { ...strings, description: "Names of more ignore files, e.g. .aiignore." },
-      ignore: { ...strings, description: "Globs as in ignore files, from the project's folder." },
-    }),
-    sandbox: section("What commands may reach, where the system can limit them.", {
-      mode: {
-        enum: ["off", "read-only", "workspace-write"],
-        description: "workspace-write (default): the project and a private temporary folder can be written.",
-      },
-      network: { type: "boolean", description: "Commands have the network. Default false." },
-      discovered: {
-        type: "boolean",
-        description: "Discovered tools and MCP servers have the write limits of commands too. Default false.",
-      },
-    }),
-    web: section("What the web tools may reach.", {
-      allowedHosts: {
-        type: "array",
-        items: { type: "string", pattern: "^(\\[[0-9a-fA-F:.]+\\]|[^\\s:/\\[\\]]+):\\d{1,5}$" },
-        description: "host:port on this machine or a private network that may be fetched from.",
-      },
-      search: {
-        ...section("The service that web_search asks.", {
-          provider: { enum: ["searxng", "tavily", "brave", "exa", "google", "mcp"] },
-          server: { type: "string", description: "For mcp: the alias of a server in mcpServers." },
-          tool: { type: "string", description: "For mcp: the server's tool that searches, by its own name." },
-          url: { type: "string", description: "Where it is; searxng needs it, others have their own." },
-          apiKeyEnv: { type: "string", description: "The environment variable that holds the key." },
-          engineId: { type: "string", description: "google: the ID of the search engine." },
-        }),
-        required: ["provider"],
-      },
-    }),
-    shell: section("How commands are run.", {
-      passEnvironment: {
-        ...strings,
-        description: "Names of variables that commands get although they look like secrets.",
-      },
-    }),
-    tools: section("Which tools the model is told of.", {
-      include: { ...strings, description: "Names or globs; when given, only these." },
-      exclude: { ...strings, description: "Names or globs to leave out." },
-      editCorrection: {
-        type: "boolean",
-        description: "Ask the model to repair an edit whose old text is found nowhere. Default true.",
-      },
-      svgAsText: { type: "boolean", description: "read_file gives SVG images as the text that they are." },
-      schemaBudget: {
-        type: "number",
-        minimum: 0,
-        description:
-          "Characters of declarations of discovered tools; more are found by tool_search. Default 8192.",
-      },
-      ...TOOL_COMMAND_PROPERTIES,
-    }),
-    hooks: {
-      type: "array",
-      description: "Commands that are told of what happens, as JSON on stdin, and may have a say in it.",
-      items: HOOK,
-    },
-    ...TOOL_SOURCE_PROPERTIES,
+    $schema: text(),
+    ...SECTIONS,
+    tools: { ...SECTIONS.tools, properties: { ...SECTIONS.tools.properties, ...TOOL_COMMANDS } },
+    hooks: HOOKS,
+    ...TOOL_SOURCES,
   },
+};
+
+/** The settings that are read section by section. */
+export type SectionSettings = { readonly [Key in keyof typeof SECTIONS]: ValueOf<(typeof SECTIONS)[Key]> };
+export type NamedModel = Written<typeof NAMED_MODEL>;
+/** `openai` is chat completions, which most services speak. */
+export type ModelProvider = NonNullable<NamedModel["provider"]>;
+export type ModelSettings = SectionSettings["model"];
+/** `auto`: as long as the model has made no proper call. */
+export type CallsInText = NonNullable<ModelSettings["callsInText"]>;
+/** In one currency for a million tokens. */
+export type ModelPrice = ValueOf<typeof PRICE>;
+export type WebSearchSettings = ValueOf<typeof SEARCH>;
+export type HookSettings = ValueOf<typeof HOOK>;
+export type HookEventName = HookSettings["event"];
+/** A server as settings may write it. */
+export type ServerWritten = Written<typeof SERVER_OPTIONS>;
+/** A server with every value that has a default. */
+export type ServerSettled = Settled<typeof SERVER_OPTIONS, keyof typeof DEFAULT_SERVER>;
+/** Every spelling of where tools come from that settings may use. */
+export type ToolSourceKeys = Written<typeof TOOL_SOURCES> & {
+  readonly tools?: Written<typeof TOOL_COMMANDS>;
 };

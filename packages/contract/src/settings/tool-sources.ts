@@ -1,4 +1,6 @@
 import { splitShellWords } from "../text/shell-words.ts";
+import { DEFAULT_SERVER } from "./default-settings.ts";
+import type { ServerSettled, ServerWritten } from "./settings-schema.ts";
 
 /** Where tools come from by a command, whatever spelling the settings used. Absent commands: nothing is run. */
 export interface DiscoverySettings {
@@ -14,58 +16,9 @@ export interface DiscoverySettings {
 type McpTransport = "stdio" | "http" | "sse" | "auto";
 
 /** One MCP server, with every spelling settled. Variables in its texts are not yet replaced. */
-export interface McpServerSettings {
+export type McpServerSettings = Omit<ServerSettled, "type" | "httpUrl" | "disabled"> & {
   readonly type: McpTransport;
-  /** With `stdio`: the program; its arguments stand in `args`. */
-  readonly command?: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  /** Relative ones count from the project's folder. */
-  readonly cwd?: string;
-  /** With every other type. */
-  readonly url?: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Of one request, in milliseconds, as this family of tools writes it. */
-  readonly timeout?: number;
-  /** Until it is ready, in milliseconds. */
-  readonly startTimeout?: number;
-  /** It may ask the model. */
-  readonly sampling?: boolean;
-  /** Its tools run unasked. */
-  readonly trust: boolean;
-  /** Names as the server knows them; when given, only these. */
-  readonly includeTools: readonly string[];
-  readonly excludeTools: readonly string[];
-  readonly sandbox: boolean;
-  /** Handed on as written. */
-  readonly oauth?: Readonly<Record<string, unknown>>;
-}
-
-/** A server as settings may write it. */
-interface McpServerInput extends Partial<Omit<McpServerSettings, "type">> {
-  readonly type?: McpTransport | "streamable-http" | "streamableHttp";
-  readonly httpUrl?: string;
-  readonly disabled?: boolean;
-}
-
-/** Every spelling of where tools come from that settings may use. */
-export interface ToolSourceKeys {
-  readonly tools?: {
-    readonly toolDiscoveryCommand?: string;
-    readonly toolCallCommand?: string;
-    readonly discoveryCommand?: string;
-    readonly callCommand?: string;
-    readonly toolDiscoverySeconds?: number;
-    readonly toolCallSeconds?: number;
-  };
-  readonly toolDiscoveryCommand?: string;
-  readonly toolCallCommand?: string;
-  readonly mcpServers?: Readonly<Record<string, McpServerInput>>;
-  readonly mcp?: { readonly mcpServerCommand?: string; readonly serverCommand?: string };
-  readonly mcpServerCommand?: string;
-}
-
-export const NO_DISCOVERY: DiscoverySettings = { discoverySeconds: 30, callSeconds: 600 };
+};
 
 /** The alias of the one server that is configured as a command alone. */
 const COMMAND_SERVER = "mcp";
@@ -129,29 +82,23 @@ function shell(command: string): readonly string[] {
 /** Ready for a connection. A server that is switched off stays in the list as null, so that it can switch off an earlier one. */
 function servers(inputs: Fields): Record<string, McpServerSettings | null> {
   const entries = Object.entries(inputs).map(([alias, input]) => {
-    const given = fields(input) as McpServerInput;
+    const given = fields(input) as ServerWritten;
     return [alias, given.disabled === true ? null : server(given)] as const;
   });
   return Object.fromEntries(entries);
 }
 
-function server(input: McpServerInput): McpServerSettings {
+function server(input: ServerWritten): McpServerSettings {
   const { httpUrl, disabled: _off, type, url = httpUrl, ...rest } = input;
   return present({
-    ...rest,
+    ...DEFAULT_SERVER,
+    ...present(rest),
     type: typeOf(input),
     url,
-    args: input.args ?? [],
-    env: input.env ?? {},
-    headers: input.headers ?? {},
-    trust: input.trust ?? false,
-    includeTools: input.includeTools ?? [],
-    excludeTools: input.excludeTools ?? [],
-    sandbox: input.sandbox ?? false,
   }) as unknown as McpServerSettings;
 }
 
-function typeOf({ type, httpUrl, url }: McpServerInput): McpTransport {
+function typeOf({ type, httpUrl, url }: ServerWritten): McpTransport {
   if (type === "streamable-http" || type === "streamableHttp") return "http";
   if (type !== undefined) return type;
   if (httpUrl !== undefined) return "http";

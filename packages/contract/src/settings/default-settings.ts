@@ -1,0 +1,29 @@
+/**
+ * What holds where no settings file says otherwise, and which keys a section always has. Apart from the rest of
+ * the definition, because it is all of it that a start without settings files needs.
+ */
+export const DEFAULT_SETTINGS = {
+  model: {},
+  permissions: { allow: [], ask: [], deny: [] },
+  context: { fileNames: [] },
+  loop: { detection: true },
+  files: { ignoreFileNames: [], ignore: [] },
+  sandbox: { mode: "workspace-write", network: false, discovered: false },
+  shell: { passEnvironment: [] },
+  web: { allowedHosts: [] },
+  tools: { include: [], exclude: [], svgAsText: false, editCorrection: true, schemaBudget: 8192 },
+} as const;
+
+/** Of the tools that a command declares and runs. */
+export const DEFAULT_DISCOVERY = { discoverySeconds: 30, callSeconds: 600 } as const;
+
+/** Of each MCP server. */
+export const DEFAULT_SERVER = {
+  args: [],
+  env: {},
+  headers: {},
+  trust: false,
+  includeTools: [],
+  excludeTools: [],
+  sandbox: false,
+} as const;
