@@ -91,7 +91,7 @@ describe("always", () => {
       },
     );
     expect(calls).toEqual([
-      expect.stringContaining("grants.json is broken"),
+      expect.stringContaining("grants.json is not valid"),
       expect.stringMatching(/"always" holds for this session only: .*left as it is/),
     ]);
     expect((await run(box, "touch a")).error).toBeUndefined();

@@ -11,11 +11,16 @@ export const DEFAULT_SETTINGS = {
   sandbox: { mode: "workspace-write", network: false, discovered: false },
   shell: { passEnvironment: [] },
   web: { allowedHosts: [] },
-  tools: { include: [], exclude: [], svgAsText: false, editCorrection: true, schemaBudget: 8192 },
+  tools: {
+    include: [],
+    exclude: [],
+    svgAsText: false,
+    editCorrection: true,
+    schemaBudget: 8192,
+    toolDiscoverySeconds: 30,
+    toolCallSeconds: 600,
+  },
 } as const;
-
-/** Of the tools that a command declares and runs. */
-export const DEFAULT_DISCOVERY = { discoverySeconds: 30, callSeconds: 600 } as const;
 
 /** Of each MCP server. */
 export const DEFAULT_SERVER = {

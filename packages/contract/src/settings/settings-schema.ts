@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
-import { DEFAULT_DISCOVERY, DEFAULT_SERVER, DEFAULT_SETTINGS as defaults } from "./default-settings.ts";
+import { DEFAULT_SERVER, DEFAULT_SETTINGS as defaults } from "./default-settings.ts";
 
 /*
  * The one definition of each setting. Its type, its default and the JSON Schema that files are checked by and
@@ -42,8 +42,8 @@ function number(description: string, limits: JsonSchema): Option<number> {
   return option({ type: "number", ...limits }, description);
 }
 
-function seconds(description: string, most = 86_400): Option<number> {
-  return number(description, { exclusiveMinimum: 0, maximum: most });
+function seconds(description: string): Option<number> {
+  return number(description, { exclusiveMinimum: 0, maximum: 86_400 });
 }
 
 function choice<const Values extends readonly string[]>(
@@ -150,6 +150,11 @@ const SEARCH = object(
   { description: "The service that web_search asks. Without it, web_search is not offered." },
 );
 
+const DISCOVERY_COMMAND = text("A shell command that prints the declarations of more tools as a JSON array.");
+const CALL_COMMAND = text(
+  "A shell command that runs such a tool: its name is the last argument, its arguments are JSON on stdin, the result is stdout.",
+);
+
 const SECTIONS = {
   model: section("The model to use.", defaults.model, {
     ...NAMED_MODEL,
@@ -213,26 +218,17 @@ const SECTIONS = {
       "How many characters the declarations of discovered tools may take. Further tools are found with tool_search.",
       NOT_NEGATIVE,
     ),
+    toolDiscoveryCommand: DISCOVERY_COMMAND,
+    toolCallCommand: CALL_COMMAND,
+    toolDiscoverySeconds: seconds("How long toolDiscoveryCommand may take."),
+    toolCallSeconds: seconds("How long toolCallCommand may take."),
   }),
 };
 
-const DISCOVERY_COMMAND = text("A shell command that prints the declarations of more tools as a JSON array.");
-const CALL_COMMAND = text(
-  "A shell command that runs such a tool: its name is the last argument, its arguments are JSON on stdin, the result is stdout.",
-);
 const SERVER_COMMAND = text('A command that starts one MCP server on stdio, with the alias "mcp".');
 
-/** The first spelling of each wins over the next; the bare names at the top of the file count too. */
-const TOOL_COMMANDS = {
-  toolDiscoveryCommand: DISCOVERY_COMMAND,
-  toolCallCommand: CALL_COMMAND,
-  discoveryCommand: DISCOVERY_COMMAND,
-  callCommand: CALL_COMMAND,
-  toolDiscoverySeconds: seconds(
-    `How long toolDiscoveryCommand may take. Default ${DEFAULT_DISCOVERY.discoverySeconds}.`,
-  ),
-  toolCallSeconds: seconds(`How long toolCallCommand may take. Default ${DEFAULT_DISCOVERY.callSeconds}.`),
-};
+/** Other names of options in the section `tools`. */
+const OLD_TOOL_COMMANDS = { discoveryCommand: DISCOVERY_COMMAND, callCommand: CALL_COMMAND };
 
 const MILLISECONDS: JsonSchema = { exclusiveMinimum: 0 };
 
@@ -266,7 +262,7 @@ const SERVER = option<ServerWritten>(
   "A program that speaks MCP on stdio (command), or a service (url).",
 );
 
-/** Where more tools come from, in every spelling that a file may use. */
+/** Where more tools come from, by names at the top of a file. */
 const TOOL_SOURCES = {
   toolDiscoveryCommand: DISCOVERY_COMMAND,
   toolCallCommand: CALL_COMMAND,
@@ -285,7 +281,7 @@ export const SETTINGS_SCHEMA: JsonSchema = {
   properties: {
     $schema: text(),
     ...SECTIONS,
-    tools: { ...SECTIONS.tools, properties: { ...SECTIONS.tools.properties, ...TOOL_COMMANDS } },
+    tools: { ...SECTIONS.tools, properties: { ...SECTIONS.tools.properties, ...OLD_TOOL_COMMANDS } },
     hooks: HOOKS,
     ...TOOL_SOURCES,
   },
@@ -310,5 +306,5 @@ export type ServerWritten = Written<typeof SERVER_OPTIONS>;
 export type ServerSettled = Settled<typeof SERVER_OPTIONS, keyof typeof DEFAULT_SERVER>;
 /** Every spelling of where tools come from that settings may use. */
 export type ToolSourceKeys = Written<typeof TOOL_SOURCES> & {
-  readonly tools?: Written<typeof TOOL_COMMANDS>;
+  readonly tools?: Written<typeof OLD_TOOL_COMMANDS>;
 };

@@ -1,12 +1,7 @@
 import { isRecord } from "../messages/untrusted-json.ts";
-import { DEFAULT_DISCOVERY, DEFAULT_SETTINGS } from "./default-settings.ts";
+import { DEFAULT_SETTINGS } from "./default-settings.ts";
 import type { HookSettings, SectionSettings, ToolSourceKeys } from "./settings-schema.ts";
-import {
-  type DiscoverySettings,
-  type McpServerSettings,
-  settledSources,
-  withCommandServer,
-} from "./tool-sources.ts";
+import { type McpServerSettings, settledSources, withCommandServer } from "./tool-sources.ts";
 
 export type {
   CallsInText,
@@ -23,8 +18,6 @@ export type {
 export interface Settings extends SectionSettings {
   /** Commands that are run at certain events and can influence what happens next. */
   readonly hooks: readonly HookSettings[];
-  /** Tools that a command declares and runs. */
-  readonly discovery: DiscoverySettings;
   /** MCP servers by their alias. */
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
 }
@@ -45,7 +38,7 @@ export class SettingsError extends Error {
 const NO_SETTINGS: Settings = {
   ...DEFAULT_SETTINGS,
   hooks: [],
-  discovery: DEFAULT_DISCOVERY,
+
   mcpServers: {},
 };
 

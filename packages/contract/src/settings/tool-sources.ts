@@ -2,16 +2,6 @@ import { splitShellWords } from "../text/shell-words.ts";
 import { DEFAULT_SERVER } from "./default-settings.ts";
 import type { ServerSettled, ServerWritten } from "./settings-schema.ts";
 
-/** Where tools come from by a command, whatever spelling the settings used. Absent commands: nothing is run. */
-export interface DiscoverySettings {
-  /** Prints the declarations of the tools. A line for the shell. */
-  readonly discoveryCommand?: string;
-  /** Runs a tool: its name as the last argument, its arguments as JSON on stdin. A line for the shell. */
-  readonly callCommand?: string;
-  readonly discoverySeconds: number;
-  readonly callSeconds: number;
-}
-
 /** `auto`: streamable HTTP is tried first, then SSE. */
 type McpTransport = "stdio" | "http" | "sse" | "auto";
 
@@ -26,39 +16,22 @@ const COMMAND_SERVER = "mcp";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A layer of settings with `discovery`, `mcpServers` and `mcpServerCommand` instead of their many spellings,
- * so that a later layer wins whatever spelling either of them uses. A layer that says it so already stays.
+ * A layer of settings with one spelling for the commands of `tools` and for MCP servers, so that a later layer
+ * wins whatever spelling either of them uses. A layer that has been settled stays as it is.
  */
 export function settledSources(layer: object): Fields {
   const { toolDiscoveryCommand, toolCallCommand, mcp, mcpServerCommand, ...rest } = layer as Fields;
-  const tools = fields(rest.tools);
-  const {
-    toolDiscoveryCommand: discovers,
-    toolCallCommand: calls,
-    discoveryCommand,
-    callCommand,
-    toolDiscoverySeconds,
-    toolCallSeconds,
-    ...otherTools
-  } = tools;
+  const { discoveryCommand, callCommand, ...others } = fields(rest.tools);
   const { mcpServerCommand: serves, serverCommand, ...otherMcp } = fields(mcp);
-  const discovery = present({
-    ...fields(rest.discovery),
-    discoveryCommand: text(
-      discovers,
-      toolDiscoveryCommand,
-      discoveryCommand,
-      fields(rest.discovery).discoveryCommand,
-    ),
-    callCommand: text(calls, toolCallCommand, callCommand, fields(rest.discovery).callCommand),
-    discoverySeconds: toolDiscoverySeconds ?? fields(rest.discovery).discoverySeconds,
-    callSeconds: toolCallSeconds ?? fields(rest.discovery).callSeconds,
+  const tools = present({
+    ...others,
+    toolDiscoveryCommand: text(others.toolDiscoveryCommand, toolDiscoveryCommand, discoveryCommand),
+    toolCallCommand: text(others.toolCallCommand, toolCallCommand, callCommand),
   });
   return present({
     ...rest,
-    tools: rest.tools === undefined ? undefined : otherTools,
+    tools: Object.keys(tools).length > 0 ? tools : undefined,
     mcp: Object.keys(otherMcp).length > 0 ? otherMcp : undefined,
-    discovery: Object.keys(discovery).length > 0 ? discovery : undefined,
     mcpServers: rest.mcpServers === undefined ? undefined : servers(fields(rest.mcpServers)),
     mcpServerCommand: text(serves, mcpServerCommand, serverCommand),
   });

@@ -82,7 +82,7 @@ export function agentOf(options: AgentOptions, parts: AgentParts): Agent {
 
 /** Declares what fits into the budget, and the search for the rest where tools may come from elsewhere. */
 function declarationsOf({ settings, registry, waiting }: AgentParts) {
-  const { tools, discovery, mcpServers } = settings;
+  const { tools, mcpServers } = settings;
   const declared = new DeclaredTools({
     registry,
     mostCharacters: tools.schemaBudget,
@@ -90,7 +90,7 @@ function declarationsOf({ settings, registry, waiting }: AgentParts) {
     isWaiting: () => waiting?.isWaiting ?? false,
   });
   const sources = [
-    ...(discovery.discoveryCommand ? ["the discovery command"] : []),
+    ...(tools.toolDiscoveryCommand ? ["the discovery command"] : []),
     ...Object.keys(mcpServers),
   ];
   const isExcluded = tools.exclude.includes(TOOL_SEARCH) || registry.getTool(TOOL_SEARCH) !== undefined;

@@ -19,19 +19,19 @@ interface SourceParts {
 
 /** What brings tools that are not built in. Loads nothing before it is started, and never when nothing is configured. */
 export function discoveryOf(parts: SourceParts): ToolDiscovery {
-  const { discovery, mcpServers } = parts.settings;
-  const isNothing = discovery.discoveryCommand === undefined && Object.keys(mcpServers).length === 0;
+  const { tools, mcpServers } = parts.settings;
+  const isNothing = tools.toolDiscoveryCommand === undefined && Object.keys(mcpServers).length === 0;
   return new ToolDiscovery(parts.registry, isNothing ? null : (report) => sourcesOf(parts, report));
 }
 
 /** One source for the discovery command and one for each MCP server. */
 async function sourcesOf(parts: SourceParts, report: Parameters<OpenSources>[0]): Promise<ToolSource[]> {
-  const { discovery, mcpServers } = parts.settings;
+  const { tools, mcpServers } = parts.settings;
   const sources: ToolSource[] = [];
-  if (discovery.discoveryCommand !== undefined) {
+  if (tools.toolDiscoveryCommand !== undefined) {
     const { CommandSource } = await import("../discovery/command-source.ts");
     const source = new CommandSource({
-      settings: discovery,
+      settings: tools,
       root: parts.workspace.root,
       run: commandRunner({ ...parts, isConfined: parts.settings.sandbox.discovered }),
       report: (message) => report({ source: source.name, message }),

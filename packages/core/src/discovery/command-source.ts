@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseOutsideJson } from "@burin/contract/messages/untrusted-json";
-import type { DiscoverySettings } from "@burin/contract/settings/tool-sources";
+import type { Settings } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { splitShellWords } from "@burin/contract/text/shell-words";
 import type { Tool, ToolSource } from "@burin/contract/tools";
@@ -10,7 +10,7 @@ import { DiscoveredTool, faultOf, type RunToolCommand } from "./discovered-tool.
 import { readDeclarations } from "./read-declarations.ts";
 
 export interface CommandSourceNeeds {
-  readonly settings: DiscoverySettings;
+  readonly settings: Settings["tools"];
   readonly root: string;
   readonly run: RunToolCommand;
   /** Hears of entries that were left out. */
@@ -34,22 +34,26 @@ export class CommandSource implements ToolSource {
   }
 
   async discover(signal: AbortSignal): Promise<readonly Tool[]> {
-    const { discoveryCommand = "", callCommand, discoverySeconds, callSeconds } = this.#needs.settings;
-    if (callCommand === undefined) {
+    const {
+      toolDiscoveryCommand: command = "",
+      toolDiscoverySeconds,
+      toolCallCommand,
+      toolCallSeconds,
+    } = this.#needs.settings;
+    if (toolCallCommand === undefined) {
       throw new Error(
         "tools.toolDiscoveryCommand is set, but tools.toolCallCommand, which runs the tools, is not",
       );
     }
     this.#files = await this.#filesNow();
-    const request = { command: discoveryCommand, input: "", seconds: discoverySeconds, signal };
-    const end = await this.#needs.run(request);
-    const fault = faultOf(end, discoverySeconds);
+    const end = await this.#needs.run({ command, input: "", seconds: toolDiscoverySeconds, signal });
+    const fault = faultOf(end, toolDiscoverySeconds);
     if (fault !== null) {
       const said = end.stderr.trim();
-      throw new Error(`${discoveryCommand} ${fault}${said === "" ? "" : `: ${said.slice(-500)}`}`);
+      throw new Error(`${command} ${fault}${said === "" ? "" : `: ${said.slice(-500)}`}`);
     }
-    const value = await parsed(end.stdout.toString("utf8"), discoveryCommand);
-    const { declarations, problems } = declared(value, discoveryCommand);
+    const value = await parsed(end.stdout.toString("utf8"), command);
+    const { declarations, problems } = declared(value, command);
     const [free, reserved] = [[] as (typeof declarations)[number][], [] as string[]];
     for (const one of declarations) {
       const prefix = this.#needs.reservedPrefixes.find((start) => one.name.startsWith(start));
@@ -57,7 +61,14 @@ export class CommandSource implements ToolSource {
       else reserved.push(`"${one.name}" was left out: names with ${prefix} belong to that MCP server`);
     }
     this.#tell([...problems, ...reserved]);
-    return free.map((one) => new DiscoveredTool(one, { callCommand, callSeconds, run: this.#needs.run }));
+    return free.map(
+      (one) =>
+        new DiscoveredTool(one, {
+          callCommand: toolCallCommand,
+          callSeconds: toolCallSeconds,
+          run: this.#needs.run,
+        }),
+    );
   }
 
   #tell(problems: readonly string[]): void {
@@ -72,8 +83,8 @@ export class CommandSource implements ToolSource {
 
   /** The files that the command names, as they are: when one changes, the tools may have, too. */
   async #filesNow(): Promise<string> {
-    const { discoveryCommand = "" } = this.#needs.settings;
-    const words = splitShellWords(discoveryCommand) ?? discoveryCommand.split(/\s+/);
+    const { toolDiscoveryCommand: command = "" } = this.#needs.settings;
+    const words = splitShellWords(command) ?? command.split(/\s+/);
     const states = await Promise.all(
       words.map(async (word) => {
         const found = await stat(resolve(this.#needs.root, word)).catch(() => null);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { MOST_SETTINGS_BYTES, type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { readText } from "@burin/machine/disk/regular-file";
-import { parseLayer } from "./parse-layer.ts";
+import { parseLayer, unknownKeys } from "./parse-layer.ts";
 import { definitionEffects, scriptEffects } from "./project-definitions.ts";
 import { type ProjectSettings, projectSettings } from "./project-settings.ts";
 import { type TrustAnswer, type TrustState, TrustStore, trustState } from "./trust.ts";
@@ -29,6 +29,8 @@ export interface FolderTrust {
 /** The same with the settings themselves. */
 export interface ProjectFolder extends FolderTrust {
   readonly settings: ProjectSettings;
+  /** A sentence for each key of its file that is not a setting. */
+  readonly unknown: readonly string[];
   /** Why trust.json could not be asked. */
   readonly trustFault?: string;
 }
@@ -46,11 +48,16 @@ export async function openProject(
   const file = join(folder, "settings.json");
   const definitions = definitionEffects(folder);
   let settings = NOTHING;
+  let unknown: readonly string[] = [];
   let fault: string | undefined;
   try {
     const text = readSettings(file);
     if (text === null && definitions.length === 0) return null;
-    if (text !== null) settings = projectSettings(parseLayer(file, text), person);
+    if (text !== null) {
+      const layer = parseLayer(file, text);
+      settings = projectSettings(layer, person);
+      unknown = unknownKeys(file, layer);
+    }
   } catch (error) {
     fault = messageOf(error);
   }
@@ -67,6 +74,7 @@ export async function openProject(
     effects,
     refused,
     settings,
+    unknown,
     added: effects.filter((one) => !before.includes(one)),
     removed: before.filter((one) => !effects.includes(one)),
     ...(fault === undefined ? {} : { fault }),
@@ -78,7 +86,7 @@ function readSettings(file: string): string | null {
   try {
     return readText(file, MOST_SETTINGS_BYTES);
   } catch (error) {
-    throw new SettingsError(`${file} is no settings file: ${messageOf(error)}.`);
+    throw new SettingsError(`${file} cannot be read: ${messageOf(error)}.`);
   }
 }
 
@@ -101,13 +109,13 @@ async function isSame(a: string, b: string): Promise<boolean> {
 
 /** What the person should know of a folder's settings at a start, one line each. */
 export function trustNotices(project: ProjectFolder): string[] {
-  const { file, state, effects, refused, added, removed, trustFault, fault } = project;
+  const { file, state, effects, refused, unknown, added, removed, trustFault, fault } = project;
   const notices = trustFault === undefined ? [] : [trustFault];
   if (state === "trusted") {
+    notices.push(...unknown);
+    if (refused.length === 0) return notices;
     const keys = refused.join(", ");
-    return keys === ""
-      ? notices
-      : [...notices, `${file}: a project can only make rules stricter, so these do not count: ${keys}.`];
+    return [...notices, `${file}: a project can only make rules stricter, so these do not count: ${keys}.`];
   }
   const isEmpty =
     effects.length === 0 && refused.length === 0 && Object.keys(project.settings.trusted).length === 0;

@@ -98,20 +98,58 @@ describe("loadSettings", () => {
     expect((await loadSettings({ home, root })).settings.model.name).toBe("a");
   });
 
-  it("P54 tells of a key that is nearly a known one: a misspelt rule would rule nothing", async () => {
-    await writeFile(user(), '{ "permisions": {}, "permissions": { "denny": ["edit"], "ask": [] } }');
+  it("P54 tells of each key that is not a setting, and of the one that it nearly is", async () => {
+    await writeFile(
+      user(),
+      '{ "permisions": {}, "permissions": { "denny": ["edit"], "ask": [] }, "theme": "dark", "toolsOfMine": 1 }',
+    );
+    const told = (key: string, meant?: string) =>
+      `"${key}" is not a setting and has no effect.${meant === undefined ? "" : ` Did you mean "${meant}"?`}`;
+    const { notices } = await loadSettings({ home, root });
+    expect(notices).toEqual(
+      [
+        told("permisions"),
+        told("permissions.denny", "permissions.deny"),
+        told("theme"),
+        told("toolsOfMine"),
+      ].map((text) => `${user()}: ${text}`),
+    );
+    const named = join(home, "more.json");
+    await writeFile(named, '{ "permisions": {}, "mcpServer": {}, "a": 1 }');
+    const more = await loadSettings({ home, root, file: named });
+    const meant = more.notices.slice(4).map((notice) => /Did you mean "(.+)"/.exec(notice)?.[1]);
+    expect(meant).toEqual(["permissions", "mcpServers", undefined]);
+  });
+
+  it("P54 tells of such keys inside servers, lists and choices, and of none where any key is right", async () => {
+    await writeFile(
+      user(),
+      JSON.stringify({
+        $schema: "x",
+        mcpServers: {
+          a: { command: "x", arg: ["1"], env: { ANY: "1" }, oauth: { anything: { at: "all" } } },
+        },
+        model: {
+          fallbacks: ["one", { name: "two", baseurl: "http://h" }],
+          prices: { any: { input: 1, output: 1 } },
+        },
+      }),
+    );
     const { notices } = await loadSettings({ home, root });
     expect(notices).toEqual([
-      `${user()}: "permissions.denny" is no setting and does nothing; did you mean "permissions.deny"?`,
+      expect.stringContaining(
+        '"mcpServers.a.arg" is not a setting and has no effect. Did you mean "mcpServers.a.args"?',
+      ),
+      expect.stringContaining('Did you mean "model.fallbacks.1.baseUrl"?'),
     ]);
-    const named = join(home, "more.json");
-    await writeFile(
-      named,
-      '{ "permisions": {}, "mcpServer": {}, "toolsOfMine": {}, "theme": "dark", "a": 1 }',
-    );
-    const more = await loadSettings({ home, root, file: named });
-    const meant = more.notices.slice(1).map((notice) => /did you mean "(.+)"/.exec(notice)?.[1]);
-    expect(meant).toEqual(["permissions", "mcpServers"]);
+  });
+
+  it("P54 tells of them in the settings of a trusted project, too", async () => {
+    await writeFile(project(), '{ "permissions": { "denny": ["edit"] } }');
+    await trustProject();
+    expect((await loadSettings({ home, root })).notices).toEqual([
+      `${project()}: "permissions.denny" is not a setting and has no effect. Did you mean "permissions.deny"?`,
+    ]);
   });
 
   it("a named file must exist", async () => {

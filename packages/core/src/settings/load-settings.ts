@@ -69,7 +69,7 @@ export async function folderTrust(
 ): Promise<FolderTrust | null> {
   const project = await projectIn(places, await personLayer(places.home));
   if (project === null) return null;
-  const { settings: _settings, trustFault, ...trust } = project;
+  const { settings: _settings, unknown: _unknown, trustFault, ...trust } = project;
   if (trustFault !== undefined) throw new SettingsError(trustFault);
   return trust;
 }
@@ -101,9 +101,9 @@ async function projectIn({ home, root }: SettingsPlaces, person: object): Promis
 
 /** Most starts find no settings file; they need not load what judges it. */
 async function parsed(file: string, text: string, notices: string[]): Promise<object> {
-  const { misspeltKeys, parseLayer } = await import("./parse-layer.ts");
+  const { parseLayer, unknownKeys } = await import("./parse-layer.ts");
   const layer = parseLayer(file, text);
-  notices.push(...misspeltKeys(file, layer));
+  notices.push(...unknownKeys(file, layer));
   return layer;
 }
 

@@ -1,5 +1,6 @@
 import { schemaError } from "@burin/contract/messages/check-schema";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { SettingsError } from "@burin/contract/settings/settings";
 import { SETTINGS_SCHEMA } from "@burin/contract/settings/settings-schema";
 import { nearNames } from "@burin/contract/text/near-names";
@@ -55,31 +56,41 @@ function assertShallow(file: string, text: string): void {
   }
 }
 
-/** Unknown keys are left alone, but for one that is nearly a known one: a misspelt list of rules would rule nothing. */
-export function misspeltKeys(file: string, layer: object): string[] {
-  return slips(layer, SETTINGS_SCHEMA, "").map(
-    ({ key, meant }) => `${file}: "${key}" is no setting and does nothing; did you mean "${meant}"?`,
-  );
-}
-
-interface Slip {
-  readonly key: string;
-  readonly meant: string;
-}
-
-function slips(layer: object, { properties = {} }: JsonSchema, above: string): Slip[] {
-  return Object.entries(layer).flatMap(([name, value]): Slip[] => {
-    const known = properties[name];
-    if (known !== undefined) {
-      return typeof value === "object" && value !== null && known.properties !== undefined
-        ? slips(value, known, `${above}${name}.`)
-        : [];
-    }
-    const near = nearNames(name, Object.keys(properties)).find(
-      (one) => !(one in layer) && Math.abs(one.length - name.length) <= 2,
-    );
-    return near === undefined ? [] : [{ key: above + name, meant: above + near }];
+/** Keys that no setting has, one sentence for each: a misspelt list of rules would rule nothing. */
+export function unknownKeys(file: string, layer: object): string[] {
+  return strangersIn(layer, SETTINGS_SCHEMA, "").map(({ key, meant }) => {
+    const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
+    return `${file}: "${key}" is not a setting and has no effect.${hint}`;
   });
+}
+
+interface Stranger {
+  readonly key: string;
+  readonly meant?: string;
+}
+
+function strangersIn(value: unknown, schema: JsonSchema, above: string): Stranger[] {
+  if (Array.isArray(value)) {
+    return value.flatMap((one, index) => strangersIn(one, asSchema(schema.items), `${above}${index}.`));
+  }
+  const ways = [schema, ...(Array.isArray(schema.anyOf) ? schema.anyOf.map(asSchema) : [])];
+  const properties: Record<string, JsonSchema> = Object.assign({}, ...ways.map((one) => one.properties));
+  const known = Object.keys(properties);
+  const isAnyKey = known.length === 0;
+  if (!isRecord(value)) return [];
+  return Object.entries(value).flatMap(([name, one]): Stranger[] => {
+    const inner = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (inner !== undefined) return strangersIn(one, inner, `${above}${name}.`);
+    if (isAnyKey) return strangersIn(one, asSchema(schema.additionalProperties), `${above}${name}.`);
+    const near = nearNames(name, known).find(
+      (near) => !(near in value) && Math.abs(near.length - name.length) <= 2,
+    );
+    return [{ key: above + name, ...(near !== undefined && { meant: above + near }) }];
+  });
+}
+
+function asSchema(given: unknown): JsonSchema {
+  return isRecord(given) ? given : {};
 }
 
 /** Where the fault with this dotted key stands; a key that is missing is told by what should hold it. */

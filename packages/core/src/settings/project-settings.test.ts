@@ -126,7 +126,7 @@ describe("what a project may say", () => {
     });
     expect(settings.model).toEqual({ name: "small", timeoutSeconds: 5 });
     expect(settings.tools.include).toEqual(["read_*"]);
-    expect(settings.discovery.discoveryCommand).toBe("list");
+    expect(settings.tools.toolDiscoveryCommand).toBe("list");
     expect(settings.mcpServers.mcp?.command).toBe("serve");
   });
 
@@ -134,6 +134,6 @@ describe("what a project may say", () => {
     const layer = JSON.parse('{ "__proto__": { "toolCallCommand": "x" }, "model": { "__proto__": 1 } }');
     const { effects } = projectSettings(layer, NOBODY);
     expect(effects).toContain("set model.__proto__ to 1");
-    expect(mergeSettings([layer]).discovery.callCommand).toBeUndefined();
+    expect(mergeSettings([layer]).tools.toolCallCommand).toBeUndefined();
   });
 });

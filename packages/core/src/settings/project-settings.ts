@@ -19,7 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Place = "tightens" | "harmless" | "acts" | "loosens";
 
 /** Sections that are sorted key by key; everything else is one value. */
-const SECTIONS = new Set(["model", "permissions", "files", "sandbox", "shell", "web", "tools", "discovery"]);
+const SECTIONS = new Set(["model", "permissions", "files", "sandbox", "shell", "web", "tools"]);
 
 const PLACES: Readonly<Record<string, Place>> = {
   $schema: "harmless",
@@ -48,8 +48,8 @@ const PLACES: Readonly<Record<string, Place>> = {
   "tools.editCorrection": "harmless",
   "tools.svgAsText": "harmless",
   "tools.schemaBudget": "harmless",
-  "discovery.discoverySeconds": "harmless",
-  "discovery.callSeconds": "harmless",
+  "tools.toolDiscoverySeconds": "harmless",
+  "tools.toolCallSeconds": "harmless",
 };
 
 /** From loose to strict. */
@@ -141,8 +141,8 @@ function sortServers(
 }
 
 function effectsOf(key: string, value: unknown): string[] {
-  if (key === "discovery.discoveryCommand") return [`run, to discover tools: ${line(value)}`];
-  if (key === "discovery.callCommand") return [`run, for each call of a discovered tool: ${line(value)}`];
+  if (key === "tools.toolDiscoveryCommand") return [`run, to discover tools: ${line(value)}`];
+  if (key === "tools.toolCallCommand") return [`run, for each call of a discovered tool: ${line(value)}`];
   if (key === "hooks" && Array.isArray(value)) return value.map(hookEffect);
   return [`set ${key} to ${JSON.stringify(value)}`];
 }

@@ -33,22 +33,23 @@ describe("the commands that discover and call tools", () => {
     { tools: { toolDiscoveryCommand: "list", discoveryCommand: "no" }, toolCallCommand: "call" },
     { tools: { toolCallCommand: "call" }, toolCallCommand: "no", toolDiscoveryCommand: "list" },
   ])("X3 R18 R20 every spelling, and the one in tools wins: %j", async (file) => {
-    const { discovery, tools } = await loaded(JSON.stringify(file));
-    expect(discovery).toMatchObject({ discoveryCommand: "list", callCommand: "call" });
-    expect(Object.keys(tools).filter((key) => /command/i.test(key))).toEqual([]);
+    const { tools } = await loaded(JSON.stringify(file));
+    const commands = Object.entries(tools).filter(([key]) => /command/i.test(key));
+    expect(Object.fromEntries(commands)).toEqual({ toolDiscoveryCommand: "list", toolCallCommand: "call" });
   });
 
   it("X3 a later file wins, whatever spelling the two use", () => {
-    const { discovery } = mergeSettings([
+    const { tools } = mergeSettings([
       { tools: { toolDiscoveryCommand: "a", toolCallCommand: "c" } },
       { toolDiscoveryCommand: "b" },
     ]);
-    expect(discovery).toMatchObject({ discoveryCommand: "b", callCommand: "c" });
+    expect(tools).toMatchObject({ toolDiscoveryCommand: "b", toolCallCommand: "c" });
   });
 
   it("R18 nothing is configured by default, and an empty command is none", () => {
-    const { discovery, mcpServers } = mergeSettings([{ tools: { toolDiscoveryCommand: " " } }]);
-    expect(discovery).toEqual({ discoverySeconds: 30, callSeconds: 600 });
+    const { tools, mcpServers } = mergeSettings([{ tools: { toolDiscoveryCommand: " " } }]);
+    expect(tools).toEqual(mergeSettings([]).tools);
+    expect(tools).not.toHaveProperty("toolDiscoveryCommand");
     expect(mcpServers).toEqual({});
   });
 });

@@ -162,7 +162,7 @@ describe("trust of a folder", () => {
     for (const file of [...known, "hook.sh", "tools/find.sh"]) await write(file, `text of ${file}`);
     const settings = {
       hooks: [{ event: "session_start", command: "sh .burin/hook.sh --quick" }],
-      discovery: { discoveryCommand: "./.burin/tools/find.sh" },
+      tools: { toolDiscoveryCommand: "./.burin/tools/find.sh" },
     };
     await write("settings.json", JSON.stringify(settings));
     await trust(folder);
@@ -206,8 +206,8 @@ describe("trust.json", () => {
       await mkdir(home);
       await writeFile(join(home, "trust.json"), text);
       expect(await servers()).toEqual([]);
-      expect((await notices())[0]).toContain("trust.json is broken, so no folder is trusted");
-      await expect(trust()).rejects.toThrow("is broken");
+      expect((await notices())[0]).toContain("trust.json is not valid, so no folder is trusted");
+      await expect(trust()).rejects.toThrow("is not valid");
       expect(await readFile(join(home, "trust.json"), "utf8")).toBe(text);
     },
   );

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { SettingsError } from "@burin/contract/settings/settings";
-import { changeHomeFile, readHomeFile } from "@burin/machine/disk/home-file";
+import { HomeList } from "@burin/machine/disk/home-file";
 
-/** What the person said of a folder, and of which list they said it. */
+/** What the user said about a folder, and about which list of effects. */
 export interface TrustAnswer {
   /** Its real path; no other folder is meant, whatever it contains or links to. */
   readonly folder: string;
@@ -20,17 +19,18 @@ export interface TrustAnswer {
 /** `changed`: it was trusted, but with other things to run. */
 export type TrustState = "trusted" | "untrusted" | "changed" | "refused";
 
-/** `trust.json`, in the folder of what belongs to the person. What it cannot be read from trusts nobody. */
+/** `trust.json`, in the user's folder. When it cannot be read, no folder is trusted. */
 export class TrustStore {
-  readonly path: string;
+  readonly #answers: HomeList<TrustAnswer>;
 
   constructor(home: string) {
-    this.path = join(home, "trust.json");
+    const otherwise = "no folder is trusted";
+    this.#answers = new HomeList(join(home, "trust.json"), { key: "folders", isItem: isAnswer, otherwise });
   }
 
-  /** Throws SettingsError when the file is broken. */
-  async all(): Promise<readonly TrustAnswer[]> {
-    return answersIn(await readHomeFile(this.path), this.path);
+  /** Throws SettingsError when the file is not valid. */
+  all(): Promise<readonly TrustAnswer[]> {
+    return this.#answers.all();
   }
 
   /** The answer for this very folder. */
@@ -43,26 +43,18 @@ export class TrustStore {
   async answer(root: string, trusted: boolean, effects: readonly string[]): Promise<void> {
     const folder = await realpath(root);
     const answer = { folder, trusted, effects, hash: hashOf(effects), when: new Date().toISOString() };
-    await this.#change((answers) => [...answers.filter((one) => one.folder !== folder), answer]);
+    await this.#answers.change((answers) => [...answers.filter((one) => one.folder !== folder), answer]);
   }
 
   /** true when there was an answer. The folder need not exist any more. */
   async forget(root: string): Promise<boolean> {
     const folder = await realpath(root).catch(() => root);
     let wasThere = false;
-    await this.#change((answers) => {
-      const kept = answers.filter((one) => one.folder !== folder);
-      wasThere = kept.length < answers.length;
-      return kept;
+    await this.#answers.change((answers) => {
+      wasThere = answers.some((one) => one.folder === folder);
+      return wasThere ? answers.filter((one) => one.folder !== folder) : answers;
     });
     return wasThere;
-  }
-
-  async #change(change: (answers: readonly TrustAnswer[]) => readonly TrustAnswer[]): Promise<void> {
-    await changeHomeFile(this.path, (text) => {
-      const folders = change(answersIn(text, this.path));
-      return `${JSON.stringify({ folders }, null, 2)}\n`;
-    });
   }
 }
 
@@ -78,20 +70,6 @@ function hashOf(effects: readonly string[]): string {
   return createHash("sha256")
     .update(JSON.stringify([...effects].sort()))
     .digest("hex");
-}
-
-function answersIn(text: string | null, path: string): readonly TrustAnswer[] {
-  if (text === null) return [];
-  let found: unknown;
-  try {
-    found = (JSON.parse(text) as { folders?: unknown } | null)?.folders;
-  } catch {
-    found = undefined;
-  }
-  if (Array.isArray(found) && found.every(isAnswer)) return found;
-  throw new SettingsError(
-    `${path} is broken, so no folder is trusted; it was left as it is. Mend it, or move it away.`,
-  );
 }
 
 function isAnswer(value: unknown): value is TrustAnswer {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { open, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { SettingsError } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { makeFolders } from "./make-folders.ts";
@@ -10,7 +11,7 @@ import { readText } from "./regular-file.ts";
 /** Far more than anybody writes into settings, grants or answers. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** The text of a file that belongs to the person, null when there is none. Throws SettingsError. */
+/** The text of a file in the user's folder, null when there is none. Throws SettingsError. */
 export async function readHomeFile(path: string): Promise<string | null> {
   try {
     return readText(path, MOST_BYTES);
@@ -21,13 +22,16 @@ export async function readHomeFile(path: string): Promise<string | null> {
 
 /**
  * Changes such a file so that nothing is ever lost: one process at a time, and the old text or the new one
- * whatever happens. `change` is given the text as it is now; what it throws leaves the file as it was.
+ * whatever happens. `change` is given the text as it is now; when it gives null or throws, the file stays as it was.
  */
-export async function changeHomeFile(path: string, change: (text: string | null) => string): Promise<void> {
+export async function changeHomeFile(
+  path: string,
+  change: (text: string | null) => string | null,
+): Promise<void> {
   await alone(path, async () => {
     const before = await readHomeFile(path);
     const after = change(before);
-    if (after !== before) await replace(await realpath(path).catch(() => path), after);
+    if (after !== null && after !== before) await replace(await realpath(path).catch(() => path), after);
   });
 }
 
@@ -61,5 +65,49 @@ async function replace(path: string, text: string): Promise<void> {
   } catch (error) {
     await rm(temporary, { force: true });
     throw new SettingsError(`${path} cannot be written: ${messageOf(error)}. It was left as it is.`);
+  }
+}
+
+interface ListRules<Item> {
+  /** The one key of the file. */
+  readonly key: string;
+  readonly isItem: (value: unknown) => value is Item;
+  /** What follows when the file cannot be used. */
+  readonly otherwise: string;
+}
+
+/** A list that is all of such a file. A file that cannot be used is left as it is. */
+export class HomeList<Item> {
+  readonly path: string;
+  readonly #rules: ListRules<Item>;
+
+  constructor(path: string, rules: ListRules<Item>) {
+    this.path = path;
+    this.#rules = rules;
+  }
+
+  /** Throws SettingsError. */
+  async all(): Promise<readonly Item[]> {
+    return this.#itemsIn(await readHomeFile(this.path));
+  }
+
+  /** Nothing is written when the list stays the same. Throws SettingsError, and stores nothing, when it cannot. */
+  async change(change: (items: readonly Item[]) => readonly Item[]): Promise<void> {
+    await changeHomeFile(this.path, (text) => {
+      const before = this.#itemsIn(text);
+      const after = change(before);
+      return after === before ? text : `${JSON.stringify({ [this.#rules.key]: after }, null, 2)}\n`;
+    });
+  }
+
+  #itemsIn(text: string | null): readonly Item[] {
+    if (text === null) return [];
+    const { key, isItem, otherwise } = this.#rules;
+    const found = parseJson(text);
+    const items = isRecord(found) ? found[key] : undefined;
+    if (Array.isArray(items) && items.every(isItem)) return items;
+    throw new SettingsError(
+      `${this.path} is not valid, so ${otherwise}. It was left as it is: fix it or delete it.`,
+    );
   }
 }
