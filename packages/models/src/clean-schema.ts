@@ -1,4 +1,5 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { schemaAt } from "@burin/contract/messages/schema-faults";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { mergedSchemas, unitedSchemas } from "./schema-merge.ts";
 
@@ -133,7 +134,7 @@ class SchemaCleaner {
   }
 
   #followed(schema: JsonRecord, reference: string, place: Place): JsonRecord {
-    const target = resolved(this.#root, reference);
+    const target = schemaAt(this.#root, reference);
     const { $ref: _, ...own } = schema;
     if (place.via.includes(reference) || !isRecord(target)) {
       return { ...(isRecord(target) ? outline(target) : {}), ...outline(own) };
@@ -209,33 +210,4 @@ function plain(schema: JsonRecord, constant: unknown): JsonRecord {
 
 function isNamable(value: unknown): boolean {
   return typeof value === "string" || typeof value === "number";
-}
-
-/** What `#/a/b`, `#` or `#anchor` names in the schema. */
-function resolved(root: JsonSchema, reference: string): unknown {
-  if (!reference.startsWith("#")) return undefined;
-  const pointer = decoded(reference.slice(1));
-  if (pointer !== "" && !pointer.startsWith("/")) return anchored(root, pointer);
-  let found: unknown = root;
-  for (const segment of pointer.split("/").slice(1)) {
-    const key = segment.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
-    found = (found as JsonRecord)[key];
-  }
-  return found;
-}
-
-function anchored(root: JsonSchema, name: string): unknown {
-  const definitions = [root.$defs, root.definitions].filter(isRecord).flatMap((map) => Object.values(map));
-  return definitions.find(
-    (schema) => isRecord(schema) && (schema.$anchor === name || schema.$id === `#${name}`),
-  );
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,12 +1,16 @@
 import type { JsonSchema } from "./json-schema.ts";
-import { schemaFaults } from "./schema-faults.ts";
+import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
 
 /** What is wrong with a value, every fault named with its key and what was expected; null when it fits. */
 export function schemaError(schema: JsonSchema, value: unknown): string | null {
   const faults = schemaFaults(schema, value);
-  if (faults.length === 0) return null;
+  return faults.length === 0 ? null : describeFaults(faults, "the arguments");
+}
+
+/** `whole` names the value itself, where no key does. */
+export function describeFaults(faults: readonly SchemaFault[], whole: string): string {
   const told = faults.map(({ path, says, ...fault }) => {
-    const where = path.length === 0 ? "the arguments" : `"${path.join(".")}"`;
+    const where = path.length === 0 ? whole : `"${path.join(".")}"`;
     return `${where} ${says}${"got" in fault ? `, got ${shown(fault.got)}` : ""}`;
   });
   return [...new Set(told)].join("; ");

@@ -45,6 +45,8 @@ const ROWS: readonly Row[] = [
   [{ dependencies: { a: ["b"], c: { required: ["d"] } } }, [{ b: 1 }], [{ a: 1 }, { c: 1 }]],
   [{ prefixItems: [{ type: "string" }], items: { type: "number" } }, [["a", 1], []], [[1], ["a", "b"]]],
   [{ items: [{ type: "string" }], additionalItems: false }, [["a"]], [["a", 1]]],
+  [{ items: { type: "string" }, additionalItems: false }, [["a", "b"]], [[1]]],
+  [{ additionalItems: false }, [["a", 1]], []],
   [{ contains: { type: "number" }, maxContains: 1 }, [["a", 1]], [[], ["a"], [1, 2]]],
   [{ contains: { type: "number" }, minContains: 0 }, [[]], []],
   [{ allOf: [{ minimum: 1 }, { maximum: 2 }] }, [1], [0, 3]],
@@ -77,6 +79,19 @@ describe("schemaFaults", () => {
     let tall: unknown = [1];
     for (let index = 0; index < 100; index += 1) tall = [tall];
     expect(schemaFaults(choice, tall).length).toBeGreaterThan(0);
+  });
+
+  it("forbids nothing by schemas that nest without end, or double the work with every line", () => {
+    let nested: JsonSchema = { type: "string" };
+    for (let index = 0; index < 20_000; index += 1) nested = { allOf: [nested] };
+    expect(schemaFaults(nested, 1)).toEqual([]);
+    const $defs: Record<string, JsonSchema> = { d0: { type: "string" } };
+    for (let index = 1; index < 40; index += 1) {
+      const before = { $ref: `#/$defs/d${index - 1}` };
+      $defs[`d${index}`] = { allOf: [before, before] };
+    }
+    expect(schemaFaults({ $defs, $ref: "#/$defs/d39" }, 1)).toEqual([]);
+    expect(schemaFaults({ $defs, $ref: "#/$defs/d3" }, 1)).not.toEqual([]);
   });
 
   it("leaves to others what it does not know or cannot read", () => {

@@ -1,5 +1,4 @@
 import type { JsonSchema } from "./json-schema.ts";
-import { SCALAR_CHECKS } from "./schema-scalars.ts";
 import { isRecord, type JsonRecord } from "./untrusted-json.ts";
 
 /** One thing that is wrong with a value. */
@@ -20,12 +19,20 @@ interface Place {
   readonly root: JsonSchema;
   /** The references that led here without going deeper into the value; a second visit would never end. */
   readonly references: readonly string[];
+  readonly depth: number;
   /** Shared by all places of one check. */
   readonly budget: { left: number };
 }
 
-type Check = (place: Place, given: unknown) => readonly SchemaFault[];
+type Faults = readonly SchemaFault[];
+type Rule = (place: Place, given: unknown) => Faults;
+
+/** What `type` may say. */
+export const TYPES = ["string", "number", "integer", "boolean", "null", "array", "object"];
+/** Of a value; more is a fault of it. */
 const MOST_NESTING = 200;
+/** Of schemas in schemas; more is not checked. */
+const MOST_DEPTH = 500;
 /** Steps of one check, far more than any schema that is meant takes; some double the work with every line. */
 const MOST_STEPS = 50_000;
 
@@ -34,41 +41,38 @@ const MOST_STEPS = 50_000;
  * here, or is badly formed, forbids nothing: whoever wrote the schema checks by it too. Neither does one
  * that takes too long. A key whose value is undefined counts as absent, as it would be in JSON.
  */
-export function schemaFaults(schema: JsonSchema, value: unknown): readonly SchemaFault[] {
+export function schemaFaults(schema: JsonSchema, value: unknown): Faults {
   const budget = { left: MOST_STEPS };
-  const faults = faultsAt({ schema, value, path: [], root: schema, references: [], budget });
+  const faults = faultsAt({ schema, value, path: [], root: schema, references: [], depth: 0, budget });
   return budget.left < 0 ? [] : faults;
 }
 
-function faultsAt(place: Place): readonly SchemaFault[] {
-  const { schema, value, path } = place as { schema: unknown; value: unknown; path: readonly string[] };
+function faultsAt(place: Place): Faults {
+  const { schema, path, depth, budget } = place as Omit<Place, "schema"> & { readonly schema: unknown };
   if (schema === false) return [{ path, says: "is not allowed" }];
-  place.budget.left -= 1;
-  if (!isRecord(schema) || place.budget.left < 0) return [];
+  budget.left -= depth > MOST_DEPTH ? MOST_STEPS + 1 : 1;
+  if (!isRecord(schema) || budget.left < 0) return [];
   if (path.length > MOST_NESTING) return [{ path: path.slice(0, 3), says: "is nested too deeply" }];
-  const faults: SchemaFault[] = [];
-  for (const [keyword, given] of Object.entries(schema)) {
-    const says = SCALAR_CHECKS.get(keyword)?.(value, given) ?? null;
-    if (says !== null) faults.push({ path, says, got: value });
-    faults.push(...(CHECKS.get(keyword)?.(place, given) ?? []));
-  }
-  return faults;
+  return Object.entries(schema).flatMap(([keyword, given]) => RULES.get(keyword)?.(place, given) ?? []);
 }
 
 /** The faults of the same value by another schema. */
-function also(place: Place, schema: unknown): readonly SchemaFault[] {
-  return faultsAt({ ...place, schema: schema as JsonSchema });
+function also(place: Place, schema: unknown): Faults {
+  return faultsAt({ ...place, schema: schema as JsonSchema, depth: place.depth + 1 });
+}
+
+/** The faults of a part of the value. */
+function inside(place: Place, key: string, schema: unknown): Faults {
+  const value = (place.value as JsonRecord)[key];
+  return also({ ...place, value, path: [...place.path, key], references: [] }, schema);
 }
 
 function fits(place: Place, schema: unknown): boolean {
   return also(place, schema).length === 0;
 }
 
-/** The faults of a part of the value. */
-function inside(place: Place, key: string, schema: unknown): readonly SchemaFault[] {
-  const value = (place.value as JsonRecord)[key];
-  const path = [...place.path, key];
-  return faultsAt({ ...place, schema: schema as JsonSchema, value, path, references: [] });
+function wrong({ path, value }: Place, says: string): Faults {
+  return [{ path, says, got: value }];
 }
 
 function keysOf(value: unknown): string[] {
@@ -87,7 +91,54 @@ function fieldsOf(given: unknown): JsonRecord {
   return isRecord(given) ? given : {};
 }
 
-const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
+type Measure = (value: unknown) => number | null;
+type Comparison = (size: number, given: number) => boolean;
+
+const amount: Measure = (value) => (typeof value === "number" ? value : null);
+/** Counted as a reader does, in code points. */
+const characters: Measure = (value) => (typeof value === "string" ? [...value].length : null);
+const itemCount: Measure = (value) => (Array.isArray(value) ? value.length : null);
+const keyCount: Measure = (value) => (isRecord(value) ? keysOf(value).length : null);
+const atLeast: Comparison = (size, given) => size >= given;
+const atMost: Comparison = (size, given) => size <= given;
+
+/** 0.3 is three times 0.1, whatever the bits say. */
+function isMultiple(value: number, step: number): boolean {
+  const times = value / step;
+  return step <= 0 || Math.abs(times - Math.round(times)) < 1e-9 * Math.max(1, Math.abs(times));
+}
+
+/** A rule for values that the measure knows; `says` has the number in the place of #. */
+function limit(measure: Measure, isMet: Comparison, says: string): Rule {
+  return (place, given) => {
+    const size = measure(place.value);
+    if (size === null || typeof given !== "number" || isMet(size, given)) return [];
+    return wrong(
+      place,
+      given === 1 && size === 0 && measure === characters
+        ? "must not be empty"
+        : says.replace("#", String(given)),
+    );
+  };
+}
+
+const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
+  ["type", type],
+  ["enum", (place, given) => (Array.isArray(given) ? among(place, given) : [])],
+  ["const", (place, given) => among(place, [given])],
+  ["minimum", limit(amount, atLeast, "must be at least #")],
+  ["maximum", limit(amount, atMost, "must be at most #")],
+  ["exclusiveMinimum", limit(amount, (size, given) => size > given, "must be more than #")],
+  ["exclusiveMaximum", limit(amount, (size, given) => size < given, "must be less than #")],
+  ["multipleOf", limit(amount, isMultiple, "must be a multiple of #")],
+  ["minLength", limit(characters, atLeast, "must have at least # characters")],
+  ["maxLength", limit(characters, atMost, "must have at most # characters")],
+  ["minItems", limit(itemCount, atLeast, "must have at least # items")],
+  ["maxItems", limit(itemCount, atMost, "must have at most # items")],
+  ["minProperties", limit(keyCount, atLeast, "must have at least # keys")],
+  ["maxProperties", limit(keyCount, atMost, "must have at most # keys")],
+  ["pattern", pattern],
+  ["uniqueItems", uniqueItems],
   ["$ref", reference],
   ["required", (place, given) => missing(place, listOf(given))],
   ["properties", (place, given) => properties(place, fieldsOf(given))],
@@ -99,41 +150,98 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["dependencies", (place, given) => dependencies(place, fieldsOf(given))],
   ["prefixItems", (place, given) => leadingItems(place, listOf(given))],
   ["items", items],
-  ["additionalItems", (place, given) => restOfItems(place, given, listOf(place.schema.items).length)],
+  ["additionalItems", additionalItems],
   ["contains", contains],
   ["allOf", (place, given) => listOf(given).flatMap((schema) => also(place, schema))],
   ["anyOf", (place, given) => anyOf(place, listOf(given))],
   ["oneOf", (place, given) => oneOf(place, listOf(given))],
-  ["not", (place, given) => (fits(place, given) ? [wrong(place, "is of a kind that is not allowed")] : [])],
-  ["if", condition],
+  ["not", (place, given) => (fits(place, given) ? wrong(place, "is of a kind that is not allowed") : [])],
+  ["if", (place, given) => also(place, fits(place, given) ? place.schema.then : place.schema.else)],
 ]);
 
-function wrong({ path, value }: Place, says: string): SchemaFault {
-  return { path, says, got: value };
+function type(place: Place, given: unknown): Faults {
+  const { value } = place;
+  const types = [given].flat();
+  const actual = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
+  const isAllowed = (name: unknown) =>
+    !TYPES.includes(String(name)) ||
+    (name === "integer" ? Number.isInteger(value) : name === actual && !Number.isNaN(value));
+  if (types.length === 0 || types.some(isAllowed)) return [];
+  const names = types.join(" or ");
+  return wrong(place, `must be ${/^[aeio]/.test(names) ? "an" : "a"} ${names}`);
 }
 
-function reference(place: Place, given: unknown): readonly SchemaFault[] {
+function among(place: Place, allowed: readonly unknown[]): Faults {
+  const wanted = canonical(place.value);
+  if (allowed.some((one) => canonical(one) === wanted)) return [];
+  return wrong(place, `must be ${allowed.length === 1 ? "" : "one of "}${allowed.map(shown).join(", ")}`);
+}
+
+function shown(value: unknown): string {
+  return JSON.stringify(value) ?? "nothing";
+}
+
+/** JSON with its keys in order: equal texts are equal values. */
+function canonical(value: unknown): string {
+  return shown(withKeysInOrder(value));
+}
+
+function withKeysInOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withKeysInOrder);
+  if (!isRecord(value)) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, one]) => [key, withKeysInOrder(one)]));
+}
+
+function uniqueItems(place: Place, given: unknown): Faults {
+  const items = given === true ? listOf(place.value) : [];
+  return new Set(items.map(canonical)).size === items.length
+    ? []
+    : wrong(place, "must not hold the same item twice");
+}
+
+function pattern(place: Place, given: unknown): Faults {
+  if (typeof place.value !== "string" || typeof given !== "string" || matches(given, place.value)) return [];
+  return wrong(place, `must match ${given}`);
+}
+
+/** As ECMAScript with Unicode, which JSON Schema asks for; older patterns are often none, so without as well. */
+function matches(source: string, text: string): boolean {
+  for (const flags of ["u", ""]) {
+    try {
+      return new RegExp(source, flags).test(text);
+    } catch {
+      // Tried otherwise, or not at all.
+    }
+  }
+  return true;
+}
+
+function reference(place: Place, given: unknown): Faults {
   if (typeof given !== "string" || place.references.includes(given)) return [];
-  const target = given.startsWith("#") ? schemaAt(place.root, given.slice(1)) : undefined;
-  return also({ ...place, references: [...place.references, given] }, target);
+  const references = [...place.references, given];
+  return also({ ...place, references }, schemaAt(place.root, given));
 }
 
-/** By a JSON pointer or the name of an anchor; undefined, which forbids nothing, when it leads nowhere. */
-export function schemaAt(root: JsonSchema, fragment: string): unknown {
+/** What a reference names in the schema, by a JSON pointer or an anchor; undefined when it leads nowhere. */
+export function schemaAt(root: JsonSchema, reference: string): unknown {
+  if (!reference.startsWith("#")) return undefined;
+  const fragment = decoded(reference.slice(1));
   if (fragment !== "" && !fragment.startsWith("/")) return anchored(root, fragment);
   let found: unknown = root;
   for (const part of fragment.split("/").slice(1)) {
-    const key = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    found = (found as JsonRecord | null | undefined)?.[key];
+    const key = part.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as JsonRecord)[key];
   }
   return found;
 }
 
-function decoded(part: string): string {
+function decoded(fragment: string): string {
   try {
-    return decodeURIComponent(part);
+    return decodeURIComponent(fragment);
   } catch {
-    return part;
+    return fragment;
   }
 }
 
@@ -142,7 +250,7 @@ function anchored(root: JsonSchema, name: string): unknown {
   return all.find((one) => isRecord(one) && (one.$anchor === name || one.$id === `#${name}`));
 }
 
-function missing(place: Place, names: readonly unknown[]): readonly SchemaFault[] {
+function missing(place: Place, names: readonly unknown[]): Faults {
   if (!isRecord(place.value)) return [];
   return names
     .filter((name) => typeof name === "string")
@@ -154,29 +262,25 @@ function missing(place: Place, names: readonly unknown[]): readonly SchemaFault[
     });
 }
 
-function properties(place: Place, schemas: JsonRecord): readonly SchemaFault[] {
+function properties(place: Place, schemas: JsonRecord): Faults {
   return keysOf(place.value)
     .filter((key) => Object.hasOwn(schemas, key))
     .flatMap((key) => inside(place, key, schemas[key]));
 }
 
-function patternProperties(place: Place, schemas: JsonRecord): readonly SchemaFault[] {
+function patternProperties(place: Place, schemas: JsonRecord): Faults {
   return Object.entries(schemas).flatMap(([pattern, schema]) =>
     keysOf(place.value)
-      .filter((key) => matchesPattern(pattern, key))
+      .filter((key) => matches(pattern, key))
       .flatMap((key) => inside(place, key, schema)),
   );
 }
 
-function matchesPattern(pattern: string, key: string): boolean {
-  return SCALAR_CHECKS.get("pattern")?.(key, pattern) === null;
-}
-
-function additionalProperties(place: Place, given: unknown): readonly SchemaFault[] {
+function additionalProperties(place: Place, given: unknown): Faults {
   const known = fieldsOf(place.schema.properties);
   const patterns = Object.keys(fieldsOf(place.schema.patternProperties));
   return keysOf(place.value)
-    .filter((key) => !Object.hasOwn(known, key) && !patterns.some((pattern) => matchesPattern(pattern, key)))
+    .filter((key) => !Object.hasOwn(known, key) && !patterns.some((pattern) => matches(pattern, key)))
     .flatMap((key) =>
       given === false
         ? [{ path: [...place.path, key], says: "is not a parameter" }]
@@ -184,7 +288,7 @@ function additionalProperties(place: Place, given: unknown): readonly SchemaFaul
     );
 }
 
-function propertyNames(place: Place, given: unknown): readonly SchemaFault[] {
+function propertyNames(place: Place, given: unknown): Faults {
   return keysOf(place.value).flatMap((key) =>
     fits({ ...place, value: key }, given)
       ? []
@@ -193,63 +297,65 @@ function propertyNames(place: Place, given: unknown): readonly SchemaFault[] {
 }
 
 /** A key may ask for other keys (a list) or for more of the whole value (a schema). */
-function dependencies(place: Place, given: JsonRecord): readonly SchemaFault[] {
+function dependencies(place: Place, given: JsonRecord): Faults {
   return Object.entries(given)
     .filter(([key]) => has(place.value, key))
     .flatMap(([, needed]) => (Array.isArray(needed) ? missing(place, needed) : also(place, needed)));
 }
 
-function leadingItems(place: Place, schemas: readonly unknown[]): readonly SchemaFault[] {
+function leadingItems(place: Place, schemas: readonly unknown[]): Faults {
   const count = Math.min(listOf(place.value).length, schemas.length);
   return schemas.slice(0, count).flatMap((schema, index) => inside(place, String(index), schema));
 }
 
-function items(place: Place, given: unknown): readonly SchemaFault[] {
+function items(place: Place, given: unknown): Faults {
   if (Array.isArray(given)) return leadingItems(place, given);
   return restOfItems(place, given, listOf(place.schema.prefixItems).length);
 }
 
-function restOfItems(place: Place, given: unknown, from: number): readonly SchemaFault[] {
+/** Only beside a list of items; draft-07 says nothing of it otherwise. */
+function additionalItems(place: Place, given: unknown): Faults {
+  const { items: leading } = place.schema;
+  return Array.isArray(leading) ? restOfItems(place, given, leading.length) : [];
+}
+
+function restOfItems(place: Place, given: unknown, from: number): Faults {
   return listOf(place.value).flatMap((_item, index) =>
     index < from ? [] : inside(place, String(index), given),
   );
 }
 
-function contains(place: Place, given: unknown): readonly SchemaFault[] {
+function contains(place: Place, given: unknown): Faults {
   if (!Array.isArray(place.value)) return [];
   const { minContains: least = 1, maxContains: most = Number.POSITIVE_INFINITY } = place.schema;
   const count = place.value.filter((value: unknown) =>
     fits({ ...place, value, references: [] }, given),
   ).length;
-  if (count < Number(least)) return [wrong(place, `must contain at least ${least} fitting items`)];
-  return count > Number(most) ? [wrong(place, `must contain at most ${most} fitting items`)] : [];
+  if (count < Number(least)) return wrong(place, `must contain at least ${least} fitting items`);
+  return count > Number(most) ? wrong(place, `must contain at most ${most} fitting items`) : [];
 }
 
-function anyOf(place: Place, schemas: readonly unknown[]): readonly SchemaFault[] {
+function anyOf(place: Place, schemas: readonly unknown[]): Faults {
   const tried = schemas.map((schema) => also(place, schema));
   return tried.some((faults) => faults.length === 0) ? [] : unfit(place, tried);
 }
 
-function oneOf(place: Place, schemas: readonly unknown[]): readonly SchemaFault[] {
+function oneOf(place: Place, schemas: readonly unknown[]): Faults {
   const tried = schemas.map((schema) => also(place, schema));
   const count = tried.filter((faults) => faults.length === 0).length;
   if (count === 0) return unfit(place, tried);
-  return count > 1 ? [wrong(place, `must fit one kind only, but fits ${count} of them`)] : [];
+  return count > 1 ? wrong(place, `must fit one kind only, but fits ${count} of them`) : [];
 }
 
 /** The faults by the one schema that was meant, where that is plain; else what each of them asks for. */
-function unfit(place: Place, tried: readonly (readonly SchemaFault[])[]): readonly SchemaFault[] {
+function unfit(place: Place, tried: readonly Faults[]): Faults {
   const meant = tried.filter((faults) => faults.every((fault) => fault.path.length > place.path.length));
   if (meant.length === 1 && meant[0] !== undefined) return meant[0];
   const wishes = new Set(tried.map((faults) => faults.map((fault) => wish(fault, place)).join(" and ")));
-  return wishes.size === 0 ? [] : [wrong(place, [...wishes].join(", or "))];
+  return wishes.size === 0 ? [] : wrong(place, [...wishes].join(", or "));
 }
 
 function wish({ path, says }: SchemaFault, place: Place): string {
   const key = path.slice(place.path.length).join(".");
   return key === "" ? says : `"${key}" ${says}`;
-}
-
-function condition(place: Place, given: unknown): readonly SchemaFault[] {
-  return also(place, fits(place, given) ? place.schema.then : place.schema.else);
 }

@@ -1,12 +1,11 @@
 import type { JsonSchema } from "./json-schema.ts";
-import { schemaAt } from "./schema-faults.ts";
+import { schemaAt, TYPES } from "./schema-faults.ts";
 import { isRecord } from "./untrusted-json.ts";
 
 /** What a keyword must be, as the end of a sentence; null when it is that. */
 type Demand = (given: unknown) => string | null;
 
 const MOST_NESTING = 200;
-const TYPES = ["string", "number", "integer", "boolean", "null", "array", "object"];
 
 function demand(says: string, isMet: (given: unknown) => boolean): Demand {
   return (given) => (isMet(given) ? null : `must be ${says}`);
@@ -120,5 +119,5 @@ function below({ pointer, root }: Place, key: string): Place {
 function referenceProblem(given: unknown, root: JsonSchema): string | null {
   if (typeof given !== "string" || !given.startsWith("#"))
     return "must lead to a place in this schema, as #/...";
-  return schemaAt(root, given.slice(1)) === undefined ? `leads nowhere: ${given}` : null;
+  return schemaAt(root, given) === undefined ? `leads nowhere: ${given}` : null;
 }

@@ -1,5 +1,6 @@
-import { schemaError } from "@burin/contract/messages/check-schema";
+import { describeFaults } from "@burin/contract/messages/check-schema";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { schemaFaults } from "@burin/contract/messages/schema-faults";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { SettingsError } from "@burin/contract/settings/settings";
 import { SETTINGS_SCHEMA } from "@burin/contract/settings/settings-schema";
@@ -31,11 +32,13 @@ export function parseLayer(file: string, source: string): object {
   }
   if (tree === undefined) return {};
   const value: unknown = getNodeValue(tree);
-  const fault = schemaError(SETTINGS_SCHEMA, value);
-  if (fault === null) return value as object;
-  const place = placeOf(text, faultyNode(tree, /^"(.+?)" /.exec(fault)?.[1] ?? "").offset);
-  const what = fault.replace(/^the arguments/, "settings");
-  throw new SettingsError(`${file}:${place}: ${what}. The file was left as it is.`);
+  const faults = schemaFaults(SETTINGS_SCHEMA, value);
+  const [fault] = faults;
+  if (fault === undefined) return value as object;
+  const place = placeOf(text, nodeAt(tree, fault.path).offset);
+  throw new SettingsError(
+    `${file}:${place}: ${describeFaults(faults, "settings")}. The file was left as it is.`,
+  );
 }
 
 /** The parser goes down into each level, and would run out of room. */
@@ -93,18 +96,10 @@ function asSchema(given: unknown): JsonSchema {
   return isRecord(given) ? given : {};
 }
 
-/** Where the fault with this dotted key stands; a key that is missing is told by what should hold it. */
-function faultyNode(node: Node, key: string): Node {
-  if (node.type === "array") {
-    const [index = "", ...rest] = key.split(".");
-    const item = node.children?.[Number(index)];
-    return key === "" || item === undefined ? node : faultyNode(item, rest.join("."));
-  }
-  for (const property of node.type === "object" ? (node.children ?? []) : []) {
-    const [name, value] = property.children ?? [];
-    if (name === undefined || value === undefined) continue;
-    if (key === name.value) return value;
-    if (key.startsWith(`${name.value}.`)) return faultyNode(value, key.slice(name.value.length + 1));
-  }
-  return node;
+/** Where the value of these keys stands; a key that is missing is told by what should hold it. */
+function nodeAt(node: Node, [key, ...rest]: readonly string[]): Node {
+  if (key === undefined) return node;
+  const property = node.children?.find((one) => one.children?.[0]?.value === key);
+  const inner = node.type === "array" ? node.children?.[Number(key)] : property?.children?.[1];
+  return inner === undefined ? node : nodeAt(inner, rest);
 }
