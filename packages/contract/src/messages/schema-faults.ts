@@ -124,8 +124,8 @@ function limit(measure: Measure, isMet: Comparison, says: string): Rule {
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["type", type],
-  ["enum", (place, given) => (Array.isArray(given) ? among(place, given) : [])],
-  ["const", (place, given) => among(place, [given])],
+  ["enum", (place, given) => (Array.isArray(given) ? among(place, given, "must be one of") : [])],
+  ["const", (place, given) => among(place, [given], "must be")],
   ["minimum", limit(amount, atLeast, "must be at least #")],
   ["maximum", limit(amount, atMost, "must be at most #")],
   ["exclusiveMinimum", limit(amount, (size, given) => size > given, "must be more than #")],
@@ -171,10 +171,10 @@ function type(place: Place, given: unknown): Faults {
   return wrong(place, `must be ${/^[aeio]/.test(names) ? "an" : "a"} ${names}`);
 }
 
-function among(place: Place, allowed: readonly unknown[]): Faults {
+function among(place: Place, allowed: readonly unknown[], says: string): Faults {
   const wanted = canonical(place.value);
   if (allowed.some((one) => canonical(one) === wanted)) return [];
-  return wrong(place, `must be ${allowed.length === 1 ? "" : "one of "}${allowed.map(shown).join(", ")}`);
+  return wrong(place, `${says} ${allowed.map(shown).join(", ")}`);
 }
 
 function shown(value: unknown): string {
