@@ -71,6 +71,8 @@ export type Confirmation = { readonly title: string; readonly grants: readonly s
     }
   | { readonly kind: "info"; readonly prompt: string; readonly urls: readonly string[] }
   | { readonly kind: "mcp"; readonly server: string; readonly tool: string; readonly args: unknown }
+  /** A tool that a discovery command declared; the command line runs it, and gets the arguments as JSON on stdin. */
+  | { readonly kind: "discovered"; readonly tool: string; readonly command: string; readonly args: unknown }
   | { readonly kind: "plan"; readonly plan: string }
   /** What an MCP server wants to know of the person while it works. The message is the server's. */
   | { readonly kind: "form"; readonly server: string; readonly message: string; readonly schema: JsonSchema }

@@ -20,6 +20,28 @@ describe("tools of a command", () => {
     expect(discovered(box)).toEqual(["add", "plain"]);
   });
 
+  it.each(["functionDeclarations", "function_declarations", "tools"])(
+    "X12 one object that holds %s, without an array around it",
+    async (key) => {
+      const box = toolbox(await discovering({ [key]: [ADD, { name: "plain" }] }));
+      expect(await box.ready()).toEqual([]);
+      expect(discovered(box)).toEqual(["add", "plain"]);
+    },
+  );
+
+  it("X12 entries as OpenAI's two protocols write them", async () => {
+    const { name, ...rest } = ADD;
+    const nested = { type: "function", function: { name, ...rest, strict: true } };
+    const flat = { type: "function", ...ADD, name: "flat" };
+    for (const printed of [[nested, flat], { tools: [nested, flat] }]) {
+      const box = toolbox(await discovering(printed));
+      expect(await box.ready()).toEqual([]);
+      expect(discovered(box)).toEqual(["add", "flat"]);
+      expect(box.registry.getFunctionDeclarations()).toContainEqual(ADD);
+      expect((await box.call("add", {})).error?.message).toContain('"a" is required');
+    }
+  });
+
   it("X12 the types of a schema may be written in capitals", async () => {
     const parameters = { type: "OBJECT", properties: { a: { type: "NUMBER" } } };
     const box = toolbox(await discovering([{ name: "add", parameters }]));
@@ -79,7 +101,11 @@ describe("a discovery that fails", () => {
     ["a comma too many", '[{"name":"a"},]', "line 1, column 15"],
     ["nothing", "", "is not JSON: line 1, column 1: value expected at the end"],
     ["nested", "[".repeat(200_000), "is not JSON"],
-    ["one declaration", '{"name":"add"}', "must be a JSON array of function declarations, but is an object"],
+    [
+      "one declaration",
+      '{"name":"add"}',
+      "must be a JSON array of function declarations, or an object with functionDeclarations, but is an object",
+    ],
     ["null", "null", "but is null"],
   ])("R21 what is no JSON array is told with its place: %s", async (_what, printed, message) => {
     const box = toolbox(await discovering(printed));
@@ -132,7 +158,12 @@ describe("approval of discovered tools", () => {
     const answer = await box.run("add", { a: 1 });
     expect(answer).toMatchObject({
       error: { type: "needs_approval" },
-      confirmation: { kind: "mcp", tool: "add", args: { a: 1 }, server: expect.stringContaining("call.mjs") },
+      confirmation: {
+        kind: "discovered",
+        tool: "add",
+        args: { a: 1 },
+        command: expect.stringMatching(/call\.mjs'? '?add'?$/),
+      },
     });
   });
 

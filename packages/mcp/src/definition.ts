@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { stableJson } from "@burin/contract/messages/plain-json";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -39,13 +40,5 @@ export function definitionHash(definition: McpServerSettings): string {
 
 /** The same for everything that is equal, in whatever order its keys stand. */
 export function hashOf(value: unknown): string {
-  return createHash("sha256").update(canonical(value)).digest("hex").slice(0, 16);
-}
-
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  const entries = Object.entries(value).filter(([, part]) => part !== undefined);
-  const sorted = entries.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([key, part]) => `${JSON.stringify(key)}:${canonical(part)}`).join(",")}}`;
+  return createHash("sha256").update(stableJson(value)).digest("hex").slice(0, 16);
 }

@@ -21,6 +21,7 @@ import { declaredName } from "./tool-names.ts";
 /** What a tool needs to know of its server. */
 export interface McpToolServer {
   readonly alias: string;
+  readonly prefix: string;
   /** Its tools run unasked, and what they say of themselves is believed. */
   readonly isTrusted: boolean;
   /** Changes when settings name another program or address. */
@@ -55,7 +56,7 @@ export class DiscoveredMCPTool extends BaseTool {
     this.#offered = offered;
     this.serverName = server.alias;
     this.plainName = offered.name;
-    this.name = declaredName(server.alias, offered.name);
+    this.name = declaredName(server.prefix, offered.name);
     const shown = shownName(offered.title || offered.name);
     this.displayName = `${shown} (${shownName(server.alias)} ${NAME_OF_HINT})`;
     this.description = describe(offered);

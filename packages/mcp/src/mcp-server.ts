@@ -6,9 +6,10 @@ import { ListCache } from "./list-cache.ts";
 import { isWanted, readTools } from "./offered-tools.ts";
 import type { OpenNeeds } from "./open-client.ts";
 import type { McpLogin } from "./server-port.ts";
-import { namePrefix } from "./tool-names.ts";
 
 export interface McpServerNeeds extends Omit<OpenNeeds, "onToolsChanged"> {
+  /** What the names of its tools begin with. */
+  readonly prefix: string;
   /** Hears what cannot be used of what the server offers, and why a start in the background failed. */
   readonly report: (message: string) => void;
   /** The first request waits for it as long as nothing is known of it. */
@@ -45,16 +46,17 @@ export class McpServer implements ToolSource {
   #hasChanged = false;
 
   constructor(needs: McpServerNeeds) {
-    const { alias, definition, home } = needs;
+    const { alias, definition, home, prefix } = needs;
     this.#needs = needs;
     this.alias = alias;
     this.name = `mcp:${alias}`;
-    this.prefix = namePrefix(alias);
+    this.prefix = prefix;
     this.connection = new McpConnection({ ...needs, onToolsChanged: () => this.#relistSoon() });
     const hash = definitionHash(definition);
     this.#cache = new ListCache(home, hash);
     this.#side = {
       alias,
+      prefix,
       hash,
       isTrusted: definition.trust,
       connection: this.connection,

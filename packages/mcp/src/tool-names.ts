@@ -5,19 +5,28 @@ const MOST_NAME = 64;
 const MOST_ALIAS = 30;
 const SEPARATOR = "__";
 
-/** What the declared names of all tools of a server begin with. */
-export function namePrefix(alias: string): string {
-  return shortened(clean(alias), alias, MOST_ALIAS) + SEPARATOR;
+/**
+ * What the declared names of the tools of each server begin with, by alias. Where two aliases come to the same
+ * once they are cleaned, the one that needed no cleaning keeps it, else the first; the others get a mark.
+ */
+export function namePrefixes(aliases: readonly string[]): ReadonlyMap<string, string> {
+  const prefixes = new Map<string, string>();
+  const taken = new Set<string>();
+  for (const alias of [...aliases].sort((a, b) => Number(clean(a) !== a) - Number(clean(b) !== b))) {
+    const plain = shortened(clean(alias), alias, MOST_ALIAS);
+    const front = taken.has(plain) ? marked(plain, alias, MOST_ALIAS) : plain;
+    taken.add(front);
+    prefixes.set(alias, front + SEPARATOR);
+  }
+  return prefixes;
 }
 
-/** The name that a tool of a server is declared by, the same at every start. */
-export function declaredName(alias: string, tool: string): string {
-  const front = namePrefix(alias);
-  const back = clean(tool);
-  const isChanged = back !== tool;
-  const most = MOST_NAME - front.length;
+/** The name that a tool of the server with this prefix is declared by, the same at every start. */
+export function declaredName(prefix: string, tool: string): string {
+  const cleaned = clean(tool);
+  const most = MOST_NAME - prefix.length;
   // Two names that look alike once they are cleaned must not meet.
-  return front + (isChanged ? marked(back, tool, most) : shortened(back, tool, most));
+  return prefix + (cleaned === tool ? shortened(cleaned, tool, most) : marked(cleaned, tool, most));
 }
 
 function clean(name: string): string {

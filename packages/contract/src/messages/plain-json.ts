@@ -1,3 +1,5 @@
+import { isRecord } from "./untrusted-json.ts";
+
 /** As deep as what is said and shown may nest, and as much as it may hold. */
 const MOST_PLAIN_LEVELS = 500;
 const MOST_VALUES = 2_000_000;
@@ -21,4 +23,11 @@ export function isPlainJson(value: unknown): boolean {
 function isWritable(value: unknown): boolean {
   if (typeof value === "bigint") return false;
   return typeof value !== "object" || value === null || !("toJSON" in value) || value instanceof Date;
+}
+
+/** JSON with its keys in order: equal texts are equal values. */
+export function stableJson(value: unknown): string {
+  const inOrder = (_key: string, one: unknown) =>
+    isRecord(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one;
+  return JSON.stringify(value, inOrder) ?? "null";
 }

@@ -1,4 +1,5 @@
 import type { JsonSchema } from "./json-schema.ts";
+import { stableJson } from "./plain-json.ts";
 import { isRecord, type JsonRecord } from "./untrusted-json.ts";
 
 /** One thing that is wrong with a value. */
@@ -172,8 +173,8 @@ function type(place: Place, given: unknown): Faults {
 }
 
 function among(place: Place, allowed: readonly unknown[], says: string): Faults {
-  const wanted = canonical(place.value);
-  if (allowed.some((one) => canonical(one) === wanted)) return [];
+  const wanted = stableJson(place.value);
+  if (allowed.some((one) => stableJson(one) === wanted)) return [];
   return wrong(place, `${says} ${allowed.map(shown).join(", ")}`);
 }
 
@@ -181,21 +182,9 @@ function shown(value: unknown): string {
   return JSON.stringify(value) ?? "nothing";
 }
 
-/** JSON with its keys in order: equal texts are equal values. */
-function canonical(value: unknown): string {
-  return shown(withKeysInOrder(value));
-}
-
-function withKeysInOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withKeysInOrder);
-  if (!isRecord(value)) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, one]) => [key, withKeysInOrder(one)]));
-}
-
 function uniqueItems(place: Place, given: unknown): Faults {
   const items = given === true ? listOf(place.value) : [];
-  return new Set(items.map(canonical)).size === items.length
+  return new Set(items.map(stableJson)).size === items.length
     ? []
     : wrong(place, "must not hold the same item twice");
 }

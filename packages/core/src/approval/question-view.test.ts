@@ -35,6 +35,7 @@ const QUESTIONS: readonly Confirmation[] = [
   },
   { kind: "info", title: bad, grants: [bad], prompt: bad, urls: [bad, `https://${bad}.example/`] },
   { kind: "mcp", title: bad, grants: [bad], server: bad, tool: bad, args: { [bad]: bad } },
+  { kind: "discovered", title: bad, grants: [bad], tool: bad, command: bad, args: { [bad]: bad } },
   { kind: "plan", title: bad, grants: [bad], plan: bad },
 ];
 

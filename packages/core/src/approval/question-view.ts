@@ -76,6 +76,10 @@ function contentOf(question: Confirmation): Content {
       const { server, tool, args } = question;
       return { target: [`${server}: ${tool}`], text: JSON.stringify(args, null, 2) ?? "", parts: [] };
     }
+    case "discovered": {
+      const { command, args } = question;
+      return { target: [command], text: JSON.stringify(args, null, 2) ?? "", parts: [] };
+    }
     case "plan":
       return { target: [], text: question.plan, parts: [] };
     case "form": {

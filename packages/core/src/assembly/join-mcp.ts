@@ -34,7 +34,11 @@ export async function mcpSources(
 ): Promise<ToolSource[]> {
   const servers = Object.entries(settings.mcpServers);
   if (servers.length === 0) return [];
-  const { McpServer } = await import("@burin/mcp/mcp-server");
+  const [{ McpServer }, { namePrefixes }] = await Promise.all([
+    import("@burin/mcp/mcp-server"),
+    import("@burin/mcp/tool-names"),
+  ]);
+  const prefixes = namePrefixes(Object.keys(settings.mcpServers));
   const environment = options.environment ?? process.env;
   const home = burinHome(environment);
   let opened: Promise<ServerProcesses> | null = null;
@@ -65,6 +69,7 @@ export async function mcpSources(
       ...asking,
       ...(askModel && definition.sampling ? { askModel } : {}),
       alias,
+      prefix: prefixes.get(alias) ?? "",
       definition,
       isAwaited,
       report: (message: string) => report({ source, message }),

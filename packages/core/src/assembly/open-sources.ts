@@ -29,13 +29,16 @@ async function sourcesOf(parts: SourceParts, report: Parameters<OpenSources>[0])
   const { tools, mcpServers } = parts.settings;
   const sources: ToolSource[] = [];
   if (tools.toolDiscoveryCommand !== undefined) {
-    const { CommandSource } = await import("../discovery/command-source.ts");
+    const [{ CommandSource }, { namePrefixes }] = await Promise.all([
+      import("../discovery/command-source.ts"),
+      import("@burin/mcp/tool-names"),
+    ]);
     const source = new CommandSource({
       settings: tools,
       root: parts.workspace.root,
       run: commandRunner({ ...parts, isConfined: parts.settings.sandbox.discovered }),
       report: (message) => report({ source: source.name, message }),
-      reservedPrefixes: Object.keys(mcpServers).map((alias) => `${alias}__`),
+      reservedPrefixes: [...namePrefixes(Object.keys(mcpServers)).values()],
     });
     sources.push(source);
   }

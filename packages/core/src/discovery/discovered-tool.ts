@@ -1,10 +1,11 @@
+import { createHash } from "node:crypto";
 import { ForeignSchema } from "@burin/contract/messages/foreign-schema";
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { stableJson } from "@burin/contract/messages/plain-json";
 import { quoteShellWord } from "@burin/contract/text/shell-words";
 import { BaseTool, type Confirmation, type ToolResult } from "@burin/contract/tools";
 import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
-import { definitionMark } from "./definition-mark.ts";
 
 /** Runs a line of the shell in the project's folder and gives it something to read. Never rejects. */
 export type RunToolCommand = (request: {
@@ -42,7 +43,9 @@ export class DiscoveredTool extends BaseTool<Args> {
     this.parameterSchema = declaration.parameters;
     this.#needs = needs;
     this.#schema = new ForeignSchema(declaration.parameters);
-    this.#mark = definitionMark({ ...declaration, callCommand: needs.callCommand });
+    const { callCommand } = needs;
+    const definition = stableJson({ ...declaration, callCommand });
+    this.#mark = `definition:${createHash("sha256").update(definition).digest("hex").slice(0, 24)}`;
   }
 
   override validateToolParams(args: Args): string | null {
@@ -60,10 +63,10 @@ export class DiscoveredTool extends BaseTool<Args> {
 
   override shouldConfirmExecute(args: Args): Promise<Confirmation> {
     return Promise.resolve({
-      kind: "mcp",
-      title: `Run the discovered tool ${this.name}?`,
-      server: this.#needs.callCommand,
+      kind: "discovered",
+      title: `Run ${this.name}, a tool of the discovery command?`,
       tool: this.name,
+      command: this.#line(),
       args,
       grants: [`${this.name}(${this.#mark})`],
     });

@@ -18,17 +18,20 @@ const LEGAL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const SCHEMA_KEYS = ["parameters", "parametersJsonSchema", "parameterSchema", "inputSchema", "input_schema"];
 
 /**
- * Reads an array of declarations, or of objects that hold such arrays. An entry that cannot be used is left
- * out and told of; it harms no other. Throws when the value is no array at all.
+ * Reads an array of declarations, or an object (or an array of objects) that holds such arrays. An entry that
+ * cannot be used is left out with a reason; the others stay. Throws when the value is neither.
  */
 export function readDeclarations(value: unknown): Declarations {
-  if (!Array.isArray(value)) {
-    throw new Error(`it must be a JSON array of function declarations, but is ${kindOf(value)}`);
+  const entries = Array.isArray(value) ? value.flatMap((entry) => heldBy(entry) ?? [entry]) : heldBy(value);
+  if (entries === null) {
+    throw new Error(
+      `it must be a JSON array of function declarations, or an object with functionDeclarations, but is ${kindOf(value)}`,
+    );
   }
   const declarations: FunctionDeclaration[] = [];
   const problems: string[] = [];
   const names = new Set<string>();
-  for (const [index, entry] of entriesOf(value).entries()) {
+  for (const [index, entry] of entries.entries()) {
     if (declarations.length >= MOST_TOOLS) {
       problems.push(`more than ${MOST_TOOLS} tools; the rest was left out`);
       break;
@@ -44,17 +47,19 @@ export function readDeclarations(value: unknown): Declarations {
   return { declarations, problems };
 }
 
-function entriesOf(list: readonly unknown[]): unknown[] {
-  return list.flatMap((entry) => {
-    if (!isRecord(entry)) return [entry];
-    const held = [entry.functionDeclarations, entry.function_declarations].filter(Array.isArray);
-    return held.length > 0 ? held.flat() : [entry];
-  });
+/** What an object holds in place of a declaration of its own; null when it holds none. */
+function heldBy(entry: unknown): unknown[] | null {
+  if (!isRecord(entry)) return null;
+  const { functionDeclarations, function_declarations, tools } = entry;
+  const held = [functionDeclarations, function_declarations, tools].filter(Array.isArray);
+  return held.length === 0 ? null : held.flat();
 }
 
 /** The declaration, or what is wrong with it. */
 function declarationIn(entry: unknown, position: number): FunctionDeclaration | string {
   if (!isRecord(entry)) return `entry ${position} is ${kindOf(entry)}, not an object; it was left out`;
+  // Chat completions puts the declaration one level down.
+  if (entry.type === "function" && isRecord(entry.function)) return declarationIn(entry.function, position);
   const { name, description = "" } = entry;
   if (typeof name !== "string" || name === "") return `entry ${position} has no name; it was left out`;
   const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 77)}...` : name);

@@ -5,7 +5,15 @@ import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { Confirmation, Tool, ToolDisplay, ToolError, ToolKind, ToolResult } from "@burin/contract/tools";
 
 const KINDS: readonly ToolKind[] = ["read", "edit", "execute", "fetch", "plan"];
-const QUESTIONS: readonly Confirmation["kind"][] = ["edit", "exec", "info", "mcp", "plan", "form"];
+const QUESTIONS: readonly Confirmation["kind"][] = [
+  "edit",
+  "exec",
+  "info",
+  "mcp",
+  "discovered",
+  "plan",
+  "form",
+];
 const MOST_DESCRIPTION = 10_000;
 /** More than a person reads of one result. */
 const MOST_DISPLAY = 200_000;

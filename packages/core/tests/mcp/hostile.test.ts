@@ -43,6 +43,21 @@ describe("what a hostile server says of its tools", () => {
     expect(again.registry.getAllTools().map((tool) => tool.name)).toEqual(names);
   });
 
+  it("R25 X11 two aliases that come to the same name are both there, and a plain one keeps its own", async () => {
+    const aliases = ["my server", "my.server", "my_server"];
+    const servers = Object.fromEntries(aliases.map((alias) => [alias, fixture()]));
+    const toolbox = project.open(servers, { approvalMode: "yolo" });
+    expect(await toolbox.ready()).toEqual([]);
+    const names = toolbox.registry.getAllTools().map((tool) => tool.name);
+    const echoes = names.filter((name) => name.endsWith("__echo"));
+    expect(echoes).toHaveLength(3);
+    for (const name of echoes) expect(textOf(await toolbox.call(name, { text: "it" }))).toContain("it");
+    expect(toolbox.registry.sourceOf("my_server__echo")).toBe("mcp:my_server");
+    const alone = project.open({ "my server": fixture() }, { approvalMode: "yolo" });
+    await alone.ready();
+    expect(alone.registry.sourceOf("my_server__echo")).toBe("mcp:my server");
+  });
+
   it("P16 a zoo of schemas: those that work are callable, those that cannot are named, no other suffers", async () => {
     const toolbox = openOne("schemas");
     const failures = JSON.stringify(await toolbox.ready());
