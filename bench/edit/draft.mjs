@@ -265,11 +265,13 @@ export function writtenAs(draft, change, sides = "both") {
   }));
 }
 
-/** A line that stays, written otherwise: in both strings, or in old_string alone.
+/** A line that stays, written otherwise: in both strings, or in old_string alone. A second mistake does not undo the first.
  * @param {Draft} draft @param {number} index @param {{ line: string | null, both: boolean }} slip */
 export function slippedAt(draft, index, { line, both }) {
   return withRows(draft, (row, at) =>
-    at === index ? { ...row, said: line, meant: both ? line : row.meant, slipped: true } : row,
+    at === index && row.slipped !== true
+      ? { ...row, said: line, meant: both ? line : row.meant, slipped: true }
+      : row,
   );
 }
 

@@ -91,11 +91,15 @@ export function outerNewlines(draft, random) {
     ["", "\n"],
     ["\n\n", "\n\n"],
   ]);
-  return shapedAs(
-    draft,
-    (text) => (text === "" ? text : lead + text + trail),
-    random.chance(0.6) ? "both" : "old",
-  );
+  const both = random.chance(0.6);
+  const made = shapedAs(draft, (text) => (text === "" ? text : lead + text + trail), both ? "both" : "old");
+  // Blank lines that the file has there as well, and new_string has not, may be what is to go.
+  const areThere = (/** @type {string[]} */ lines, /** @type {number} */ count) =>
+    count > 0 && lines.length >= count && !lines.slice(0, count).some(isFilled);
+  const above = areThere(draft.head.toReversed(), lead.length);
+  const below = areThere(draft.tail.slice(0, -1), trail.length - (draft.end === "" ? 1 : 0));
+  const open = !both && (above || below);
+  return { ...made, open: draft.open || open };
 }
 
 /** @type {Mistake} */

@@ -13,7 +13,8 @@ export function isApplied(content: string, oldText: string, newText: string): bo
   const [had, has] = [new Set(oldLines), new Set(newLines)];
   const added = [...has].filter((line) => !isBlank(line) && !had.has(line));
   const removed = [...had].filter((line) => !isBlank(line) && !has.has(line));
-  if (added.length === 0 || newText.replace(/\s/g, "").length < LEAST_SIGNS) return false;
+  const [was, is] = [oldText, newText].map((text) => text.replace(/\s/g, ""));
+  if (added.length === 0 || was === is || (is ?? "").length < LEAST_SIGNS) return false;
   if (added.some((line) => isShortened(line, removed))) return false;
   const text = content.replaceAll("\r\n", "\n");
   const fresh = newLines.join("\n").replace(/^\n+|\n+$/g, "");

@@ -224,6 +224,42 @@ const DOUBTS: readonly Doubt[] = [
     old: "    while (next()) {\n       take(1);\n    }\n  }",
     new: "    while (next()) {\n       take(2);\n    }\n  }",
   },
+  {
+    doubt: "an escape in a new line may be meant where whole lines are escaped",
+    content: "one(\n  two\n);\n",
+    old: "one(\\n  two\\n);",
+    new: "one(\\n  two,\\n  /[\\t\\n]/\\n);",
+  },
+  {
+    doubt: "a line break would split a new string",
+    content: "one();\ntwo();\n",
+    old: "one();\\ntwo();",
+    new: 'one();\\nlog("a\\n");\\ntwo();',
+  },
+  {
+    doubt: "signs stand with entities and without in the new text",
+    content: "begin();\nread(a < b);\nend();\n",
+    old: "begin();\nread(a &lt; b);\nend();",
+    new: 'begin();\nlook(c < d, "&lt;");\nend();',
+  },
+  {
+    doubt: "the bracket that old_string leaves out follows the one that the new text brings",
+    content: "f(a) {\n  one(a);\n}\n\ng();\n",
+    old: "f(a) {\n  one( a);\n\n",
+    new: "f(a) {\n  two(a);\n}\n\n",
+  },
+  {
+    doubt: "either of two new lines may be the one that is kept",
+    content: "class A {\n public:  \n  use();\n",
+    old: "class A {\n public:\n  use();",
+    new: "class A {\n public:\n};\nclass B {\n public:  \n  use();",
+  },
+  {
+    doubt: "either of two like brackets may be the line left out",
+    content: "one(1);\n    two(2);\n    }\n  }\nthree(3);\n",
+    old: "one(1);\n    two(2);\n      }\nthree(3);",
+    new: "one(1);\n    two(22);\n      }\nthree(3);",
+  },
 ];
 
 describe("doubtful edits", () => {

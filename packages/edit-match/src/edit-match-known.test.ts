@@ -48,6 +48,17 @@ describe("a placeholder in new_string", () => {
     expect(match).toEqual({ status: "omission", placeholder: "..." });
   });
 
+  it("P2 is seen where a line that it stands for comes back above, indented otherwise", () => {
+    const newText = "  one();\n  if (a) {\n    four();\n  }\n  ...";
+    const match = findEdit({
+      content: CODE,
+      oldText: "  one();\n  two();\n  three();\n  four();",
+      newText,
+      expected: 1,
+    });
+    expect(match.status).toBe("omission");
+  });
+
   it("P2 is content when old_string has it as well", () => {
     const content = "a();\n// ... existing code ...\nb();\n";
     const oldText = "a();\n// ... existing code ...\nb();";
@@ -262,6 +273,55 @@ const KNOWN: readonly Row[] = [
     old: "one();  \ntwo();",
     new: "one();\n2();",
     result: "one();\n2();\n",
+  },
+  {
+    what: "entities on a changed line that old_string shows to be a slip",
+    content: "one();\nsend('a', b);\nend();\n",
+    old: "one();\nsend(&#39;a&#39;, b);\nend();",
+    new: "one();\nmake(&#39;c&#39;);\nend();",
+    result: "one();\nmake('c');\nend();\n",
+  },
+  {
+    what: "a dash for two hyphens",
+    content: '"a": "run --one",\n"b": 1,\n',
+    old: '"a": "run —one",\n"b": 1,',
+    new: '"a": "run —one",\n"c": "run —two",',
+    result: '"a": "run --one",\n"c": "run --two",\n',
+  },
+  {
+    what: "a lost escape beside new words that have the letter",
+    content: "split(/\\d+/);\nnext();\nend();\n",
+    old: "split(/d+/);\nnext();\nend();",
+    new: "split(/d+/);\nadd(padding);\nend();",
+    result: "split(/\\d+/);\nadd(padding);\nend();\n",
+  },
+  {
+    what: "plain quotes in new lines where only old_string has curly ones",
+    content: "load('a');\nnext();\n",
+    old: "load(‘a’);\nnext();",
+    new: "load(\"b\");\nput('c');\nnext();",
+    result: "load(\"b\");\nput('c');\nnext();\n",
+  },
+  {
+    what: "no-break spaces in a file that has some elsewhere",
+    content: "a\u00a0b\nnode fast sync\nnode slow sync\nend\n",
+    old: "node\u00a0fast\u00a0sync\nnode\u00a0slow\u00a0sync\nend",
+    new: "go\u00a0fast\u00a0sync\ngo\u00a0slow\u00a0sync\nend",
+    result: "a\u00a0b\ngo fast sync\ngo slow sync\nend\n",
+  },
+  {
+    what: "no-break spaces that the file has too, behind line numbers",
+    content: "one\n<a>\u00a0\u00a0Made at\nend\n",
+    old: "2→<a>\u00a0\u00a0Made at\n3→end",
+    new: "<a>\u00a0\u00a0Built by\nend",
+    result: "one\n<a>\u00a0\u00a0Built by\nend\n",
+  },
+  {
+    what: "a whole line, though a part of another one is alike",
+    content: "call( get( this.list[ 0 ] ) );\nrun(\n\tget( this.list[ 0 ] )\n);\n",
+    old: "```js\n\tget( this.list[ 0 ] )\n```",
+    new: "```js\n\tthis.first\n```",
+    result: "call( get( this.list[ 0 ] ) );\nrun(\n\tthis.first\n);\n",
   },
 ];
 

@@ -22,7 +22,7 @@ import { findExactly, lineEndAt, lineOf, type Replacement, withLineEnd } from ".
 import type { Depth } from "./fold.ts";
 import { isOneToOne } from "./lines.ts";
 import { type MergedLine, mergeLines } from "./merge.ts";
-import { FoldedFile, findPlaces, MOST_PLACES, type Place, type Search, saidLines } from "./place.ts";
+import { FoldedFile, findPlaces, MOST_PLACES, PART, type Place, type Search, saidLines } from "./place.ts";
 import { placeholderIn } from "./placeholder.ts";
 import { type Reading, readingsOf, withoutFence, withoutForeign } from "./reading.ts";
 import { findSlips } from "./slip.ts";
@@ -176,10 +176,7 @@ function candidatesOf({ content, leaveOut = [] }: EditRequest, { readings, depth
 }
 
 /** Nothing when the places are clear, but not what is to be written there. */
-function chosen(
-  { content, expected, oldText, newText }: EditRequest,
-  candidates: readonly Candidate[],
-): EditMatch | undefined {
+function chosen({ content, expected }: EditRequest, candidates: readonly Candidate[]): EditMatch | undefined {
   const best = candidates.filter((one) => !candidates.some((other) => isSurer(other, one)));
   const places = new Map<string, Candidate[]>();
   for (const candidate of best) {
@@ -203,8 +200,11 @@ function chosen(
   const isBlankOnly = replacements.every(
     (one) => one && bare(content.slice(one.start, one.end)) === bare(one.text),
   );
+  const changesMore = best.every(
+    (one) => !isSlip(one) && bare(one.reading.oldText) !== bare(one.reading.newText),
+  );
   // All but some blanks is there already.
-  if (isBlankOnly && bare(oldText) !== bare(newText)) return undefined;
+  if (isBlankOnly && changesMore) return undefined;
   const mistakes = new Set(sorted.flatMap(([one]) => [...(one?.mistakes ?? [])]));
   const stage = mistakes.size === 0 ? "line endings" : [...mistakes].join(", ");
   return matched(
@@ -218,7 +218,7 @@ function chosen(
 function isSurer(one: Candidate, other: Candidate): boolean {
   const isSamePlace = one.place.start === other.place.start && one.place.end === other.place.end;
   if (!isSamePlace && one.reading === other.reading && !isSlip(one) && !isSlip(other)) {
-    const [lines, more] = [linesApart(one.place.sides), linesApart(other.place.sides)];
+    const [lines, more] = [linesApart(one.place), linesApart(other.place)];
     if (lines.size < more.size && [...lines].every((at) => more.has(at))) return true;
   }
   const counted = ({ mistakes }: Candidate) =>
@@ -232,8 +232,8 @@ function isSlip({ mistakes }: Candidate): boolean {
 }
 
 /** The lines of the old text that are otherwise in the file. */
-function linesApart({ oldLines, fileLines, blocks }: Place["sides"]): Set<number> {
-  const lines = new Set<number>();
+function linesApart({ sides: { oldLines, fileLines, blocks }, mistakes }: Place): Set<number> {
+  const lines = new Set(mistakes.has(PART) ? [-1] : []);
   for (const block of blocks) {
     const isSame =
       isOneToOne(block) && oldLines[block.oldFrom]?.trimEnd() === fileLines[block.fileFrom]?.trimEnd();
@@ -261,7 +261,7 @@ function doublesLine(content: string, { start, end }: Place, merged: readonly Me
   const above = content.slice(content.lastIndexOf("\n", start - 2) + 1, Math.max(0, start - 1));
   const below = /^\r?\n([^\n]*)/.exec(content.slice(end, end + 1000))?.[1];
   const isNew = (line: MergedLine | undefined, beside = "") =>
-    line !== undefined && line.like === undefined && line.text === beside.trimEnd() && /\w{3}/.test(beside);
+    line !== undefined && line.like === undefined && line.text === beside.trimEnd() && line.text !== "";
   return isNew(merged[0], above) || isNew(merged.at(-1), below);
 }
 

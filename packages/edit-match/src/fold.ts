@@ -52,7 +52,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "#62": ">",
   "#38": "&",
 };
-const ENTITY = /&([a-z]{2,4}|#x?\d\d);/gi;
+export const ENTITY = /&([a-z]{2,4}|#x?\d\d);/gi;
 const ENTITY_HERE = /&([a-z]{2,4}|#x?\d\d);/iy;
 
 /** The text with its HTML entities as the signs that they stand for. */

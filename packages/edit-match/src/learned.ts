@@ -8,6 +8,13 @@ export interface Triple {
   readonly fresh?: string;
 }
 
+/** A stretch of a line, and the line that it is in. */
+interface Part {
+  readonly line: string;
+  readonly start: number;
+  readonly end: number;
+}
+
 /**
  * What the whole edit teaches about how the model writes what the file has: applied to what is new in the new text.
  * Both answer nothing where that contradicts itself.
@@ -15,7 +22,7 @@ export interface Triple {
 export interface Learned {
   /** The indentation of a new line, or of one that was changed from a line of the file. */
   indent(fresh: string, from?: { readonly old: string; readonly file: string }): string | undefined;
-  signs(body: string): string | undefined;
+  signs(part: Part): string | undefined;
   /** Blanks at the end of a line, which never contradict: where they do, they stay. */
   trail(trail: string): string;
   /** Whether the new text is indented like the file: then a line that is not was moved on purpose. */
@@ -43,7 +50,7 @@ export function learn(triples: readonly Triple[], newLines: readonly string[], d
       const isOpen = indents === "unshown" && mapped !== fresh && !indentMap.isSaid(fresh);
       return isOpen && (indentMap.isInFile(fresh) || !showsOld) ? undefined : mapped;
     },
-    signs: (body) => applied(signs, body, () => signMap.apply(body)),
+    signs: (part) => applied(signs, part.line.slice(part.start, part.end), () => signMap.apply(part)),
     trail: (trail) => {
       const [inFile = trail, ...more] = trails.get(trail) ?? [];
       return trail === "" || more.length > 0 ? trail : inFile;
@@ -164,10 +171,6 @@ function addTo(map: Map<string, Set<string>>, key: string, value: string): void 
   else known.add(value);
 }
 
-/** Signs that come in pairs: what the model writes for one of them depends on the side it stands on. */
-const QUOTES = /^["'`]$/;
-const BEFORE_OPENING = /[\s([{<=:,]/;
-
 /** Where signs are more likely to have lost an escape than elsewhere. */
 const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]/;
 
@@ -177,16 +180,16 @@ function formOf(written: string, inFile: string): "NFC" | "NFD" | undefined {
   return inFile === composed ? "NFC" : "NFD";
 }
 
+/** How the file spells what the model writes: learned sign by sign, and for signs that may be right as well by what is beside them. */
 class SignMap {
   readonly #known = new Map<string, Set<string>>();
   /** Plain signs that the file has where the model wrote one that looks like it. */
   readonly #plain = new Set<string>();
+  /** Plain signs for which the file has something else. */
+  readonly #lost = new Set<string>();
   readonly #depth: Depth;
-  #changesQuotes = false;
-  #changesFullWidth = false;
   #changesLookAlikes = false;
   #changesAny = false;
-  #losesSigns = false;
   /** How the file has accents, where the model wrote them otherwise. */
   #form: "NFC" | "NFD" | undefined;
 
@@ -198,79 +201,90 @@ class SignMap {
   #learn(old: string, file: string): void {
     for (const { written, inFile, start } of spellings(fold(old, this.#depth), fold(file, this.#depth))) {
       if (/^\w$/.test(written) && written === inFile) continue;
-      addTo(this.#known, keyOfSign(old, start, written), inFile);
+      const part = { line: old, start, end: start + written.length };
+      for (const key of [written, ...besideOf(part)]) addTo(this.#known, key, inFile);
       if (written === inFile) continue;
       this.#changesAny = true;
       this.#form ??= formOf(written, inFile);
-      if (/["'`‘’“”]/.test(written + inFile)) this.#changesQuotes = true;
-      if (/[\uff01-\uff5e]/.test(written)) this.#changesFullWidth = true;
-      if (isLookAlike(written)) this.#changesLookAlikes = true;
-      if (isLookAlike(written) && /^[!-~]$/.test(inFile)) this.#plain.add(inFile);
-      if (inFile.length > written.length && !QUOTES.test(written)) this.#losesSigns = true;
+      if (/^[!-~]$/.test(written)) this.#lost.add(written);
+      if (!isLookAlike(written)) continue;
+      this.#changesLookAlikes = true;
+      if (/^[!-~]$/.test(inFile)) this.#plain.add(inFile);
     }
   }
 
-  apply(body: string): string | undefined {
+  apply({ line, start, end }: Part): string | undefined {
+    const body = line.slice(start, end);
     if (!this.#changesAny) return body;
-    if (this.#depth !== "entities" && this.#losesSigns && PATTERN.test(body)) return undefined;
+    const losesEscapes = this.#lost.size > 0 && (this.#depth === "backslashes" || this.#depth === "escapes");
+    if (losesEscapes && PATTERN.test(body)) return undefined;
     const folded = fold(body, this.#depth);
     const pieces: string[] = [];
     let done = 0;
     for (let unit = 0; unit < folded.length; unit += 1) {
-      const start = folded.starts[unit] ?? 0;
+      const from = folded.starts[unit] ?? 0;
       while (/^\p{M}/u.test(body.slice(folded.ends[unit] ?? 0))) unit += 1;
-      const end = folded.ends[unit] ?? 0;
-      const written = body.slice(start, end);
-      if (written.trim() === "") continue;
-      const meant = this.#meant(body, start, written);
+      const to = folded.ends[unit] ?? 0;
+      if (/^[ \t]+$/.test(body.slice(from, to))) continue;
+      const meant = this.#meant({ line, start: start + from, end: start + to });
       if (meant === undefined) return undefined;
-      pieces.push(body.slice(done, start), meant);
-      done = end;
+      pieces.push(this.#blanks(body.slice(done, from)), meant);
+      done = to;
     }
-    const rest = body.slice(done);
+    const rest = this.#blanks(body.slice(done));
     // Half of an escape: the other half is in what the line has in common with the old one.
     return this.#depth !== "signs" && rest.includes("\\") ? undefined : pieces.join("") + rest;
   }
 
-  #meant(body: string, start: number, written: string): string | undefined {
-    const known = this.#known.get(keyOfSign(body, start, written));
+  /** What is between signs, with the blanks that the file has. */
+  #blanks(text: string): string {
+    return text.replace(/[^\S \t]/g, (blank) => {
+      const [inFile = blank, ...more] = this.#known.get(blank) ?? [];
+      return more.length > 0 ? blank : inFile;
+    });
+  }
+
+  #meant(part: Part): string | undefined {
+    const written = part.line.slice(part.start, part.end);
+    if (/^[!-~]$/.test(written)) return this.#isLost(part, written) ? undefined : written;
+    const known = this.#known.get(written);
     if (known !== undefined) {
-      // The file has it both ways: the model knows how to write it.
-      if (known.has(written) && this.#mayStay(written)) return written;
-      const [inFile] = known;
-      return known.size === 1 && !this.#isLonger(written, inFile) ? inFile : undefined;
+      const [inFile = written] = known;
+      return known.size === 1 && (this.#depth === "signs" || inFile.length <= written.length)
+        ? inFile
+        : undefined;
     }
     if (this.#form !== undefined && written.normalize("NFD") !== written.normalize("NFC"))
       return written.normalize(this.#form);
     const plain = isLookAlike(written) ? foldedText(fold(written, "signs")) : "";
     if (this.#plain.has(plain)) return plain;
-    if (/[\uff01-\uff5e]/.test(written) && this.#changesFullWidth) return written.normalize("NFKC");
-    return this.#isSuspect(written) ? undefined : written;
+    const isSuspect =
+      (isLookAlike(written) && this.#changesLookAlikes) ||
+      (this.#depth !== "signs" && /^[&\\]/.test(written));
+    return isSuspect ? undefined : written;
   }
 
-  #mayStay(written: string): boolean {
-    return /^[!-~]$/.test(written) && (this.#depth === "signs" || this.#depth === "entities");
-  }
-
-  /** What was lost in one place may be right in another, where nobody has seen the file's way. */
-  #isLonger(written: string, inFile = ""): boolean {
-    if (this.#depth === "signs") return /^[!-~]$/.test(written) && isLookAlike(inFile);
-    return inFile.length > written.length;
-  }
-
-  /** Like what was a mistake elsewhere, but never seen beside the file. */
-  #isSuspect(written: string): boolean {
-    if (QUOTES.test(written) && this.#changesQuotes) return true;
-    if (isLookAlike(written) && this.#changesLookAlikes) return true;
-    if (this.#depth === "entities") return written.length > 1 || "<>&".includes(written);
-    if (this.#depth === "signs") return false;
-    return written.includes("\\") || (this.#losesSigns && /[[\]^$*+?|.{}]/.test(written));
+  /** Whether the file may have something else for it here, as it has elsewhere. */
+  #isLost(part: Part, written: string): boolean {
+    if (!this.#lost.has(written)) return false;
+    const isSame = (key: string) => this.#known.get(key)?.has(written) === true;
+    if (this.#depth === "signs" || this.#depth === "entities") return !isSame(written);
+    const keys = besideOf(part);
+    if (/\w/.test(written)) {
+      // A letter of a word is one, unless the file had more before such a one.
+      const isOfWord = keys.some((key) => /^w<|>w$/.test(key));
+      return !isOfWord || keys.every((key) => this.#known.has(key));
+    }
+    return !keys.some((key) => isSame(key) && this.#known.get(key)?.size === 1);
   }
 }
 
-function keyOfSign(text: string, start: number, written: string): string {
-  if (!QUOTES.test(written)) return written;
-  return written + (start === 0 || BEFORE_OPENING.test(text[start - 1] ?? "") ? "(" : ")");
+/** The sign with what stands before it, and with what stands after it. */
+function besideOf({ line, start, end }: Part): [string, string] {
+  const kindOf = (sign = " ") => (/\w/.test(sign) ? "w" : sign.trim() || " ");
+  const written = line.slice(start, end);
+  const before = kindOf(/\w'$/.test(line.slice(0, start)) ? "w" : line[start - 1]);
+  return [`${before}<${written}`, `${written}>${kindOf(line[end])}`];
 }
 
 interface Spelling {
@@ -290,7 +304,7 @@ function spellings(old: Folded, file: Folded): Spelling[] {
     const start = old.starts[from] ?? 0;
     const written = old.source.slice(start, old.ends[to - 1]);
     const inFile = file.source.slice(file.starts[from], file.ends[to - 1]);
-    if (written.trim() !== "") found.push({ written, inFile, start });
+    if (/[^ \t]/.test(written)) found.push({ written, inFile, start });
     from = to;
   }
   return found;

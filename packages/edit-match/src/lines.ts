@@ -18,6 +18,11 @@ export function isBlank(text: string): boolean {
   return text.trim() === "";
 }
 
+/** Whether one of the quotes has no other in the line; apostrophes are none. */
+export function isHalf(line: string, quote: string): boolean {
+  return line.replace(/\w'\w/g, "").split(quote).length % 2 === 0;
+}
+
 /** Some lines of the old text and the lines of the file that they are. */
 export interface Block {
   readonly oldFrom: number;
@@ -124,18 +129,27 @@ export interface Texts {
 
 /**
  * For each line of the new text the line of the old one that it is, or -1: the most lines that can be kept, and of
- * those as many as can be letter by letter. Nothing when the texts are too long to be compared so.
+ * those as many as can be letter by letter. Where several are as good, the earliest of the new text or the latest.
+ * Nothing when the texts are too long to be compared so.
  */
-export function keptLines({ oldLines, newLines, fileOf }: Texts, depth: Depth): Int32Array | undefined {
+export function keptLines(
+  { oldLines, newLines, fileOf }: Texts,
+  depth: Depth,
+  isLate = false,
+): Int32Array | undefined {
   const kept = new Int32Array(newLines.length).fill(-1);
-  let head = 0;
   const most = Math.min(oldLines.length, newLines.length);
-  while (head < most && oldLines[head] === newLines[head]) kept[head] = head++;
-  let tail = 0;
-  while (tail < most - head && oldLines.at(-1 - tail) === newLines.at(-1 - tail)) tail += 1;
-  for (let back = 1; back <= tail; back += 1) kept[newLines.length - back] = oldLines.length - back;
-  const one = oldLines.slice(head, oldLines.length - tail);
-  const other = newLines.slice(head, newLines.length - tail);
+  const [from, to] = [oldLines.length, newLines.length];
+  const isSure = (old: number, fresh: number) =>
+    oldLines[old] === newLines[fresh] && !(isLate && fileOf?.has(old) === true);
+  let [head, tail] = [0, 0];
+  while (!isLate && head < most && isSure(head, head)) head += 1;
+  while (tail < most - head && isSure(from - 1 - tail, to - 1 - tail)) tail += 1;
+  while (isLate && head < most - tail && isSure(head, head)) head += 1;
+  for (let at = 0; at < head; at += 1) kept[at] = at;
+  for (let back = 1; back <= tail; back += 1) kept[to - back] = from - back;
+  const one = oldLines.slice(head, from - tail);
+  const other = newLines.slice(head, to - tail);
   if (one.length * other.length > MOST_COMPARED) return undefined;
   const [oneKeys, otherKeys] = [one, other].map((lines) => lines.map((line) => keyOf(line, depth)));
   const worth = (i: number, j: number) => {
@@ -143,15 +157,15 @@ export function keptLines({ oldLines, newLines, fileOf }: Texts, depth: Depth): 
     if (one[i] === other[j]) return SAME;
     return oneKeys?.[i] === otherKeys?.[j] ? ALIKE : 0;
   };
-  const found = commonLines(one.length, other.length, worth);
+  const found = commonLines([one.length, other.length], worth, isLate);
   for (const [oldAt, newAt] of found) kept[head + newAt] = head + oldAt;
   return kept;
 }
 
 function commonLines(
-  one: number,
-  other: number,
+  [one, other]: readonly [number, number],
   worth: (i: number, j: number) => number,
+  isLate: boolean,
 ): [number, number][] {
   const width = other + 1;
   const scores = new Int32Array((one + 1) * width);
@@ -166,7 +180,8 @@ function commonLines(
   const pairs: [number, number][] = [];
   for (let i = 0, j = 0; i < one && j < other; ) {
     const both = worth(i, j);
-    if (both > 0 && at(i, j) === both + at(i + 1, j + 1)) pairs.push([i++, j++]);
+    const isMet = both > 0 && at(i, j) === both + at(i + 1, j + 1);
+    if (isMet && !(isLate && at(i, j) === at(i, j + 1))) pairs.push([i++, j++]);
     else if (at(i, j) === at(i + 1, j)) i += 1;
     else j += 1;
   }

@@ -1,6 +1,6 @@
 import { type Depth, type Folded, fold } from "./fold.ts";
 import { commonEnds, type Learned, learn, type Triple } from "./learned.ts";
-import { type Block, isBlank, isOneToOne, keptLines, partsOf } from "./lines.ts";
+import { type Block, isBlank, isHalf, isOneToOne, keptLines, partsOf } from "./lines.ts";
 
 interface Stretch {
   readonly start: number;
@@ -34,8 +34,23 @@ interface Hunk {
  * as the new text has it, after what was learned from the whole edit. Nothing when the texts do not say which is which.
  */
 export function mergeLines(sides: Sides): MergedLine[] | undefined {
-  const kept = keptLines({ ...sides, fileOf: linesApart(sides) }, sides.depth);
-  if (kept === undefined) return undefined;
+  const apart = linesApart(sides);
+  const [early, late] = [false, true].map((isLate) => {
+    const kept = keptLines({ ...sides, fileOf: apart }, sides.depth, isLate);
+    return kept === undefined ? undefined : mergeKept(sides, kept);
+  });
+  return isAsSaid(sides) || textOf(early) === textOf(late) ? early : undefined;
+}
+
+function isAsSaid({ blocks, oldLines, fileLines }: Sides): boolean {
+  return blocks.every((block) => isOneToOne(block) && oldLines[block.oldFrom] === fileLines[block.fileFrom]);
+}
+
+function textOf(lines: readonly MergedLine[] = []): string {
+  return lines.map(({ text }) => text).join("\n");
+}
+
+function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
   const newOf = new Int32Array(sides.oldLines.length).fill(-1);
   kept.forEach((old, fresh) => {
     if (old >= 0) newOf[old] = fresh;
@@ -59,9 +74,7 @@ export function mergeLines(sides: Sides): MergedLine[] | undefined {
 
 /** The lines of the file that the old text has otherwise. */
 function linesApart({ blocks, oldLines, fileLines }: Sides): Map<number, string> {
-  const apart = blocks.filter(
-    (block) => isOneToOne(block) && !isBlank(oldLines[block.oldFrom] ?? "") && block.isElided !== true,
-  );
+  const apart = blocks.filter((block) => isOneToOne(block) && block.isElided !== true);
   return new Map(
     apart.flatMap(({ oldFrom, fileFrom }) => {
       const line = fileLines[fileFrom];
@@ -264,7 +277,7 @@ function bodyOf(line: Required<Triple>, learned: Learned, depth: Depth): string 
   const keepsAfter = old.length - tail <= after.old.start && !(keepsBefore && from === to);
   const keptTo = keepsBefore ? before.old.end : before.old.start;
   const keptFrom = keepsAfter ? after.old.start : after.old.end;
-  const middle = learned.signs(fresh.slice(keptTo, fresh.length - (old.length - keptFrom)));
+  const middle = learned.signs({ line: fresh, start: keptTo, end: fresh.length - (old.length - keptFrom) });
   if (middle === undefined) return undefined;
   const fileTo = keepsBefore ? before.file.end : before.file.start;
   const fileFrom = keepsAfter ? after.file.start : after.file.end;
@@ -312,15 +325,24 @@ function changedLines(
   return merged;
 }
 
+/** A line of blanks that the old text has as well. */
+function blankLine({ blocks, oldLines, fileLines }: Sides, fresh: string): string | undefined {
+  const block = blocks.find((block) => isOneToOne(block) && oldLines[block.oldFrom] === fresh);
+  return block && fileLines[block.fileFrom];
+}
+
+const QUOTES = ['"', "'", "`"];
+
 interface FreshLine {
   readonly fresh: string;
   readonly partner: Block | undefined;
 }
 
 function changedLine(sides: Sides, { fresh, partner }: FreshLine, learned: Learned): string | undefined {
-  if (isBlank(fresh)) return fresh === "" ? "" : (learned.indent(fresh) ?? fresh);
-  // Half of a string whose line break lost its escape.
-  if (sides.depth === "escapes" && fresh.split('"').length % 2 === 0) return undefined;
+  if (fresh === "") return fresh;
+  if (isBlank(fresh)) return blankLine(sides, fresh) ?? learned.indent(fresh) ?? fresh;
+  // A string whose line break lost its escape may go on.
+  if (sides.depth === "escapes" && QUOTES.some((quote) => isHalf(fresh, quote))) return undefined;
   const parts = partsOf(fresh);
   if (partner !== undefined) {
     const [old, file] = [sides.oldLines[partner.oldFrom] ?? "", sides.fileLines[partner.fileFrom] ?? ""];
@@ -332,6 +354,7 @@ function changedLine(sides: Sides, { fresh, partner }: FreshLine, learned: Learn
       ? undefined
       : indent + body + learned.trail(parts.trail);
   }
-  const [indent, body] = [learned.indent(parts.indent), learned.signs(parts.body)];
+  const part = { line: parts.body, start: 0, end: parts.body.length };
+  const [indent, body] = [learned.indent(parts.indent), learned.signs(part)];
   return indent === undefined || body === undefined ? undefined : indent + body + learned.trail(parts.trail);
 }

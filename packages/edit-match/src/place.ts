@@ -96,6 +96,8 @@ export function findPlaces(file: FoldedFile, search: Search, stretches: readonly
 }
 
 const LEAST_PART = 12;
+/** Found amid a line, where a whole line would be surer. */
+export const PART = "part of a line";
 
 function placeAt(search: Search, { start, end }: Stretch, size: number): Place | undefined {
   const { content, said, depth } = search;
@@ -114,7 +116,9 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   const inside = withinLine(said, { isFromStart, isToEnd });
   if (inside === undefined) return undefined;
   const part = { start: isFromStart ? lineStart : start, end: isToEnd ? lineEnd : end };
-  return alignedPlace({ ...search, said: inside }, part);
+  const place = alignedPlace({ ...search, said: inside }, part);
+  const isCut = cutsWord || (!isFromStart && partsOf(first).indent !== "");
+  return place && isCut ? { ...place, mistakes: new Set([...place.mistakes, PART]) } : place;
 }
 
 function isWordBetween(content: string, at: number): boolean {
@@ -199,18 +203,18 @@ function isOffAtEdge(
   });
 }
 
+/** What comes after the last line end of a file is no line. */
+const END = "$";
+
 /** Blank lines of the old text that the file has as well may be what is to go. */
 function fitsAround(content: string, { start, end }: Stretch, { above, below }: Said): boolean {
   const before = content
     .slice(Math.max(0, start - 200), start)
     .split("\n")
     .slice(0, -1);
-  const after = content
-    .slice(end, end + 200)
-    .split("\n")
-    .slice(1);
-  const isTaken = (lines: readonly string[], count: number) =>
-    count > 0 && lines.length >= count && lines.slice(0, count).every(isBlank);
+  const after = `${content.slice(end, end + 200)}${END}`.split("\n").slice(1);
+  const isTaken = ([first = END, ...more]: readonly string[], count: number) =>
+    count > 0 && isBlank(first) && more.slice(0, count - 1).every((line) => isBlank(line) || line === END);
   return !isTaken(before.reverse(), above) && !isTaken(after, below);
 }
 

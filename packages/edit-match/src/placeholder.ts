@@ -38,7 +38,10 @@ function goneAt({ oldLines, newLines }: Texts, kept: Int32Array, at: number): nu
   const isNaked = DOTS.test(newLines[at]?.trim() ?? "");
   const bounds = [...kept.keys()].filter((fresh) => {
     const old = kept[fresh] ?? -1;
-    return old >= 0 && (Math.abs(fresh - at) === 1 || (isNaked && /\w{3}/.test(oldLines[old] ?? "")));
+    const isSame = oldLines[old] === newLines[fresh];
+    return (
+      old >= 0 && (Math.abs(fresh - at) === 1 || (isNaked && isSame && /\w{3}/.test(oldLines[old] ?? "")))
+    );
   });
   const from = kept[bounds.findLast((fresh) => fresh < at) ?? -1] ?? -1;
   const to = kept[bounds.find((fresh) => fresh > at) ?? -1] ?? oldLines.length;

@@ -1,5 +1,6 @@
-import { decodeEntities } from "./fold.ts";
+import { decodeEntities, ENTITY } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
+import { isHalf } from "./lines.ts";
 
 /** The two texts, as they may be meant. */
 export interface Reading {
@@ -13,9 +14,22 @@ export interface Reading {
 interface Repair {
   readonly name: string;
   readonly read: (text: string, side: "old" | "new") => string | undefined;
+  /** Where the mistake is one in single signs, what they look like. */
+  readonly signs?: RegExp;
 }
 
 const INVISIBLE = "invisible characters";
+const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
+
+/** A reading in which backslashes before some signs are too many; with `n` among them the text is one long line. */
+function unescaping(signs: RegExp): Repair {
+  const isOfOneLine = signs.source.includes("n");
+  const read = (text: string) => {
+    const isOther = isOfOneLine && (text.trim().includes("\n") || !text.includes("\\n"));
+    return isOther ? text : text.replace(signs, (_, sign) => ESCAPED[sign] ?? sign);
+  };
+  return { name: "escapes", read, signs };
+}
 
 const REPAIRS: readonly Repair[] = [
   { name: INVISIBLE, read: (text) => text.replace(/[\u200b\u2060\ufeff\u00ad]/g, "") },
@@ -24,18 +38,17 @@ const REPAIRS: readonly Repair[] = [
   { name: "line numbers", read: (...said) => withoutNumbers(said, /^(?: *L?\d+ ?[:|] )/) },
   { name: "diff markers", read: withoutMarkers },
   { name: "diff markers", read: (text, side) => text.replace(side === "old" ? /^-/gm : /^\+/gm, "") },
-  { name: "escapes", read: (text) => text.replace(/\\(["'`$])/g, "$1") },
-  { name: "escapes", read: (text) => text.replaceAll('\\"', '"') },
-  { name: "escapes", read: (text) => text.replaceAll("\\\\", "\\") },
-  { name: "escapes", read: (text) => unescaped(text, /\\(["\\])/g) },
-  { name: "escapes", read: (text) => unescaped(text, /\\(["'`\\])/g) },
-  {
-    name: "escapes",
-    read: (text) =>
-      text.trim().includes("\n") ? text.replaceAll("\\t", "\t") : unescaped(text, /\\([ntr"'`\\/])/g),
-  },
-  { name: "escapes", read: (text) => text.replaceAll("\\t", "\t") },
-  { name: "HTML entities", read: decodeEntities },
+  unescaping(/\\(["'`$])/g),
+  unescaping(/\\(")/g),
+  unescaping(/\\(\\)/g),
+  unescaping(/\\(["\\])/g),
+  unescaping(/\\(["'`\\])/g),
+  unescaping(/\\(n)/g),
+  unescaping(/\\([nt])/g),
+  unescaping(/\\([ntr"'`\\/])/g),
+  unescaping(/\\(t)/g),
+  { name: "HTML entities", read: decodeEntities, signs: ENTITY },
+  { name: "look-alike signs", read: (text) => text.replaceAll("—", "--"), signs: /—/g },
 ];
 
 const MOST_READINGS = 24;
@@ -45,12 +58,9 @@ const FOREIGN: readonly (readonly [signs: RegExp, plain: string])[] = [
   [/[\u200b\u2060\ufeff\u00ad]/g, ""],
 ];
 
-/** Blanks that look like plain ones, or like nothing, are a slip in a text for a file that has no such line. */
+/** Blanks that look like plain ones, or like nothing, are a slip in a text for a file that has none. */
 export function withoutForeign(content: string, { oldText, newText }: Reading): Reading {
-  const foreign = FOREIGN.filter(([signs]) => {
-    const lines = oldText.split("\n").filter((line) => line.search(signs) >= 0);
-    return lines.length > 0 && !lines.some((line) => content.includes(line.trim()));
-  });
+  const foreign = FOREIGN.filter(([signs]) => oldText.search(signs) >= 0 && content.search(signs) < 0);
   const plain = (text: string) => foreign.reduce((read, [signs, sign]) => read.replace(signs, sign), text);
   return { oldText: plain(oldText), newText: plain(newText), repairs: foreign.length > 0 ? [INVISIBLE] : [] };
 }
@@ -80,7 +90,11 @@ function furtherReadings(one: Reading, leaveOut: readonly string[]): Reading[] {
 }
 
 /** The new text has the mistake as well when it is nearer to the old text with it than to the one without it. */
-function newTextsOf({ oldText, newText }: Reading, read: string, { name, read: repair }: Repair): string[] {
+function newTextsOf(
+  { oldText, newText }: Reading,
+  read: string,
+  { name, read: repair, signs }: Repair,
+): string[] {
   // A line that stays has no marker.
   const isKept = (line: string) => line.startsWith("-") && oldText.split("\n").includes(line);
   if (name === "diff markers" && newText.split("\n").some(isKept)) return [];
@@ -88,9 +102,27 @@ function newTextsOf({ oldText, newText }: Reading, read: string, { name, read: r
   if (fresh === undefined || fresh === newText) return [newText];
   // The two texts have other markers.
   if (name === "diff markers") return [fresh];
+  if (signs !== undefined && splitsString(oldText, read, fresh)) return [];
   const [withIt, without] = [nearness(newText, oldText, read), nearness(newText, read, oldText)];
-  if (withIt === without) return [fresh, newText];
-  return withIt > without ? [fresh] : [newText];
+  if (withIt !== without) return withIt > without ? [fresh] : [newText];
+  return signs !== undefined && !hasBoth(newText, signs, repair) ? [fresh] : [fresh, newText];
+}
+
+/** Whether the text has a sign with the mistake and without it. */
+function hasBoth(text: string, signs: RegExp, read: Repair["read"]): boolean {
+  const rest = text.replace(signs, "").trim();
+  return (text.match(signs) ?? []).some((sign) => rest.includes(read(sign, "new") ?? sign));
+}
+
+/** A line break amid new text between quotes was an escape that is meant. */
+function splitsString(oldText: string, read: string, fresh: string): boolean {
+  if (oldText.trim().includes("\n")) return false;
+  const had = new Set(read.split("\n"));
+  const lines = fresh.split("\n");
+  const isOpen = (line: string, quote: string) => !had.has(line) && isHalf(line, quote);
+  return ['"', "'"].some((quote) =>
+    lines.some((line, at) => at > 0 && isOpen(line, quote) && isOpen(lines[at - 1] ?? "", quote)),
+  );
 }
 
 /** How much of a text is in `one` and not in `other`. */
@@ -131,10 +163,4 @@ function withoutMarkers(text: string, side: "old" | "new"): string | undefined {
   return isMarked && lines.some((line) => line[0] === mark)
     ? lines.map((line) => line.slice(1)).join("\n")
     : undefined;
-}
-
-const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
-
-function unescaped(text: string, sequence: RegExp): string {
-  return text.replace(sequence, (_, sign: string) => ESCAPED[sign] ?? sign);
 }

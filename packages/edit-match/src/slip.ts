@@ -55,7 +55,26 @@ function slipAt(search: Search, tried: Try): Place | undefined {
   const restFits = (by: number, from: number) =>
     keys.slice(from).every((key, at) => lines[first + from + at + by]?.key === key);
   const typo = restFits(0, head + 1) ? mistyped(search, tried, head) : undefined;
-  return typo ?? (head > 0 && restFits(1, head) ? leftOut(search, tried, head) : undefined);
+  if (typo !== undefined || !restFits(1, head)) return typo;
+  const at = gapAt(search, tried, head);
+  return at === undefined || at === 0 ? undefined : leftOut(search, tried, at);
+}
+
+/** Of lines that look alike, the one left out is the one without which the others are letter by letter. */
+function gapAt(search: Search, { lines, keys, first }: Try, head: number): number | undefined {
+  const said = search.said.oldLines.filter((line) => !isBlank(line));
+  const there = (at: number) =>
+    search.content.slice(lines[first + at]?.start, lines[first + at]?.end).trimEnd();
+  let [best, isClear] = [head, true];
+  for (let at = head; at > 0 && lines[first + at]?.key === keys[at - 1]; at -= 1) {
+    const [kept, gone] = [there(at - 1), there(at)];
+    if (kept === gone) continue;
+    const line = said[at - 1]?.trimEnd();
+    if (line === kept) break;
+    if (line === gone) best = at - 1;
+    else isClear = false;
+  }
+  return isClear ? best : undefined;
 }
 
 /** A slip is within a word, and leaves no other word of the file. */
