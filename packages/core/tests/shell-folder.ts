@@ -99,6 +99,7 @@ function makeProject(arena: string, env: NodeJS.ProcessEnv): void {
   };
   write("outside/secret.txt", `${SECRET}\n`);
   write("outside/deeper/x", "x\n");
+  write(`outside/names/${SECRET}`, "x\n");
   write("root/sub/names.lst", "../outside/secret.txt\n");
   write("root/deep/real/secret.txt", "nothing\n");
   write("root/file.txt", "a\nb\n");

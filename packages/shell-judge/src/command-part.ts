@@ -136,7 +136,7 @@ function projectFindings(name: string, reach: CommandReach): Finding[] {
 
 /** What stands around the words: variables and redirections. No rule speaks of those. */
 function aroundFindings(command: SimpleCommand, reach: CommandReach): Finding[] {
-  const findings: Finding[] = [];
+  const findings = folderFindings(command, reach);
   for (const { text, name, value } of command.assignments) {
     const isHarmless =
       command.words.length > 0 && HARMLESS_VARIABLES.has(name) && value !== null && /^[\w.-]*$/.test(value);
@@ -155,6 +155,18 @@ function aroundFindings(command: SimpleCommand, reach: CommandReach): Finding[] 
     }
   }
   return findings;
+}
+
+/** The folder it runs in, and those that the shell itself looks into for what a pattern matches. */
+function folderFindings({ words }: SimpleCommand, reach: CommandReach): Finding[] {
+  const isElsewhere = words.length > 0 && reach.outside(".", false) !== null;
+  const patterns = words.map(({ value, isGlob }) => (isGlob ? (value ?? "") : ""));
+  const looks = patterns.flatMap((pattern) => {
+    const folder = pattern.slice(0, pattern.lastIndexOf("/") + 1);
+    return folder === "" ? [] : (reach.outside(folder, true) ?? []);
+  });
+  const all = [...(isElsewhere ? ["it would run in a folder outside the root"] : []), ...looks];
+  return all.map((what) => ({ nature: "outside", what, upTo: 0 }));
 }
 
 function writeFindings(text: string, target: string, reach: CommandReach): Finding[] {

@@ -42,12 +42,14 @@ const STREAMS = new Set(["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"
 const PIPE = /^\/dev\/fd\/\d+$/;
 const SYSTEM = /^\/(?:dev|proc|sys)(?:\/|$)/;
 
-/** Segments below the root, or null for a folder that is not below it. */
-type Folder = readonly string[] | null;
+/** The segments of an absolute path. */
+type Folder = readonly string[];
 
 /** Judges paths while a command line moves from folder to folder. */
 export class CommandReach implements Reach {
   readonly #place: CommandPlace | undefined;
+  /** Of the root, or of a folder without a name where none is known. */
+  readonly #root: Folder;
   readonly #start: Folder;
   /** Where the next command may run when nothing is known about what succeeded before. */
   #possible: readonly Folder[];
@@ -57,7 +59,8 @@ export class CommandReach implements Reach {
 
   constructor(place: CommandPlace | undefined) {
     this.#place = place;
-    this.#start = place === undefined ? [] : below(place.directory ?? place.root, place.root);
+    this.#root = joined([], place?.root ?? "\0");
+    this.#start = joined(this.#root, place?.directory ?? ".");
     this.#possible = [this.#start];
     this.#definite = this.#possible;
     this.#current = this.#possible;
@@ -79,7 +82,7 @@ export class CommandReach implements Reach {
 
   /** The command `cd path` ran; in a shell of its own it moves only what else runs there. */
   move(path: string, isApart: boolean): void {
-    const moved = this.#current.map((folder) => this.#joined(folder, path));
+    const moved = this.#current.map((folder) => joined(folder, path));
     this.#possible = unique([...this.#possible, ...moved]);
     this.#definite = isApart ? this.#possible : moved;
   }
@@ -96,27 +99,23 @@ export class CommandReach implements Reach {
     if (named !== -1 && segments.lastIndexOf("..") > named && !isResolved) {
       return `\`${path}\` goes back up after a name, which may be a link`;
     }
-    if (this.#isIncluded(path) && !this.#leadsOutside([], path, isGlob)) return null;
     for (const folder of this.#current) {
-      const there = this.#joined(folder, path);
-      if (there === null || SYSTEM.test(path)) return `\`${path}\` is outside the root`;
-      if (this.#leadsOutside(folder, path, isGlob)) return `\`${path}\` leads out of the root through a link`;
+      if (!this.#isInside(joined(folder, path)) || SYSTEM.test(path))
+        return `\`${path}\` is outside the root`;
+      if (this.#place?.leadsOutside?.(spelled(folder, path), isGlob)) {
+        return `\`${path}\` leads out of the root through a link`;
+      }
     }
     return null;
   }
 
-  outsideBelow(below: Below): string | null {
+  plantedBelow(path: string, below: Below): string | null {
     const look = this.#place?.treeBelow;
-    for (const path of below.folders) {
-      const outside = this.outside(path, false);
-      if (outside !== null) return outside;
-      if (look === undefined || (!below.hasLinks && !below.isText)) continue;
-      for (const folder of this.#current) {
-        const start = this.#joined(folder, path);
-        const tree = look(start === null ? path : absolute(this.#place?.root ?? "", start));
-        const what = tree === null ? "holds too many files to be looked through" : faultOf(tree, below);
-        if (what !== null) return `\`${path}\` ${what}`;
-      }
+    if (look === undefined || (!below.hasLinks && !below.isText)) return null;
+    for (const folder of this.#current) {
+      const tree = look(absolute(joined(folder, path)));
+      const what = tree === null ? "holds too many files to be looked through" : faultOf(tree, below);
+      if (what !== null) return `\`${path}\` ${what}`;
     }
     return null;
   }
@@ -127,79 +126,59 @@ export class CommandReach implements Reach {
 
   /** What makes a file that would be written a protected one, by its name or by where its links lead; or null. */
   protectedBy(path: string, isPattern = false): string | null {
-    const { root = "", realPaths } = this.#place ?? {};
     for (const folder of this.#current) {
-      const named = [...(folder ?? []), path].join("/");
-      const spelled = path.startsWith("/") ? path : `${absolute(root, folder ?? [])}/${path}`;
-      for (const place of [named, ...(realPaths?.(spelled, isPattern) ?? [])]) {
+      const named = path.startsWith("/") ? path : [...this.#below(folder), path].join("/");
+      for (const place of [named, ...this.#realPaths(folder, path, isPattern)]) {
         // The names of the folders above the root are no reason to ask about all that is in it.
-        const what = protectedFile(below(place, root)?.join("/") ?? place);
+        const what = protectedFile(place.startsWith("/") ? this.#below(joined([], place)).join("/") : place);
         if (what !== null) return what;
       }
     }
     return null;
   }
 
-  /** Where a path inside the root may be, counted from there: as it is spelled, and where its links lead. */
+  /** Where a path may be, counted from the root: as it is spelled, and where its links lead. */
   placesOf(path: string): string[] {
-    const { root = "", realPaths } = this.#place ?? {};
     return this.#current.flatMap((folder) => {
-      const spelled = path.startsWith("/") ? path : `${absolute(root, folder ?? [])}/${path}`;
-      const real = folder === null ? [] : (realPaths?.(spelled, false) ?? []);
-      const places = [this.#joined(folder, path), ...real.map((one) => below(one, root))];
-      return places.flatMap((place) => (place === null ? [] : [place.join("/")]));
+      const real = this.#realPaths(folder, path, false).map((one) => joined([], one));
+      const inside = [joined(folder, path), ...real].filter((place) => startsWith(place, this.#root));
+      return inside.map((place) => this.#below(place).join("/"));
     });
   }
 
-  /** Every file below a folder inside the root, counted from there; null when that cannot be known. */
+  /** Every file below a folder, counted from the root; null when that cannot be known. */
   pathsBelow(path: string): string[] | null {
-    const { root = "", filesBelow } = this.#place ?? {};
-    const found: string[] = [];
-    for (const folder of this.#current) {
-      const start = this.#joined(folder, path);
-      const files = start === null ? [] : (filesBelow?.(absolute(root, start)) ?? null);
-      if (files === null) return null;
-      for (const file of files) found.push(below(file, root)?.join("/") ?? file);
-    }
-    return found;
+    const found = this.#current.map((folder) => this.#place?.filesBelow?.(absolute(joined(folder, path))));
+    if (found.some((files) => !files)) return null;
+    return found.flatMap((files) => files ?? []).map((file) => this.#below(joined([], file)).join("/"));
   }
 
   repositoryFault(use: GitUse): RepositoryFault | null {
-    const { root = "", repositoryFault } = this.#place ?? {};
     for (const folder of this.#current) {
-      if (folder === null) return { nature: "outside", what: "the repository is outside the root" };
-      if (repositoryFault !== undefined) {
-        const fault = repositoryFault(absolute(root, folder), use);
+      if (!this.#isInside(folder)) return { nature: "outside", what: "the repository is outside the root" };
+      const look = this.#place?.repositoryFault;
+      if (look !== undefined) {
+        const fault = look(absolute(folder), use);
         if (fault !== null) return fault;
-      } else if (folder.join("/") !== this.#start?.join("/")) {
+      } else if (absolute(folder) !== absolute(this.#start)) {
         return { nature: "program", what: "this folder may be a repository of its own" };
       }
     }
     return null;
   }
 
-  #isIncluded(path: string): boolean {
-    const folders = this.#place?.includeDirectories ?? [];
-    return path.startsWith("/") && folders.some((folder) => below(path, folder) !== null);
+  #isInside(path: Folder): boolean {
+    const included = this.#place?.includeDirectories ?? [];
+    return [this.#root, ...included.map((one) => joined([], one))].some((one) => startsWith(path, one));
   }
 
-  #leadsOutside(folder: Folder, path: string, isGlob: boolean): boolean {
-    const { root, leadsOutside } = this.#place ?? {};
-    if (root === undefined || leadsOutside === undefined || folder === null) return false;
-    const spelled = path.startsWith("/") ? path : `${absolute(root, folder)}/${path}`;
-    return leadsOutside(spelled, isGlob);
+  /** Counted from the root where it is in there. */
+  #below(path: Folder): Folder {
+    return startsWith(path, this.#root) ? path.slice(this.#root.length) : ["", ...path];
   }
 
-  #joined(folder: Folder, path: string): Folder {
-    if (path.startsWith("/")) return this.#place === undefined ? null : below(path, this.#place.root);
-    if (folder === null) return null;
-    const joined = [...folder];
-    for (const segment of path.split("/")) {
-      if (segment === "" || segment === ".") continue;
-      if (segment !== "..") joined.push(segment);
-      else if (joined.pop() === undefined) return null;
-    }
-    return joined;
+  #realPaths(folder: Folder, path: string, isPattern: boolean): readonly string[] {
+    return this.#place?.realPaths?.(spelled(folder, path), isPattern) ?? [];
   }
 }
 
@@ -214,17 +193,28 @@ function matchesAll(name: string, patterns: readonly string[]): boolean {
   return patterns.every((pattern) => globMatcher(`./${pattern}`, { caseSensitive: false })(name));
 }
 
-function below(path: string, root: string): Folder {
-  const base = root.replace(/\/+$/, "");
-  if (path !== base && path !== root && !path.startsWith(`${base}/`)) return null;
-  const segments = path.slice(base.length).split("/");
-  return segments.filter((segment) => segment !== "" && segment !== ".");
+function joined(folder: Folder, path: string): Folder {
+  const segments = path.startsWith("/") ? [] : [...folder];
+  for (const segment of path.split("/")) {
+    if (segment === "..") segments.pop();
+    else if (segment !== "" && segment !== ".") segments.push(segment);
+  }
+  return segments;
 }
 
-function absolute(root: string, folder: readonly string[]): string {
-  return [root.replace(/\/+$/, ""), ...folder].join("/") || "/";
+/** As the system follows it, one link after the other. */
+function spelled(folder: Folder, path: string): string {
+  return path.startsWith("/") ? path : `${absolute(folder)}/${path}`;
+}
+
+function absolute(path: Folder): string {
+  return `/${path.join("/")}`;
+}
+
+function startsWith(path: Folder, start: Folder): boolean {
+  return start.every((segment, index) => path[index] === segment);
 }
 
 function unique(folders: readonly Folder[]): Folder[] {
-  return [...new Map(folders.map((folder) => [folder?.join("/") ?? null, folder])).values()];
+  return [...new Map(folders.map((folder) => [absolute(folder), folder])).values()];
 }

@@ -161,6 +161,24 @@ describe("what a rule does not name", () => {
     expect(judge(request, "default", { allow: [], ask: [], deny: [], granted }).verdict).toBe("ask");
   });
 
+  it.each(["ls", "find", "du", "npm test", "grep -r x", "find -L", "git status"])(
+    "P21 a rule that allows %j allows it in no folder outside the root",
+    (command) => {
+      const allow = ["cd ..", "npm", "find", "ls", "du", "grep", "git status"];
+      expect(judged(`cd .. && ${command}`, { allow }).part).toBe(command);
+    },
+  );
+
+  it.each(["find -L", "find -L .", "find -follow", "ls -LR", "ls -LR src", "du -L", "grep -R x", "rg -L x"])(
+    "P21 a rule that allows %j does not cover the links out that lie there",
+    (command) => {
+      const treeBelow = () => ({ linksOut: ["link"], oddNames: [] });
+      const given = { place: { root: "/project", treeBelow }, allow: [command, command.split(" ")[0] ?? ""] };
+      expect(judged(command, given)).toMatchObject({ verdict: "ask", grants: [] });
+      expect(judged(command, { ...given, place: { root: "/project" } }).verdict).toBe("allow");
+    },
+  );
+
   it("P21 a rule for every command covers it, and so does yolo", () => {
     expect(judged("git status", { place, allow: [""] }).verdict).toBe("allow");
     expect(judged("git status", { place, mode: "yolo" }).verdict).toBe("allow");
@@ -249,7 +267,7 @@ describe("the place of a command", () => {
     expect(judged("cat ../../package.json", { place }).verdict).toBe("allow");
     expect(judged("cat ../../../x", { place }).verdict).toBe("ask");
     expect(judged("cat /project/x /project-evil/x", { place }).verdict).toBe("ask");
-    expect(judged("ls", { place: { root: "/project", directory: "/elsewhere" } }).verdict).toBe("allow");
+    expect(judged("ls", { place: { root: "/project", directory: "/elsewhere" } }).verdict).toBe("ask");
     expect(judged("cat x", { place: { root: "/project", directory: "/elsewhere" } }).verdict).toBe("ask");
   });
 
@@ -279,6 +297,8 @@ describe("the place of a command", () => {
     const place = { root: "/project", includeDirectories: ["/other"] };
     expect(judged("cat /other/x", { place }).verdict).toBe("allow");
     expect(judged("cat /other/../x", { place }).verdict).toBe("ask");
+    expect(judged("cd /other/sub && ls && cat x ../y", { place }).verdict).toBe("allow");
+    expect(judged("cd /other/sub && cat ../../x", { place }).verdict).toBe("ask");
     const leadsOutside = (path: string) => path.includes("/link");
     expect(judged("cat src/link/x", { place: { root: "/project", leadsOutside } }).verdict).toBe("ask");
     // To find what a pattern matches the shell goes through the link.

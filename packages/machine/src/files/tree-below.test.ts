@@ -30,6 +30,15 @@ describe("treeBelow", () => {
     expect(look().treeBelow(join(root, "src"))?.linksOut.toSorted()).toEqual(["key", "key2"]);
   });
 
+  it("P21 takes a link or folder whose name is no text for one that leads out", () => {
+    const odd = (name: string) => Buffer.concat([Buffer.from(join(root, "src", name)), Buffer.from([0xff])]);
+    writeFileSync(odd("file"), "");
+    expect(look().treeBelow(join(root, "src"))?.linksOut).toEqual([]);
+    symlinkSync(base, odd("link"));
+    mkdirSync(odd("folder"));
+    expect(look().treeBelow(join(root, "src"))?.linksOut.toSorted()).toEqual(["folder\ufffd", "link\ufffd"]);
+  });
+
   it("P21 tells names that are more than one word or an option", () => {
     for (const name of ["a b", "-rf", "it's", "plain"]) writeFileSync(join(root, "src", name), "");
     const odd = look()

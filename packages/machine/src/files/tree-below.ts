@@ -38,7 +38,10 @@ function once<T>(look: (key: string) => T): (key: string) => T {
   };
 }
 
-/** All that lies below a folder, also behind links that stay inside the roots; null when it is too much. */
+/**
+ * All that lies below a folder, also behind links that stay inside the roots; null when it is too much. Where a
+ * link or folder leads whose name is no text cannot be found out, so that it counts as leading out.
+ */
 function treeBelow(start: string, roots: readonly string[]): TreeBelow | null {
   const linksOut: string[] = [];
   const oddNames: { name: string; isFolder: boolean }[] = [];
@@ -63,6 +66,7 @@ function treeBelow(start: string, roots: readonly string[]): TreeBelow | null {
 
 /** Where it goes on: a folder, or what a link leads to; null for a file and for a link that leads nowhere. */
 function folderOf(path: string, entry: Dirent): string | null {
+  if (!entry.isFile() && entry.name.includes("\ufffd")) return "/";
   if (entry.isDirectory()) return path;
   return entry.isSymbolicLink() ? realOf(path) : null;
 }

@@ -37,6 +37,25 @@ describe("leadsOutside", () => {
     expect(leadsOutside(join(root, "s*/b.txt"), true, [root])).toBe(true);
     expect(leadsOutside(join(root, "src/a*"), true, [root])).toBe(false);
   });
+
+  it.each([
+    ["l[[=i=]]nk", "link"],
+    ["l[[:alpha:]]*", "link"],
+    ["[a]*", "[a]out"],
+    ["{a,b}*", "{a,b}out"],
+    ["l??k", "lük"],
+    ["LIN?", "link"],
+    [".l*", ".link"],
+  ])("P38 however the shell reads %s, quoted or not: it may match %s", (pattern, name) => {
+    symlinkSync(base, join(root, name));
+    expect(leadsOutside(join(root, pattern, "secret.txt"), true, [root])).toBe(true);
+  });
+
+  it("P38 a name that is no text may lead anywhere", () => {
+    symlinkSync(base, Buffer.concat([Buffer.from(`${root}/l`), Buffer.from([0xff])]));
+    expect(leadsOutside(join(root, "l*"), true, [root])).toBe(true);
+    expect(leadsOutside(join(root, "s*"), true, [root])).toBe(false);
+  });
 });
 
 describe("filesBelow", () => {

@@ -1,6 +1,5 @@
 import { type Dirent, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { isWithin } from "../files/paths.ts";
 
 /** More names than this are not looked through for what a pattern of the shell matches. */
@@ -71,17 +70,24 @@ function matchedPaths(pattern: string): string[] | null {
   if (folders === null) return null;
   const name = basename(pattern);
   if (!/[*?[]/.test(name)) return folders.map((each) => join(each, name));
-  const matches = globMatcher(`./${name}`, { caseSensitive: false });
   const found: string[] = [];
   for (const each of folders) {
-    found.push(
-      ...namesIn(each)
-        .filter(matches)
-        .map((one) => join(each, one)),
-    );
+    const names = namesIn(each).filter((one) => mayMatch(name, one));
+    // Whose bytes are no text has a path that cannot be followed here.
+    if (names.some((one) => one.includes("\ufffd"))) return null;
+    found.push(...names.map((one) => join(each, one)));
     if (found.length > MOST_NAMES) return null;
   }
   return found;
+}
+
+/** At least what a shell matches, whatever of the pattern was quoted and whatever its locale and options are. */
+function mayMatch(pattern: string, name: string): boolean {
+  const [plain = ""] = pattern.split("[");
+  const source = plain.replace(/[*?]|[\\^$.+()[\]{}|]/g, (sign) =>
+    sign === "*" ? ".*" : sign === "?" ? ".?" : `\\${sign}`,
+  );
+  return new RegExp(`^${source}${plain === pattern ? "$" : ""}`, "isu").test(name);
 }
 
 /** Files and links below a folder, which themselves are not followed; git's own hold no text to be found. */

@@ -76,16 +76,16 @@ export function readWord(word: Word, around: WordSurroundings): WordReading {
     if ("problem" in piece) return piece;
     pieces.push(piece);
   }
-  return joinPieces(pieces, word);
+  return joinPieces(pieces, word, around);
 }
 
-function joinPieces(pieces: readonly Piece[], word: Word): WordReading {
+function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordSurroundings): WordReading {
   const joined = (key: "bare" | "value" | "spelled") => pieces.map((piece) => piece[key]).join("");
   if (joined("spelled") !== word.value) return { problem: "an unreadable word" };
   const bare = joined("bare");
   const problem = bareProblem(bare);
   if (problem !== null) return { problem };
-  const hasPattern = /[*?]/.test(bare) || encloses(bare, "[", "]");
+  const hasPattern = isWhole !== true && (/[*?]/.test(bare) || encloses(bare, "[", "]"));
   if (pieces.some(({ isAnyText }) => isAnyText)) {
     if (hasPattern) return { problem: "an expansion" };
     const lineOf = pieces.length === 1 ? pieces[0]?.lineOf : undefined;

@@ -38,7 +38,14 @@ describe("parseShellCommand", () => {
         ["a", "2"],
       ],
     ],
-    ['for f in src/*; do c "$f.x"; done', [["c", "src/*.x"]]],
+    [
+      'for f in src/*; do c "$f.x"; done',
+      [
+        [":", "src/*"],
+        ["c", "src/*.x"],
+      ],
+    ],
+    ["[[ a == b* ]]", [["test", "a", "==", "b*"]]],
     ["case a in b) c ;; d*) e ;; esac", [["c"], ["e"]]],
     [
       "[[ -f a && b == c ]]",

@@ -194,7 +194,7 @@ class Reader {
   #readFor(node: Extract<SyntaxNode, { type: "For" }>, position: Position): void {
     const name = node.name.text;
     if (!isPlainName(name)) this.problems.push(`a loop sets \`${name}\``);
-    const words = node.wordlist?.flatMap((word) => loopWords(word) ?? [this.#readLoopWord(word)]);
+    const words = node.wordlist?.flatMap((word) => loopWords(word) ?? [this.#readLoopWord(word, position)]);
     if (words === undefined) this.problems.push("`for` goes through words that are not known");
     const rounds = words ?? [];
     this.#rounds += rounds.length;
@@ -207,9 +207,22 @@ class Reader {
     }
   }
 
-  /** What it may be; null when that is not known. */
-  #readLoopWord(word: Word): Variable | null {
-    const { value, isGlob } = this.#readWord(word, []);
+  /** What it may be; null when that is not known. The names of a pattern are looked for as those of a command are. */
+  #readLoopWord(word: Word, position: Position): Variable | null {
+    const read = this.#readWord(word, []);
+    const { text, value, isGlob } = read;
+    if (isGlob) {
+      const words = [{ text: ":", value: ":", isGlob: false }, read];
+      this.commands.push({
+        text,
+        words,
+        assignments: [],
+        redirections: [],
+        problems: [],
+        ...position,
+        isRepeat: true,
+      });
+    }
     return value === null ? null : { value, isGlob };
   }
 

@@ -39,8 +39,8 @@ export const BEYOND_RULES = Number.POSITIVE_INFINITY;
 export interface Reach {
   /** Why a path is not plainly inside the root, or null. */
   outside(path: string, isGlob: boolean): string | null;
-  /** Why paths that lie in some folders are not plainly inside the root, or null. */
-  outsideBelow(below: Below): string | null;
+  /** Why paths that lie in a folder are not plainly inside the root although it is, or null. */
+  plantedBelow(folder: string, below: Below): string | null;
   /** The folder of the project in which alone that program would be found, or null. */
   projectFolderOf(program: string): string | null;
   /** Why git would run a program of the repository's choice here, or read outside the root; or null. */
@@ -51,9 +51,14 @@ export interface Reach {
 export type ProgramReader = (words: readonly Argument[], reach: Reach) => readonly Finding[];
 
 export function pathFinding(word: Argument, upTo: number, reach: Reach): Finding[] {
-  const what =
-    word.below === undefined ? reach.outside(word.value, word.isGlob) : reach.outsideBelow(word.below);
-  return what === null ? [] : [{ nature: "outside", what, upTo }];
+  const { below, value, isGlob } = word;
+  const folders = below?.folders ?? [value];
+  const outside = folders.map((folder) => reach.outside(folder, isGlob)).find((what) => what !== null);
+  if (outside) return [{ nature: "outside", what: outside, upTo }];
+  if (below === undefined) return [];
+  // A rule names the folder, and not what a repository has put into it.
+  const planted = folders.map((folder) => reach.plantedBelow(folder, below)).find((what) => what !== null);
+  return planted ? [{ nature: "outside", what: planted, upTo: BEYOND_RULES }] : [];
 }
 
 /** The same for a program that goes through all that is below a path, and follows links there. */
@@ -61,7 +66,7 @@ export function followedFinding(word: Argument, upTo: number, reach: Reach): Fin
   if (word.isGlob)
     return [launchFinding(`what \`${word.value}\` matches is not looked through for links`, upTo)];
   const below = { folders: word.below?.folders ?? [word.value], names: [], hasLinks: true, isText: false };
-  return [...pathFinding(word, upTo, reach), ...pathFinding({ ...word, below }, upTo, reach)];
+  return pathFinding({ ...word, below }, upTo, reach);
 }
 
 export function unknownFinding(what: string, upTo = 0): Finding {

@@ -79,12 +79,7 @@ export function attachedValue(word: Argument): Argument | null {
   return value === undefined ? null : { ...word, value };
 }
 
-/** The shell itself looks into the folders of a pattern, whatever becomes of the names. */
-const TEXT_ONLY: ProgramReader = (words, reach) =>
-  words.flatMap((word, index) => {
-    const folder = word.isGlob ? word.value.slice(0, word.value.lastIndexOf("/") + 1) : "";
-    return folder === "" ? [] : pathFinding({ ...word, value: folder }, index, reach);
-  });
+const TEXT_ONLY: ProgramReader = () => [];
 const NOTHING = listed("none", {});
 
 const GREP_LONG = [
