@@ -35,7 +35,7 @@ export async function machineFacts({ root, settings, environment }: Place): Prom
     import("@burin/mcp/keychain"),
   ]);
   const { title, path } = shells.chooseShell(process.platform, (name) =>
-    shells.findProgram(name, environment.PATH),
+    shells.findProgram(name, environment.PATH, [root]),
   );
   return {
     shell: { title, path },

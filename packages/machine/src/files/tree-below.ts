@@ -1,18 +1,10 @@
 import { accessSync, constants, type Dirent, readdirSync, realpathSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import { isOfProject } from "../processes/shell-program.ts";
 import { isWithinAny } from "./paths.ts";
 
 /** A tree with more names is not looked through. */
 const MOST_NAMES = 100_000;
-/** The system's own, which belong to no project even if the root is all there is. */
-const SYSTEM_FOLDERS = new Set([
-  "/bin",
-  "/sbin",
-  "/usr/bin",
-  "/usr/sbin",
-  "/usr/local/bin",
-  "/usr/local/sbin",
-]);
 /** For a program that takes text apart at blanks and quotes, and options by their dash. */
 const ODD_NAME = /[\s'"\\]|^-/;
 
@@ -98,11 +90,6 @@ function programsOfProject(roots: readonly string[], path: string): (program: st
     const found = own.find(holds);
     return found === undefined || others.some(holds) ? null : found;
   };
-}
-
-function isOfProject(folder: string, roots: readonly string[]): boolean {
-  if (SYSTEM_FOLDERS.has(folder)) return false;
-  return [folder, realOf(folder)].some((place) => place !== null && isWithinAny(place, roots));
 }
 
 function isExecutable(file: string): boolean {

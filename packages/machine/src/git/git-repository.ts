@@ -67,7 +67,7 @@ class GitAsker {
     const env = childEnvironment(environment, { pass, secret: [], roots });
     const path = pathOutside(env.PATH ?? "", roots);
     this.#roots = roots;
-    this.#git = findProgram("git", path, []);
+    this.#git = findProgram("git", path, roots);
     this.#env = { ...env, PATH: path, ...gitLooking({ mayRefresh: false }), LC_ALL: "C", LANGUAGE: "" };
   }
 

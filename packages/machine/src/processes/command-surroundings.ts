@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isWithin } from "../files/paths.ts";
+import { realPlace } from "../files/real-place.ts";
 
 /** More names than this are not looked through for what a pattern of the shell matches. */
 const MOST_NAMES = 2000;
@@ -51,15 +52,7 @@ function isBeyond(path: string, roots: readonly string[]): boolean {
 
 /** Where an absolute path, or each file that a pattern of the shell matches, really is or would be made. */
 function realPaths(path: string, isPattern: boolean): readonly string[] {
-  return (isPattern ? (matchedPaths(path) ?? []) : [path]).map(realOf);
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return dirname(path) === path ? path : join(realOf(dirname(path)), basename(path));
-  }
+  return (isPattern ? (matchedPaths(path) ?? []) : [path]).map(realPlace);
 }
 
 /** null when there are too many. */

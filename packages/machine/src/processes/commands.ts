@@ -26,9 +26,9 @@ export class Commands implements CommandsGround {
   #running: Promise<RunningCommands> | undefined;
 
   constructor(options: CommandsOptions) {
-    const { environment, home } = options;
+    const { environment, home, roots } = options;
     this.#options = options;
-    this.shell = chooseShell(process.platform, (name) => findProgram(name, environment.PATH));
+    this.shell = chooseShell(process.platform, (name) => findProgram(name, environment.PATH, roots));
     this.outputFolder = join(home, "output");
   }
 

@@ -1,6 +1,5 @@
 import { delimiter, isAbsolute } from "node:path";
-import { leadsOutside } from "./command-surroundings.ts";
-import { findProgram, SYSTEM_FOLDERS } from "./shell-program.ts";
+import { findProgram, isOfProject } from "./shell-program.ts";
 
 /** The roots of every workspace of this process. */
 const projects = new Set<string>();
@@ -16,8 +15,7 @@ export function leaveOutFolders(roots: readonly string[]): void {
 /** The folders of PATH that are no place of the project, so that it cannot bring an `ls` or a `git` of its own. */
 export function pathOutside(path: string, roots: readonly string[]): string {
   const folders = path.split(delimiter).filter(isAbsolute);
-  const isKept = (folder: string) => SYSTEM_FOLDERS.includes(folder) || leadsOutside(folder, false, roots);
-  return folders.filter(isKept).join(delimiter);
+  return folders.filter((folder) => !isOfProject(folder, roots)).join(delimiter);
 }
 
 /** PATH for what a helper starts in its turn. */
@@ -35,7 +33,7 @@ export function findHelper(name: string): string | null {
   const before = known.get(key);
   if (before !== undefined) return before;
   const file = process.platform === "win32" ? `${name}.exe` : name;
-  const found = findProgram(file, helperPath());
+  const found = findProgram(file, process.env.PATH, [...projects]);
   known.set(key, found);
   return found;
 }

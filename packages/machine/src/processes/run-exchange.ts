@@ -6,7 +6,8 @@ import { endAtExit } from "./at-exit.ts";
 import { ProcessLedger } from "./process-ledger.ts";
 import { endTree, RUN_VARIABLE, type TreeMarks } from "./process-tree.ts";
 import { type Child, endWindowsTree, killNow, startChild, systemProcesses } from "./run-process.ts";
-import { type ShellProgram, shellArguments } from "./shell-program.ts";
+import { shellArguments } from "./shell-arguments.ts";
+import type { ShellProgram } from "./shell-program.ts";
 
 /** One question to a program: a line for the shell, what it reads, and how much it may take. */
 export interface ExchangeRequest {

@@ -22,7 +22,8 @@ import { endLeftBehind, makeTemporary, ProcessLedger } from "./process-ledger.ts
 import type { ProcessEntry } from "./process-table.ts";
 import { RUN_VARIABLE } from "./process-tree.ts";
 import { succeeds, systemProcesses } from "./run-process.ts";
-import { type ShellProgram, shellArguments } from "./shell-program.ts";
+import { shellArguments } from "./shell-arguments.ts";
+import type { ShellProgram } from "./shell-program.ts";
 
 /** Another Burin in the same folder may crash at any time. */
 const CLEANING_MS = 5000;

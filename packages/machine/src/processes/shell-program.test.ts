@@ -1,9 +1,10 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { chooseShell, findProgram, shellArguments } from "./shell-program.ts";
+import { shellArguments } from "./shell-arguments.ts";
+import { chooseShell, findProgram } from "./shell-program.ts";
 
 const having =
   (...names: readonly string[]) =>
@@ -51,8 +52,10 @@ describe("shellArguments", () => {
 });
 
 describe("findProgram", () => {
-  it("takes the system's program before one that a project brings", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "burin-path-"));
+  it("P21 takes the system's program before one that a project brings", async () => {
+    const base = await realpath(await mkdtemp(join(tmpdir(), "burin-path-")));
+    const folder = join(base, "project");
+    mkdirSync(folder);
     for (const name of ["sh", "only-here"]) {
       writeFileSync(join(folder, name), "#!/bin/false\n");
       chmodSync(join(folder, name), 0o755);
@@ -61,6 +64,12 @@ describe("findProgram", () => {
     expect(findProgram("sh", folder)).not.toBe(join(folder, "sh"));
     expect(findProgram("only-here", `relative:.:${folder}`)).toBe(join(folder, "only-here"));
     expect(findProgram("not-there-at-all", folder)).toBeNull();
-    await rm(folder, { recursive: true });
+    // What a project brings is no program of the machine's, also where nothing else has that name.
+    symlinkSync(folder, join(folder, "../linked"));
+    for (const path of [folder, join(folder, "../linked"), `${folder}/relative/..`]) {
+      expect(findProgram("only-here", path, [folder])).toBeNull();
+    }
+    expect(findProgram("only-here", folder, [`${folder}-other`])).toBe(join(folder, "only-here"));
+    await rm(base, { recursive: true });
   });
 });

@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import { isPlaceIn } from "../files/real-place.ts";
 
 /** The shell that commands are written for. */
 export interface ShellProgram {
@@ -41,37 +42,22 @@ function windowsShell(find: FindProgram): ShellProgram {
   return { kind: "cmd", title: "cmd.exe", path: cmd, args: ["/d", "/s", "/c"], isVerbatim: true };
 }
 
-/**
- * The arguments that run a command. PowerShell takes it as base64 of UTF-16, so that quotes, backslashes and
- * newlines arrive as they are; cmd takes off exactly one pair of quotes.
- */
-export function shellArguments(shell: ShellProgram, command: string): string[] {
-  switch (shell.kind) {
-    case "powershell": {
-      const utf8 =
-        "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); $ProgressPreference = 'SilentlyContinue'; ";
-      const exit =
-        "\n$ok = $?; if ($ok) { exit 0 } elseif ($LASTEXITCODE) { exit $LASTEXITCODE } else { exit 1 }";
-      return [...shell.args, Buffer.from(`${utf8}${command}${exit}`, "utf16le").toString("base64")];
-    }
-    case "cmd":
-      return [...shell.args, `"${command}"`];
-    default:
-      return [...shell.args, command];
-  }
-}
-
 /** Before PATH, because a package runner puts the project's own folder at PATH's front. */
-export const SYSTEM_FOLDERS = ["/bin", "/usr/bin"];
+const SYSTEM_FOLDERS = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+/** Whether commands would find programs of the project in that folder of PATH. The system's own belong to none. */
+export function isOfProject(folder: string, roots: readonly string[]): boolean {
+  return !SYSTEM_FOLDERS.includes(folder) && isPlaceIn(folder, roots);
+}
 
 /** The first executable file of that name in the system's folders and in those that PATH names absolutely. */
 export function findProgram(
   name: string,
   path = process.env.PATH ?? "",
-  before: readonly string[] = SYSTEM_FOLDERS,
+  roots: readonly string[] = [],
 ): string | null {
-  for (const folder of [...before, ...path.split(delimiter)]) {
-    if (!isAbsolute(folder)) continue;
+  for (const folder of [...SYSTEM_FOLDERS, ...path.split(delimiter)]) {
+    if (!isAbsolute(folder) || isOfProject(folder, roots)) continue;
     const file = join(folder, name);
     try {
       accessSync(file, constants.X_OK);

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { readBytes, readText } from "../disk/regular-file.ts";
+import { realPlace } from "../files/real-place.ts";
 import { askGit, programInConfig } from "./repository-config.ts";
 import { entriesOf, lstatOf, type Place } from "./sandbox-place.ts";
 
@@ -50,13 +51,6 @@ export function folderOfLink({ path, kind, target = "" }: Place): string | null 
   const line = kind === "link" ? `gitdir: ${target}` : lineOf(path);
   const named = line === null ? undefined : /^gitdir: (.+)$/.exec(line)?.[1];
   return named === undefined ? null : realPlace(resolve(dirname(path), named));
-}
-
-/** Links of what exists of the path are followed. */
-function realPlace(path: string): string {
-  const real = realOf(path);
-  if (real !== null || dirname(path) === path) return real ?? path;
-  return join(realPlace(dirname(path)), basename(path));
 }
 
 function lineOf(file: string): string | null {

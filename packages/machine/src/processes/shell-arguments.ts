@@ -1,0 +1,21 @@
+import type { ShellProgram } from "./shell-program.ts";
+
+/**
+ * The arguments that run a command. PowerShell takes it as base64 of UTF-16, so that quotes, backslashes and
+ * newlines arrive as they are; cmd takes off exactly one pair of quotes.
+ */
+export function shellArguments(shell: ShellProgram, command: string): string[] {
+  switch (shell.kind) {
+    case "powershell": {
+      const utf8 =
+        "[Console]::OutputEncoding = [Text.UTF8Encoding]::new($false); $ProgressPreference = 'SilentlyContinue'; ";
+      const exit =
+        "\n$ok = $?; if ($ok) { exit 0 } elseif ($LASTEXITCODE) { exit $LASTEXITCODE } else { exit 1 }";
+      return [...shell.args, Buffer.from(`${utf8}${command}${exit}`, "utf16le").toString("base64")];
+    }
+    case "cmd":
+      return [...shell.args, `"${command}"`];
+    default:
+      return [...shell.args, command];
+  }
+}
