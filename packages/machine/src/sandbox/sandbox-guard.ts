@@ -6,7 +6,7 @@ import { entriesOf, idOf, lstatOf, type Place, placeAt } from "./sandbox-place.t
 import type { Survey, Surveyor } from "./sandbox-survey.ts";
 import { restoreShared, type SharedFile } from "./shared-files.ts";
 import { putLinkBack, type TakenBack, takeBack } from "./taken-back.ts";
-import { isVouchedFor } from "./vouched-files.ts";
+import { isVouchedFor, TIME_STEP_MS } from "./vouched-files.ts";
 
 export interface GuardGround {
   readonly surveyor: Surveyor;
@@ -28,8 +28,6 @@ export interface Before extends Pick<Survey, "named" | "isWhole"> {
 }
 
 const CHECKOUT_MS = 10_000;
-/** In file systems time goes in steps. */
-const TIME_STEP_MS = 20;
 
 interface Repository {
   readonly folder: string;

@@ -15,7 +15,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Commands } from "../processes/commands.ts";
 import { findProgram } from "../processes/shell-program.ts";
-import { vouchFor } from "./vouched-files.ts";
+import { isVouchedFor, vouchFor, vouchForAll } from "./vouched-files.ts";
 
 let base: string;
 let root: string;
@@ -320,6 +320,24 @@ if (isHere) {
         true,
         true,
       ]);
+    });
+
+    it("P53 are taken before leave for an unlimited command begins, and all that is made after that stays", async () => {
+      const line = "until [ -e go ]; do sleep 0.01; done; touch .env && touch made; sleep 60";
+      const server = await commands.start({ command: line, directory: root, exception: "none" });
+      writeFileSync(join(root, "go"), "");
+      // Without a pause in which the looks from time to time could come.
+      while (!existsSync(join(root, "made"))) spawnSync("sleep", ["0.01"]);
+      expect(existsSync(join(root, ".env"))).toBe(true);
+      const end = vouchForAll();
+      expect(existsSync(join(root, ".env"))).toBe(false);
+      // The clock of the disk goes in steps, and may be late by one.
+      expect(isVouchedFor(join(root, ".npmrc"), 0, Date.now() - 10)).toBe(true);
+      writeFileSync(join(root, ".npmrc"), "");
+      end();
+      await server.end();
+      expect(server.takenBack().map(({ path }) => path)).toEqual([join(root, ".env")]);
+      expect(existsSync(join(root, ".npmrc"))).toBe(true);
     });
 
     it("P53 lower down none that is there can be changed, moved away with its folder, or reached by another name", async () => {

@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from "node:fs";
 import type { TakenBack } from "./taken-back.ts";
+import { beforeVouching } from "./vouched-files.ts";
 
 const FIRST_MS = 250;
 const LONGEST_MS = 2000;
@@ -14,6 +15,7 @@ export class SandboxWatch {
   readonly #look: (isGoingOn: boolean) => readonly TakenBack[];
   readonly #folders: readonly string[];
   readonly #watchers: FSWatcher[] = [];
+  readonly #forget: () => void;
   #timer: NodeJS.Timeout;
   #cost = 0;
   #dueAt = 0;
@@ -22,6 +24,7 @@ export class SandboxWatch {
     this.#look = look;
     this.#folders = folders.slice(0, MOST_WATCHED);
     this.#timer = this.#after(FIRST_MS);
+    this.#forget = beforeVouching(() => this.look());
   }
 
   look(isGoingOn = true): readonly TakenBack[] {
@@ -34,6 +37,7 @@ export class SandboxWatch {
   /** The last look; there are no more after it. */
   close(): readonly TakenBack[] {
     clearTimeout(this.#timer);
+    this.#forget();
     for (const watcher of this.#watchers.splice(0)) watcher.close();
     return this.look(false);
   }
