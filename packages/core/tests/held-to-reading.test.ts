@@ -105,6 +105,22 @@ describe("a line that runs because it only reads", () => {
     expect(existsSync(join(root, "b.txt"))).toBe(true);
   });
 
+  it("P22 a filter such as that of git-lfs finds a place for what it compares", async () => {
+    const keeps = 'mkdir -p "$folder" && cat > "$folder/$$" && echo "pointer to $(cat "$folder/$$")"';
+    writeFileSync(join(base, "home/lfs.sh"), `folder=$(git config lfs.storage || echo .git/lfs)\n${keeps}\n`);
+    const git = (...words: string[]) => execFileSync("git", words, { cwd: root, env: environment });
+    git("config", "--global", "filter.lfs.clean", `sh ${join(base, "home/lfs.sh")}`);
+    git("config", "--global", "filter.lfs.required", "true");
+    writeFileSync(join(root, ".gitattributes"), "*.bin filter=lfs\n");
+    writeFileSync(join(root, "a.bin"), "one\n");
+    git("add", "-A");
+    git("commit", "-qm", "second");
+    rmSync(join(root, ".git/lfs"), { recursive: true });
+    writeFileSync(join(root, "a.bin"), "two\n");
+    expect(await run("git diff")).toContain("+pointer to two");
+    expect(existsSync(join(root, ".git/lfs"))).toBe(false);
+  });
+
   it("P14 P21 the index stays as it is, with a sandbox and in plan mode without one", async () => {
     const index = join(root, ".git/index");
     const before = readFileSync(index);

@@ -19,19 +19,21 @@ const ONLY_WHERE_ASKED = {
 export const GIT_BESIDE_OTHERS = { ...asVariables(ONLY_WHERE_ASKED), GIT_OPTIONAL_LOCKS: "0" };
 
 /**
- * For git that may do nothing but look: no hook, no watcher, no network, nobody who is asked for a password. With
- * `mayRefresh` it may try to put its index right, which tells touched files from changed ones.
+ * For git that may do nothing but look: no hook, no watcher, no network, nobody who is asked for a password. In the
+ * sandbox it may try to put its index right, which tells touched files from changed ones, and git-lfs keeps what it
+ * compares in the folder for temporary files.
  */
-export function gitLooking({ mayRefresh }: { readonly mayRefresh: boolean }): Record<string, string> {
+export function gitLooking({ isSandboxed }: { readonly isSandboxed: boolean }): Record<string, string> {
   const settings = {
     ...ONLY_WHERE_ASKED,
     "core.fsmonitor": "false",
     "core.hooksPath": process.platform === "win32" ? "NUL" : "/dev/null",
     "credential.helper": "",
-    "diff.autoRefreshIndex": String(mayRefresh),
+    "diff.autoRefreshIndex": String(isSandboxed),
     "log.showSignature": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
+    ...(isSandboxed ? { "lfs.storage": "/tmp/.git-lfs" } : {}),
   };
   return {
     ...asVariables(settings),

@@ -68,7 +68,7 @@ class GitAsker {
     const path = pathOutside(env.PATH ?? "", roots);
     this.#roots = roots;
     this.#git = findProgram("git", path, roots);
-    this.#env = { ...env, PATH: path, ...gitLooking({ mayRefresh: false }), LC_ALL: "C", LANGUAGE: "" };
+    this.#env = { ...env, PATH: path, ...gitLooking({ isSandboxed: false }), LC_ALL: "C", LANGUAGE: "" };
   }
 
   faultIn(folder: string, use: GitUse, depth: number): RepositoryFault | null {

@@ -1,3 +1,4 @@
+import { quoteShellWord } from "@burin/contract/text/shell-words";
 import { visibleText } from "@burin/contract/text/visible-text";
 import type { SandboxState } from "../sandbox/sandbox.ts";
 import type { TakenBack } from "../sandbox/taken-back.ts";
@@ -82,7 +83,11 @@ export function takenInWords(taken: readonly TakenBack[]): string[] {
     );
   });
   const more = taken.length > shown.length ? ` and ${taken.length - shown.length} more` : "";
+  const committed = taken.filter(({ isCommitted }) => isCommitted).slice(0, MOST_PROCESSES);
+  const names = committed.map(({ path }) => quoteShellWord(visibleText(path))).join(" ");
+  const restore = `Git tracks what it brought there, and shows it as deleted now. To have it, call \`git checkout HEAD -- ${names}\` with "sandbox_exception": "unlimited".`;
   return [
     `Taken out of the project, because a command in the sandbox may not make what runs code later: ${shown.join(", ")}${more}. If the task needs it, write it with a file tool, or call again with "sandbox_exception": "unlimited": the user is asked.`,
+    ...(committed.length === 0 ? [] : [restore]),
   ];
 }

@@ -147,7 +147,7 @@ export class RunningCommands {
   #looking(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
     if (!this.#isReadOnly(request)) return request.reads === "partly" ? GIT_BESIDE_OTHERS : {};
     const path = pathOutside(this.#environment().PATH ?? "", this.#options.roots);
-    return { ...gitLooking({ mayRefresh: isSandboxed }), PATH: path };
+    return { ...gitLooking({ isSandboxed }), PATH: path };
   }
 
   async #limitsOf(request: CommandRequest): Promise<SandboxPlan | null> {

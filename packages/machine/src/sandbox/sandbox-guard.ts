@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { protectedFile } from "@burin/shell-judge";
 import { isWithin, isWithinAny } from "../files/paths.ts";
+import { gitTopOf } from "../git/git-excludes.ts";
 import { folderOfLink, isCommitted, programInGitFile, programInRepository } from "./judge-repository.ts";
 import { entriesOf, idOf, lstatOf, type Place, placeAt } from "./sandbox-place.ts";
 import type { Survey, Surveyor } from "./sandbox-survey.ts";
@@ -164,9 +165,12 @@ class Judging {
 
   #take(place: Place, why: string | null): void {
     if (why === null || this.#taken.some(({ path }) => isWithin(place.path, path))) return;
+    const workTree = place.part === "name" ? gitTopOf(dirname(place.path)) : null;
+    const isOfCommit =
+      workTree !== null && isCommitted(place.path, { folder: join(workTree, ".git"), workTree });
     const taken = takeBack(place, { ...this.#ground, why });
     if (taken === null) return;
-    this.#taken.push(taken);
+    this.#taken.push(isOfCommit ? { ...taken, isCommitted: true } : taken);
     const target = this.#before.places.get(place.key)?.target;
     if (target !== undefined && taken.kept !== null) putLinkBack(place.path, target);
   }

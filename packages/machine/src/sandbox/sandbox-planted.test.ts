@@ -13,6 +13,7 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { takenInWords } from "../processes/command-words.ts";
 import { Commands } from "../processes/commands.ts";
 import { findProgram } from "../processes/shell-program.ts";
 import { isVouchedFor, vouchFor, vouchForAll } from "./vouched-files.ts";
@@ -275,6 +276,26 @@ if (isHere) {
         expect([line, code, text, done.takenBack()]).toEqual([line, 0, expect.any(String), []]);
       }
       git(root, "fsck");
+    });
+
+    it("P53 what a branch brings under a protected name is taken, and the answer says how to have it", async () => {
+      git(root, "checkout", "-q", "-b", "other");
+      mkdirSync(join(root, ".vscode"));
+      for (const name of [".npmrc", ".vscode/tasks.json"]) writeFileSync(join(root, name), "brought\n");
+      git(root, "add", "-A");
+      git(root, "commit", "-qm", "settings");
+      git(root, "checkout", "-q", "main");
+      const { run: done, code } = await run("git checkout -q other && echo x > .envrc");
+      const names = [".envrc", ".npmrc", ".vscode"].map((name) => join(root, name));
+      const taken = done.takenBack().toSorted((one, next) => (one.path < next.path ? -1 : 1));
+      expect([code, taken.map(({ path }) => path)]).toEqual([0, names]);
+      const told = takenInWords(taken).join("\n");
+      for (const name of names) expect(told).toContain(`${name} (`);
+      const restore = `git checkout HEAD -- ${names.slice(1).join(" ")}`;
+      expect(told).toContain(`\`${restore}\``);
+      await run(restore, "unlimited");
+      expect(readFileSync(join(root, ".vscode/tasks.json"), "utf8")).toBe("brought\n");
+      expect((await run("git status --porcelain")).text).toBe("");
     });
 
     it("P53 what a clone brings under a protected name stays only as it was committed", async () => {

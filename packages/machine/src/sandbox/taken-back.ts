@@ -22,6 +22,8 @@ export interface TakenBack {
   readonly why: string;
   /** null when it could not be moved there. */
   readonly kept: string | null;
+  /** The last commit of its repository holds the same: something of git brought it, which now misses it. */
+  readonly isCommitted?: boolean;
 }
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
