@@ -17,7 +17,6 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/machine/src/files/remove-file.ts": "opens what it removes",
   "packages/machine/src/search/file-searcher.ts": "opens what is searched, tens of thousands a second",
   "packages/machine/src/search/text-parts.ts": "reads what file-searcher.ts has opened",
-  "packages/machine/src/files/literal-pass.ts": "reads what paths.ts has opened",
   "packages/machine/src/processes/process-table.ts": "reads the system's own files",
   "packages/machine/src/processes/output-file.ts": "makes files",
   "packages/machine/src/processes/output-pipe.ts": "opens pipes that it has made",

@@ -97,7 +97,13 @@ function exactly(request: EditRequest, stage: string): EditMatch | undefined {
 function matched(content: string, stage: string, replacements: readonly Replacement[]): EditMatch {
   const real = replacements.filter(({ start, end, text }) => content.slice(start, end) !== text);
   if (real.length === 0) return { status: "no_change" };
-  const lines = replacements.map(({ start }) => lineOf(content, start));
+  const lines: number[] = [];
+  let [line, at] = [1, 0];
+  for (const { start } of replacements) {
+    line += lineOf(content.slice(at, start), start) - 1;
+    at = start;
+    lines.push(line);
+  }
   return { status: "matched", stage, replacements, lines };
 }
 

@@ -1,11 +1,10 @@
 import { closeSync, constants, fstatSync, type Stats } from "node:fs";
 import type {
+  ChangedText,
   FilePreview,
   FileSnapshot,
   FileWrite,
   FileWritten,
-  LargeEdit,
-  LargePlan,
 } from "@burin/contract/machine/file-change";
 import type { FileContent, LineRange } from "@burin/contract/machine/file-content";
 import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
@@ -84,8 +83,8 @@ export class Machine {
     return this.#files.read(file, range, signal);
   }
 
-  snapshot(file: string): Promise<FileSnapshot> {
-    return this.#files.snapshot(file);
+  snapshot(file: string, changes?: readonly ChangedText[]): Promise<FileSnapshot> {
+    return this.#files.snapshot(file, changes);
   }
 
   preview(file: string, content: string, basis?: FileSnapshot): Promise<FilePreview> {
@@ -94,13 +93,5 @@ export class Machine {
 
   write(change: FileWrite, signal: AbortSignal): Promise<FileWritten> {
     return this.#files.write(change, signal);
-  }
-
-  planLargeEdit(edit: LargeEdit, signal: AbortSignal): Promise<LargePlan | null> {
-    return this.#files.planLargeEdit(edit, signal);
-  }
-
-  writeLargeEdit(plan: LargePlan, signal: AbortSignal, edited?: string): Promise<FileWritten> {
-    return this.#files.writeLargeEdit(plan, signal, edited);
   }
 }

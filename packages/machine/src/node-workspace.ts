@@ -1,12 +1,11 @@
 import { realpathSync, statSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
 import type {
+  ChangedText,
   FilePreview,
   FileSnapshot,
   FileWrite,
   FileWritten,
-  LargeEdit,
-  LargePlan,
 } from "@burin/contract/machine/file-change";
 import type { FileContent, LineRange } from "@burin/contract/machine/file-content";
 import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
@@ -95,8 +94,8 @@ class NodeWorkspace implements Workspace {
     return (await this.#work()).read(file, range, signal);
   }
 
-  async snapshot(file: string): Promise<FileSnapshot> {
-    return (await this.#work()).snapshot(file);
+  async snapshot(file: string, changes?: readonly ChangedText[]): Promise<FileSnapshot> {
+    return (await this.#work()).snapshot(file, changes);
   }
 
   async preview(file: string, content: string, basis?: FileSnapshot): Promise<FilePreview> {
@@ -105,14 +104,6 @@ class NodeWorkspace implements Workspace {
 
   async write(change: FileWrite, signal: AbortSignal): Promise<FileWritten> {
     return (await this.#work()).write(change, signal);
-  }
-
-  async planLargeEdit(edit: LargeEdit, signal: AbortSignal): Promise<LargePlan | null> {
-    return (await this.#work()).planLargeEdit(edit, signal);
-  }
-
-  async writeLargeEdit(plan: LargePlan, signal: AbortSignal, edited?: string): Promise<FileWritten> {
-    return (await this.#work()).writeLargeEdit(plan, signal, edited);
   }
 
   #work(): Promise<Machine> {

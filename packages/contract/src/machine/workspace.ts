@@ -1,11 +1,4 @@
-import type {
-  FilePreview,
-  FileSnapshot,
-  FileWrite,
-  FileWritten,
-  LargeEdit,
-  LargePlan,
-} from "./file-change.ts";
+import type { ChangedText, FilePreview, FileSnapshot, FileWrite, FileWritten } from "./file-change.ts";
 import type { FileContent, LineRange } from "./file-content.ts";
 import type { FindRequest, FoundFiles } from "./find-request.ts";
 import type { SearchRequest, SearchResult } from "./search-request.ts";
@@ -83,14 +76,13 @@ export interface Workspace {
   search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult>;
   /** Text as a run of lines, media whole. The text given counts as shown to the model. */
   read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent>;
-  /** The file as it is now, to prepare a change. A missing one is no error. */
-  snapshot(file: string): Promise<FileSnapshot>;
+  /**
+   * The file as it is now, to prepare a change. A missing one is no error. Of a large file, when the changes are
+   * named, only the part in which they are.
+   */
+  snapshot(file: string, changes?: readonly ChangedText[]): Promise<FileSnapshot>;
   /** What `write` would make of the file, or of the basis. Refuses what the file's encoding cannot hold. */
   preview(file: string, content: string, basis?: FileSnapshot): Promise<FilePreview>;
   /** Writes all or nothing, making missing folders. Refuses when the file is not what the change was made for. */
   write(change: FileWrite, signal: AbortSignal): Promise<FileWritten>;
-  /** Looks for a literal text in a file too large to be held. null when the file holds no text. */
-  planLargeEdit(edit: LargeEdit, signal: AbortSignal): Promise<LargePlan | null>;
-  /** Does what was planned, on the file as it was then. `edited` is another text for the plan's only region. */
-  writeLargeEdit(plan: LargePlan, signal: AbortSignal, edited?: string): Promise<FileWritten>;
 }

@@ -5,5 +5,4 @@ export { fileDiff } from "@burin/machine/files/diff";
 export { isNotebook } from "@burin/machine/parsing/notebook";
 export { createdAnswer, isSameEdit, modifiedAnswer, notText, personsVersionAnswer } from "./edit-answer.ts";
 export { changedLines, failureReport } from "./edit-report.ts";
-export { largeChangedLines, largeDiff, largeFailure } from "./large-edit-report.ts";
 export { findNotebookEdit } from "./notebook-edit.ts";

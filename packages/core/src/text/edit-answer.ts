@@ -76,6 +76,7 @@ export function isSameEdit(
 
 /** The whole lines that a stretch lies on. */
 function linesOf(content: string, start: number, end: number): string {
-  const close = content.indexOf("\n", end);
+  // A stretch that ends behind a newline does not reach into the next line.
+  const close = content.indexOf("\n", Math.max(start, end - 1));
   return content.slice(content.lastIndexOf("\n", start - 1) + 1, close === -1 ? content.length : close);
 }

@@ -79,7 +79,12 @@ function shownLine(line: string): string {
  * The changed places as they stand now, with a little around them and their line numbers, so that the model
  * needs no new read. Bounded in lines and in length.
  */
-export function changedLines(content: string, replacements: readonly Replacement[]): string {
+export function changedLines(
+  content: string,
+  replacements: readonly Replacement[],
+  /** The number of the content's first line. */
+  firstLine = 1,
+): string {
   const blocks: string[] = [];
   const lastOfAll = lineAt(content, content.length) - (content.endsWith("\n") ? 1 : 0);
   let shift = 0;
@@ -90,7 +95,7 @@ export function changedLines(content: string, replacements: readonly Replacement
     const first = Math.max(1 + shownTo, lineAt(content, from) - CONTEXT_LINES);
     const last = Math.min(lastOfAll, lineAt(content, from + text.length) + CONTEXT_LINES);
     if (last < first) continue;
-    blocks.push(numbered(content, first, Math.min(last, first + MOST_LINES - 1)));
+    blocks.push(numbered(content, [first, Math.min(last, first + MOST_LINES - 1)], firstLine));
     shownTo = last;
   }
   if (replacements.length > 20) blocks.push(`[${replacements.length - 20} more places]`);
@@ -104,7 +109,11 @@ function lineAt(content: string, position: number): number {
   return line;
 }
 
-function numbered(content: string, first: number, last: number): string {
+function numbered(
+  content: string,
+  [first, last]: readonly [first: number, last: number],
+  firstLine: number,
+): string {
   let start = 0;
   for (let line = 1; line < first; line += 1) start = content.indexOf("\n", start) + 1;
   const lines: string[] = [];
@@ -112,7 +121,9 @@ function numbered(content: string, first: number, last: number): string {
     const newline = content.indexOf("\n", start);
     const end = newline === -1 ? content.length : newline;
     const text = content.slice(start, Math.min(end, start + MOST_LINE_CHARACTERS)).replace(/\r$/, "");
-    lines.push(`L${line}: ${text}${end - start > MOST_LINE_CHARACTERS ? "... [line cut]" : ""}`);
+    lines.push(
+      `L${line + firstLine - 1}: ${text}${end - start > MOST_LINE_CHARACTERS ? "... [line cut]" : ""}`,
+    );
     if (newline === -1) break;
     start = newline + 1;
   }

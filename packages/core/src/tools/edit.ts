@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import type { FileSnapshot, FileWrite, LargePlan } from "@burin/contract/machine/file-change";
+import type { FileSnapshot, FileWrite } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { shownPath } from "@burin/contract/text/shown-path";
@@ -46,16 +46,7 @@ interface Plan {
   readonly edited?: string;
 }
 
-/** The same for a file that is too large to be held: only what is around the change is known of it. */
-interface LargeChange {
-  readonly large: LargePlan;
-  readonly diff: DiffOfFile;
-  readonly realPath: string;
-  /** The person's own version of what is shown. */
-  readonly edited?: string;
-}
-
-type Planned = { readonly plan: Plan } | { readonly change: LargeChange } | { readonly failure: ToolError };
+type Planned = { readonly plan: Plan } | { readonly failure: ToolError };
 type Matched = Extract<EditMatch, { readonly status: "matched" }>;
 type Located = { readonly match: Matched } | { readonly failure: ToolError };
 type Placed = Pick<Matched, "replacements" | "stage">;
@@ -129,20 +120,18 @@ export class Edit extends BaseTool<EditParams> {
     const planned = await this.#prepare(params, signal);
     this.#planned.set(params, planned);
     if ("failure" in planned) return false;
-    const { diff, realPath } = "plan" in planned ? planned.plan : planned.change;
-    const isNew = "plan" in planned && !planned.plan.before.exists;
+    const { diff, realPath, before } = planned.plan;
     const named = shownPath(this.#workspace.relative(params.file_path));
     const real = shownPath(this.#workspace.relative(realPath));
     const target = named === real ? named : `${named}, which is really ${real}`;
-    const title = `${isNew ? "Create" : "Edit"} ${target}?`;
+    const title = `${before.exists ? "Edit" : "Create"} ${target}?`;
     return { kind: "edit", title, path: realPath, diff, grants: [this.name] };
   }
 
   approvedByPerson(params: EditParams, _confirmation: Confirmation, answer: Approval): void {
     const planned = this.#planned.get(params);
     if (answer.outcome !== "edited" || planned === undefined || "failure" in planned) return;
-    if ("plan" in planned) this.#planned.set(params, { plan: { ...planned.plan, edited: answer.content } });
-    else this.#planned.set(params, { change: { ...planned.change, edited: answer.content } });
+    this.#planned.set(params, { plan: { ...planned.plan, edited: answer.content } });
   }
 
   async execute(params: EditParams, signal: AbortSignal): Promise<ToolResult> {
@@ -152,7 +141,6 @@ export class Edit extends BaseTool<EditParams> {
       const { failure: error } = planned;
       return { llmContent: error.message, returnDisplay: error.message, error };
     }
-    if ("change" in planned) return this.#executeLarge(params, planned.change, signal);
     const { plan } = planned;
     if (plan.edited !== undefined && plan.edited !== plan.content)
       return this.#writeEdited(params, plan, signal);
@@ -160,11 +148,11 @@ export class Edit extends BaseTool<EditParams> {
       write: (current) => this.#workspace.write(changeOf(params, current), signal),
       merge: isCreation(params) ? null : (last, conflict) => this.#merged(params, last, conflict),
     });
-    const { content, replacements, stage, diff } = done;
+    const { content, replacements, stage, diff, before } = done;
     const { changedLines, createdAnswer, modifiedAnswer } = await changing();
     const answer = { file: params.file_path, notes: written.notes };
     if (written.isNew) return { llmContent: createdAnswer(answer), returnDisplay: diff };
-    const lines = changedLines(content, replacements);
+    const lines = changedLines(content, replacements, before.firstLine);
     const made = { ...answer, places: replacements.length, stage, lines };
     return { llmContent: modifiedAnswer(made), returnDisplay: diff };
   }
@@ -191,9 +179,8 @@ export class Edit extends BaseTool<EditParams> {
 
   async #prepare(params: EditParams, signal: AbortSignal): Promise<Planned> {
     const file = params.file_path;
-    const before = await this.#workspace.snapshot(file);
-    if (isCreation(params)) return this.#creation(params, before);
-    if (before.isLarge) return this.#prepareLarge(params, signal);
+    if (isCreation(params)) return this.#creation(params, await this.#workspace.snapshot(file));
+    const before = await this.#workspace.snapshot(file, changesOf(params));
     if (!before.exists) await this.#workspace.read(file, A_LOOK, signal).catch(suggestCreation);
     if (before.text === null) return { failure: (await changing()).notText(file) };
     const located = await this.#placedAll(params, (edit) => this.#located(edit, before, signal));
@@ -231,9 +218,10 @@ export class Edit extends BaseTool<EditParams> {
     const isOutdated = before.seen === "older";
     const request = { content: before.text ?? "", oldText, newText, expected, isOutdated };
     const { failureReport } = await changing();
-    const match = await placeOf(request);
+    const match = await placeIn(before, request);
     if (match.status === "matched") return { match };
     const failure = failureReport({ match, expected, isOutdated });
+    if (before.firstLine !== undefined) return { failure: ofLarge(failure) };
     if (match.status === "no_change" || match.status === "omission" || this.#correctEdit === undefined)
       return { failure };
     if (match.status === "none" && match.alreadyApplied) return { failure };
@@ -253,18 +241,20 @@ export class Edit extends BaseTool<EditParams> {
     const { applyReplacements, fileDiff } = await changing();
     const content = applyReplacements(before.text ?? "", match.replacements);
     const { realPath, after } = await this.#workspace.preview(params.file_path, content, before);
-    const diff = fileDiff({ fileName: this.#workspace.relative(realPath), before: before.text, after });
+    const fileName = this.#workspace.relative(realPath);
+    const { text, firstLine } = before;
+    const diff = fileDiff({ fileName, before: text, after, firstLine, changes: match.replacements });
     return { before, content, replacements: match.replacements, stage: match.stage, diff, realPath };
   }
 
   /** Somebody changed the file meanwhile: the same change is made to what it holds now, or none at all. */
   async #merged(params: EditParams, plan: Plan, conflict: WorkspaceError): Promise<Plan> {
-    const before = await this.#workspace.snapshot(params.file_path);
+    const before = await this.#workspace.snapshot(params.file_path, changesOf(params));
     const content = before.text;
     if (content === null) throw conflict;
     const located = await this.#placedAll(params, async (edit) => {
       const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = edit;
-      const match = await placeOf({ content, oldText, newText, expected, isOutdated: true });
+      const match = await placeIn(before, { content, oldText, newText, expected, isOutdated: true });
       if (match.status !== "matched") throw conflict;
       return { match };
     });
@@ -276,54 +266,16 @@ export class Edit extends BaseTool<EditParams> {
     return this.#planOf(params, before, located.placed);
   }
 
-  async #prepareLarge(params: EditParams, signal: AbortSignal): Promise<Planned> {
-    const [edit, ...more] = editsOf(params);
-    if (edit === undefined || more.length > 0) return { failure: ONE_BY_ONE };
-    const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = edit;
-    const asked = { file: params.file_path, oldText, newText, expected };
-    const large = await this.#workspace.planLargeEdit(asked, signal);
-    const { largeDiff, largeFailure, notText } = await changing();
-    if (large === null) return { failure: notText(asked.file) };
-    const failure = largeFailure({ search: large, expected, isOutdated: large.seen === "older" });
-    if (failure !== null) return { failure };
-    const { realPath } = large;
-    return { change: { large, diff: largeDiff(this.#workspace.relative(realPath), large), realPath } };
-  }
-
-  async #executeLarge(params: EditParams, change: LargeChange, signal: AbortSignal): Promise<ToolResult> {
-    const edited = change.edited === change.diff.newContent ? undefined : change.edited;
-    const merge = async (_last: LargeChange, conflict: WorkspaceError) => {
-      const again = await this.#prepareLarge(params, signal);
-      if ("change" in again) return again.change;
-      throw conflict;
-    };
-    const { written, done } = await untilLanded(change, {
-      write: ({ large }) => this.#workspace.writeLargeEdit(large, signal, edited),
-      merge: edited === undefined ? merge : null,
-    });
-    const { large, diff } = done;
-    const { largeChangedLines, largeDiff, modifiedAnswer, personsVersionAnswer } = await changing();
-    const answer = { file: params.file_path, notes: written.notes };
-    if (edited === undefined) {
-      const made = { ...answer, places: large.found, stage: large.stage, lines: largeChangedLines(large) };
-      return { llmContent: modifiedAnswer(made), returnDisplay: diff };
-    }
-    const [line, after] = [diff.firstLine ?? 1, edited];
-    const diffFrom = (before: string) =>
-      largeDiff(diff.fileName, { ...large, regions: [{ line, before, after }] });
-    const changes = diffFrom(diff.newContent).fileDiff;
-    const llmContent = personsVersionAnswer({ ...answer, isNew: false, changes });
-    return { llmContent, returnDisplay: diffFrom(diff.originalContent ?? "") };
-  }
-
   /** What the person made of the proposal is written against the very content that they saw. */
   async #writeEdited(params: EditParams, plan: Plan, signal: AbortSignal): Promise<ToolResult> {
     const content = plan.edited ?? "";
     const written = await this.#workspace.write(changeOf(params, { ...plan, content }), signal);
     const { fileName, originalContent } = plan.diff;
     const { fileDiff, personsVersionAnswer } = await changing();
-    const diff = fileDiff({ fileName, before: originalContent, after: content });
-    const changes = fileDiff({ fileName: params.file_path, before: plan.content, after: content }).fileDiff;
+    const { firstLine } = plan.before;
+    const diff = fileDiff({ fileName, before: originalContent, after: content, firstLine });
+    const proposal = { fileName: params.file_path, before: plan.content, after: content, firstLine };
+    const changes = fileDiff(proposal).fileDiff;
     const llmContent = personsVersionAnswer({ file: params.file_path, ...written, changes });
     return { llmContent, returnDisplay: diff };
   }
@@ -333,6 +285,27 @@ export class Edit extends BaseTool<EditParams> {
 async function placeOf(request: EditRequest): Promise<EditMatch> {
   const { findEdit, findNotebookEdit, isNotebook } = await changing();
   return (isNotebook(request.content) ? findNotebookEdit(request) : null) ?? findEdit(request);
+}
+
+/** In a part of a large file only what is there letter by letter is sure to be nowhere else. */
+async function placeIn({ firstLine }: FileSnapshot, request: EditRequest): Promise<EditMatch> {
+  const match = await placeOf(request);
+  if (firstLine === undefined) return match;
+  const lines = (from: readonly number[]) => from.map((line) => line + firstLine - 1);
+  if (match.status === "ambiguous") return { ...match, lines: lines(match.lines) };
+  if (match.status === "none") return { status: "none", alreadyApplied: match.alreadyApplied };
+  if (match.status !== "matched") return match;
+  const isSure = match.stage === "exact" || match.stage === "line endings";
+  return isSure ? { ...match, lines: lines(match.lines) } : { status: "none", alreadyApplied: false };
+}
+
+function ofLarge(failure: ToolError): ToolError {
+  const rule = "In a file above 10 MB only exact matches are looked for.";
+  return failure.type === "no_occurrence" ? { ...failure, message: `${failure.message}\n${rule}` } : failure;
+}
+
+function changesOf(params: EditParams) {
+  return editsOf(params).map(({ old_string: oldText, new_string: newText }) => ({ oldText, newText }));
 }
 
 function editsOf({
@@ -348,11 +321,6 @@ function editsOf({
 function isCreation({ edits, old_string }: EditParams): boolean {
   return edits === undefined && old_string === "";
 }
-
-const ONE_BY_ONE: ToolError = {
-  type: "too_large",
-  message: "Failed to edit, a file above 10 MB takes one replacement a call. Nothing was written.",
-};
 
 /** The failure of one edit of several names it. */
 function failureOf(failure: ToolError, { edits }: EditParams, index: number): ToolError {

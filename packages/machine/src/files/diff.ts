@@ -6,12 +6,23 @@ const MOST_MILLISECONDS = 200;
 const MOST_COMPARED = 2_000_000;
 const CONTEXT = 3;
 const FEWEST_UNLIKE = 2000;
+const PART_ONLY = "Only the lines around the change are shown: the file is large.\n";
 
 export interface DiffSides {
   readonly fileName: string;
   /** null when the file is new. */
   readonly before: string | null;
   readonly after: string;
+  /** The texts are only the part of a large file that begins with this line. */
+  readonly firstLine?: number | undefined;
+  /** What was put where, in the order of the text, when that is known: then nothing else has to be compared. */
+  readonly changes?: readonly Change[];
+}
+
+interface Change {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
 }
 
 /** The shape of a FileDiff: a unified diff, empty when nothing differs, and the two texts. */
@@ -29,31 +40,41 @@ export interface DiffOfFile {
 
 /** The difference of two texts. Lines that are equal at both ends cost nothing but a look. */
 export function fileDiff(sides: DiffSides): DiffOfFile {
-  const { fileName, before: originalContent, after: newContent } = sides;
-  return { kind: "file_diff", fileName, originalContent, newContent, ...difference(sides) };
+  const { fileName, before: originalContent, after: newContent, firstLine } = sides;
+  const place = firstLine === undefined ? {} : { firstLine };
+  return { kind: "file_diff", fileName, originalContent, newContent, ...difference(sides), ...place };
 }
 
 type Difference = Pick<DiffOfFile, "fileDiff" | "addedLines" | "removedLines">;
 
-function difference({ fileName, before: original, after }: DiffSides): Difference {
+function difference({ fileName, before: original, after, firstLine = 0, changes }: DiffSides): Difference {
   const before = original ?? "";
   if (before === after) return { fileDiff: "", addedLines: 0, removedLines: 0 };
-  const { start, endBefore, endAfter } = changedPart(before, after);
-  const old = before.slice(start, endBefore);
-  const fresh = after.slice(start, endAfter);
   const oldName = original === null ? "/dev/null" : fileName;
-  const options = { context: CONTEXT, timeout: MOST_MILLISECONDS };
-  const isWorthASearch = old.length + fresh.length <= MOST_COMPARED && !areUnlike(old, fresh);
-  const patch = isWorthASearch
-    ? structuredPatch(oldName, fileName, old, fresh, undefined, undefined, options)
-    : undefined;
-  if (patch === undefined) return rewritten([oldName, fileName].map(shownPath), old, fresh);
-  const linesBefore = countNewlines(before, start);
-  for (const hunk of patch.hunks) {
-    hunk.oldStart += linesBefore;
-    hunk.newStart += linesBefore;
+  const whole = changedPart(before, after);
+  const known = sizeOf(whole) > MOST_COMPARED ? changedParts(before, after, changes ?? []) : [];
+  const hunks: StructuredPatchHunk[] = [];
+  let [lines, added, at] = [Math.max(0, firstLine - 1), 0, 0];
+  for (const { start, startAfter, endBefore, endAfter } of known.length > 0 ? known : [whole]) {
+    const [old, fresh] = [before.slice(start, endBefore), after.slice(startAfter, endAfter)];
+    const found = lineHunks(old, fresh);
+    if (found === undefined) return rewritten([oldName, fileName].map(shownPath), old, fresh);
+    lines += countNewlines(before.slice(at, start));
+    at = start;
+    for (const hunk of found) {
+      hunks.push({ ...hunk, oldStart: hunk.oldStart + lines, newStart: hunk.newStart + lines + added });
+    }
+    added += found.reduce((sum, { newLines, oldLines }) => sum + newLines - oldLines, 0);
   }
-  return { fileDiff: formatPatch(patch, FILE_HEADERS_ONLY), ...counts(patch.hunks) };
+  const names = { oldFileName: oldName, newFileName: fileName, oldHeader: undefined, newHeader: undefined };
+  const words = firstLine === 0 ? "" : PART_ONLY;
+  return { fileDiff: words + formatPatch({ ...names, hunks }, FILE_HEADERS_ONLY), ...counts(hunks) };
+}
+
+function lineHunks(old: string, fresh: string): readonly StructuredPatchHunk[] | undefined {
+  if (old.length + fresh.length > MOST_COMPARED || areUnlike(old, fresh)) return undefined;
+  const options = { context: CONTEXT, timeout: MOST_MILLISECONDS };
+  return structuredPatch("", "", old, fresh, undefined, undefined, options)?.hunks;
 }
 
 /** Long texts that share next to no line: the search would only use up its time. */
@@ -79,19 +100,51 @@ function counts(hunks: readonly StructuredPatchHunk[]): { addedLines: number; re
   return { addedLines: starting("+"), removedLines: starting("-") };
 }
 
+interface ChangedPart {
+  readonly start: number;
+  readonly endBefore: number;
+  readonly startAfter: number;
+  readonly endAfter: number;
+}
+
+function sizeOf({ start, endBefore, startAfter, endAfter }: ChangedPart): number {
+  return endBefore - start + endAfter - startAfter;
+}
+
 /** Whole lines around all that differs, with a few more for context. */
-function changedPart(before: string, after: string): { start: number; endBefore: number; endAfter: number } {
+function changedPart(before: string, after: string): ChangedPart {
   const shorter = Math.min(before.length, after.length);
   const same = equalStart(before, after, shorter);
-  let start = same;
-  for (let line = 0; line <= CONTEXT && start > 0; line += 1) start = before.lastIndexOf("\n", start - 2) + 1;
   const tail = equalEnd(before, after, shorter - same);
-  let endBefore = before.length - tail;
-  for (let line = 0; line <= CONTEXT && endBefore < before.length; line += 1) {
-    const newline = before.indexOf("\n", endBefore);
-    endBefore = newline === -1 ? before.length : newline + 1;
+  const [start, endBefore] = withContext(before, same, before.length - tail);
+  return { start, endBefore, startAfter: start, endAfter: after.length - (before.length - endBefore) };
+}
+
+/** The same for each change, or for some that are close together; none where that is no less to compare. */
+function changedParts(before: string, after: string, changes: readonly Change[]): ChangedPart[] {
+  const parts: ChangedPart[] = [];
+  let shift = 0;
+  for (const { start: from, end, text } of changes) {
+    const [start, endBefore] = withContext(before, from, end);
+    const startAfter = start + shift;
+    shift += text.length - (end - from);
+    const part = { start, endBefore, startAfter, endAfter: endBefore + shift };
+    const last = parts.at(-1);
+    if (last === undefined || start > last.endBefore) parts.push(part);
+    else parts[parts.length - 1] = { ...part, start: last.start, startAfter: last.startAfter };
   }
-  return { start, endBefore, endAfter: after.length - (before.length - endBefore) };
+  const isLess = parts.reduce((sum, part) => sum + sizeOf(part), 0) <= MOST_COMPARED;
+  return isLess && before.length + shift === after.length ? parts : [];
+}
+
+function withContext(text: string, from: number, to: number): [start: number, end: number] {
+  let [start, end] = [from, to];
+  for (let line = 0; line <= CONTEXT && start > 0; line += 1) start = text.lastIndexOf("\n", start - 2) + 1;
+  for (let line = 0; line <= CONTEXT && end < text.length; line += 1) {
+    const newline = text.indexOf("\n", end);
+    end = newline === -1 ? text.length : newline + 1;
+  }
+  return [start, end];
 }
 
 /** Whole blocks are compared in one go each, which takes a small part of the time of a look at each unit. */

@@ -1,12 +1,11 @@
 import { closeSync, constants, fstatSync, lstatSync } from "node:fs";
 import { resolve } from "node:path";
 import type {
+  ChangedText,
   FilePreview,
   FileSnapshot,
   FileWrite,
   FileWritten,
-  LargeEdit,
-  LargePlan,
   Seen,
 } from "@burin/contract/machine/file-change";
 import type { FileContent, LineRange } from "@burin/contract/machine/file-content";
@@ -14,8 +13,6 @@ import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { lockPath } from "../disk/path-lock.ts";
 import type { Access } from "./access.ts";
 import { HeldFile, isTouched, readAll } from "./held-file.ts";
-import { largeContent } from "./large-content.ts";
-import { planLargeEdit } from "./large-file.ts";
 import { openWithin } from "./paths.ts";
 import { readContent } from "./read-content.ts";
 import { hashOf, type ReadMemory, ReadRecord } from "./read-record.ts";
@@ -26,8 +23,8 @@ import { realTarget } from "./target-folder.ts";
 /** A file is overwritten with both contents in memory; larger ones are left to other means. */
 const MOST_CHANGED_BYTES = 256 * 1024 * 1024;
 
-/** Above this size nothing holds a file for an edit; it is searched and changed part by part. */
-const MOST_HELD_BYTES = 10 * 1024 * 1024;
+/** Of a larger file only the part that is edited becomes text. */
+const LARGE_BYTES = 10 * 1024 * 1024;
 
 /** Who hears of what happens to files. */
 export interface FileNotes {
@@ -63,53 +60,16 @@ export class Files {
     }
   }
 
-  async snapshot(file: string): Promise<FileSnapshot> {
-    const { descriptor, realPath } = await this.#opened(file);
-    if (descriptor === null) return this.#snapshotOf(new HeldFile(realPath, null, null));
-    try {
-      const bytes = sizeOfFile(descriptor, file);
-      if (bytes > MOST_HELD_BYTES) return { exists: true, isLarge: true, text: null, seen: "nothing", bytes };
-      return this.#snapshotOf(await held(descriptor, realPath));
-    } finally {
-      closeSync(descriptor);
-    }
+  async snapshot(file: string, changes?: readonly ChangedText[]): Promise<FileSnapshot> {
+    const current = await this.#current(file);
+    const isLarge = (current.bytes?.length ?? 0) > LARGE_BYTES;
+    return this.#snapshotOf(changes && isLarge ? current.around(changes) : current);
   }
 
   async preview(file: string, content: string, basis?: FileSnapshot): Promise<FilePreview> {
     const current = (basis && this.#held.get(basis)) ?? (await this.#current(file));
     const after = current.rewritten(file, content).text;
     return { realPath: current.realPath, before: basis ?? this.#snapshotOf(current), after };
-  }
-
-  async planLargeEdit(edit: LargeEdit, signal: AbortSignal): Promise<LargePlan | null> {
-    const { descriptor, realPath } = await this.#opened(edit.file);
-    if (descriptor === null) throw changed(edit.file);
-    try {
-      sizeOfFile(descriptor, edit.file);
-      const work = { descriptor, realPath, signal, check: () => this.#record.check(realPath) };
-      return await planLargeEdit(edit, work);
-    } finally {
-      closeSync(descriptor);
-    }
-  }
-
-  async writeLargeEdit(plan: LargePlan, signal: AbortSignal, edited?: string): Promise<FileWritten> {
-    const { file } = plan.edit;
-    return this.#alone(file, signal, async (real) => {
-      signal.throwIfAborted();
-      const { descriptor, realPath } = await this.#opened(file);
-      if (descriptor === null) throw changed(file);
-      try {
-        if (realPath !== real || realPath !== plan.realPath) throw changed(file);
-        sizeOfFile(descriptor, file);
-        const content = largeContent(plan, { descriptor, signal, edited });
-        const notes = await this.#replace({ file, real, ...content });
-        this.#record.note({ file: real });
-        return { isNew: false, wasBasis: true, notes };
-      } finally {
-        closeSync(descriptor);
-      }
-    });
   }
 
   async write(change: FileWrite, signal: AbortSignal): Promise<FileWritten> {
@@ -136,14 +96,13 @@ export class Files {
     const { bytes: before, stats } = current;
     const seen = this.#record.seen(current.realPath, current);
     if (!isBasisAgreed && seen !== "all") throw seen === "older" ? changed(file) : notRead(file, seen);
-    const { bytes: after } = current.rewritten(file, content);
-    const isSame = before?.equals(after) ?? false;
+    const { pieces: after, isSame } = current.rewritten(file, content);
     // Nothing will be written, so that nothing would look at the bytes again.
-    if (isSame && !(await this.#current(file)).bytes?.equals(after)) throw changed(file);
+    if (isSame && before !== null && !(await this.#current(file)).bytes?.equals(before)) throw changed(file);
     const isKnown = change.isWholeKnown || seen === "all";
     let whole = isKnown && isSame ? current.hash : undefined;
     const meanwhile = () => {
-      if (isKnown) whole = hashOf(after);
+      if (isKnown) whole = hashOf(...after);
     };
     const replacement = { file, real, stats, content: { ...heldContent(before, after, signal), meanwhile } };
     const notes = isSame ? [] : await this.#replace(replacement);
@@ -175,10 +134,11 @@ export class Files {
   }
 
   #snapshotOf(current: HeldFile): FileSnapshot {
-    const { bytes, realPath, text } = current;
+    const { bytes, realPath, text, part } = current;
     const exists = bytes !== null;
     const seen = exists ? this.#record.seen(realPath, current) : "nothing";
-    const snapshot = { exists, isLarge: false, text, seen, bytes: bytes?.length ?? 0 };
+    const firstLine = part === null ? {} : { firstLine: part.firstLine };
+    const snapshot = { exists, text, ...firstLine, seen, bytes: bytes?.length ?? 0 };
     this.#held.set(snapshot, current);
     return snapshot;
   }
@@ -194,7 +154,7 @@ export class Files {
 
   async #current(file: string): Promise<HeldFile> {
     const { descriptor, realPath } = await this.#opened(file);
-    if (descriptor === null) return new HeldFile(realPath, null, null);
+    if (descriptor === null) return new HeldFile({ realPath, bytes: null, stats: null });
     try {
       const size = sizeOfFile(descriptor, file);
       if (size > MOST_CHANGED_BYTES) {
@@ -230,7 +190,7 @@ export class Files {
 /** What the system says is asked first: a write that comes in between shows later. */
 async function held(descriptor: number, realPath: string): Promise<HeldFile> {
   const stats = fstatSync(descriptor, { bigint: true });
-  return new HeldFile(realPath, await readAll(descriptor, Number(stats.size)), stats);
+  return new HeldFile({ realPath, bytes: await readAll(descriptor, Number(stats.size)), stats });
 }
 
 function sizeOfFile(descriptor: number, file: string): number {

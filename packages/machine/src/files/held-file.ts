@@ -1,8 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { type BigIntStats, read, readSync } from "node:fs";
 import { promisify } from "node:util";
+import type { ChangedText } from "@burin/contract/machine/file-change";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { decodeBytes } from "./encodings.ts";
+import { type FilePart, partAround } from "./file-part.ts";
 import { bytesOf } from "./kept-bytes.ts";
 import { hashOf } from "./read-record.ts";
 import { formatOf, type TextFormat } from "./text-format.ts";
@@ -12,9 +14,21 @@ export const QUICK_BYTES = 2 * 1024 * 1024;
 
 const readLater = promisify(read);
 
+interface FileHeld {
+  readonly realPath: string;
+  /** null when there was no such file. */
+  readonly bytes: Buffer | null;
+  /** What the system said of the file before it was read. */
+  readonly stats: BigIntStats | null;
+  readonly part?: FilePart | null;
+}
+
 interface Rewritten {
   readonly content: string;
-  readonly bytes: Buffer;
+  /** The bytes of the whole file, one after the other. */
+  readonly pieces: readonly Buffer[];
+  /** The bytes are the ones that the file has already. */
+  readonly isSame: boolean;
   readonly text: string;
 }
 
@@ -25,15 +39,27 @@ export class HeldFile {
   readonly bytes: Buffer | null;
   /** What the system said of the file before it was read. */
   readonly stats: BigIntStats | null;
+  /** Its text is only that of this part. */
+  readonly part: FilePart | null;
   #hash: string | undefined;
   #format: TextFormat | null | undefined;
   #text: string | null | undefined;
   #rewritten: Rewritten | undefined;
 
-  constructor(realPath: string, bytes: Buffer | null, stats: BigIntStats | null) {
+  constructor({ realPath, bytes, stats, part = null }: FileHeld) {
     this.realPath = realPath;
     this.bytes = bytes;
     this.stats = stats;
+    this.part = part;
+  }
+
+  /** The same file, of which only what is around the changes is text. */
+  around(changes: readonly ChangedText[]): HeldFile {
+    const format = this.#formatHere();
+    if (this.bytes === null || format === null) return this;
+    const held = new HeldFile({ ...this, part: partAround(this.bytes, format, changes) });
+    held.#format = { ...format, markBytes: 0 };
+    return held;
   }
 
   get hash(): string {
@@ -43,18 +69,25 @@ export class HeldFile {
 
   /** Without its mark; null when there is no file or it holds no text. */
   get text(): string | null {
-    if (this.#text === undefined) this.#text = this.bytes === null ? null : this.#textOf(this.bytes);
+    if (this.#text === undefined) this.#text = this.#body === null ? null : this.#textOf(this.#body);
     return this.#text;
+  }
+
+  get #body(): Buffer | null {
+    return this.part === null ? this.bytes : (this.bytes?.subarray(this.part.start, this.part.end) ?? null);
   }
 
   /** The bytes that a new text of this file would have, and what would be read of them. */
   rewritten(file: string, content: string): Rewritten {
     if (this.#rewritten?.content === content) return this.#rewritten;
-    const bytes = bytesOf(content, this.bytes, this.#formatHere());
+    const [body, { start, end }] = [this.#body, this.part ?? { start: 0, end: 0 }];
+    const bytes = bytesOf(content, body, this.#formatHere());
     if (!Buffer.isBuffer(bytes)) throw unencodable({ file, content, ...bytes, encoding: this.#encoding() });
-    const isAsGiven = !this.bytes?.length || this.#reads(bytes, content);
+    const isAsGiven = !body?.length || this.#reads(bytes, content);
     const text = isAsGiven ? content : (this.#textOf(bytes) ?? content);
-    this.#rewritten = { content, bytes, text };
+    const around = this.part === null ? null : this.bytes;
+    const pieces = around === null ? [bytes] : [around.subarray(0, start), bytes, around.subarray(end)];
+    this.#rewritten = { content, pieces, isSame: body?.equals(bytes) ?? false, text };
     return this.#rewritten;
   }
 
@@ -91,7 +124,7 @@ interface BadCharacter {
 }
 
 /** The text holds a character that cannot be written into the file. */
-export function unencodable(bad: BadCharacter): WorkspaceError {
+function unencodable(bad: BadCharacter): WorkspaceError {
   const { file, content, character, position, encoding } = bad;
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   const line = content.slice(0, position).split("\n").length;

@@ -104,8 +104,9 @@ function oldLines(body: Uint8Array, encoding: string): OldLine[] {
 }
 
 /** Behind the newline that ends the line; in the wide encodings the newline stands at a whole unit. */
-function lineEnd(body: Uint8Array, start: number, encoding: string): number {
+export function lineEnd(body: Uint8Array, start: number, encoding: string): number {
   const unit = unitBytes(encoding);
+  if (unit === 1) return body.indexOf(0x0a, start) + 1 || body.length;
   const place = encoding.endsWith("be") ? unit - 1 : 0;
   for (let at = body.indexOf(0x0a, start); at !== -1; at = body.indexOf(0x0a, at + 1)) {
     const from = at - place;

@@ -14,16 +14,8 @@ function present(text: string) {
   return { bytes, hash: hashOf(bytes) };
 }
 
-/** The same question, with the bytes given in parts of that length. */
-function seenInParts(record: ReadRecord, text: string, length: number) {
-  const check = record.check(FILE);
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += length) check.add(bytes.subarray(at, at + length));
-  return check.seen();
-}
-
 describe("what was shown of a file", () => {
-  it("P2 P25 is told alike for a file held whole and for one given in parts of any length", () => {
+  it("P2 P25 is told by the lines alone that were shown", () => {
     const line = fc.constantFrom("a\n", "bb\n", "\n", "ccc\r\n");
     const range = fc.tuple(fc.nat(12), fc.nat(12));
     fc.assert(
@@ -33,9 +25,8 @@ describe("what was shown of a file", () => {
         fc.record({
           end: fc.constantFrom("", "last"),
           change: fc.option(fc.nat(11)),
-          length: fc.integer({ min: 1, max: 9 }),
         }),
-        (lines, ranges, { end, change, length }) => {
+        (lines, ranges, { end, change }) => {
           const all = end === "" ? lines : [...lines, end];
           const record = new ReadRecord();
           const told = ranges.map(([one, other]) => {
@@ -53,7 +44,6 @@ describe("what was shown of a file", () => {
           );
           const expected = isChanged ? "older" : covered ? "all" : "part";
           expect(record.seen(FILE, present(now.join("")))).toBe(expected);
-          expect(seenInParts(record, now.join(""), length)).toBe(expected);
         },
       ),
       { numRuns: 500 },
@@ -64,7 +54,7 @@ describe("what was shown of a file", () => {
     const record = new ReadRecord();
     record.note({ file: FILE, lines: shown(["a\n", "b\n"], 1, 1) });
     for (const text of ["a\n", "a\nb\nc", "a\nb\nc\n"]) {
-      expect([record.seen(FILE, present(text)), seenInParts(record, text, 2)]).toEqual(["older", "older"]);
+      expect(record.seen(FILE, present(text))).toBe("older");
     }
   });
 
@@ -72,15 +62,8 @@ describe("what was shown of a file", () => {
     const record = new ReadRecord();
     record.note({ file: FILE, whole: hashOf(Buffer.from("written\n")) });
     expect(record.seen(FILE, present("written\n"))).toBe("all");
-    expect(seenInParts(record, "written\n", 3)).toBe("all");
-    expect([record.seen(FILE, present("other\n")), seenInParts(record, "other\n", 3)]).toEqual([
-      "older",
-      "older",
-    ]);
+    expect(record.seen(FILE, present("other\n"))).toBe("older");
     record.note({ file: FILE });
-    expect([record.seen(FILE, present("other\n")), seenInParts(record, "other\n", 3)]).toEqual([
-      "nothing",
-      "nothing",
-    ]);
+    expect(record.seen(FILE, present("other\n"))).toBe("nothing");
   });
 });

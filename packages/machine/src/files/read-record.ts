@@ -1,4 +1,4 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Seen } from "@burin/contract/machine/file-change";
 
 /** Lines that the model was shown whole. Numbers count from 1, both ends included. */
@@ -67,90 +67,34 @@ export class ReadRecord {
     if (bytes === null || bytes.length === 0 || (whole !== undefined && whole === present.hash)) return "all";
     const parts = this.#parts.get(realPath);
     if (parts === undefined) return whole === undefined ? "nothing" : "older";
-    const check = new ShownCheck(parts);
-    check.add(bytes);
-    return check.seen();
-  }
-
-  /** The same for a file that is too large to be held, and is given part by part. */
-  check(realPath: string): ShownCheck {
-    return new ShownCheck(this.#parts.get(realPath) ?? [], this.#whole.get(realPath));
+    return seenOf(bytes, parts);
   }
 }
 
-export function hashOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("base64");
+export function hashOf(...pieces: readonly Uint8Array[]): string {
+  const hash = createHash("sha256");
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest("base64");
 }
 
-interface RunningHash extends ShownLines {
-  readonly running: Hash;
-}
-
-/** Compares what was shown with the bytes of a file, which come one after the other. */
-export class ShownCheck {
-  readonly #parts: readonly RunningHash[];
-  readonly #whole: string | undefined;
-  readonly #wholeHash: Hash | undefined;
-  /** Ascending: the numbers of lines at whose beginning something begins or ends that was shown. */
-  readonly #bounds: readonly number[];
-  /** The line, counted from 0, in which the next byte stands. */
-  #line = 0;
-  #endsInLine = false;
-
-  constructor(parts: readonly ShownLines[], whole?: string) {
-    this.#parts = parts.map((part) => ({ ...part, running: createHash("sha256") }));
-    const bounds = parts.flatMap(({ firstLine, lastLine }) => [firstLine - 1, lastLine]);
-    this.#bounds = [...new Set(bounds)].sort((a, b) => a - b);
-    this.#whole = whole;
-    this.#wholeHash = whole === undefined ? undefined : createHash("sha256");
+/** Compares what was shown with what the file holds. A newline byte ends a line, in whatever encoding. */
+function seenOf(bytes: Uint8Array, parts: readonly ShownLines[]): Seen {
+  const bounds = new Set(parts.flatMap(({ firstLine, lastLine }) => [firstLine - 1, lastLine]));
+  const starts = new Map<number, number>();
+  let total = 0;
+  for (let at = 0; at < bytes.length; total += 1) {
+    if (bounds.has(total)) starts.set(total, at);
+    at = bytes.indexOf(0x0a, at) + 1 || bytes.length;
   }
-
-  add(bytes: Uint8Array): void {
-    if (bytes.length === 0) return;
-    this.#wholeHash?.update(bytes);
-    if (this.#parts.length === 0) return;
-    let from = 0;
-    for (const bound of [...this.#bounds.filter((line) => line > this.#line), Number.POSITIVE_INFINITY]) {
-      const to = this.#skipTo(bytes, from, bound);
-      this.#hash(bytes.subarray(from, to.at));
-      from = to.at;
-      this.#line = to.line;
-      if (from === bytes.length) break;
-    }
-    this.#endsInLine = bytes[bytes.length - 1] !== 0x0a;
-  }
-
-  seen(): Seen {
-    if (this.#wholeHash !== undefined && this.#wholeHash.digest("base64") === this.#whole) return "all";
-    if (this.#parts.length === 0) return this.#whole === undefined ? "nothing" : "older";
-    const total = this.#line + (this.#endsInLine ? 1 : 0);
-    const isSame = this.#parts.every(
-      ({ lastLine, totalLines, hash, running }) =>
-        totalLines === total && lastLine <= total && running.digest("base64") === hash,
-    );
-    if (!isSame) return "older";
-    return coversAll(this.#parts, total) ? "all" : "part";
-  }
-
-  /** The place at which a line begins, or the end. A newline byte ends a line, in whatever encoding. */
-  #skipTo(bytes: Uint8Array, from: number, wanted: number): { readonly at: number; readonly line: number } {
-    let line = this.#line;
-    let at = from;
-    while (line < wanted) {
-      const newline = bytes.indexOf(0x0a, at);
-      if (newline === -1) return { at: bytes.length, line };
-      line += 1;
-      at = newline + 1;
-    }
-    return { at, line };
-  }
-
-  /** Of the bytes between two bounds, which belong to the lines from the present one on. */
-  #hash(bytes: Uint8Array): void {
-    for (const { firstLine, lastLine, running } of this.#parts) {
-      if (firstLine - 1 <= this.#line && this.#line < lastLine) running.update(bytes);
-    }
-  }
+  if (bounds.has(total)) starts.set(total, bytes.length);
+  const isSame = parts.every(
+    ({ firstLine, lastLine, totalLines, hash }) =>
+      totalLines === total &&
+      lastLine <= total &&
+      hashOf(bytes.subarray(starts.get(firstLine - 1), starts.get(lastLine))) === hash,
+  );
+  if (!isSame) return "older";
+  return coversAll(parts, total) ? "all" : "part";
 }
 
 function coversAll(shown: readonly ShownLines[], total: number): boolean {

@@ -211,13 +211,20 @@ async function assertUnchanged(target: string, replacement: Replacement): Promis
 }
 
 /** Content that is held in memory, like that which it replaces. */
-export function heldContent(before: Buffer | null, after: Buffer, signal: AbortSignal): NewContent {
+export function heldContent(
+  before: Buffer | null,
+  after: readonly Buffer[],
+  signal: AbortSignal,
+): Pick<NewContent, "writeTo" | "isOf"> {
+  const isQuick = after.reduce((sum, { length }) => sum + length, 0) <= QUICK_BYTES;
   return {
     writeTo: async (descriptor) => {
       signal.throwIfAborted();
-      for (let at = 0; at < after.length; at += CHUNK_BYTES) {
-        await writeAll(descriptor, after.subarray(at, at + CHUNK_BYTES), after.length <= QUICK_BYTES);
-        signal.throwIfAborted();
+      for (const piece of after) {
+        for (let at = 0; at < piece.length; at += CHUNK_BYTES) {
+          await writeAll(descriptor, piece.subarray(at, at + CHUNK_BYTES), isQuick);
+          signal.throwIfAborted();
+        }
       }
     },
     isOf: async (descriptor) => before !== null && holds(descriptor, before),
