@@ -1,6 +1,6 @@
 import { isAbsolute, join } from "node:path";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
-import type { ServerProcesses } from "@burin/machine/processes/server-processes";
+import type { ServerProcess, ServerRequest } from "@burin/machine/processes/server-processes";
 import {
   Client,
   type ClientOptions,
@@ -23,7 +23,7 @@ const VERSION = typeof BURIN_VERSION === "string" ? BURIN_VERSION : "0.0.0";
 export interface OpenNeeds extends ClientSide {
   readonly definition: McpServerSettings;
   readonly environment: NodeJS.ProcessEnv;
-  readonly processes: Pick<ServerProcesses, "start">;
+  readonly processes: { startServer(request: ServerRequest): Promise<ServerProcess> };
   /** `~/.burin`, or where BURIN_HOME points. */
   readonly home: string;
   readonly onToolsChanged: () => void;
@@ -92,7 +92,7 @@ function startProgram({ definition, environment, processes, roots, alias }: Open
   const { command = "", args, env, cwd = ".", sandbox } = definition;
   const where = `the MCP server "${alias}"`;
   const folder = expanded(cwd, environment, `the cwd of ${where}`);
-  return processes.start({
+  return processes.startServer({
     command: expanded(command, environment, `the command of ${where}`),
     args: args.map((word) => expanded(word, environment, `an argument of ${where}`)),
     env: expandedValues(env, environment, `in the env of ${where},`),

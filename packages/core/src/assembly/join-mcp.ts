@@ -2,13 +2,11 @@ import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { Confirmation, ToolSource } from "@burin/contract/tools";
 import type { Commands } from "@burin/machine/processes/commands";
-import type { ServerProcesses } from "@burin/machine/processes/server-processes";
 import type { AskModel, McpAnswer, McpQuestion } from "@burin/mcp/client-requests";
 import { readDecision } from "../scheduler/decision.ts";
 import type { Confirm } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { DiscoveryFailure } from "../tools/tool-registry.ts";
-import { environmentRules } from "./join-commands.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
 /** What a session has for MCP servers. */
@@ -41,26 +39,9 @@ export async function mcpSources(
   const prefixes = namePrefixes(Object.keys(settings.mcpServers));
   const environment = options.environment ?? process.env;
   const home = burinHome(environment);
-  let opened: Promise<ServerProcesses> | null = null;
-  // Loaded with the first server that is started: the first request to the model comes before.
-  const open = async () => {
-    const { ServerProcesses: Processes } = await import("@burin/machine/processes/server-processes");
-    return new Processes({
-      ...environmentRules(settings),
-      home,
-      environment,
-      confined: (command) => commands.confined(command),
-    });
-  };
-  const processes: Pick<ServerProcesses, "start"> = {
-    start: async (request) => {
-      opened ??= open();
-      return (await opened).start(request);
-    },
-  };
   const { confirm } = options;
   const { askModel, areAwaited: isAwaited = false } = forServers;
-  const common = { home, environment, processes, roots: workspace.roots };
+  const common = { home, environment, processes: commands, roots: workspace.roots };
   const asking = confirm ? { askPerson: personAsker(confirm) } : {};
   return servers.map(([alias, definition]) => {
     const source = `mcp:${alias}`;

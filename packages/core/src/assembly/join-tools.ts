@@ -89,7 +89,7 @@ export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) 
   const notes: string[] = [];
   const report = (message: string) => void notes.push(message);
   const session = sessionId === undefined ? {} : { sessionId };
-  const hooks = joinHooks({ settings, options, workspace, commands, report, ...session });
+  const hooks = joinHooks({ settings, workspace, commands, report, ...session });
   const flow = {
     ...(hooks ? { hooks } : {}),
     onGrant: grants.add,

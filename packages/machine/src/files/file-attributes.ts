@@ -1,6 +1,6 @@
 import { type BigIntStats, fstatSync, lstatSync } from "node:fs";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { type ProcessEnd, runProcess } from "../processes/run-process.ts";
+import { runProgram } from "../processes/supervisor.ts";
 import type { TargetFolder } from "./target-folder.ts";
 
 /** A file that is replaced by another one beside it. */
@@ -55,7 +55,7 @@ export class KeptAttributes {
     const words = ["--attributes-only", `--preserve=${kinds}`, "--", `./${folder.name}`, `./${name}`];
     const end = await run("cp", words, { folder });
     if (end?.exitCode === 0) return true;
-    const reason = end === null ? "cp could not be started" : end.error.trim() || "cp failed";
+    const reason = end === null ? "cp could not be started" : end.errors.trim() || "cp failed";
     throw new WorkspaceError(
       "io_error",
       `${file} has an access control list or extended attributes that could not be kept (${reason}), so nothing was written.`,
@@ -110,12 +110,8 @@ interface Running {
 }
 
 /** Runs in the very folder, whatever its path leads to. null when it could not be started. */
-async function run(
-  command: string,
-  args: readonly string[],
-  { folder, onOutput = () => true }: Running,
-): Promise<ProcessEnd | null> {
+function run(command: string, args: readonly string[], { folder, onOutput = () => true }: Running) {
   const { signal } = new AbortController();
   const request = { command, args, cwd: folder.path("."), env: { LC_ALL: "C" }, signal, onOutput };
-  return runProcess(request).catch(() => null);
+  return runProgram(request).catch(() => null);
 }

@@ -1,34 +1,17 @@
-import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
-import type { SandboxPlan } from "../sandbox/sandbox.ts";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TakenBack } from "../sandbox/taken-back.ts";
-import { endAtExit } from "./at-exit.ts";
 import { CommandOutput } from "./command-output.ts";
 import { closeQuietly, type OutputPipe, type PipeReader, readPipe } from "./output-pipe.ts";
-import { lastPid, type ProcessEntry } from "./process-table.ts";
-import { endTree, membersOf, type TreeMarks } from "./process-tree.ts";
-import {
-  type Child,
-  type ChildEnd,
-  endWindowsTree,
-  killNow,
-  startChild,
-  systemProcesses,
-} from "./run-process.ts";
+import type { ProcessEntry } from "./process-table.ts";
+import type { Child, ChildEnd } from "./run-process.ts";
+import { drained, pauseAndRead, type StartRequest, type Supervised, type Supervisor } from "./supervisor.ts";
 
 /** Everything that decides how one command is run. */
-export interface RunPlan {
-  readonly runId: string;
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly isVerbatim: boolean;
+export interface RunPlan extends StartRequest {
+  /** null for one that has a terminal of its own. */
   readonly pipe: OutputPipe | null;
-  /** It has a terminal of its own instead of the pipe. */
-  readonly terminal: boolean;
-  readonly outputFile: string;
-  /** Absent when the command runs without limits. */
-  readonly sandbox: SandboxPlan | null;
+  /** From the name of the run. */
+  readonly outputFile: (id: string) => string;
 }
 
 /** How the shell itself ended. What it started may live on. */
@@ -40,16 +23,11 @@ export interface ShellEnd {
   readonly wasNotStarted: boolean;
 }
 
-/** Output that is still on its way when the shell has ended comes within this time. */
-const DRAIN_MS = 40;
 const QUIET_MS = 250;
-/** Below that no system has given out all its process ids and begun again. */
-const SHORT_MS = 1000;
 
 /** One command from its start until nothing of it is left. */
 export class CommandRun {
   readonly output: CommandOutput;
-  readonly startedAt = Date.now();
   /** Resolves when the shell has ended and its own output is here; what it left may go on. */
   readonly shellEnded: Promise<ShellEnd>;
   /** Called when a person wants whoever waits for it to let it go on by itself. */
@@ -57,8 +35,8 @@ export class CommandRun {
   /** Called with each piece of output that came. */
   onOutput: () => void = () => {};
   readonly #plan: RunPlan;
+  readonly #process: Supervised;
   readonly #child: Child;
-  readonly #marks: TreeMarks & { readonly known: Map<number, string> };
   readonly #outputClosed: Promise<void>;
   #reader: PipeReader | null = null;
   /** Processes in the sandbox beside its own two, when the shell had ended; null while that is not told. */
@@ -67,51 +45,30 @@ export class CommandRun {
   #isOver = false;
   #shellEnd: ShellEnd | null = null;
   #limit: NodeJS.Timeout | null = null;
-  #taken: readonly TakenBack[] = [];
-  readonly #forget: () => void;
 
   /** Rejects when the program cannot be started. */
-  static async start(plan: RunPlan): Promise<CommandRun> {
+  static async start(supervisor: Supervisor, { pipe, outputFile, ...request }: RunPlan): Promise<CommandRun> {
     try {
-      const start = plan.terminal ? (await import("./terminal-process.ts")).startInTerminal : startChild;
-      const child = await start({
-        program: plan.program,
-        args: plan.args,
-        cwd: plan.cwd,
-        env: plan.env,
-        writeEnd: plan.pipe?.writeEnd ?? null,
-        hasControl: plan.sandbox?.hasControl ?? false,
-        isVerbatim: plan.isVerbatim,
-      });
-      if (plan.pipe) closeQuietly(plan.pipe.writeEnd);
-      return new CommandRun(plan, child);
+      const started = await supervisor.start({ ...request, writeEnd: pipe?.writeEnd ?? null });
+      if (pipe) closeQuietly(pipe.writeEnd);
+      return new CommandRun(started, { ...request, pipe, outputFile });
     } catch (error) {
-      for (const fd of plan.pipe ? [plan.pipe.readEnd, plan.pipe.writeEnd] : []) closeQuietly(fd);
-      plan.sandbox?.release();
+      for (const fd of pipe ? [pipe.readEnd, pipe.writeEnd] : []) closeQuietly(fd);
       throw error;
     }
   }
 
-  private constructor(plan: RunPlan, child: Child) {
+  private constructor(started: Supervised, plan: RunPlan) {
     this.#plan = plan;
-    this.#child = child;
-    this.output = new CommandOutput(plan.outputFile);
-    const started = systemProcesses.find(child.pid)?.started ?? "";
-    this.#marks = { runId: plan.runId, known: new Map([[child.pid, started]]) };
+    this.#process = started;
+    this.#child = started.child;
+    this.output = new CommandOutput(plan.outputFile(started.id));
     this.#outputClosed = plan.pipe ? this.#readPipe(plan.pipe.readEnd) : this.#readStreams();
-    this.#forget = endAtExit(() => {
-      killNow(this.#marks);
-      this.#plan.sandbox?.release();
-    });
     this.shellEnded = this.#watch();
   }
 
-  get pid(): number {
-    return this.#child.pid;
-  }
-
-  get started(): string {
-    return this.#marks.known.get(this.#child.pid) ?? "";
+  get startedAt(): number {
+    return this.#process.startedAt;
   }
 
   /** Nothing of it is left, and all output is here. */
@@ -126,8 +83,7 @@ export class CommandRun {
 
   /** What it made that runs code later, and was taken out of the project. */
   takenBack(): readonly TakenBack[] {
-    if (!this.#isOver) this.#taken = this.#plan.sandbox?.look() ?? [];
-    return this.#taken;
+    return this.#process.takenBack();
   }
 
   #readPipe(fd: number): Promise<void> {
@@ -201,35 +157,23 @@ export class CommandRun {
     }
   }
 
-  /** Until nobody can write any more, or nothing has come for a moment because others hold the pipe. */
-  async #drained(): Promise<void> {
-    let isClosed = false;
-    void this.#outputClosed.then(() => {
-      isClosed = true;
-    });
-    for (let before = -1; !isClosed && before !== this.output.bytes; ) {
-      before = this.output.bytes;
-      await Promise.race([this.#outputClosed, pauseAndRead(DRAIN_MS)]);
-    }
+  #drained(): Promise<void> {
+    return drained(this.#outputClosed, () => this.output.bytes);
   }
 
   #isAllGoneInside(): boolean {
     return this.#keptInside === 0 && this.#plan.sandbox?.hasControl === true && this.#ending === null;
   }
 
-  /** Quick for the ordinary case: nothing else was started on the whole machine, or the group is empty. */
   #mayHaveLeft(): boolean {
     if (this.#plan.sandbox?.hasControl) return this.#keptInside !== 0 && this.members().length > 0;
-    const isAlone = Date.now() - this.startedAt < SHORT_MS && lastPid() === this.#child.pid;
-    if (isAlone && !hasGroup(this.#child.pid)) return false;
-    return this.members().length > 0;
+    return this.#process.mayHaveLeft();
   }
 
   /** The processes of it that are alive now, the sandbox's own left out. */
   members(): readonly ProcessEntry[] {
     if (this.#isOver) return [];
-    const members = membersOf(this.#marks, systemProcesses.list());
-    for (const { pid, started } of members) this.#marks.known.set(pid, started);
+    const members = this.#process.members();
     if (!this.#plan.sandbox?.hasControl) return members;
     const keeper = keeperOf(members, this.#child.pid);
     return members.filter(({ pid, name }) => name !== "bwrap" && pid !== keeper);
@@ -268,9 +212,7 @@ export class CommandRun {
 
   async #endAll(): Promise<readonly ProcessEntry[]> {
     if (this.#isOver) return [];
-    if (process.platform === "win32") endWindowsTree(this.#child.pid);
-    const left = await endTree(this.#marks, systemProcesses);
-    await Promise.race([this.#child.ended, pause(500)]);
+    const left = await this.#process.end();
     await this.#drained();
     await this.#finish();
     return left;
@@ -283,25 +225,9 @@ export class CommandRun {
     this.#reader?.close();
     for (const stream of this.#child.streams) stream.destroy();
     await this.output.end();
-    this.#forget();
     // A process that is left inside can still make something.
     if (this.#plan.sandbox?.hasControl && this.#keptInside !== 0) await this.#child.ended;
-    this.#taken = this.#plan.sandbox?.release() ?? [];
-  }
-}
-
-/** On a busy machine the time is over before anybody looked what has come meanwhile; this looks. */
-async function pauseAndRead(milliseconds: number): Promise<void> {
-  await pause(milliseconds);
-  await nextTurn();
-}
-
-function hasGroup(pid: number): boolean {
-  try {
-    process.kill(-pid, 0);
-    return true;
-  } catch {
-    return false;
+    this.#process.release();
   }
 }
 

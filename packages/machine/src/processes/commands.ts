@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
+import type { SandboxState } from "../sandbox/sandbox.ts";
 import type {
   BackgroundCommand,
   CommandRequest,
@@ -10,7 +10,9 @@ import type {
 import type { CommandRun } from "./command-run.ts";
 import { hasTerminal } from "./has-terminal.ts";
 import type { ProcessEntry } from "./process-table.ts";
+import type { ExchangeEnd, ExchangeRequest } from "./run-exchange.ts";
 import type { RunningCommands } from "./running-commands.ts";
+import type { ServerProcess, ServerRequest } from "./server-processes.ts";
 import { chooseShell, findProgram, type ShellProgram } from "./shell-program.ts";
 
 /**
@@ -60,12 +62,14 @@ export class Commands implements CommandsGround {
     return (await this.#work()).sandbox(request);
   }
 
-  /**
-   * What to start instead of a program that is no command of the shell tool, e.g. an MCP server, so that it
-   * has the write limits of commands. Throws where there is no sandbox. `release` when it has ended.
-   */
-  async confined(command: SandboxedCommand): Promise<SandboxPlan> {
-    return (await this.#work()).confined(command);
+  /** A program that is spoken with, e.g. an MCP server. Rejects when it cannot be started. */
+  async startServer(request: ServerRequest): Promise<ServerProcess> {
+    return (await this.#work()).startServer(request);
+  }
+
+  /** A line for the shell that answers what it is given to read. Never rejects. */
+  async exchange(request: ExchangeRequest): Promise<ExchangeEnd> {
+    return (await this.#work()).exchange(request);
   }
 
   /** Throws a WorkspaceError when the directory is not there. */

@@ -1,107 +1,18 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { endAtExit } from "./at-exit.ts";
 import { findHelper } from "./helper-program.ts";
 import { linuxProcess, linuxProcesses, type ProcessSource, parsePs } from "./process-table.ts";
 import { killTreeNow, type TreeMarks } from "./process-tree.ts";
 
-export interface ProcessRequest {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Hears what the process writes; false means that nothing more is wanted, and ends it. */
-  readonly onOutput: (bytes: Buffer) => boolean;
-  readonly signal: AbortSignal;
-}
-
-export interface ProcessEnd {
-  /** null when it was ended by a signal. */
-  readonly exitCode: number | null;
-  /** It was ended because its output was no longer wanted or the call was cancelled. */
-  readonly wasStopped: boolean;
-  readonly error: string;
-}
-
-/** How long a process that was asked to end may take. */
-const GRACE_MS = 500;
-const MOST_ERROR_CHARACTERS = 2000;
 const IS_WINDOWS = process.platform === "win32";
-
-/**
- * Runs a program without a shell and without input, in a process group of its own; when it is stopped, the
- * whole group is. Rejects only when the program cannot be started.
- */
-export function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
-  const { args, cwd, env, signal } = request;
-  const program = findHelper(request.command);
-  if (program === null) return Promise.reject(new Error(`there is no program ${request.command}`));
-  const child = spawn(program, args, {
-    cwd,
-    env: { ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: !IS_WINDOWS,
-    windowsHide: true,
-  });
-  const forget = endAtExit(() => signalGroup(child, "SIGKILL"));
-  return new Promise((resolve, reject) => {
-    let wasStopped = false;
-    let error = "";
-    const stop = () => {
-      if (wasStopped) return;
-      wasStopped = true;
-      endGroup(child);
-    };
-    const settle = (exitCode: number | null) => {
-      forget();
-      signal.removeEventListener("abort", stop);
-      resolve({ exitCode, wasStopped, error });
-    };
-    child.stdout.on("data", (bytes: Buffer) => {
-      if (!wasStopped && !request.onOutput(bytes)) stop();
-    });
-    child.stderr.on("data", (bytes: Buffer) => {
-      if (error.length < MOST_ERROR_CHARACTERS) error += bytes.toString("utf8");
-    });
-    for (const stream of [child.stdout, child.stderr]) stream.on("error", unheard);
-    child.on("error", (fault) => {
-      forget();
-      signal.removeEventListener("abort", stop);
-      reject(fault);
-    });
-    child.once("close", settle);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-  });
-}
-
-/** A pipe whose other end is gone is told of by the end of its process; unheard, it would end this one. */
-function unheard(): void {}
-
-/** Asks the group to end and, when it does not, ends it. */
-function endGroup(child: ChildProcess): void {
-  signalGroup(child, "SIGTERM");
-  const timer = setTimeout(() => signalGroup(child, "SIGKILL"), GRACE_MS);
-  child.once("close", () => clearTimeout(timer));
-}
-
-function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    if (IS_WINDOWS) child.kill(name);
-    else process.kill(-child.pid, name);
-  } catch {
-    // It has ended by itself.
-  }
-}
 
 /** A process that goes on for as long as it likes, watched by whoever started it. */
 export interface ChildRequest {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Where output and errors go, in their order; without it they come on streams. */
   readonly writeEnd: number | null;
   /** A channel on descriptor 3, for a sandbox that tells how its command ended. */
@@ -144,7 +55,8 @@ export function startChild(request: ChildRequest): Promise<Child> {
   });
   return new Promise((resolve, reject) => {
     child.on("error", reject);
-    for (const stream of child.stdio) stream?.on("error", unheard);
+    // A pipe whose other end is gone is told of by the end of its process; unheard, it would end this one.
+    for (const stream of child.stdio) stream?.on("error", () => {});
     const { pid } = child;
     if (pid === undefined) return;
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);

@@ -4,7 +4,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { GIT_BESIDE_OTHERS, gitLooking } from "../git/git-environment.ts";
-import type { SandboxedCommand, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
+import type { SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
 import { vouchForAll } from "../sandbox/vouched-files.ts";
 import { endAtExit } from "./at-exit.ts";
 import { childEnvironment } from "./child-environment.ts";
@@ -18,12 +18,14 @@ import type {
 import { CommandRun } from "./command-run.ts";
 import { leaveOutFolders, pathOutside } from "./helper-program.ts";
 import { OutputPipes } from "./output-pipe.ts";
-import { endLeftBehind, makeTemporary, ProcessLedger } from "./process-ledger.ts";
+import { endLeftBehind, makeTemporary } from "./process-ledger.ts";
 import type { ProcessEntry } from "./process-table.ts";
-import { RUN_VARIABLE } from "./process-tree.ts";
+import type { ExchangeEnd, ExchangeRequest } from "./run-exchange.ts";
 import { succeeds, systemProcesses } from "./run-process.ts";
+import type { ServerProcess, ServerRequest } from "./server-processes.ts";
 import { shellArguments } from "./shell-arguments.ts";
 import type { ShellProgram } from "./shell-program.ts";
+import { Supervisor } from "./supervisor.ts";
 
 /** Another Burin in the same folder may crash at any time. */
 const CLEANING_MS = 5000;
@@ -31,12 +33,12 @@ const CLEANING_MS = 5000;
 const MOST_REMEMBERED = 50;
 const OUTPUT_KEPT_MS = 7 * 24 * 3600 * 1000;
 
-/** The commands of one session and all that they started, on this machine. */
+/** The commands, servers and helpers of one session and all that they started, on this machine. */
 export class RunningCommands {
   readonly #shell: ShellProgram;
   readonly #outputFolder: string;
   readonly #options: CommandsOptions;
-  readonly #ledger: ProcessLedger;
+  readonly #supervisor: Supervisor;
   #env: Readonly<Record<string, string>> | null = null;
   readonly #running = new Map<CommandRun, BackgroundCommand>();
   /** What a command without limits makes was allowed, for as long as somebody waits for it. */
@@ -55,13 +57,14 @@ export class RunningCommands {
     leaveOutFolders(options.roots);
     this.#shell = shell;
     this.#outputFolder = outputFolder;
-    this.#ledger = new ProcessLedger(options.home, systemProcesses);
+    this.#supervisor = new Supervisor(options);
     this.#limits = new CommandLimits({
       mode: options.sandbox,
       roots: options.roots,
       home: options.home,
       temporary: () => this.#openSession().folder,
-      onGuard: (before, temporary) => this.#ledger.noteGuard({ ...before, roots: options.roots, temporary }),
+      onGuard: (before, temporary) =>
+        this.#supervisor.ledger.noteGuard({ ...before, roots: options.roots, temporary }),
     });
   }
 
@@ -83,9 +86,29 @@ export class RunningCommands {
     return this.#limits.state(this.#isReadOnly(request));
   }
 
-  /** What to start instead of a program that is no command of the shell tool. */
-  confined(command: SandboxedCommand): Promise<SandboxPlan> {
-    return this.#limits.confined({ ...command, isAlone: true });
+  /** Rejects when the program cannot be started, or is to have limits and there are none. */
+  async startServer({ sandbox, ...request }: ServerRequest): Promise<ServerProcess> {
+    const { startServer } = await import("./server-processes.ts");
+    const { command, args, cwd } = request;
+    const limits = { argv: [command, ...args] as const, cwd, network: true, isAlone: true };
+    return startServer(this.#supervisor, {
+      ...request,
+      env: { ...this.#environment(), ...request.env },
+      sandbox: sandbox ? await this.#limits.confined(limits) : null,
+      comSpec: this.#options.environment.ComSpec,
+    });
+  }
+
+  /** Never rejects. */
+  async exchange({ limits, ...request }: ExchangeRequest): Promise<ExchangeEnd> {
+    const { exchange } = await import("./run-exchange.ts");
+    const { cwd } = request;
+    return exchange(this.#supervisor, {
+      ...request,
+      shell: this.#shell,
+      env: this.#environment(),
+      ...(limits && { limit: (argv) => this.#limits.confined({ argv, cwd, ...limits, isAlone: true }) }),
+    });
   }
 
   /** Throws a WorkspaceError when the directory is not there. */
@@ -94,36 +117,31 @@ export class RunningCommands {
     void this.endLeftBehind();
     const pipes = this.#openPipes();
     this.#count += 1;
-    const runId = `${this.#ledger.id}.${this.#count}`;
+    const number = this.#count;
     const terminal = request.terminal ?? false;
     const [pipe, sandbox] = await Promise.all([terminal ? null : pipes.take(), this.#limitsOf(request)]);
-    const args = shellArguments(this.#shell, request.command);
-    const inherited = this.#options.environment[RUN_VARIABLE];
     const endVouching = request.exception === "unlimited" ? vouchForAll() : () => {};
-    const run = await CommandRun.start({
-      runId,
-      program: sandbox?.program ?? this.#shell.path,
-      args: sandbox?.args ?? args,
+    const run = await CommandRun.start(this.#supervisor, {
+      program: this.#shell.path,
+      args: shellArguments(this.#shell, request.command),
       cwd: request.directory,
       env: {
         ...this.#environment(),
         PWD: request.directory,
-        ...sandbox?.env,
         ...this.#looking(request, sandbox !== null),
-        [RUN_VARIABLE]: inherited ? `${inherited} ${runId}` : runId,
       },
       isVerbatim: this.#shell.isVerbatim,
       pipe,
+      writeEnd: pipe?.writeEnd ?? null,
       terminal,
-      outputFile: join(this.#outputFolder, `${runId}-${randomBytes(4).toString("hex")}.txt`),
+      outputFile: (id) => join(this.#outputFolder, `${id}-${randomBytes(4).toString("hex")}.txt`),
       sandbox,
     }).catch((error: unknown) => {
       endVouching();
       throw startFailure(error, request.command);
     });
     run.output.onWhole = (file) => this.#cleanings.push(this.#clean(file));
-    this.#ledger.note({ pid: run.pid, started: run.started });
-    this.#running.set(run, { id: `run_${this.#count}`, request, run });
+    this.#running.set(run, { id: `run_${number}`, request, run });
     this.#vouching.set(run, endVouching);
     void run.shellEnded.then(() => {
       endVouching();
@@ -163,10 +181,10 @@ export class RunningCommands {
   #openSession(): Session {
     if (this.#session !== null) return this.#session;
     const folder = makeTemporary(this.#options.home);
-    this.#ledger.note({ temporary: folder });
+    this.#supervisor.ledger.note({ temporary: folder });
     const forget = endAtExit(() => {
       rmSync(folder, { recursive: true, force: true });
-      this.#ledger.close();
+      this.#supervisor.ledger.close();
     });
     this.#session = { folder, pipes: null, forget };
     return this.#session;
@@ -214,6 +232,7 @@ export class RunningCommands {
   async close(): Promise<readonly ProcessEntry[]> {
     await this.#cleaned;
     const left = (await Promise.all([...this.#running.keys()].map((run) => run.end()))).flat();
+    left.push(...(await this.#supervisor.end()));
     this.#running.clear();
     await Promise.all(this.#cleanings.splice(0));
     const session = this.#session;
@@ -223,7 +242,7 @@ export class RunningCommands {
       session.forget();
       await rm(session.folder, { recursive: true, force: true });
     }
-    if (left.length === 0) this.#ledger.close();
+    if (left.length === 0) this.#supervisor.ledger.close();
     return left;
   }
 }

@@ -1,6 +1,6 @@
 import type { Stretch } from "../files/walk.ts";
 import { helperPath } from "../processes/helper-program.ts";
-import { runProcess } from "../processes/run-process.ts";
+import { runProgram } from "../processes/supervisor.ts";
 import type { Batch } from "./engine.ts";
 
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
@@ -26,7 +26,7 @@ export async function namesFrom(
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    const end = await runProcess({
+    const end = await runProgram({
       command,
       args,
       cwd: folder,
@@ -39,7 +39,7 @@ export async function namesFrom(
       },
     });
     // Unreadable files are not reported by the programs; what they do report is a fault of the call.
-    if (end.wasStopped || end.exitCode === null || (end.exitCode > 1 && end.error !== "")) return null;
+    if (end.stopped !== null || end.exitCode === null || (end.exitCode > 1 && end.errors !== "")) return null;
   } catch {
     return null;
   }

@@ -1,0 +1,282 @@
+import { randomBytes } from "node:crypto";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import type { SandboxPlan } from "../sandbox/sandbox.ts";
+import type { TakenBack } from "../sandbox/taken-back.ts";
+import { endAtExit } from "./at-exit.ts";
+import { findHelper } from "./helper-program.ts";
+import { ProcessLedger } from "./process-ledger.ts";
+import { lastPid, type ProcessEntry } from "./process-table.ts";
+import { endTree, membersOf, RUN_VARIABLE } from "./process-tree.ts";
+import {
+  type Child,
+  type ChildEnd,
+  type ChildRequest,
+  endWindowsTree,
+  killNow,
+  startChild,
+  systemProcesses,
+} from "./run-process.ts";
+
+export interface SupervisorOptions {
+  /** `~/.burin`, or where BURIN_HOME points. */
+  readonly home: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+export interface StartRequest extends Omit<ChildRequest, "hasControl"> {
+  /** What is started instead; it is given back when nothing is left of the process, also of one that never started. */
+  readonly sandbox: SandboxPlan | null;
+  /** It gets a terminal of its own. */
+  readonly terminal?: boolean;
+}
+
+/**
+ * Starts whatever a session starts, and knows all that still runs: in memory, for the moment when Burin ends, and
+ * on disk, for the next Burin to end what a crash has left.
+ */
+export class Supervisor {
+  readonly ledger: ProcessLedger;
+  readonly #inherited: string | undefined;
+  readonly #running = new Set<Supervised>();
+  #count = 0;
+
+  constructor({ home, environment }: SupervisorOptions) {
+    this.ledger = new ProcessLedger(home, systemProcesses);
+    this.#inherited = environment[RUN_VARIABLE];
+  }
+
+  /** Rejects when the program cannot be started. */
+  async start({ sandbox, terminal, ...request }: StartRequest): Promise<Supervised> {
+    this.#count += 1;
+    const runId = `${this.ledger.id}.${this.#count}`;
+    const mark = this.#inherited ? `${this.#inherited} ${runId}` : runId;
+    try {
+      const start = terminal ? (await import("./terminal-process.ts")).startInTerminal : startChild;
+      const child = await start({
+        ...request,
+        ...(sandbox === null ? {} : { program: sandbox.program, args: sandbox.args }),
+        env: { ...request.env, ...sandbox?.env, [RUN_VARIABLE]: mark },
+        hasControl: sandbox?.hasControl ?? false,
+      });
+      const onGone = () => this.#running.delete(run);
+      const run: Supervised = new Supervised(child, { runId, sandbox, onGone });
+      this.ledger.note({ pid: child.pid, started: run.started });
+      this.#running.add(run);
+      return run;
+    } catch (error) {
+      sandbox?.release();
+      throw error;
+    }
+  }
+
+  /** Ends all that still runs. Resolves to what could not be ended. */
+  async end(): Promise<readonly ProcessEntry[]> {
+    return (await Promise.all([...this.#running].map((run) => run.end()))).flat();
+  }
+}
+
+interface Supervision {
+  readonly runId: string;
+  readonly sandbox: SandboxPlan | null;
+  readonly onGone: () => void;
+}
+
+const ALONE: Omit<Supervision, "runId"> = { sandbox: null, onGone: () => {} };
+
+/** A process with all that it has started, wherever that has gone. */
+export class Supervised {
+  readonly child: Child;
+  readonly startedAt = Date.now();
+  readonly id: string;
+  readonly #known: Map<number, string>;
+  readonly #sandbox: SandboxPlan | null;
+  readonly #onGone: () => void;
+  readonly #forget: () => void;
+  #ending: Promise<readonly ProcessEntry[]> | null = null;
+  #taken: readonly TakenBack[] | null = null;
+
+  constructor(
+    child: Child,
+    { runId, sandbox, onGone }: Supervision = { ...ALONE, runId: randomBytes(8).toString("hex") },
+  ) {
+    this.child = child;
+    this.id = runId;
+    this.#known = new Map([[child.pid, systemProcesses.find(child.pid)?.started ?? ""]]);
+    this.#sandbox = sandbox;
+    this.#onGone = onGone;
+    this.#forget = endAtExit(() => {
+      killNow(this.#marks);
+      sandbox?.release();
+    });
+  }
+
+  get #marks() {
+    return { runId: this.id, known: this.#known };
+  }
+
+  /** With the process id it names one process for good. */
+  get started(): string {
+    return this.#known.get(this.child.pid) ?? "";
+  }
+
+  /** Whether anything of it may be alive. Quick when nothing else was started on the whole machine meanwhile. */
+  mayHaveLeft(): boolean {
+    const isAlone = Date.now() - this.startedAt < SHORT_MS && lastPid() === this.child.pid;
+    return (!isAlone || hasGroup(this.child.pid)) && this.members().length > 0;
+  }
+
+  /** What of it is alive now. */
+  members(): readonly ProcessEntry[] {
+    const members = membersOf(this.#marks, systemProcesses.list());
+    for (const { pid, started } of members) this.#known.set(pid, started);
+    return members;
+  }
+
+  /** Asks all of it to end, and ends what does not. Resolves to what could not be ended. */
+  end(): Promise<readonly ProcessEntry[]> {
+    this.#ending ??= this.#end();
+    return this.#ending;
+  }
+
+  async #end(): Promise<readonly ProcessEntry[]> {
+    if (process.platform === "win32") endWindowsTree(this.child.pid);
+    const left = await endTree(this.#marks, systemProcesses);
+    await Promise.race([this.child.ended, pause(500)]);
+    return left;
+  }
+
+  /** What it made that runs code later, and was taken out of the project. */
+  takenBack(): readonly TakenBack[] {
+    return this.#taken ?? this.#sandbox?.look() ?? [];
+  }
+
+  /** To be called when nothing of it is left, or nobody looks after it any more. */
+  release(): void {
+    if (this.#taken !== null) return;
+    this.child.control?.destroy();
+    for (const stream of this.child.streams) stream.destroy();
+    this.#forget();
+    this.#taken = this.#sandbox?.release() ?? [];
+    this.#onGone();
+  }
+}
+
+/** Below that no system has given out all its process ids and begun again. */
+const SHORT_MS = 1000;
+
+function hasGroup(pid: number): boolean {
+  try {
+    process.kill(-pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What is done with what a process writes until it has ended. */
+export interface Reading {
+  readonly signal: AbortSignal;
+  /** Absent: it may take as long as it does. */
+  readonly milliseconds?: number;
+  readonly input?: string;
+  /** false means that nothing more is wanted, and ends it. */
+  readonly onOutput: (bytes: Buffer) => boolean;
+  /** A program that is known to start no others, so that nobody has to look for them. */
+  readonly isAlone?: boolean;
+}
+
+export interface ReadEnd extends ChildEnd {
+  /** The last that it wrote as errors. */
+  readonly errors: string;
+  /** Why it was ended by us: its time, its size, or because nobody wants it any more. */
+  readonly stopped: "time" | "size" | "abort" | null;
+}
+
+/** Reads a process to its end, or ends it, with everything that it has started. */
+export async function readToEnd(run: Supervised, reading: Reading): Promise<ReadEnd> {
+  const { child } = run;
+  const [output, errorOutput] = child.streams;
+  let stopped: ReadEnd["stopped"] = null;
+  let halt: () => void = () => {};
+  const halted = new Promise<void>((resolve) => {
+    halt = resolve;
+  });
+  const stop = (reason: ReadEnd["stopped"]) => {
+    stopped ??= reason;
+    halt();
+  };
+  const { milliseconds, signal, onOutput, input, isAlone = false } = reading;
+  const onAbort = () => stop("abort");
+  const timer = milliseconds === undefined ? undefined : setTimeout(() => stop("time"), milliseconds);
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  let bytes = 0;
+  output?.on("data", (piece: Buffer) => {
+    bytes += piece.length;
+    if (stopped === null && !onOutput(piece)) stop("size");
+  });
+  const errors = lastOf(errorOutput);
+  const closed = Promise.all(
+    child.streams.map((stream) => new Promise((done) => stream.once("close", done))),
+  );
+  child.input?.end(input);
+  try {
+    await Promise.race([child.ended, halted]);
+    if (stopped === null) await Promise.race([drained(closed, () => bytes), halted]);
+    if (stopped !== null || (!isAlone && run.mayHaveLeft())) await run.end();
+    return { ...(await child.ended), errors: errors(), stopped };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+    run.release();
+  }
+}
+
+export interface ProgramRequest extends Pick<Reading, "signal" | "onOutput"> {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Runs a program of the system's own to its end, which starts no others. Rejects when it cannot be started. */
+export async function runProgram({ command, args, cwd, env, ...reading }: ProgramRequest): Promise<ReadEnd> {
+  const program = findHelper(command);
+  if (program === null) throw new Error(`there is no program ${command}`);
+  const child = await startChild({
+    ...{ program, args, cwd, env },
+    ...{ writeEnd: null, hasControl: false, isVerbatim: false },
+  });
+  return readToEnd(new Supervised(child), { ...reading, isAlone: true });
+}
+
+const MOST_ERROR_BYTES = 64 * 1024;
+
+/** The last that a stream gave, as text. */
+export function lastOf(stream: Child["streams"][number] | undefined, most = MOST_ERROR_BYTES): () => string {
+  let last = Buffer.alloc(0);
+  stream?.on("data", (piece: Buffer) => {
+    last = Buffer.concat([last, piece]).subarray(-most);
+  });
+  return () => last.toString("utf8");
+}
+
+const DRAIN_MS = 40;
+
+/** Until nobody can write any more, or nothing has come for a moment because others hold the pipe. */
+export async function drained(closed: Promise<unknown>, bytes: () => number): Promise<void> {
+  let isClosed = false;
+  void closed.then(() => {
+    isClosed = true;
+  });
+  for (let before = -1; !isClosed && before !== bytes(); ) {
+    before = bytes();
+    await Promise.race([closed, pauseAndRead(DRAIN_MS)]);
+  }
+}
+
+/** On a busy machine the time is over before anybody looked what has come meanwhile; this looks. */
+export async function pauseAndRead(milliseconds: number): Promise<void> {
+  await pause(milliseconds);
+  await nextTurn();
+}
