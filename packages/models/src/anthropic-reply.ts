@@ -1,71 +1,34 @@
-import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { brokenOff, closingEvents, count, emptyReply, type ReplyReader, withheld } from "./reply-reader.ts";
-import { reportedFailure } from "./service-failure.ts";
+import type { ModelEvent, ModelFailure } from "@burin/contract/chat-model";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { count, ReplyFrame, thought, withheld } from "./reply-reader.ts";
 import { ownedSignature } from "./thought-signature.ts";
-import { ToolCallAssembly } from "./tool-call-assembly.ts";
 
 const LIMIT_REASONS: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"]);
 
 /** Reads one reply in the Messages protocol. */
-export class AnthropicReply implements ReplyReader {
-  readonly #calls = new ToolCallAssembly();
-  readonly #takenIds: ReadonlySet<string>;
+export class AnthropicReply extends ReplyFrame {
   /** What was signed so far in each block that is open. */
   readonly #signatures = new Map<unknown, string>();
   readonly #callIndexes = new Set<number | string>();
   #index: unknown = 0;
-  #usage: Usage | undefined;
-  #stopReason = "";
-  #isDone = false;
-  #textSeen = false;
-  #unreadable: string | undefined;
-  #isLastUnreadable = false;
-  #failure: ModelFailure | undefined;
 
-  /** `takenIds` are the call ids of the history, which no new call may carry. */
-  constructor(takenIds: ReadonlySet<string>) {
-    this.#takenIds = takenIds;
+  protected get isLimited(): boolean {
+    return LIMIT_REASONS.has(this.finishReason);
   }
 
-  get isDone(): boolean {
-    return this.#isDone;
+  protected override errorIn(event: JsonRecord): unknown {
+    if (event.type === "error") return event.error ?? event;
+    return event.type === undefined ? event.error : undefined;
   }
 
-  get hasFailed(): boolean {
-    return this.#failure !== undefined;
+  protected faultOf(isEmpty: boolean): ModelFailure | undefined {
+    if (this.finishReason === "refusal") return withheld("refusal");
+    return isEmpty && (this.finishReason === "" || this.finishReason === "tool_use")
+      ? this.empty()
+      : undefined;
   }
 
-  get isComplete(): boolean {
-    return this.#isDone || this.#stopReason !== "";
-  }
-
-  read(data: string): ModelEvent[] {
-    if (this.#isDone || this.#failure || data.trim() === "") return [];
-    const event = parseJson(data);
-    if (!isRecord(event)) {
-      this.#unreadable ??= data;
-      this.#isLastUnreadable = true;
-      this.#calls.loseChunk();
-      return [];
-    }
-    this.#isLastUnreadable = false;
-    if (event.type === "error" || (event.error && event.type === undefined)) {
-      this.#failure = reportedFailure(event.error ?? event);
-      return [];
-    }
-    return this.#readEvent(event, data);
-  }
-
-  finish(): ModelEvent[] {
-    const isLimited = LIMIT_REASONS.has(this.#stopReason);
-    const ending = isLimited ? "limit" : this.isComplete ? "complete" : "open";
-    const failure = this.#failure ?? this.#verdict();
-    const calls = this.#calls.finish({ ending, takenIds: this.#takenIds }).map((call) => ({ call }));
-    return closingEvents({ calls, usage: this.#usage, failure, isLimited });
-  }
-
-  #readEvent(event: JsonRecord, data: string): ModelEvent[] {
+  protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
     const { message, delta, content_block: block } = event;
     this.#index = event.index ?? this.#index;
     switch (event.type) {
@@ -80,16 +43,15 @@ export class AnthropicReply implements ReplyReader {
         return this.#endBlock();
       case "message_delta":
         this.#addUsage(event.usage);
-        if (isRecord(delta) && typeof delta.stop_reason === "string") this.#stopReason = delta.stop_reason;
+        if (isRecord(delta) && typeof delta.stop_reason === "string") this.finishReason = delta.stop_reason;
         return [];
       case "message_stop":
-        this.#isDone = true;
+        this.isOver = true;
         return [];
       case "message":
         return this.#readWhole(event);
       default:
-        if (event.type === undefined) this.#unreadable ??= data;
-        return [];
+        return event.type === undefined ? undefined : [];
     }
   }
 
@@ -101,8 +63,8 @@ export class AnthropicReply implements ReplyReader {
       this.#index = index;
       return [...this.#beginBlock(block), ...this.#endBlock()];
     });
-    this.#stopReason = typeof message.stop_reason === "string" ? message.stop_reason : "";
-    this.#isDone = true;
+    this.finishReason = typeof message.stop_reason === "string" ? message.stop_reason : "";
+    this.isOver = true;
     return events;
   }
 
@@ -112,7 +74,7 @@ export class AnthropicReply implements ReplyReader {
         const { id, name, input } = block;
         this.#callIndexes.add(this.#callIndex());
         const isWhole = isRecord(input) && Object.keys(input).length > 0;
-        this.#calls.add([{ index: this.#callIndex(), id, name, ...(isWhole ? { arguments: input } : {}) }]);
+        this.calls.add([{ index: this.#callIndex(), id, name, ...(isWhole ? { arguments: input } : {}) }]);
         return [];
       }
       case "redacted_thinking":
@@ -124,7 +86,7 @@ export class AnthropicReply implements ReplyReader {
         this.#sign(block.signature);
         return thought(block.thinking);
       default:
-        return this.#text(block.text);
+        return this.said(block.text);
     }
   }
 
@@ -133,7 +95,7 @@ export class AnthropicReply implements ReplyReader {
       case "input_json_delta":
         // A tool that the service runs itself has input, too; it is no call to us.
         if (!this.#callIndexes.has(this.#callIndex())) return [];
-        this.#calls.add([{ index: this.#callIndex(), arguments: delta.partial_json }]);
+        this.calls.add([{ index: this.#callIndex(), arguments: delta.partial_json }]);
         return [];
       case "thinking_delta":
         return thought(delta.thinking);
@@ -141,7 +103,7 @@ export class AnthropicReply implements ReplyReader {
         this.#sign(delta.signature);
         return [];
       default:
-        return this.#text(delta.text);
+        return this.said(delta.text);
     }
   }
 
@@ -161,39 +123,19 @@ export class AnthropicReply implements ReplyReader {
     return signature === undefined ? [] : [{ type: "thought", text: "", signature }];
   }
 
-  #text(text: unknown): ModelEvent[] {
-    if (typeof text !== "string" || text === "") return [];
-    this.#textSeen = true;
-    return [{ type: "text", text }];
-  }
-
   /** The counts of the start may be corrected at the end; what is not told again still holds. */
   #addUsage(usage: unknown): void {
     if (!isRecord(usage)) return;
-    const known = this.#usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
+    const known = this.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
     const cachedTokens = count(usage.cache_read_input_tokens) || known.cachedTokens;
     const input =
       count(usage.input_tokens) +
       count(usage.cache_read_input_tokens) +
       count(usage.cache_creation_input_tokens);
-    this.#usage = {
+    this.usage = {
       inputTokens: Math.max(input, known.inputTokens),
       outputTokens: count(usage.output_tokens) || known.outputTokens,
       cachedTokens,
     };
   }
-
-  /** Why this is no reply that anybody can use, if so. */
-  #verdict(): ModelFailure | undefined {
-    if (this.#stopReason === "refusal") return withheld("refusal");
-    const isEmpty = !this.#textSeen && this.#calls.isEmpty;
-    if (isEmpty && (this.#stopReason === "" || this.#stopReason === "tool_use")) {
-      return emptyReply(this.#unreadable);
-    }
-    return this.#isLastUnreadable && !this.isComplete && this.#calls.isEmpty ? brokenOff() : undefined;
-  }
-}
-
-function thought(text: unknown): ModelEvent[] {
-  return typeof text === "string" && text !== "" ? [{ type: "thought", text }] : [];
 }

@@ -1,13 +1,11 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
-import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { type ReasoningDetail, readDetails } from "./reasoning-details.ts";
-import { brokenOff, closingEvents, count, emptyReply, type ReplyReader, withheld } from "./reply-reader.ts";
-import { reportedFailure } from "./service-failure.ts";
+import { count, ReplyFrame, withheld } from "./reply-reader.ts";
 import { TextCalls, type WrittenCallRules } from "./text-calls.ts";
 import { type ContentPiece, ThinkTags } from "./think-tags.ts";
 import { ownedSignature } from "./thought-signature.ts";
-import { ToolCallAssembly } from "./tool-call-assembly.ts";
 
 const OVERFLOW_REASON = "model_context_window_exceeded";
 const LIMIT_REASONS: ReadonlySet<string> = new Set(["length", "max_tokens", "model_length", OVERFLOW_REASON]);
@@ -19,103 +17,69 @@ const BROKEN_REASONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads one reply in the chat completions protocol. */
-export class ChatCompletionsReply implements ReplyReader {
-  readonly #calls = new ToolCallAssembly();
-  readonly #takenIds: ReadonlySet<string>;
+export class ChatCompletionsReply extends ReplyFrame {
   readonly #text: TextCalls;
   readonly #tags = new ThinkTags();
   readonly #details: ReasoningDetail[] = [];
   /** What goes back with the message as a whole. */
   #extra: unknown;
-  #usage: Usage | undefined;
-  #finishReason = "";
-  #doneSeen = false;
-  #textSeen = false;
-  #unreadable: string | undefined;
-  #isLastUnreadable = false;
-  #failure: ModelFailure | undefined;
 
-  /**
-   * `takenIds` are the call ids of the history, which no new call may carry; `offered` are the tools that a
-   * call written as text may name.
-   */
+  /** `offered` are the tools that a call written as text may name. */
   constructor(
     takenIds: ReadonlySet<string>,
     offered: ReadonlySet<string> = new Set(),
     rules?: WrittenCallRules,
   ) {
-    this.#takenIds = takenIds;
+    super(takenIds);
     this.#text = new TextCalls(offered, rules);
   }
 
-  get isDone(): boolean {
-    return this.#doneSeen;
+  protected get isLimited(): boolean {
+    return LIMIT_REASONS.has(this.finishReason);
   }
 
-  get hasFailed(): boolean {
-    return this.#failure !== undefined;
+  protected override get areCallsComplete(): boolean {
+    return this.isComplete || this.usage !== undefined;
   }
 
-  get isComplete(): boolean {
-    return this.#doneSeen || this.#finishReason !== "";
+  protected override errorIn(chunk: JsonRecord): unknown {
+    if (chunk.error) return chunk.error;
+    if (chunk.object === "error") return chunk;
+    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
+    return isRecord(choice) ? choice.error : undefined;
   }
 
-  read(data: string): ModelEvent[] {
-    if (this.#doneSeen || this.#failure) return [];
-    if (data.trim() === "[DONE]") {
-      this.#doneSeen = true;
-      return [];
-    }
-    const parsed = parseJson(data);
-    const chunk: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
-    if (!isRecord(chunk)) {
-      this.#loseChunk(data);
-      return [];
-    }
-    this.#isLastUnreadable = false;
-    const error = errorIn(chunk);
-    if (error !== undefined) {
-      this.#failure = reportedFailure(error);
-      return [];
-    }
-    this.#usage = usageOf(chunk.usage) ?? this.#usage;
+  protected readChunk(chunk: JsonRecord): ModelEvent[] | undefined {
+    this.usage = usageOf(chunk.usage) ?? this.usage;
     const isKnown = Array.isArray(chunk.choices) || isRecord(chunk.usage) || isRecord(chunk.message);
-    if (!isKnown) this.#unreadable ??= data;
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : ollamaChoice(chunk);
-    return isRecord(choice) ? this.#readChoice(choice) : [];
+    return isRecord(choice) ? this.#readChoice(choice) : isKnown ? [] : undefined;
   }
 
-  finish(): ModelEvent[] {
-    const reason = this.#finishReason.toLowerCase();
-    const isLimited = LIMIT_REASONS.has(reason);
-    const rest = this.#spoken(this.#tags.finish());
-    const complete = this.isComplete || this.#usage !== undefined;
-    const ending = isLimited ? "limit" : complete ? "complete" : "open";
-    const failure = this.#failure ?? this.#verdict();
-    const structured = this.#calls.finish({ ending, takenIds: this.#takenIds });
-    const { text, calls } = this.#text.finish(
-      structured,
-      failure === undefined && !isLimited,
-      this.#takenIds,
-    );
-    if (text !== "") rest.push({ type: "text", text });
+  protected override lastWords(): ModelEvent[] {
+    return this.#spoken(this.#tags.finish());
+  }
+
+  protected override signed(structured: readonly FunctionCall[], isFine: boolean) {
+    const { text, calls } = this.#text.finish(structured, isFine, this.takenIds);
+    const said: ModelEvent[] = text === "" ? [] : [{ type: "text", text }];
     const details = this.#details.length > 0 ? { reasoning_details: this.#details } : {};
     const goesBack = { ...details, ...(this.#extra === undefined ? {} : { extra_content: this.#extra }) };
     if (Object.keys(goesBack).length > 0) {
-      rest.push({ type: "thought", text: "", signature: ownedSignature("chat", JSON.stringify(goesBack)) });
+      said.push({ type: "thought", text: "", signature: ownedSignature("chat", JSON.stringify(goesBack)) });
     }
-    if (calls.length > 0) rest.push({ type: "notice", message: writtenNotice(calls) });
+    if (calls.length > 0) said.push({ type: "notice", message: writtenNotice(calls) });
     const all = [...structured, ...calls].map((call) => {
-      const extra = this.#calls.extraOf(call);
+      const extra = this.calls.extraOf(call);
       if (extra === undefined) return { call };
       return { call, signature: ownedSignature("chat", JSON.stringify({ extra_content: extra })) };
     });
-    return [...rest, ...closingEvents({ calls: all, usage: this.#usage, failure, isLimited })];
+    return { said, calls: all };
   }
 
   #readChoice(choice: JsonRecord): ModelEvent[] {
     if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
-      this.#finishReason = choice.finish_reason;
+      this.finishReason = choice.finish_reason.toLowerCase();
     }
     const delta = isRecord(choice.delta) ? choice.delta : choice.message;
     if (!isRecord(delta)) return [];
@@ -128,8 +92,8 @@ export class ChatCompletionsReply implements ReplyReader {
     this.#extra = delta.extra_content ?? this.#extra;
     const text = textIn(delta.content) || textIn(delta.refusal);
     events.push(...this.#spoken(this.#tags.add(text)));
-    if (delta.tool_calls) this.#calls.add(delta.tool_calls);
-    if (delta.function_call) this.#calls.add([{ index: "legacy", function: delta.function_call }]);
+    if (delta.tool_calls) this.calls.add(delta.tool_calls);
+    if (delta.function_call) this.calls.add([{ index: "legacy", function: delta.function_call }]);
     return events;
   }
 
@@ -137,37 +101,27 @@ export class ChatCompletionsReply implements ReplyReader {
     return pieces.flatMap(({ text, isThought, takesText }): ModelEvent[] => {
       if (isThought) {
         if (!takesText) return [{ type: "thought", text }];
-        this.#textSeen = false;
+        this.textSeen = false;
         return [{ type: "thought", text: this.#text.forget() + text, takesText }];
       }
-      this.#textSeen = true;
+      this.textSeen = true;
       const shown = this.#text.add(text);
       return shown === "" ? [] : [{ type: "text", text: shown }];
     });
   }
 
-  #loseChunk(data: string): void {
-    if (data.trim() === "") return;
-    this.#unreadable ??= data;
-    this.#isLastUnreadable = true;
-    this.#calls.loseChunk();
-  }
-
-  /** Why this is no reply that anybody can use, if so. */
-  #verdict(): ModelFailure | undefined {
-    const reason = this.#finishReason.toLowerCase();
+  protected faultOf(isEmpty: boolean): ModelFailure | undefined {
+    const reason = this.finishReason;
     if (WITHHELD_REASONS.has(reason)) return withheld(reason);
     if (BROKEN_REASONS.has(reason)) {
       const message = `The service broke off its reply (${reason}): try again.`;
       return { type: "server_error", message, isPassing: true };
     }
     const promisesCalls = reason === "tool_calls" || reason === "function_call";
-    const isEmpty = !this.#textSeen && this.#calls.isEmpty;
     if (isEmpty && reason === OVERFLOW_REASON) {
       return { type: "context_length", message: "The conversation is longer than the model's window." };
     }
-    if (isEmpty && (reason === "" || promisesCalls)) return emptyReply(this.#unreadable);
-    return this.#isLastUnreadable && !this.isComplete && this.#calls.isEmpty ? brokenOff() : undefined;
+    return isEmpty && (reason === "" || promisesCalls) ? this.empty() : undefined;
   }
 }
 
@@ -180,13 +134,6 @@ function writtenNotice(calls: readonly FunctionCall[]): string {
 function ollamaChoice({ message, done, done_reason: reason }: JsonRecord): JsonRecord | undefined {
   if (!isRecord(message)) return undefined;
   return { delta: message, finish_reason: done === true ? (reason ?? "stop") : null };
-}
-
-function errorIn(chunk: JsonRecord): unknown {
-  if (chunk.error) return chunk.error;
-  if (chunk.object === "error") return chunk;
-  const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
-  return isRecord(choice) && choice.error ? choice.error : undefined;
 }
 
 /** Content is a string, or a list of parts that carry text. */

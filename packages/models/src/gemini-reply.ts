@@ -1,8 +1,7 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { brokenOff, closingEvents, count, emptyReply, type ReplyReader, withheld } from "./reply-reader.ts";
-import { reportedFailure } from "./service-failure.ts";
-import { ToolCallAssembly } from "./tool-call-assembly.ts";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { count, ReplyFrame, thought, withheld } from "./reply-reader.ts";
 
 /** A reply that ended in one of these has said what it had to say. */
 const FINE_REASONS: ReadonlySet<string> = new Set([
@@ -20,124 +19,72 @@ const FAILED_CALLS: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads one reply in the generateContent protocol. */
-export class GeminiReply implements ReplyReader {
-  readonly #calls = new ToolCallAssembly();
-  readonly #takenIds: ReadonlySet<string>;
+export class GeminiReply extends ReplyFrame {
   /** One for each call, in order. */
   readonly #signatures: (string | undefined)[] = [];
-  #usage: Usage | undefined;
-  #finishReason = "";
-  #isDone = false;
-  #textSeen = false;
-  #unreadable: string | undefined;
-  #isLastUnreadable = false;
-  #failure: ModelFailure | undefined;
 
-  /** `takenIds` are the call ids of the history, which no new call may carry. */
-  constructor(takenIds: ReadonlySet<string>) {
-    this.#takenIds = takenIds;
+  protected get isLimited(): boolean {
+    return this.finishReason === "MAX_TOKENS";
   }
 
-  get isDone(): boolean {
-    return this.#isDone;
+  protected override signed(calls: readonly FunctionCall[]) {
+    return { said: [], calls: calls.map((call, index) => ({ call, signature: this.#signatures[index] })) };
   }
 
-  get hasFailed(): boolean {
-    return this.#failure !== undefined;
+  protected override errorIn(chunk: JsonRecord): unknown {
+    return inner(chunk).error;
   }
 
-  get isComplete(): boolean {
-    return this.#isDone || this.#finishReason !== "";
-  }
-
-  read(data: string): ModelEvent[] {
-    if (this.#isDone || this.#failure || data.trim() === "") return [];
-    if (data.trim() === "[DONE]") {
-      this.#isDone = true;
-      return [];
-    }
-    const parsed = parseJson(data);
-    // Without `alt=sse` the whole stream is one list.
-    const chunks = Array.isArray(parsed) ? parsed : [parsed];
-    return chunks.flatMap((chunk) => this.#readChunk(chunk, data));
-  }
-
-  finish(): ModelEvent[] {
-    const isLimited = this.#finishReason === "MAX_TOKENS";
-    const ending = isLimited ? "limit" : this.isComplete ? "complete" : "open";
-    const failure = this.#failure ?? this.#verdict();
-    const calls = this.#calls.finish({ ending, takenIds: this.#takenIds }).map((call, index) => {
-      const signature = this.#signatures[index];
-      return signature === undefined ? { call } : { call, signature };
-    });
-    return closingEvents({ calls, usage: this.#usage, failure, isLimited });
-  }
-
-  #readChunk(wrapped: unknown, data: string): ModelEvent[] {
-    const chunk = isRecord(wrapped) && isRecord(wrapped.response) ? wrapped.response : wrapped;
-    this.#isLastUnreadable = !isRecord(chunk);
-    if (!isRecord(chunk)) {
-      this.#unreadable ??= data;
-      this.#calls.loseChunk();
-      return [];
-    }
-    if (chunk.error) {
-      this.#failure = reportedFailure(chunk.error);
-      return [];
-    }
-    this.#usage = usageOf(chunk.usageMetadata) ?? this.#usage;
+  protected readChunk(wrapped: JsonRecord): ModelEvent[] | undefined {
+    const chunk = inner(wrapped);
+    this.usage = usageOf(chunk.usageMetadata) ?? this.usage;
     const { promptFeedback: feedback } = chunk;
     if (isRecord(feedback) && typeof feedback.blockReason === "string") {
-      this.#failure = withheld(feedback.blockReason);
+      this.failure = withheld(feedback.blockReason);
       return [];
     }
     const candidate: unknown = Array.isArray(chunk.candidates) ? chunk.candidates[0] : undefined;
-    if (!isRecord(candidate)) {
-      if (!isRecord(chunk.usageMetadata)) this.#unreadable ??= data;
-      return [];
-    }
-    if (typeof candidate.finishReason === "string") this.#finishReason = candidate.finishReason;
+    if (!isRecord(candidate)) return isRecord(chunk.usageMetadata) ? [] : undefined;
+    if (typeof candidate.finishReason === "string") this.finishReason = candidate.finishReason;
     const parts = isRecord(candidate.content) ? candidate.content.parts : undefined;
     return Array.isArray(parts) ? parts.filter(isRecord).flatMap((part) => this.#readPart(part)) : [];
   }
 
   #readPart(part: JsonRecord): ModelEvent[] {
     const { text, functionCall } = part;
-    const inner = isRecord(functionCall) ? functionCall.thoughtSignature : undefined;
-    const given = part.thoughtSignature ?? part.thought_signature ?? inner;
+    const within = isRecord(functionCall) ? functionCall.thoughtSignature : undefined;
+    const given = part.thoughtSignature ?? part.thought_signature ?? within;
     const signature = typeof given === "string" && given !== "" ? given : undefined;
     if (isRecord(functionCall)) {
       this.#addCall(functionCall, signature);
       return [];
     }
-    const events: ModelEvent[] = [];
-    if (typeof text === "string" && text !== "") {
-      if (part.thought !== true) this.#textSeen = true;
-      events.push({ type: part.thought === true ? "thought" : "text", text });
-    }
+    const events = part.thought === true ? thought(text) : this.said(text);
     if (signature !== undefined) events.push({ type: "thought", text: "", signature });
     return events;
   }
 
   #addCall({ id, name, args }: JsonRecord, signature: string | undefined): void {
     if (typeof name !== "string" || name === "") return;
-    this.#calls.add([{ index: this.#signatures.length, id, name, arguments: args ?? {} }]);
+    this.calls.add([{ index: this.#signatures.length, id, name, arguments: args ?? {} }]);
     this.#signatures.push(signature);
   }
 
-  /** Why this is no reply that anybody can use, if so. */
-  #verdict(): ModelFailure | undefined {
-    const reason = this.#finishReason;
-    const isEmpty = !this.#textSeen && this.#calls.isEmpty;
+  protected faultOf(isEmpty: boolean): ModelFailure | undefined {
+    const reason = this.finishReason;
     if (FAILED_CALLS.has(reason)) {
       const message = `The model failed to put its call into form (${reason}).`;
       return { type: "bad_reply", message, isPassing: true };
     }
     if (reason !== "" && !FINE_REASONS.has(reason)) return withheld(reason);
     // The service is known to finish properly with nothing said.
-    if (isEmpty && reason !== "MAX_TOKENS") return emptyReply(this.#unreadable);
-    return this.#isLastUnreadable && !this.isComplete && this.#calls.isEmpty ? brokenOff() : undefined;
+    return isEmpty && reason !== "MAX_TOKENS" ? this.empty() : undefined;
   }
+}
+
+/** Some gateways wrap what the service says. */
+function inner(chunk: JsonRecord): JsonRecord {
+  return isRecord(chunk.response) ? chunk.response : chunk;
 }
 
 function usageOf(value: unknown): Usage | undefined {

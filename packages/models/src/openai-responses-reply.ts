@@ -1,9 +1,8 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { brokenOff, closingEvents, count, emptyReply, type ReplyReader, withheld } from "./reply-reader.ts";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { count, ReplyFrame, thought, withheld } from "./reply-reader.ts";
 import { reportedFailure } from "./service-failure.ts";
 import { ownedSignature } from "./thought-signature.ts";
-import { ToolCallAssembly } from "./tool-call-assembly.ts";
 
 const ITEM_EVENT = /^response\.(?:output_item|output_text|refusal|function_call_arguments|reasoning\w*)\./;
 
@@ -20,70 +19,61 @@ interface Item {
 }
 
 /** Reads one reply in the Responses protocol. */
-export class ResponsesReply implements ReplyReader {
+export class ResponsesReply extends ReplyFrame {
   readonly #items = new Map<string, Item>();
-  readonly #takenIds: ReadonlySet<string>;
   readonly #mayBeSilent: boolean;
-  #usage: Usage | undefined;
-  #status = "";
-  #isLimited = false;
-  #textSeen = false;
-  #unreadable: string | undefined;
-  #isLastUnreadable = false;
-  #failure: ModelFailure | undefined;
+  #isCut = false;
 
-  /**
-   * `takenIds` are the call ids of the history, which no new call may carry. Behind the answers of tools a
-   * model may have nothing more to say.
-   */
+  /** Behind the answers of tools a model may have nothing more to say. */
   constructor(takenIds: ReadonlySet<string>, mayBeSilent = false) {
-    this.#takenIds = takenIds;
+    super(takenIds);
     this.#mayBeSilent = mayBeSilent;
   }
 
-  get isDone(): boolean {
-    return this.#status !== "";
+  protected get isLimited(): boolean {
+    return this.#isCut;
   }
 
-  get hasFailed(): boolean {
-    return this.#failure !== undefined;
+  protected override get areCallsComplete(): boolean {
+    return this.isComplete || (this.#calls.at(-1)?.isWhole ?? false);
   }
 
-  get isComplete(): boolean {
-    return this.isDone;
+  /** No word of the protocol: the end is told in an event. */
+  protected override readDone(): ModelEvent[] {
+    return [];
   }
 
-  read(data: string): ModelEvent[] {
-    if (this.isDone || this.#failure || data.trim() === "" || data.trim() === "[DONE]") return [];
-    const event = parseJson(data);
-    this.#isLastUnreadable = !isRecord(event);
-    if (!isRecord(event)) {
-      this.#unreadable ??= data;
-      for (const item of this.#items.values()) item.isDamaged ||= !item.isWhole;
-      return [];
-    }
+  protected override errorIn({ type, error, ...event }: JsonRecord): unknown {
+    if (type === "error") return error ?? { type, ...event };
+    return type === undefined ? error : undefined;
+  }
+
+  protected override loseChunk(): void {
+    for (const item of this.#items.values()) item.isDamaged ||= !item.isWhole;
+  }
+
+  protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
     const { type } = event;
-    if (type === "error" || (type === undefined && event.error)) {
-      this.#failure = reportedFailure(event.error ?? event);
-      return [];
-    }
     if (type === undefined && event.object === "response") return this.#readResponse(event);
-    if (typeof type !== "string") this.#unreadable ??= data;
-    return typeof type === "string" ? this.#readEvent(type, event) : [];
+    return typeof type === "string" ? this.#readEvent(type, event) : undefined;
   }
 
-  finish(): ModelEvent[] {
-    const failure = this.#failure ?? this.#verdict();
-    const assembly = new ToolCallAssembly();
-    const calls = [...this.#items.values()].filter((item) => item.isCall);
-    for (const [index, item] of calls.entries()) {
-      assembly.add([{ index, id: item.callId, name: item.name, arguments: "" }]);
-      if (item.isDamaged && !item.isWhole) assembly.loseChunk();
-      assembly.add([{ index, arguments: item.arguments }]);
+  protected override lastWords(): ModelEvent[] {
+    for (const [index, item] of this.#calls.entries()) {
+      this.calls.add([{ index, id: item.callId, name: item.name, arguments: "" }]);
+      if (item.isDamaged && !item.isWhole) this.calls.loseChunk();
+      this.calls.add([{ index, arguments: item.arguments }]);
     }
-    const ending = this.#isLimited ? "limit" : this.isComplete || calls.at(-1)?.isWhole ? "complete" : "open";
-    const made = assembly.finish({ ending, takenIds: this.#takenIds }).map((call) => ({ call }));
-    return closingEvents({ calls: made, usage: this.#usage, failure, isLimited: this.#isLimited });
+    return [];
+  }
+
+  protected faultOf(isEmpty: boolean): ModelFailure | undefined {
+    const isOver = this.#isCut || (this.isComplete && this.#mayBeSilent && !this.hasUnreadable);
+    return isEmpty && !isOver ? this.empty() : undefined;
+  }
+
+  get #calls(): Item[] {
+    return [...this.#items.values()].filter((item) => item.isCall);
   }
 
   #readEvent(type: string, event: JsonRecord): ModelEvent[] {
@@ -116,9 +106,9 @@ export class ResponsesReply implements ReplyReader {
         return this.#text(item, event.delta);
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
-        return thought(item, event.delta);
+        return thoughtOf(item, event.delta);
       case "response.reasoning_summary_part.added":
-        return item.hasText ? thought(item, "\n\n") : [];
+        return item.hasText ? thoughtOf(item, "\n\n") : [];
       default:
         return [];
     }
@@ -172,22 +162,22 @@ export class ResponsesReply implements ReplyReader {
     }
     if (given.type !== "reasoning") return [];
     const summary = textsOf(given.summary, "\n\n") || textsOf(given.content, "\n\n");
-    return [...(item.hasText ? [] : thought(item, summary)), ...signed(given)];
+    return [...(item.hasText ? [] : thoughtOf(item, summary)), ...signed(given)];
   }
 
   /** The response as a whole, which ends the stream; what has not come before is taken from it. */
   #readResponse(response: JsonRecord, type = "response.completed"): ModelEvent[] {
-    this.#usage = usageOf(response.usage) ?? this.#usage;
-    this.#status = type;
+    this.usage = usageOf(response.usage) ?? this.usage;
+    this.isOver = true;
     if (type === "response.failed" || response.status === "failed") {
-      this.#failure = reportedFailure(response.error ?? response);
+      this.failure = reportedFailure(response.error ?? response);
       return [];
     }
     const details = isRecord(response.incomplete_details) ? response.incomplete_details : {};
     const reason = typeof details.reason === "string" ? details.reason : "";
     if (type === "response.incomplete" || response.status === "incomplete") {
-      if (/filter|safety/i.test(reason)) this.#failure = withheld(reason);
-      else this.#isLimited = true;
+      if (/filter|safety/i.test(reason)) this.failure = withheld(reason);
+      else this.#isCut = true;
     }
     const output = Array.isArray(response.output) && this.#items.size === 0 ? response.output : [];
     return output
@@ -196,27 +186,16 @@ export class ResponsesReply implements ReplyReader {
   }
 
   #text(item: Item, text: unknown): ModelEvent[] {
-    if (typeof text !== "string" || text === "") return [];
-    item.hasText = true;
-    this.#textSeen = true;
-    return [{ type: "text", text }];
-  }
-
-  /** Why this is no reply that anybody can use, if so. */
-  #verdict(): ModelFailure | undefined {
-    const hasCall = [...this.#items.values()].some((item) => item.isCall);
-    if (hasCall) return undefined;
-    const isOver =
-      this.#isLimited || (this.isComplete && this.#mayBeSilent && this.#unreadable === undefined);
-    if (!this.#textSeen) return isOver ? undefined : emptyReply(this.#unreadable);
-    return this.#isLastUnreadable && !this.isComplete ? brokenOff() : undefined;
+    const events = this.said(text);
+    item.hasText ||= events.length > 0;
+    return events;
   }
 }
 
-function thought(item: Item, text: unknown): ModelEvent[] {
-  if (typeof text !== "string" || text === "") return [];
-  item.hasText = true;
-  return [{ type: "thought", text }];
+function thoughtOf(item: Item, text: unknown): ModelEvent[] {
+  const events = thought(text);
+  item.hasText ||= events.length > 0;
+  return events;
 }
 
 /** Reasoning can be sent back only where the service has given it in a form that it can open again. */

@@ -1,6 +1,8 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
-import { bounded, looksLikeHtml } from "./service-failure.ts";
+import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { bounded, looksLikeHtml, reportedFailure } from "./service-failure.ts";
+import { ToolCallAssembly } from "./tool-call-assembly.ts";
 
 /** Reads one reply in one protocol: text as it comes, all else when it is over. */
 export interface ReplyReader {
@@ -16,21 +18,155 @@ export interface ReplyReader {
 }
 
 /** A call with what its provider wants back together with it. */
-interface SignedCall {
+export interface SignedCall {
   readonly call: FunctionCall;
-  readonly signature?: string;
+  readonly signature?: string | undefined;
+}
+
+/** What reading a reply is like in every protocol; how its events are to be understood is each one's own. */
+export abstract class ReplyFrame implements ReplyReader {
+  protected readonly calls = new ToolCallAssembly();
+  protected readonly takenIds: ReadonlySet<string>;
+  protected usage: Usage | undefined;
+  /** As the service names it; empty while it has not said so. */
+  protected finishReason = "";
+  protected isOver = false;
+  protected textSeen = false;
+  protected failure: ModelFailure | undefined;
+  #unreadable: string | undefined;
+  #isLastUnreadable = false;
+
+  /** `takenIds` are the call ids of the history, which no new call may carry. */
+  constructor(takenIds: ReadonlySet<string>) {
+    this.takenIds = takenIds;
+  }
+
+  get isDone(): boolean {
+    return this.isOver;
+  }
+
+  get hasFailed(): boolean {
+    return this.failure !== undefined;
+  }
+
+  get isComplete(): boolean {
+    return this.isOver || this.finishReason !== "";
+  }
+
+  read(data: string): ModelEvent[] {
+    const text = data.trim();
+    if (this.isOver || this.failure || text === "") return [];
+    if (text === "[DONE]") return this.readDone();
+    const parsed = parseJson(data);
+    // Some give one chunk, or the whole stream, as a list.
+    const chunks: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
+    return chunks.flatMap((chunk) => this.#readChunk(chunk, data));
+  }
+
+  finish(): ModelEvent[] {
+    const last = this.lastWords();
+    const failure = this.failure ?? this.faultOf(!this.textSeen && this.calls.isEmpty) ?? this.#brokenOff();
+    const { isLimited, takenIds, usage } = this;
+    const ending = isLimited ? "limit" : this.areCallsComplete ? "complete" : "open";
+    const made = this.calls.finish({ ending, takenIds });
+    const { said, calls } = this.signed(made, failure === undefined && !isLimited);
+    return [...last, ...said, ...closingEvents({ calls, usage, failure, isLimited })];
+  }
+
+  /** The output limit cut it. */
+  protected abstract get isLimited(): boolean;
+
+  protected get areCallsComplete(): boolean {
+    return this.isComplete;
+  }
+
+  /** Takes one chunk or event; undefined where it holds nothing that anybody knows. */
+  protected abstract readChunk(chunk: JsonRecord): ModelEvent[] | undefined;
+
+  /** Why this is no reply that anybody can use, as far as the protocol says so. */
+  protected abstract faultOf(isEmpty: boolean): ModelFailure | undefined;
+
+  /** The error that stands in a chunk. */
+  protected errorIn(chunk: JsonRecord): unknown {
+    return chunk.error;
+  }
+
+  protected readDone(): ModelEvent[] {
+    this.isOver = true;
+    return [];
+  }
+
+  /** A chunk could not be read; it may have held a piece of a call. */
+  protected loseChunk(): void {
+    this.calls.loseChunk();
+  }
+
+  /** What was held back until the end. */
+  protected lastWords(): ModelEvent[] {
+    return [];
+  }
+
+  /** The calls with what goes back with them, and what is to be said before. */
+  protected signed(
+    calls: readonly FunctionCall[],
+    _isFine: boolean,
+  ): { readonly said: readonly ModelEvent[]; readonly calls: readonly SignedCall[] } {
+    return { said: [], calls: calls.map((call) => ({ call })) };
+  }
+
+  protected said(text: unknown): ModelEvent[] {
+    if (typeof text !== "string" || text === "") return [];
+    this.textSeen = true;
+    return [{ type: "text", text }];
+  }
+
+  /** A reply with nothing in it. */
+  protected empty(): ModelFailure {
+    return emptyReply(this.#unreadable);
+  }
+
+  protected get hasUnreadable(): boolean {
+    return this.#unreadable !== undefined;
+  }
+
+  #readChunk(chunk: unknown, data: string): ModelEvent[] {
+    this.#isLastUnreadable = !isRecord(chunk);
+    if (!isRecord(chunk)) {
+      this.#unreadable ??= data;
+      this.loseChunk();
+      return [];
+    }
+    const error = this.errorIn(chunk);
+    if (error) {
+      this.failure = reportedFailure(error);
+      return [];
+    }
+    const events = this.readChunk(chunk);
+    if (events === undefined) this.#unreadable ??= data;
+    return events ?? [];
+  }
+
+  /** A reply that ended in the middle of an event, with no sign of being complete. */
+  #brokenOff(): ModelFailure | undefined {
+    const isBroken = this.#isLastUnreadable && !this.isComplete && this.calls.isEmpty;
+    if (!isBroken) return undefined;
+    return { type: "bad_reply", message: "The reply of the service broke off.", isPassing: true };
+  }
+}
+
+export function thought(text: unknown): ModelEvent[] {
+  return typeof text === "string" && text !== "" ? [{ type: "thought", text }] : [];
 }
 
 interface WholeReply {
   readonly calls: readonly SignedCall[];
   readonly usage: Usage | undefined;
   readonly failure: ModelFailure | undefined;
-  /** The output limit cut it. */
   readonly isLimited: boolean;
 }
 
 /** The events that end a reply. After a failure no call is given: nothing of a broken reply may run. */
-export function closingEvents({ calls, usage, failure, isLimited }: WholeReply): ModelEvent[] {
+function closingEvents({ calls, usage, failure, isLimited }: WholeReply): ModelEvent[] {
   const told: ModelEvent[] = usage ? [{ type: "usage", usage }] : [];
   if (failure) return [...told, { type: "end", reason: "error", error: failure }];
   return [
@@ -46,7 +182,7 @@ export function closingEvents({ calls, usage, failure, isLimited }: WholeReply):
 }
 
 /** A reply with nothing in it; `unreadable` is the first thing that could not be understood, if any. */
-export function emptyReply(unreadable: string | undefined): ModelFailure {
+function emptyReply(unreadable: string | undefined): ModelFailure {
   const failure = { type: "bad_reply", isPassing: true };
   if (unreadable === undefined) {
     return { ...failure, message: "The reply of the service was empty: no text and no call." };
@@ -56,11 +192,6 @@ export function emptyReply(unreadable: string | undefined): ModelFailure {
     return { type: "bad_reply", message };
   }
   return { ...failure, message: `The reply of the service could not be read: ${bounded(unreadable)}` };
-}
-
-/** A reply that ended in the middle of an event, with no sign of being complete. */
-export function brokenOff(): ModelFailure {
-  return { type: "bad_reply", message: "The reply of the service broke off.", isPassing: true };
 }
 
 /** A reply whose rest the service keeps to itself, by its rules. */
