@@ -1,5 +1,5 @@
 import { nearNames } from "@burin/core";
-import { SUBCOMMANDS } from "./subcommands.ts";
+import { SUBCOMMANDS, type SubcommandName } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
 const OPTIONS = `Options:
@@ -35,21 +35,67 @@ ANTHROPIC_ or GEMINI_; BURIN_HOME moves ~/.burin.
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 approval missing or refused, 4 a limit, 130 interrupted (SIGTERM 143, SIGHUP 129).
 `;
 
+type Usage = readonly (readonly [form: string, meaning: string])[];
+
+/** What to write, and what it does. */
+const USAGES: Readonly<Record<SubcommandName, Usage>> = {
+  call: [["call <tool> [json|-]", "one tool through the whole flow, no model"]],
+  tools: [["tools [--json]", "what the model is told of"]],
+  explain: [["explain '<command>'", "whether a shell command would run unasked, and why; runs nothing"]],
+  grants: [
+    ["grants", 'what "always" has allowed, in this project and elsewhere'],
+    ["grants revoke <number|rule>", "takes one back"],
+  ],
+  sessions: [
+    ["sessions list [--all]", "the sessions of this folder, or of all folders"],
+    ["sessions show <id>", "everything that happened in a session"],
+    ["sessions answer <id> yes|no|always [words]", "answers what a session was parked with, and goes on"],
+    ["sessions rm <id>...", "removes the records of sessions"],
+  ],
+  replay: [
+    ["replay <id> [--tools]", "a session again, without its model; --tools: really, in a copy of the folder"],
+    ["replay <id> --fork N [-m NAME]", "goes on from turn N in a session of its own"],
+  ],
+  undo: [
+    ["undo [N] [--session ID]", "takes back the last change of a file, the last N, or those of a session"],
+    ["undo --list", "what can be taken back"],
+  ],
+  trust: [
+    ["trust", "what this folder's own settings would run; runs nothing"],
+    ["trust yes|no|forget", "follows them, never follows them, or asks again"],
+    ["trust list", "the folders that were answered for"],
+  ],
+  mcp: [
+    [
+      "mcp add [...] <alias> <command|url>",
+      "adds an MCP server; --scope, --env, --header, --transport, --trust, --replace",
+    ],
+    ["mcp list | remove <alias>", "what servers there are; takes one out"],
+    ["mcp test [alias]", "starts servers and says what they offer"],
+    ["mcp login <alias>", "logs in to a server that wants it"],
+  ],
+  doctor: [["doctor [--online] [--json]", "what works here and what does not; --online also asks services"]],
+  demo: [["demo", "the whole flow in ten seconds, no model needed"]],
+};
+
 /** The help on everything, or on one command. Throws UsageError for a command that does not exist. */
 export function helpText(topic?: string): string {
   if (topic === undefined) {
-    const forms: readonly (readonly [string, string])[] = [
+    const forms: Usage = [
       ['-p [options] "prompt"', "one prompt, no screen; text on stdin is added to it"],
       ["help [command]", "this text, or the help on one command"],
-      ...Object.values(SUBCOMMANDS).flatMap(({ usage }) => usage),
+      ...Object.values(USAGES).flat(),
     ];
     const lines = forms.map(([form, meaning]) => `       burin ${form.padEnd(30)} ${meaning}\n`);
     return `Usage: burin [options] [prompt]\n${lines.join("")}\n${OPTIONS}\n${ENVIRONMENT}`;
   }
-  const subcommand = Object.hasOwn(SUBCOMMANDS, topic) ? SUBCOMMANDS[topic] : undefined;
-  if (subcommand === undefined) throw unknownCommand(topic);
-  const lines = subcommand.usage.map(([form, meaning]) => `  burin ${form}\n      ${meaning}\n`);
+  if (!isSubcommand(topic)) throw unknownCommand(topic);
+  const lines = USAGES[topic].map(([form, meaning]) => `  burin ${form}\n      ${meaning}\n`);
   return `Usage:\n${lines.join("")}\n${OPTIONS}`;
+}
+
+function isSubcommand(name: string): name is SubcommandName {
+  return Object.hasOwn(SUBCOMMANDS, name);
 }
 
 /** A word that is nearly the name of a command was meant as that, not as a prompt. Throws UsageError. */

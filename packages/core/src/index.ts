@@ -45,10 +45,13 @@ export type {
   McpResource,
 } from "@burin/mcp/mcp-door";
 export { chooseModel, keyVariable } from "@burin/models/choose-model";
-export { findLocalServers, type LocalServer } from "@burin/models/local-servers";
-export { type ModelChoice, openModel } from "@burin/models/open-model";
-export { openAiCompatible } from "@burin/models/openai-compatible";
-export { type Reached, reachModel } from "@burin/models/reach-model";
+export { type ModelChoice, openAiCompatible, openModel } from "@burin/models/open-model";
+export {
+  findLocalServers,
+  type LocalServer,
+  type Reached,
+  reachModel,
+} from "@burin/models/reach-model";
 export { type RetryOptions, retrying } from "@burin/models/retry";
 export { type ScriptLine, scriptedModel } from "@burin/models/scripted";
 export type { PartVerdict, Verdict } from "@burin/shell-judge";

@@ -2,8 +2,10 @@ import type { ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
 import type { InlineData, Part } from "@burin/contract/messages/parts";
+import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { markedAnswerText } from "./answer-text.ts";
 import { isShownImage, mediaNote } from "./media.ts";
+import type { TunedRequest } from "./prepare-request.ts";
 import { signatureOf } from "./thought-signature.ts";
 import { wireJson } from "./wire-json.ts";
 import { nineCharacters, wireId } from "./wire-names.ts";
@@ -38,6 +40,8 @@ export type ChatQuirk =
   | "reasoning-wanted"
   | "reasoning-refused"
   | "no-stream-options"
+  /** The limit of output under its older name. */
+  | "old-output-limit"
   | "no-cache-control"
   /** Nothing goes back of what another service gave to get back. */
   | "no-extras"
@@ -58,18 +62,20 @@ type Quirks = ReadonlySet<string>;
  */
 export function chatCompletionsBody(
   model: string,
-  request: ModelRequest,
+  request: TunedRequest & { readonly tune?: (fields: JsonRecord) => JsonRecord },
   quirks: Quirks = new Set(),
 ): string[] {
   const tools = request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {};
-  const rest = knows(quirks, "no-stream-options") ? {} : { stream_options: { include_usage: true } };
+  const usage = knows(quirks, "no-stream-options") ? {} : { stream_options: { include_usage: true } };
+  const last = { stream: true, ...usage };
   // Whoever passes requests on to Claude hands these marks on; all others cache by themselves.
-  const isMarking = /claude/i.test(model) && !knows(quirks, "no-cache-control");
+  const isMarking =
+    /claude/i.test(model) && !knows(quirks, "no-cache-control") && request.tuning?.cache !== "off";
   const [first = "", ...further] = writtenMessages(request, { quirks, isMarking });
   return [
     `${wireJson({ model, ...tools }).slice(0, -1)},"messages":[${first.slice(1)}`,
     ...further,
-    `],${wireJson({ stream: true, ...rest }).slice(1)}`,
+    `],${wireJson(request.tune?.(last) ?? last).slice(1)}`,
   ];
 }
 

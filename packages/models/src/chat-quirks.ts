@@ -3,6 +3,7 @@ import type { ChatQuirk } from "./chat-completions-request.ts";
 /** In the order in which they are looked for. */
 const QUIRKS: readonly (readonly [ChatQuirk, RegExp])[] = [
   ["no-stream-options", /stream_options|include_usage/i],
+  ["old-output-limit", /max_completion_tokens/i],
   ["no-cache-control", /cache_control/i],
   [
     "no-extras",

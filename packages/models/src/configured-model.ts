@@ -1,7 +1,7 @@
-import type { ChatModel, ModelEvent } from "@burin/contract/chat-model";
+import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import type { ModelSettings, NamedModel } from "@burin/contract/settings/settings";
 import { chooseModel } from "./choose-model.ts";
-import { lazy, openModel } from "./open-model.ts";
+import { openModel } from "./open-model.ts";
 import { retrying } from "./retry.ts";
 
 /**
@@ -23,7 +23,12 @@ export function configuredModel(settings: ModelSettings, environment: NodeJS.Pro
   });
   const model = retrying(openModel(first));
   if (models.length === 0) return model;
-  return lazy(model.name, async () => (await import("./fallback.ts")).fallbackChain([model, ...models]));
+  let chain: ChatModel | undefined;
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    chain ??= (await import("./fallback.ts")).fallbackChain([model, ...models]);
+    yield* chain.stream(request, signal);
+  }
+  return { name: model.name, stream };
 }
 
 /** Stands for a fallback that names no service; it is heard of only when it is needed. */

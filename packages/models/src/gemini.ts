@@ -1,9 +1,139 @@
-import type { ChatModel } from "@burin/contract/chat-model";
+import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+import type { Message } from "@burin/contract/messages/message";
+import type { Part } from "@burin/contract/messages/parts";
+import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { GeminiReply } from "./gemini-reply.ts";
-import { geminiBody, geminiQuirk } from "./gemini-request.ts";
-import { type Protocol, type ServiceOptions, serviceModel } from "./service-model.ts";
+import { isShownImage, mediaNote } from "./media.ts";
+import type { Reasoning, TunedRequest, Tuning } from "./prepare-request.ts";
+import type { Protocol } from "./service-model.ts";
+import { geminiSignatureOf } from "./thought-signature.ts";
+import { budgetOf, mergedBody } from "./tuning.ts";
+import { wireJson } from "./wire-json.ts";
 
-const GENERATE_CONTENT: Protocol = {
+/** The habits of a service that each is learned from a refusal. */
+type GeminiQuirk = "signature-wanted" | "signature-refused" | "old-parameters" | "no-system";
+
+interface Content {
+  readonly role: "user" | "model";
+  readonly parts: JsonRecord[];
+}
+
+/** What the service documents for calls that another model made, in the place of a signature it would check. */
+const NO_SIGNATURE = "skip_thought_signature_validator";
+const MORE_MEDIA = /^(?:application\/pdf|audio\/|video\/)/;
+
+/** The body of a generateContent request. A longer history begins with the contents of the shorter one. */
+function geminiBody(model: string, request: TunedRequest, quirks: ReadonlySet<string>): string[] {
+  const knows = (quirk: GeminiQuirk): boolean => quirks.has(quirk);
+  const { system, tools, history, tuning = {} } = request;
+  const hasSystem = system !== "" && !knows("no-system");
+  const opening: Message[] = system === "" || hasSystem ? [] : [{ role: "user", parts: [{ text: system }] }];
+  const declarations = tools.map((tool) => declaration(tool, knows("old-parameters")));
+  const generationConfig = generation(model, tuning);
+  const body = {
+    ...(hasSystem ? { systemInstruction: { parts: [{ text: system }] } } : {}),
+    ...(tools.length > 0 ? { tools: [{ functionDeclarations: declarations }] } : {}),
+    contents: contents([...opening, ...history], {
+      returns: !knows("signature-refused"),
+      standsIn: knows("signature-wanted") || knows("signature-refused"),
+    }),
+    ...(Object.keys(generationConfig).length > 0 ? { generationConfig } : {}),
+  };
+  return [wireJson(mergedBody(body, tuning.body))];
+}
+
+function generation(model: string, { maxOutput, reasoning, temperature, topP }: Tuning): JsonRecord {
+  return {
+    ...(maxOutput === undefined ? {} : { maxOutputTokens: maxOutput }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(reasoning === undefined ? {} : { thinkingConfig: thinking(model, reasoning) }),
+  };
+}
+
+/** Models before Gemini 3 know numbers only, and those after it words. */
+function thinking(model: string, reasoning: Reasoning): JsonRecord {
+  const isOld = /gemini-(?:1|2)\b/.test(model);
+  const told =
+    typeof reasoning === "number" || isOld || reasoning === "off" || reasoning === "none"
+      ? { thinkingBudget: budgetOf(reasoning) }
+      : { thinkingLevel: reasoning.toUpperCase() };
+  return { ...told, includeThoughts: budgetOf(reasoning) > 0 };
+}
+
+/** What a refusal teaches: how signatures are taken, or that the schema goes under its older name. */
+function geminiQuirk(refusal: string): GeminiQuirk | undefined {
+  if (/parameters_?json_?schema/i.test(refusal)) return "old-parameters";
+  if (/(?:system|developer)[ _]?instruction\w* [^\n]{0,20}(?:not|n't) (?:enabled|supported)/i.test(refusal))
+    return "no-system";
+  if (!/thought_?\s?signature/i.test(refusal)) return undefined;
+  return /missing|required|lacks|without/i.test(refusal) ? "signature-wanted" : "signature-refused";
+}
+
+function declaration({ name, description, parameters }: FunctionDeclaration, isOld: boolean): object {
+  // A tool without parameters is declared without a schema: an object with no properties is refused.
+  if (Object.keys(parameters.properties ?? {}).length === 0) return { name, description };
+  return isOld ? { name, description, parameters } : { name, description, parametersJsonSchema: parameters };
+}
+
+interface Signing {
+  /** Signatures go back as they came. */
+  readonly returns: boolean;
+  /** Calls without one get a stand-in. */
+  readonly standsIn: boolean;
+}
+
+function contents(history: readonly Message[], signing: Signing): Content[] {
+  const list: Content[] = [];
+  for (const { role, parts } of history) {
+    const wire = role === "user" ? userParts(parts) : modelParts(parts, signing);
+    if (wire.length === 0) continue;
+    const last = list.at(-1);
+    if (last?.role === role) last.parts.push(...wire);
+    else list.push({ role, parts: wire });
+  }
+  return list;
+}
+
+function userParts(parts: readonly Part[]): JsonRecord[] {
+  let origin = "";
+  return parts.flatMap(({ text, inlineData, functionResponse }): JsonRecord[] => {
+    if (functionResponse) {
+      const { id, name = "", response = {} } = functionResponse;
+      origin = name;
+      return [{ functionResponse: { ...(id === undefined ? {} : { id }), name, response } }];
+    }
+    if (inlineData) {
+      const { mimeType = "", data } = inlineData;
+      if (isShownImage(mimeType) || MORE_MEDIA.test(mimeType)) return [{ inlineData: { mimeType, data } }];
+      return [{ text: mediaNote(inlineData, origin) }];
+    }
+    return text ? [{ text }] : [];
+  });
+}
+
+function modelParts(parts: readonly Part[], { returns, standsIn }: Signing): JsonRecord[] {
+  // Of the calls of one reply only the first one is signed.
+  const firstCall = parts.find((part) => part.functionCall);
+  return parts.flatMap((part) => {
+    const signature = returns ? geminiSignatureOf(part) : undefined;
+    return modelPart(part, signature ?? (standsIn && part === firstCall ? NO_SIGNATURE : undefined));
+  });
+}
+
+function modelPart({ text = "", thought, functionCall }: Part, signature: string | undefined): JsonRecord[] {
+  const signed = signature === undefined ? {} : { thoughtSignature: signature };
+  if (functionCall) {
+    const { id, name = "", args = {} } = functionCall;
+    return [{ functionCall: { ...(id === undefined ? {} : { id }), name, args }, ...signed }];
+  }
+  if (!thought) return text === "" ? [] : [{ text, ...signed }];
+  // A signature in a part without text came on the reply's own text.
+  return signature === undefined ? [] : [{ text, ...(text === "" ? {} : { thought: true }), ...signed }];
+}
+
+/** Gemini's generateContent. The base URL may end before `/v1beta`. */
+export const GENERATE_CONTENT: Protocol = {
   dialect: "plain",
   path: (base, model) => {
     const version = /\/v\d+\w*(?:\/|$)/.test(base) ? base : `${base}/v1beta`;
@@ -11,13 +141,8 @@ const GENERATE_CONTENT: Protocol = {
     return `${version}/${name}:streamGenerateContent`;
   },
   query: "alt=sse",
-  headers: (key): Record<string, string> => (key === "" ? {} : { "x-goog-api-key": key }),
+  keyHeader: "x-goog-api-key",
   body: geminiBody,
   reply: (_request, takenIds) => Promise.resolve(new GeminiReply(takenIds)),
   quirks: () => Promise.resolve(geminiQuirk),
 };
-
-/** A model of a service that speaks Gemini's generateContent. The base URL may end before `/v1beta`. */
-export function gemini(options: ServiceOptions): ChatModel {
-  return serviceModel(GENERATE_CONTENT, options);
-}

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import { findLocalServers } from "./local-servers.ts";
+import { findLocalServers } from "./reach-model.ts";
 
 const NEVER = new AbortController().signal;
 const servers: Server[] = [];

@@ -6,7 +6,7 @@ import type { Message } from "@burin/contract/messages/message";
 import type { FakeReply } from "@burin/testing/fake-model-server";
 import { ASK, ask, closeServers, delta, raw, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
-import { openAiCompatible } from "./openai-compatible.ts";
+import { openAiCompatible } from "./open-model.ts";
 
 const KEY = "sk-very-secret-key";
 const STOP: ModelEvent = { type: "end", reason: "stop" };

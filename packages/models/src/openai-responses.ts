@@ -1,12 +1,127 @@
-import type { ChatModel } from "@burin/contract/chat-model";
+import type { Message } from "@burin/contract/messages/message";
+import type { InlineData, Part } from "@burin/contract/messages/parts";
+import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { markedAnswerText } from "./answer-text.ts";
+import { isShownImage, mediaNote } from "./media.ts";
 import { ResponsesReply } from "./openai-responses-reply.ts";
-import { responsesBody, responsesQuirk } from "./openai-responses-request.ts";
-import { type Protocol, type ServiceOptions, serviceModel } from "./service-model.ts";
+import type { TunedRequest } from "./prepare-request.ts";
+import type { Protocol } from "./service-model.ts";
+import { signatureOf } from "./thought-signature.ts";
+import { effortOf, mergedBody } from "./tuning.ts";
+import { wireJson } from "./wire-json.ts";
+import { wireId } from "./wire-names.ts";
 
-const RESPONSES: Protocol = {
+/** The habits of a service that each is learned from a refusal. */
+type ResponsesQuirk = "no-include" | "no-reasoning";
+
+/**
+ * The body of a Responses request. Nothing is kept at the service: the whole conversation travels each time,
+ * the model's reasoning with it, encrypted.
+ */
+function responsesBody(model: string, request: TunedRequest, quirks: ReadonlySet<string>): string[] {
+  const knows = (quirk: ResponsesQuirk): boolean => quirks.has(quirk);
+  const { system, tools, history, tuning = {} } = request;
+  const { maxOutput, reasoning, temperature, topP, cache } = tuning;
+  const body = {
+    model,
+    ...(system === "" ? {} : { instructions: system }),
+    ...(tools.length > 0
+      ? { tools: tools.map((tool) => ({ type: "function", ...tool, strict: false })) }
+      : {}),
+    input: inputItems(history, !knows("no-reasoning")),
+    stream: true,
+    store: false,
+    ...(maxOutput === undefined ? {} : { max_output_tokens: maxOutput }),
+    ...(reasoning === undefined ? {} : { reasoning: { effort: effortOf(reasoning), summary: "auto" } }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(cache === "24h" ? { prompt_cache_retention: cache } : {}),
+    ...(knows("no-include") ? {} : { include: ["reasoning.encrypted_content"] }),
+  };
+  return [wireJson(mergedBody(body, tuning.body))];
+}
+
+/** What a refusal teaches: not every model reasons, and not every service takes back what another one said. */
+function responsesQuirk(refusal: string, quirks: ReadonlySet<string>): ResponsesQuirk | undefined {
+  const isForeign =
+    /invalid_encrypted_content|could not be (?:verified|decrypted)|reasoning.{0,40}item|\brs_/is;
+  if (isForeign.test(refusal)) return "no-reasoning";
+  if (!/encrypted[_ ]content|\binclude\b/i.test(refusal)) return undefined;
+  return quirks.has("no-include") ? "no-reasoning" : "no-include";
+}
+
+function inputItems(history: readonly Message[], withReasoning: boolean): JsonRecord[] {
+  const items: JsonRecord[] = [];
+  for (const { role, parts } of history) {
+    items.push(...(role === "user" ? userItems(parts) : modelItems(parts, withReasoning)));
+  }
+  return items;
+}
+
+/** The answers first; media have their place in the user's message behind them. */
+function userItems(parts: readonly Part[]): JsonRecord[] {
+  const answers: JsonRecord[] = [];
+  const content: JsonRecord[] = [];
+  let origin = "";
+  for (const { text, inlineData, functionResponse } of parts) {
+    if (functionResponse) {
+      const { id, name = "", response } = functionResponse;
+      origin = name;
+      const output = markedAnswerText(response);
+      answers.push({ type: "function_call_output", call_id: wireId(id ?? name), output });
+    } else if (inlineData) {
+      content.push(...mediaContent(inlineData, origin));
+    } else if (text) {
+      content.push({ type: "input_text", text });
+      // What follows the person's own words is not the tool's.
+      origin = "";
+    }
+  }
+  return content.length === 0 ? answers : [...answers, { type: "message", role: "user", content }];
+}
+
+function mediaContent(media: InlineData, origin: string): JsonRecord[] {
+  const { mimeType = "", data = "" } = media;
+  const url = `data:${mimeType};base64,${data}`;
+  const label = origin === "" ? [] : [{ type: "input_text", text: `File from ${origin}:` }];
+  if (isShownImage(mimeType)) return [...label, { type: "input_image", image_url: url, detail: "auto" }];
+  if (mimeType === "application/pdf") {
+    return [...label, { type: "input_file", filename: "document.pdf", file_data: url }];
+  }
+  return [{ type: "input_text", text: mediaNote(media, origin) }];
+}
+
+function modelItems(parts: readonly Part[], withReasoning: boolean): JsonRecord[] {
+  const items: JsonRecord[] = [];
+  for (const part of parts) {
+    const { text = "", thought, functionCall } = part;
+    const told = parseJson(signatureOf("openai-responses-message", part) ?? "");
+    const last = items.at(-1);
+    if (functionCall) {
+      const { id, name = "", args = {} } = functionCall;
+      const call_id = wireId(id ?? name);
+      items.push({ type: "function_call", call_id, name, arguments: JSON.stringify(args) });
+    } else if (isRecord(told)) {
+      if (last?.type === "message") items[items.length - 1] = { ...last, ...told };
+    } else if (thought) items.push(...(withReasoning ? reasoningItem(part) : []));
+    // As text: whoever made a list of it would also have to say the id that the service gave it.
+    else if (text !== "") items.push({ type: "message", role: "assistant", content: text });
+  }
+  // Reasoning alone, from a reply that was broken off, is refused.
+  return items.every((item) => item.type === "reasoning") ? [] : items;
+}
+
+function reasoningItem(part: Part): JsonRecord[] {
+  const item = parseJson(signatureOf("openai-responses", part) ?? "");
+  return isRecord(item) ? [{ type: "reasoning", ...item }] : [];
+}
+
+/** OpenAI's Responses API. The base URL usually ends in `/v1`. */
+export const RESPONSES: Protocol = {
   dialect: "full",
-  path: (base) => (base.endsWith("/responses") ? base : `${base}/responses`),
-  headers: (key): Record<string, string> => (key === "" ? {} : { authorization: `Bearer ${key}` }),
+  path: (base) =>
+    base.endsWith("/responses") ? base : `${base.replace(/\/chat\/completions$/, "")}/responses`,
+  keyHeader: "authorization",
   body: responsesBody,
   reply: ({ history }, takenIds) => {
     const isAfterAnswers = history.at(-1)?.parts.some((part) => part.functionResponse) ?? false;
@@ -14,8 +129,3 @@ const RESPONSES: Protocol = {
   },
   quirks: () => Promise.resolve(responsesQuirk),
 };
-
-/** A model of a service that speaks OpenAI's Responses API. The base URL usually ends in `/v1`. */
-export function openAiResponses(options: ServiceOptions): ChatModel {
-  return serviceModel(RESPONSES, options);
-}

@@ -3,13 +3,34 @@ import type { FunctionDeclaration } from "@burin/contract/messages/function-call
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Message } from "@burin/contract/messages/message";
 import type { InlineData, Part } from "@burin/contract/messages/parts";
-import { isRecord } from "@burin/contract/messages/untrusted-json";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { Lessons } from "./lessons.ts";
 import { isShownImage } from "./media.ts";
 import { wireName } from "./wire-names.ts";
 
+/** How much the model is to think: a word of the service, or how many tokens it may take for it. */
+export type Reasoning = string | number;
+
+/** How a model is asked, where somebody says so; what is left out the service decides. */
+export interface Tuning {
+  /** Tokens of one reply, thoughts included. */
+  readonly maxOutput?: number;
+  readonly reasoning?: Reasoning;
+  readonly temperature?: number;
+  readonly topP?: number;
+  /** How long the service keeps what it has read; `off` marks nothing as worth keeping. */
+  readonly cache?: "off" | "5m" | "1h" | "24h";
+  /** More fields of the body; objects are joined with ours, null takes one of ours out. */
+  readonly body?: JsonRecord;
+}
+
+/** What a body is made of. */
+export interface TunedRequest extends ModelRequest {
+  readonly tuning?: Tuning;
+}
+
 /** A request in a form that the provider takes, with the way back from its names to ours. */
-export interface PreparedRequest extends ModelRequest {
+export interface PreparedRequest extends TunedRequest {
   readonly ownName: (wireName: string) => string;
   /** The same object for each request of one conversation: the list that its history is kept in. */
   readonly conversation: object;

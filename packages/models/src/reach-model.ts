@@ -1,46 +1,119 @@
-import { httpRequest } from "@burin/machine/http/http-request";
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { httpRequest, startOfText } from "@burin/machine/http/http-request";
 import { innermost } from "@burin/machine/http/innermost-error";
 import type { ModelChoice } from "./open-model.ts";
+import { keyOf, serviceHeaders } from "./service-model.ts";
 
-/** What came of asking a service for its models: an HTTP status, or why there is none. */
-export type Reached = { readonly status: number } | { readonly fault: string };
+/** What came of asking a service for its models: an HTTP status and their names, or why there is none. */
+export type Reached =
+  | { readonly status: number; readonly models?: readonly string[] }
+  | { readonly fault: string };
 
+export interface LocalServerPort {
+  readonly name: string;
+  readonly port: number;
+}
+
+export interface LocalServer {
+  readonly name: string;
+  readonly baseUrl: string;
+  /** The first models that it offers; it may offer none yet. */
+  readonly models: readonly string[];
+}
+
+const WELL_KNOWN_PORTS: readonly LocalServerPort[] = [
+  { name: "Ollama", port: 11434 },
+  { name: "LM Studio", port: 1234 },
+  { name: "llama.cpp", port: 8080 },
+  { name: "vLLM", port: 8000 },
+];
 const MOST_WAIT_MS = 10_000;
+const MOST_LOCAL_WAIT_MS = 300;
+const MOST_LOCAL_MODELS = 5;
+const MOST_ANSWER_BYTES = 1_500_000;
 
 /** Asks the service what models it has, with the key; nothing is paid for that. Never rejects. */
 export async function reachModel(choice: ModelChoice, signal: AbortSignal): Promise<Reached> {
-  const time = AbortSignal.timeout(MOST_WAIT_MS);
+  return listed(choice, { signal, waitMs: MOST_WAIT_MS });
+}
+
+/**
+ * The model servers that listen on this machine, in the order of the list. Any program may use these ports,
+ * so only one that answers like a model server counts. Never fails; what does not answer at once is not there.
+ */
+export async function findLocalServers(
+  signal: AbortSignal,
+  ports: readonly LocalServerPort[] = WELL_KNOWN_PORTS,
+): Promise<LocalServer[]> {
+  const found = await Promise.all(
+    ports.map(async ({ name, port }): Promise<LocalServer[]> => {
+      const baseUrl = `http://127.0.0.1:${port}/v1`;
+      const choice: ModelChoice = { provider: "openai", name: "", baseUrl };
+      const reached = await listed(choice, { signal, waitMs: MOST_LOCAL_WAIT_MS });
+      if ("fault" in reached || reached.status !== 200 || !reached.models) return [];
+      return [{ name, baseUrl, models: reached.models.slice(0, MOST_LOCAL_MODELS) }];
+    }),
+  );
+  return found.flat();
+}
+
+async function listed(
+  choice: ModelChoice,
+  { signal, waitMs }: { readonly signal: AbortSignal; readonly waitMs: number },
+): Promise<Reached> {
   const leave = new AbortController();
+  const stop = (): void => leave.abort();
+  const timer = setTimeout(stop, waitMs);
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
   try {
-    const { url, headers } = listing(choice);
-    const request = { url: new URL(url), method: "GET", headers } as const;
-    const { status } = await httpRequest(request, AbortSignal.any([signal, time, leave.signal]));
-    return { status };
+    const { path, ...ways } = LISTINGS[choice.provider];
+    const url = new URL(choice.baseUrl.trim());
+    url.pathname = path(url.pathname.replace(/\/+$/, ""));
+    const headers = serviceHeaders(ways, choice, await keyOf(choice));
+    const { status, body } = await httpRequest({ url, method: "GET", headers }, leave.signal);
+    const models = modelIds(parseJson(await startOfText(body, MOST_ANSWER_BYTES)));
+    return { status, ...(models ? { models } : {}) };
   } catch (error) {
     const { code, message } = innermost(error);
-    return { fault: time.aborted ? "it did not answer in 10 seconds" : message || code };
+    if (leave.signal.aborted) return { fault: `it did not answer in ${waitMs / 1000} seconds` };
+    return { fault: message || code };
   } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
     leave.abort();
   }
 }
 
-function listing({ provider, baseUrl, apiKey = "" }: ModelChoice) {
-  const base = baseUrl.trim().replace(/\/+$/, "");
-  switch (provider) {
-    case "anthropic":
-      return {
-        url: /\/v\d+$/.test(base) ? `${base}/models` : `${base}/v1/models`,
-        headers: { "anthropic-version": "2023-06-01", ...(apiKey === "" ? {} : { "x-api-key": apiKey }) },
-      };
-    case "gemini":
-      return {
-        url: /\/v\d+\w*$/.test(base) ? `${base}/models` : `${base}/v1beta/models`,
-        headers: { ...(apiKey === "" ? {} : { "x-goog-api-key": apiKey }) },
-      };
-    default:
-      return {
-        url: `${base}/models`,
-        headers: { ...(apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` }) },
-      };
-  }
+/** Where each protocol lists models, from the path of the base URL. */
+const LISTINGS = {
+  openai: {
+    keyHeader: "authorization",
+    path: (base: string) => `${base.replace(/\/(?:chat\/completions|responses)$/, "")}/models`,
+  },
+  "openai-responses": {
+    keyHeader: "authorization",
+    path: (base: string) => `${base.replace(/\/(?:chat\/completions|responses)$/, "")}/models`,
+  },
+  anthropic: {
+    keyHeader: "x-api-key",
+    headers: { "anthropic-version": "2023-06-01" },
+    path: (base: string) => (/\/v\d+$/.test(base) ? `${base}/models` : `${base}/v1/models`),
+  },
+  gemini: {
+    keyHeader: "x-goog-api-key",
+    path: (base: string) => (/\/v\d+\w*(?:\/|$)/.test(base) ? `${base}/models` : `${base}/v1beta/models`),
+  },
+};
+
+/** The names in a list of models, in the forms that services give it. */
+function modelIds(answer: unknown): string[] | undefined {
+  // Ollama without a single model answers null in place of an empty list.
+  const isEmpty = isRecord(answer) && answer.data === null && answer.object === "list";
+  const list = isEmpty ? [] : isRecord(answer) ? (answer.data ?? answer.models) : answer;
+  if (!Array.isArray(list) || (list === answer && list.length === 0)) return undefined;
+  const ids = list.map((model: unknown) => (isRecord(model) ? (model.id ?? model.name) : undefined));
+  return ids
+    .filter((id) => typeof id === "string" && id !== "" && !/\p{Cc}/u.test(id))
+    .map((id) => String(id).replace(/^models\//, ""));
 }

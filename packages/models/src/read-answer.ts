@@ -20,7 +20,7 @@ export interface Asked {
   readonly connection: AbortController;
 }
 
-type End = Extract<ModelEvent, { type: "end" }>;
+export type End = Extract<ModelEvent, { type: "end" }>;
 
 /** How one request ended. */
 export interface Outcome {

@@ -4,7 +4,7 @@ import type { FakeReply } from "@burin/testing/fake-model-server";
 import { ASK, closeServers, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { fallbackChain } from "./fallback.ts";
-import { openAiCompatible } from "./openai-compatible.ts";
+import { openAiCompatible } from "./open-model.ts";
 import { retrying } from "./retry.ts";
 
 afterEach(closeServers);

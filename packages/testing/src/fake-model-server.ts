@@ -12,6 +12,8 @@ import type { FakeProtocol, IssuedSecrets, WireReply } from "./wire-reply.ts";
 
 /** One request for a reply, as it came. */
 export interface RecordedRequest {
+  /** With all that stands behind the path. */
+  readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** The parsed body; empty when it was no JSON object. */
   readonly body: JsonRecord;
@@ -187,7 +189,8 @@ async function record(request: IncomingMessage): Promise<RecordedRequest> {
   for await (const piece of request) pieces.push(piece);
   const bytes = Buffer.concat(pieces);
   const body = parseJson(bytes.toString("utf8"));
-  return { headers: request.headers, body: isRecord(body) ? body : {}, bodyBytes: bytes.length };
+  const { url: path = "", headers } = request;
+  return { path, headers, body: isRecord(body) ? body : {}, bodyBytes: bytes.length };
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {

@@ -19,8 +19,6 @@ export interface SubcommandRequest {
 
 /** One way of being used, by its name: `burin <name> ...`. Its code is loaded when it is asked for. */
 export interface Subcommand {
-  /** Lines of the help text: what to write, and what it does. */
-  readonly usage: readonly (readonly [form: string, meaning: string])[];
   /** Options that only this subcommand understands. */
   readonly ownOptions?: NonNullable<ParseArgsConfig["options"]>;
   /** How many words come before those that are kept as they stand, options included; for another's command line. */

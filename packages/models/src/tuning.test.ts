@@ -1,0 +1,162 @@
+import type { ModelEvent } from "@burin/contract/chat-model";
+import { type FakeModelServer, startFakeModelServer } from "@burin/testing/fake-model-server";
+import { ASK, closeServers, raw, serve } from "@burin/testing/served-model";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ModelChoice, openModel } from "./open-model.ts";
+
+afterEach(closeServers);
+
+async function read(choice: ModelChoice): Promise<ModelEvent[]> {
+  const events: ModelEvent[] = [];
+  const request = { system: "s", history: [ASK], tools: [] };
+  for await (const event of openModel(choice).stream(request, new AbortController().signal))
+    events.push(event);
+  return events;
+}
+
+/** The last body that came to a service that takes everything but what the refusals speak of. */
+async function sent(
+  choice: Omit<ModelChoice, "baseUrl" | "name"> & { name?: string },
+  refusals: readonly string[] = [],
+): Promise<{ body: unknown; server: FakeModelServer }> {
+  const refused = refusals.map((message) =>
+    raw(JSON.stringify({ error: { message } }), { status: 400, type: "application/json" }),
+  );
+  const server = await serve(...refused, { text: "ok" });
+  await read({ name: "m", ...choice, baseUrl: server.baseUrl });
+  return { body: server.requests.at(-1)?.body, server };
+}
+
+describe("how a model is asked", () => {
+  it("P36 effort, sampling and the output limit are said in the words of chat completions", async () => {
+    const tuning = { reasoning: "high", temperature: 0.2, topP: 0.9, maxOutput: 1000, cache: "24h" } as const;
+    const { body } = await sent({ provider: "openai", tuning });
+    expect(body).toMatchObject({
+      reasoning_effort: "high",
+      temperature: 0.2,
+      top_p: 0.9,
+      max_completion_tokens: 1000,
+      prompt_cache_retention: "24h",
+    });
+  });
+
+  it("P36 a budget of tokens is the nearest effort below it", async () => {
+    const { body } = await sent({ provider: "openai", tuning: { reasoning: 5000 } });
+    expect(body).toMatchObject({ reasoning_effort: "low" });
+  });
+
+  it("P36 a service that knows only the older name of the output limit is told by it", async () => {
+    const refusal = "Unrecognized request argument supplied: max_completion_tokens";
+    const { body } = await sent({ provider: "openai", tuning: { maxOutput: 7 } }, [refusal]);
+    expect(body).toMatchObject({ max_tokens: 7 });
+    expect(body).not.toHaveProperty("max_completion_tokens");
+  });
+
+  it("P36 Claude thinks when it is told how much, and as older ones take it after a refusal", async () => {
+    const { body } = await sent({ provider: "anthropic", tuning: { reasoning: "medium", cache: "1h" } });
+    expect(body).toMatchObject({
+      thinking: { type: "adaptive" },
+      output_config: { effort: "medium" },
+      system: [{ cache_control: { type: "ephemeral", ttl: "1h" } }],
+    });
+    const refusal = "adaptive thinking is not supported on this model";
+    const older = await sent({ provider: "anthropic", tuning: { reasoning: "medium" } }, [refusal]);
+    expect(older.body).toMatchObject({ thinking: { type: "enabled", budget_tokens: 10_000 } });
+    expect(older.body).not.toHaveProperty("output_config");
+  });
+
+  it("P36 Claude's budget leaves room for the answer", async () => {
+    const tuning = { reasoning: 50_000, maxOutput: 20_000 };
+    const { body } = await sent({ provider: "anthropic", tuning });
+    expect(body).toMatchObject({ max_tokens: 20_000, thinking: { budget_tokens: 12_000 } });
+  });
+
+  it.each([
+    ["gemini-2.5-x", "high", { thinkingBudget: 24_000, includeThoughts: true }],
+    ["gemini-3-x", "high", { thinkingLevel: "HIGH", includeThoughts: true }],
+    ["gemini-3-x", 100, { thinkingBudget: 100, includeThoughts: true }],
+    ["gemini-2.5-x", "off", { thinkingBudget: 0, includeThoughts: false }],
+  ] as const)("P36 %s is told %s as it takes it", async (name, reasoning, thinkingConfig) => {
+    const { body } = await sent({ provider: "gemini", name, tuning: { reasoning, maxOutput: 9 } });
+    expect(body).toMatchObject({ generationConfig: { thinkingConfig, maxOutputTokens: 9 } });
+  });
+
+  it("P36 Responses gets its effort", async () => {
+    const { body } = await sent({ provider: "openai-responses", tuning: { reasoning: "low" } });
+    expect(body).toMatchObject({ reasoning: { effort: "low", summary: "auto" } });
+  });
+
+  it("P36 more fields of the body are joined with ours, and never stand in the place of the conversation", async () => {
+    const body = { provider: { order: ["a"] }, stream_options: null, messages: [], tools: [] };
+    const { body: chat } = await sent({ provider: "openai", tuning: { body } });
+    expect(chat).toMatchObject({ provider: { order: ["a"] }, stream: true });
+    expect(chat).not.toHaveProperty("stream_options");
+    expect((chat as { messages: unknown[] }).messages).toHaveLength(2);
+  });
+
+  it("P36 headers of the person go with each request, and the key where it is wanted", async () => {
+    const { server } = await sent({
+      provider: "anthropic",
+      apiKey: "secret-key",
+      keyHeader: "authorization",
+      headers: { "X-Team": "a", "anthropic-version": "2099-01-01" },
+    });
+    const { headers } = server.requests[0] ?? {};
+    expect(headers).toMatchObject({
+      authorization: "Bearer secret-key",
+      "x-team": "a",
+      "anthropic-version": "2099-01-01",
+    });
+    expect(headers).not.toHaveProperty("x-api-key");
+  });
+
+  it("P36 what stands behind a ? in the base URL goes with each request", async () => {
+    const server = await serve({ text: "ok" });
+    const [base] = server.baseUrl.split("?");
+    await read({ provider: "openai", name: "m", baseUrl: `${base}?api-version=2026-01-01` });
+    expect(server.requests[0]?.path).toMatch(/\/chat\/completions\?api-version=2026-01-01$/);
+  });
+
+  it("P35 a key that is got is got anew once when the service refuses it", async () => {
+    const asked: boolean[] = [];
+    const apiKey = (isRefused: boolean): Promise<string> => {
+      asked.push(isRefused);
+      return Promise.resolve(isRefused ? "new-one" : "old-one");
+    };
+    const refusal = raw('{"error":{"message":"expired token"}}', { status: 401, type: "application/json" });
+    const server = await serve(refusal, { text: "ok" });
+    const events = await read({ provider: "openai", name: "m", baseUrl: server.baseUrl, apiKey });
+    expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
+    expect(asked).toEqual([false, true]);
+    const always = await startFakeModelServer([refusal, refusal, refusal]);
+    const failed = await read({ provider: "openai", name: "m", baseUrl: always.baseUrl, apiKey });
+    await always.close();
+    expect(failed.at(-1)).toMatchObject({ reason: "error", error: { type: "unauthorized" } });
+    expect(always.requests).toHaveLength(2);
+  });
+
+  it("P35 a key that cannot be got is told, and nothing is sent", async () => {
+    const server = await serve();
+    const apiKey = (): Promise<string> => Promise.reject(new Error("the vault is closed"));
+    const events = await read({ provider: "openai", name: "m", baseUrl: server.baseUrl, apiKey });
+    expect(events).toMatchObject([{ type: "end", error: { type: "unauthorized" } }]);
+    expect(JSON.stringify(events)).toContain("the vault is closed");
+    expect(server.requests).toEqual([]);
+  });
+
+  it("P12 a model that is said to see nothing or to call nothing is never tried with it", async () => {
+    const server = await serve({ text: "ok" });
+    const model = openModel({
+      provider: "openai",
+      name: "m",
+      baseUrl: server.baseUrl,
+      images: false,
+      tools: false,
+    });
+    const image = { inlineData: { mimeType: "image/png", data: "AAAA" } };
+    const tools = [{ name: "ls", description: "d", parameters: { type: "object" as const, properties: {} } }];
+    const history = [{ role: "user" as const, parts: [{ text: "x" }, image] }];
+    for await (const _ of model.stream({ system: "", history, tools }, new AbortController().signal));
+    expect(JSON.stringify(server.requests[0]?.body)).not.toMatch(/image_url|"tools"/);
+  });
+});

@@ -1,0 +1,55 @@
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import type { Reasoning, Tuning } from "./prepare-request.ts";
+
+/** What the words for the amount of thinking stand for, where a service counts it in tokens. */
+const BUDGETS: Readonly<Record<string, number>> = {
+  off: 0,
+  none: 0,
+  minimal: 1024,
+  low: 4096,
+  medium: 10_000,
+  high: 24_000,
+  xhigh: 48_000,
+  max: 64_000,
+};
+
+export function budgetOf(reasoning: Reasoning): number {
+  return typeof reasoning === "number" ? reasoning : (BUDGETS[reasoning] ?? 10_000);
+}
+
+export function effortOf(reasoning: Reasoning): string {
+  if (reasoning === "off") return "none";
+  if (typeof reasoning === "string") return reasoning;
+  const fitting = ["none", "minimal", "low", "medium", "high"].filter((word) => budgetOf(word) <= reasoning);
+  return fitting.at(-1) ?? "none";
+}
+
+/** What the body is about is not for others to say. */
+const OWN_FIELDS: ReadonlySet<string> = new Set(["messages", "contents", "input", "tools", "stream"]);
+
+/** Our body with the fields that somebody else wants in it; null takes one of ours out. */
+export function mergedBody(body: JsonRecord, more: JsonRecord = {}): JsonRecord {
+  const merged: Record<string, unknown> = { ...body };
+  for (const [name, value] of Object.entries(more)) {
+    if (OWN_FIELDS.has(name)) continue;
+    const own = merged[name];
+    if (value === null) delete merged[name];
+    else merged[name] = isRecord(own) && isRecord(value) ? mergedBody(own, value) : value;
+  }
+  return merged;
+}
+
+/** The last fields of a chat completions body, tuned. */
+export function tunedChat(fields: JsonRecord, tuning: Tuning, quirks: ReadonlySet<string>): JsonRecord {
+  const { maxOutput, reasoning, temperature, topP, cache, body } = tuning;
+  const limit = quirks.has("old-output-limit") ? "max_tokens" : "max_completion_tokens";
+  const tuned = {
+    ...fields,
+    ...(maxOutput === undefined ? {} : { [limit]: maxOutput }),
+    ...(reasoning === undefined ? {} : { reasoning_effort: effortOf(reasoning) }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { top_p: topP }),
+    ...(cache === "24h" ? { prompt_cache_retention: cache } : {}),
+  };
+  return mergedBody(tuned, body);
+}
