@@ -22,6 +22,7 @@ const { version } = JSON.parse(readFileSync(join(cli, "package.json"), "utf8"));
 
 /** The module that every start of the command line loads, before it asks a model. */
 const START = /[\\/]cli[\\/]src[\\/]start\.ts$/;
+const MODEL = /[\\/]print[\\/]find-model\.ts$/;
 
 /** @typedef {{ dir: string, format: "esm" | "cjs", extension: string, banner?: string, isLibrary?: boolean }} Target */
 
@@ -90,7 +91,13 @@ function outputOptions({ dir, format, extension, banner = "", isLibrary = false 
     sourcemap: isLibrary,
     banner,
     // One file for what every start loads: each further one would cost as much as 10 kB more in the first.
-    codeSplitting: { groups: [{ name: "start", test: START }] },
+    // A second one asks models; it is read while the first one reads settings.
+    codeSplitting: {
+      groups: [
+        { name: "start", test: START, priority: 2 },
+        { name: "model", test: MODEL, priority: 1 },
+      ],
+    },
     entryFileNames: `[name]${extension}`,
     chunkFileNames: `chunks/[name]-[hash]${extension}`,
   };

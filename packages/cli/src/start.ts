@@ -1,4 +1,3 @@
-import { chooseModel } from "@burin/core";
 import { type Request, readArgs } from "./args.ts";
 import { closeSession, documentSoFar, runPrint } from "./modes/print/print.ts";
 import { onePrompt, type PromptInput } from "./modes/print/prompt-input.ts";
@@ -75,7 +74,7 @@ async function runPrompt(
   if (isTakenUp) return runPrint(onePrompt(null), options, io);
   if (isPrint) throw new UsageError('there is no prompt: burin -p "what does this project do?"');
   const { settings } = await openSettings(options);
-  if (chooseModel(settings.model, process.env) === null)
+  if (!(await import("./modes/print/find-model.ts")).namesModel(settings))
     return runSubcommand("demo", { words: [], options, own: {} }, io);
   throw new UsageError('there is no screen yet; give a prompt: burin -p "what does this project do?"');
 }

@@ -211,7 +211,7 @@ describe("burin -p", () => {
   it("no model: says exactly what to set, exit code 2", async () => {
     const { code, stderr } = await run(["-p", "go"]);
     expect(code).toBe(2);
-    expect(stderr).toContain("OPENAI_API_KEY=<key> OPENAI_MODEL=<model>");
+    expect(stderr).toContain("OPENAI_BASE_URL=http://<host>/v1 OPENAI_MODEL=<model>");
   });
 
   it("P54 broken settings: exit code 2, line and column, the bytes kept; JSON stays JSON", async () => {

@@ -138,7 +138,8 @@ function resultOf(answer: AnsweredCall): ToolResult {
     : { llmContent, returnDisplay, error: answer.error };
 }
 
-export function createSession(options: SessionOptions): Session {
+/** As `createSession`, which adds how settings and environment name models: `openModel` does. */
+export function openSession(options: SessionOptions): Session {
   const { id, joined, subagents, definitions, agent, background, work, recording } = joinSession(options);
   const { registry, scheduler, discovery, commands, close, current, spoken, hooks, notes } = joined;
   discovery.onFailure = ({ source, message }) => {

@@ -44,7 +44,8 @@ export type {
   McpReport,
   McpResource,
 } from "@burin/mcp/mcp-door";
-export { chooseModel, keyVariable } from "@burin/models/choose-model";
+export { chooseModel, keyVariable, missingForModel } from "@burin/models/choose-model";
+export { configuredModel } from "@burin/models/configured-model";
 export { type ModelChoice, openAiCompatible, openModel } from "@burin/models/open-model";
 export {
   findLocalServers,
@@ -63,9 +64,10 @@ export { historyOf } from "./agent/history.ts";
 export { type QuestionView, questionView, type ViewLimits } from "./approval/question-view.ts";
 export { openGrants } from "./assembly/join-grants.ts";
 export { type MachineFacts, machineFacts } from "./assembly/machine-facts.ts";
+export { createSession } from "./configured-session.ts";
 export {
-  createSession,
   createToolbox,
+  openSession,
   type RunOptions,
   type Session,
   type SessionOptions,

@@ -5,7 +5,24 @@ import { chooseModel } from "./choose-model.ts";
 describe("chooseModel", () => {
   it.each([
     ["nothing", {}, {}, null],
-    ["a key without a model", {}, { OPENAI_API_KEY: "k" }, null],
+    [
+      "only a key: the general model of its service",
+      {},
+      { OPENAI_API_KEY: "k" },
+      {
+        provider: "openai",
+        name: "gpt-6-sol",
+        baseUrl: "https://api.openai.com/v1",
+        apiKey: "k",
+        isGeneral: true,
+      },
+    ],
+    [
+      "a key for another address without a model",
+      {},
+      { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://x/v1" },
+      null,
+    ],
     ["a model without a service", {}, { OPENAI_MODEL: "m" }, null],
     [
       "a key and a model",
@@ -87,7 +104,9 @@ describe("chooseModel", () => {
   ] as [string, ModelSettings, NodeJS.ProcessEnv, unknown][])(
     "%s",
     (...[, settings, environment, wanted]) => {
-      expect(chooseModel(settings, environment)).toEqual(wanted);
+      expect(chooseModel({ model: settings }, environment)).toEqual(
+        wanted === null ? null : expect.objectContaining(wanted),
+      );
     },
   );
 });

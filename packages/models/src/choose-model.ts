@@ -1,78 +1,275 @@
-import type { ModelProvider, ModelSettings, NamedModel } from "@burin/contract/settings/settings";
+import type {
+  ModelEntry,
+  ModelProvider,
+  ModelSettings,
+  NamedModel,
+  ServiceName,
+} from "@burin/contract/settings/settings";
 import type { ModelChoice } from "./open-model.ts";
+import type { Tuning } from "./prepare-request.ts";
+
+type Environment = NodeJS.ProcessEnv;
+
+/** What of the settings names models. */
+export interface ModelNames {
+  readonly model: ModelSettings;
+  readonly models?: Readonly<Record<string, ModelEntry>>;
+}
 
 interface Service {
-  readonly key: string;
-  readonly model: string;
-  readonly url: string;
-  readonly home: string;
+  readonly protocol: ModelProvider;
+  /** The variables that may hold the key; the first one is the one that is spoken of. */
+  readonly keys: readonly string[];
+  readonly model?: string;
+  readonly url?: string;
+  readonly home?: string;
+  /** Asked where nobody names a model. */
+  readonly general?: string;
 }
 
 const OPENAI: Service = {
-  key: "OPENAI_API_KEY",
+  protocol: "openai",
+  keys: ["OPENAI_API_KEY"],
   model: "OPENAI_MODEL",
   url: "OPENAI_BASE_URL",
   home: "https://api.openai.com/v1",
+  general: "gpt-6-sol",
 };
 
-const SERVICES: Readonly<Record<ModelProvider, Service>> = {
+function compatible(name: string, home: string): Service {
+  const start = name.toUpperCase();
+  return { protocol: "openai", keys: [`${start}_API_KEY`], model: `${start}_MODEL`, home: `https://${home}` };
+}
+
+const SERVICES: Readonly<Record<ServiceName, Service>> = {
   openai: OPENAI,
-  "openai-responses": OPENAI,
+  "openai-responses": { ...OPENAI, protocol: "openai-responses" },
   anthropic: {
-    key: "ANTHROPIC_API_KEY",
+    protocol: "anthropic",
+    keys: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"],
     model: "ANTHROPIC_MODEL",
     url: "ANTHROPIC_BASE_URL",
     home: "https://api.anthropic.com",
+    general: "claude-sonnet-5",
   },
   gemini: {
-    key: "GEMINI_API_KEY",
+    protocol: "gemini",
+    keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     model: "GEMINI_MODEL",
     url: "GEMINI_BASE_URL",
     home: "https://generativelanguage.googleapis.com",
+    general: "gemini-flash-latest",
   },
+  azure: {
+    protocol: "openai",
+    keys: ["AZURE_OPENAI_API_KEY"],
+    model: "AZURE_OPENAI_DEPLOYMENT",
+    url: "AZURE_OPENAI_ENDPOINT",
+  },
+  vertex: {
+    protocol: "gemini",
+    keys: ["GOOGLE_VERTEX_TOKEN"],
+    model: "VERTEX_MODEL",
+    url: "VERTEX_BASE_URL",
+  },
+  bedrock: { protocol: "openai", keys: ["AWS_BEARER_TOKEN_BEDROCK"], model: "BEDROCK_MODEL" },
+  openrouter: compatible("openrouter", "openrouter.ai/api/v1"),
+  groq: compatible("groq", "api.groq.com/openai/v1"),
+  mistral: compatible("mistral", "api.mistral.ai/v1"),
+  deepseek: compatible("deepseek", "api.deepseek.com/v1"),
+  xai: compatible("xai", "api.x.ai/v1"),
+  moonshot: compatible("moonshot", "api.moonshot.ai/v1"),
+  dashscope: compatible("dashscope", "dashscope-intl.aliyuncs.com/compatible-mode/v1"),
 };
-
-/** In the order in which the environment is looked through. */
-const SEARCHED = ["openai", "anthropic", "gemini"] as const;
+const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
+/** These are the same addresses and keys, once more. */
+const SEARCHED = SERVICE_NAMES.filter((name) => name !== "openai-responses");
 
 /** What settings and environment name; null when they name no model, or no service that would have it. */
-export function chooseModel(settings: ModelSettings, environment: NodeJS.ProcessEnv): ModelChoice | null {
-  const choice = namedChoice(settings, environment);
-  const { timeoutSeconds, callsInText } = settings;
-  return (
-    choice && {
-      ...choice,
-      ...(timeoutSeconds === undefined ? {} : { silenceMs: timeoutSeconds * 1000 }),
-      ...(callsInText === undefined ? {} : { callsInText }),
-    }
-  );
+export function chooseModel(names: ModelNames, environment: Environment): ModelChoice | null {
+  return chosen(entryOf(names.model, names), environment);
+}
+
+/** The same for a model that settings or a person name otherwise: by an alias, or with its own service. */
+export function chooseOther(
+  named: NamedModel,
+  names: ModelNames,
+  environment: Environment,
+): ModelChoice | null {
+  const { timeoutSeconds, callsInText } = names.model;
+  return chosen({ ...entryOf(named, names), ...given({ timeoutSeconds, callsInText }) }, environment);
 }
 
 /** The variable that holds the key of the chosen service. */
-export function keyVariable({ provider }: ModelChoice, { apiKeyEnv }: NamedModel): string {
-  return apiKeyEnv ?? SERVICES[provider].key;
+export function keyVariable({ service }: ModelChoice, named: NamedModel): string {
+  return variableOf(named) ?? SERVICES[service ?? "openai"].keys[0] ?? "";
 }
 
-function namedChoice(named: NamedModel, environment: NodeJS.ProcessEnv): ModelChoice | null {
+/** What is missing of a model that is half named; null where nothing is. */
+export function missingForModel(names: ModelNames, environment: Environment): string | null {
+  const named = entryOf(names.model, names);
+  const wanted = prefixedName(named, environment)?.provider ?? named.provider;
+  const said = named.name ?? "";
+  if (wanted !== undefined && said !== "") return `${placeMissing(wanted, named, environment)} for ${said}.`;
+  if (said !== "") return `a service for ${said}: set the key of one, or OPENAI_BASE_URL.`;
+  const half = SEARCHED.find((service) => {
+    const { keys, url = "" } = SERVICES[service];
+    return service === wanted || environment[url] || keys.some((key) => environment[key]);
+  });
+  if (half === undefined) return null;
+  return `${SERVICES[half].model} is not set, so nobody knows which model of ${half} to ask.`;
+}
+
+function placeMissing(service: ServiceName, named: NamedModel, environment: Environment): string {
+  if (service === "vertex" && !environment.GOOGLE_CLOUD_PROJECT)
+    return "GOOGLE_CLOUD_PROJECT is not set, which is needed";
+  if (service === "bedrock" && !environment.AWS_REGION) return "AWS_REGION is not set, which is needed";
+  if (service === "azure" && !environment.AZURE_OPENAI_ENDPOINT)
+    return "AZURE_OPENAI_ENDPOINT is not set, which is needed";
+  return `${variableOf(named) ?? SERVICES[service].keys[0]} is not set, which holds the key`;
+}
+
+/** What is written under the name in `models`, with what stands beside the name laid over it. */
+function entryOf(named: ModelSettings, { models = {} }: ModelNames): ModelSettings {
+  const { name = "" } = named;
+  const entry = Object.hasOwn(models, name) ? models[name] : undefined;
+  if (!entry) return named;
+  // What says where the main model is, and what it is like, says nothing of this one.
+  const { timeoutSeconds, callsInText, retries } = named;
+  return { ...given({ timeoutSeconds, callsInText, retries }), ...entry, name: entry.model ?? name };
+}
+
+function chosen(entry: ModelSettings, environment: Environment): ModelChoice | null {
+  const choice = choiceIn(entry, environment);
+  if (!choice) return null;
+  const { timeoutSeconds, callsInText, images, tools, retries } = entry;
+  const { maxOutput, reasoning, temperature, topP, cache, body } = entry;
+  const tuning: Tuning = given({ maxOutput, reasoning, temperature, topP, cache, body });
+  const headers = {
+    ...choice.headers,
+    ...(entry.organization ? { "openai-organization": entry.organization } : {}),
+    ...(entry.project ? { "openai-project": entry.project } : {}),
+    ...entry.headers,
+  };
+  const silenceMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
+  const window = entry.window ?? entry.contextWindow;
+  return {
+    ...choice,
+    ...given({ silenceMs, callsInText, images, tools, retries, window }),
+    ...(entry.bearer ? { keyHeader: "authorization" } : {}),
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
+    ...(Object.keys(tuning).length > 0 || choice.tuning
+      ? {
+          tuning: { ...tuning, ...(choice.tuning?.body ? { body: { ...choice.tuning.body, ...body } } : {}) },
+        }
+      : {}),
+  };
+}
+
+/** What of it is said at all. */
+function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const said = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(said) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+function choiceIn(named: NamedModel, environment: Environment): ModelChoice | null {
   const prefixed = prefixedName(named, environment);
   if (prefixed) return choiceOf(prefixed.provider, prefixed, environment);
   if (named.provider) return choiceOf(named.provider, named, environment);
-  if (named.name) return choiceOf(likelyProvider(named, environment), named, environment);
-  const choices = SEARCHED.map((provider) => choiceOf(provider, named, environment));
+  if (named.name) return choiceOf(likelyService(named, environment), named, environment);
+  const isVertex = /^(?:1|true)$/i.test(environment.GOOGLE_GENAI_USE_VERTEXAI ?? "");
+  const order: readonly ServiceName[] = isVertex ? ["vertex", ...SEARCHED] : SEARCHED;
+  const choices = order.map((service) => choiceOf(service, named, environment));
   return choices.find((choice) => choice !== null) ?? null;
 }
 
-function choiceOf(
-  provider: ModelProvider,
-  { name, baseUrl, apiKeyEnv }: NamedModel,
-  environment: NodeJS.ProcessEnv,
-): ModelChoice | null {
-  const service = SERVICES[provider];
-  const model = name || environment[service.model];
-  const apiKey = environment[apiKeyEnv ?? service.key];
-  const url = baseUrl || environment[service.url] || (apiKey ? service.home : undefined);
-  if (!model || !url) return null;
-  return { provider, name: model, baseUrl: url, ...(apiKey ? { apiKey } : {}) };
+function choiceOf(service: ServiceName, named: NamedModel, environment: Environment): ModelChoice | null {
+  const { protocol, keys, model = "", url = "", home, general } = SERVICES[service];
+  const own = variableOf(named);
+  const variable = own ?? keys.find((name) => environment[name]);
+  const isBearer = variable === "ANTHROPIC_AUTH_TOKEN";
+  const apiKey = keyGiven(named) ?? (variable === undefined ? undefined : environment[variable]);
+  const said = named.name || environment[model];
+  const address = named.baseUrl || environment[url];
+  const name = said || (apiKey && !address ? general : undefined);
+  const place = special(service, { name, address, environment });
+  const baseUrl = place?.baseUrl ?? address ?? (apiKey ? home : undefined);
+  if (!name || !baseUrl) return null;
+  return {
+    provider: protocol,
+    service,
+    name,
+    baseUrl,
+    ...(apiKey ? { apiKey } : {}),
+    ...(isBearer ? { keyHeader: "authorization" } : {}),
+    ...(said ? {} : { isGeneral: true }),
+    ...place,
+  };
+}
+
+interface Place {
+  readonly name: string | undefined;
+  readonly address: string | undefined;
+  readonly environment: Environment;
+}
+
+/** Services that have a way of their own to be addressed; undefined for all others, and where something is missing. */
+function special(
+  service: ServiceName,
+  { name = "", address, environment }: Place,
+): Partial<ModelChoice> | undefined {
+  switch (service) {
+    case "azure": {
+      if (!address) return undefined;
+      const base = address.replace(/\/+$/, "").replace(/\/openai(?:\/v1)?$/, "");
+      const version = environment.OPENAI_API_VERSION ?? environment.AZURE_OPENAI_API_VERSION;
+      const deployment = `${base}/openai/deployments/${name}?api-version=${version}`;
+      return { baseUrl: version ? deployment : `${base}/openai/v1`, keyHeader: "api-key" };
+    }
+    case "bedrock": {
+      const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION;
+      const home = `https://bedrock-runtime.${region}.amazonaws.com/openai/v1`;
+      return region && !address ? { baseUrl: home } : undefined;
+    }
+    case "vertex":
+      return vertex(name, address, environment);
+    default:
+      return undefined;
+  }
+}
+
+function vertex(
+  name: string,
+  address: string | undefined,
+  environment: Environment,
+): Partial<ModelChoice> | undefined {
+  const project = environment.GOOGLE_CLOUD_PROJECT;
+  if (!project) return undefined;
+  const place = environment.GOOGLE_CLOUD_LOCATION ?? "global";
+  const host = `https://${place === "global" ? "" : `${place}-`}aiplatform.googleapis.com`;
+  const isClaude = name.startsWith("claude");
+  const path = `v1/projects/${project}/locations/${place}/publishers/${isClaude ? "anthropic" : "google"}`;
+  const token = environment.GOOGLE_VERTEX_TOKEN;
+  return {
+    provider: isClaude ? "anthropic" : "gemini",
+    baseUrl: `${(address ?? host).replace(/\/+$/, "")}/${path}`,
+    keyHeader: "authorization",
+    apiKey:
+      token || (async (isRefused) => (await import("./key-source.ts")).googleToken(environment, isRefused)),
+    // The model stands in the path there, and the version in the body.
+    ...(isClaude ? { tuning: { body: { model: null, anthropic_version: "vertex-2023-10-16" } } } : {}),
+  };
+}
+
+function variableOf({ key, apiKeyEnv }: NamedModel): string | undefined {
+  if (typeof key === "string") return key;
+  return key && "variable" in key ? key.variable : apiKeyEnv;
+}
+
+/** A key that a command or a file gives. */
+function keyGiven({ key }: NamedModel): ModelChoice["apiKey"] {
+  if (typeof key !== "object" || "variable" in key) return undefined;
+  return async (isRefused) => (await import("./key-source.ts")).keyFrom(key, isRefused);
 }
 
 /**
@@ -81,32 +278,36 @@ function choiceOf(
  */
 function prefixedName(
   named: NamedModel,
-  environment: NodeJS.ProcessEnv,
-): (NamedModel & { provider: ModelProvider }) | undefined {
+  environment: Environment,
+): (NamedModel & { provider: ServiceName }) | undefined {
   const { provider: set, name = "" } = named;
   const slash = name.indexOf("/");
   const prefix = name.slice(0, Math.max(slash, 0));
-  if (!isProvider(prefix) || slash + 1 === name.length) return undefined;
-  const mayHaveMakers = set === undefined || set === "openai" || set === "openai-responses";
-  const isManyMakers = mayHaveMakers && Boolean(named.baseUrl || environment.OPENAI_BASE_URL);
+  if (!isService(prefix) || slash + 1 === name.length) return undefined;
+  const mayHaveMakers = set === undefined || SERVICES[set].protocol.startsWith("openai");
+  const isManyMakers =
+    mayHaveMakers && Boolean(named.baseUrl || environment.OPENAI_BASE_URL || isRouter(set));
   if (isManyMakers && prefix !== "openai-responses") return undefined;
   const rest = { provider: prefix, name: name.slice(slash + 1) };
   // The address and the key in the settings belong to the provider that is set beside them.
-  const isSame = set === prefix || (mayHaveMakers && SERVICES[prefix] === OPENAI);
+  const isSame = set === prefix || (mayHaveMakers && SERVICES[prefix].url === OPENAI.url);
   return isSame ? { ...named, ...rest } : rest;
 }
 
-function isProvider(text: string): text is ModelProvider {
+function isRouter(service: ServiceName | undefined): boolean {
+  return service !== undefined && service !== "openai" && service !== "openai-responses";
+}
+
+function isService(text: string): text is ServiceName {
   return Object.hasOwn(SERVICES, text);
 }
 
 /** Whose model it is, from its name and from the keys that are there. */
-function likelyProvider(
-  { name = "", baseUrl, apiKeyEnv }: NamedModel,
-  environment: NodeJS.ProcessEnv,
-): ModelProvider {
-  if (baseUrl || apiKeyEnv || environment.OPENAI_BASE_URL) return "openai";
-  if (name.startsWith("claude-") && environment.ANTHROPIC_API_KEY) return "anthropic";
-  if (name.startsWith("gemini-") && environment.GEMINI_API_KEY) return "gemini";
-  return SEARCHED.find((provider) => environment[SERVICES[provider].key]) ?? "openai";
+function likelyService(named: NamedModel, environment: Environment): ServiceName {
+  const { name = "", baseUrl } = named;
+  const hasKey = (service: ServiceName): boolean => SERVICES[service].keys.some((key) => environment[key]);
+  if (baseUrl || named.key || named.apiKeyEnv || environment.OPENAI_BASE_URL) return "openai";
+  if (name.startsWith("claude-") && hasKey("anthropic")) return "anthropic";
+  if (name.startsWith("gemini-") && hasKey("gemini")) return "gemini";
+  return SEARCHED.find(hasKey) ?? "openai";
 }

@@ -9,14 +9,17 @@ afterEach(closeServers);
 async function read(settings: ModelSettings, environment: NodeJS.ProcessEnv): Promise<ModelEvent[]> {
   const events: ModelEvent[] = [];
   const request = { system: "", history: [ASK], tools: [] };
-  const stream = configuredModel(settings, environment)?.stream(request, new AbortController().signal);
+  const stream = configuredModel({ model: settings }, environment)?.stream(
+    request,
+    new AbortController().signal,
+  );
   for await (const event of stream ?? []) events.push(event);
   return events;
 }
 
 describe("the configured model", () => {
   it("is none without a name", () => {
-    expect(configuredModel({}, { OPENAI_API_KEY: "k" })).toBeNull();
+    expect(configuredModel({ model: {} }, { OPENAI_MODEL: "m" })).toBeNull();
   });
 
   it("P35 fails over through the list of settings, over protocols, with a word on a model that has no service", async () => {

@@ -1,34 +1,51 @@
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
-import type { ModelSettings, NamedModel } from "@burin/contract/settings/settings";
-import { chooseModel } from "./choose-model.ts";
-import { openModel } from "./open-model.ts";
+import type { NamedModel } from "@burin/contract/settings/settings";
+import { chooseModel, chooseOther, type ModelNames } from "./choose-model.ts";
+import { type ModelChoice, openModel } from "./open-model.ts";
 import { retrying } from "./retry.ts";
 
 /**
  * The model that settings and environment name, asked again when a failure passes, and behind it those of
- * `model.fallbacks`. Null when none is named.
+ * `model.fallbacks`. Null when none is named. With a name: another one, by an alias of `models` or in full.
  */
-export function configuredModel(settings: ModelSettings, environment: NodeJS.ProcessEnv): ChatModel | null {
-  const first = chooseModel(settings, environment);
+export function configuredModel(
+  names: ModelNames,
+  environment: NodeJS.ProcessEnv,
+  name?: string,
+): ChatModel | null {
+  const first =
+    name === undefined
+      ? chooseModel(names, environment)
+      : chooseOther(besides(names, name), names, environment);
   if (!first) return null;
-  const { fallbacks = [], timeoutSeconds, callsInText } = settings;
-  const shared = {
-    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
-    ...(callsInText === undefined ? {} : { callsInText }),
-  };
-  const models = fallbacks.map((entry) => {
-    const named: NamedModel = typeof entry === "string" ? { name: entry } : entry;
-    const choice = chooseModel({ ...named, ...shared }, environment);
-    return choice ? retrying(openModel(choice)) : missing(named.name ?? "");
-  });
-  const model = retrying(openModel(first));
-  if (models.length === 0) return model;
+  const model = opened(first);
+  const { fallbacks = [] } = names.model;
+  if (fallbacks.length === 0) return model;
   let chain: ChatModel | undefined;
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    chain ??= (await import("./fallback.ts")).fallbackChain([model, ...models]);
+    chain ??= (await import("./fallback.ts")).fallbackChain([model, ...others(names, environment)]);
     yield* chain.stream(request, signal);
   }
-  return { name: model.name, stream };
+  return { ...model, stream };
+}
+
+/** A name alone is one at the service that is set beside the main model's. */
+function besides({ model, models = {} }: ModelNames, name: string): NamedModel {
+  return Object.hasOwn(models, name) ? { name } : { ...model, name };
+}
+
+function opened(choice: ModelChoice): ChatModel {
+  const { retries, window } = choice;
+  const model = retrying(openModel(choice), retries === undefined ? {} : { mostAttempts: retries + 1 });
+  return window === undefined ? model : { ...model, contextWindow: window };
+}
+
+function others(names: ModelNames, environment: NodeJS.ProcessEnv): ChatModel[] {
+  return (names.model.fallbacks ?? []).map((entry) => {
+    const named: NamedModel = typeof entry === "string" ? { name: entry } : entry;
+    const choice = chooseOther(named, names, environment);
+    return choice ? opened(choice) : missing(named.name ?? "");
+  });
 }
 
 /** Stands for a fallback that names no service; it is heard of only when it is needed. */

@@ -1,12 +1,20 @@
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
-import type { ModelProvider } from "@burin/contract/settings/settings";
+import type { ModelProvider, ServiceName } from "@burin/contract/settings/settings";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
 import { type Protocol, type ServiceOptions, serviceModel } from "./service-model.ts";
 
 /** A model that can be asked, named by settings and environment or by a program. */
 export interface ModelChoice extends ServiceOptions {
   readonly provider: ModelProvider;
+  /** The service by its name, where it was chosen by one. */
+  readonly service?: ServiceName;
+  /** Nobody has named a model: it is the general one of the service whose key is there. */
+  readonly isGeneral?: boolean;
+  /** How often a request that failed for a passing reason is sent again. */
+  readonly retries?: number;
+  /** In tokens, where somebody says so. */
+  readonly window?: number;
 }
 
 const CHAT_COMPLETIONS: Protocol = {

@@ -7,11 +7,11 @@ import {
   type AnsweredCall,
   BaseTool,
   burinHome,
-  createSession,
   createToolbox,
   findSession,
   forkSession,
   isAnswered,
+  openSession,
   RecordedModel,
   type RecordedSession,
   readRecordedSession,
@@ -168,7 +168,7 @@ async function play(
   const names = new Set([...recorded.answers.values()].map(({ call }) => call.name));
   const cwd = await mkdtemp(join(tmpdir(), "burin-replay-"));
   try {
-    const session = createSession({
+    const session = openSession({
       cwd,
       model,
       tools: [...names].map((name) => new ReplayedTool(name, recorded, answer)),

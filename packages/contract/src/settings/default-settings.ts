@@ -4,6 +4,7 @@
  */
 export const DEFAULT_SETTINGS = {
   model: {},
+  models: {},
   permissions: { allow: [], ask: [], deny: [] },
   context: { fileNames: [] },
   loop: { detection: true },

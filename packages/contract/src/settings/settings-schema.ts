@@ -100,14 +100,39 @@ function withDefaults(options: Options, given: Readonly<Record<string, unknown>>
   return Object.fromEntries(entries);
 }
 
+const PROTOCOLS = ["openai", "openai-responses", "anthropic", "gemini"] as const;
+const SERVICES = [
+  ...PROTOCOLS,
+  "azure",
+  "vertex",
+  "bedrock",
+  "openrouter",
+  "groq",
+  "mistral",
+  "deepseek",
+  "xai",
+  "moonshot",
+  "dashscope",
+] as const;
+
+function keyPlace<const Name extends string>(name: Name): Option<{ readonly [Key in Name]: string }> {
+  const properties = { [name]: text(undefined, { minLength: 1 }) };
+  return option({ type: "object", properties, required: [name], additionalProperties: false });
+}
+
 const NAMED_MODEL = {
   provider: choice(
-    ["openai", "openai-responses", "anthropic", "gemini"],
-    "The protocol of the service. openai: chat completions, which most services speak.",
+    SERVICES,
+    "The service, or its protocol. openai: chat completions, which most services speak.",
   ),
   name: text("The model's name at its service; provider/name where that is unambiguous."),
   baseUrl: text("The address of the service, usually ending in /v1."),
   apiKeyEnv: text("The environment variable that holds the key, instead of the provider's own."),
+  key: either(
+    text(undefined, { pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }),
+    either(keyPlace("variable"), either(keyPlace("command"), keyPlace("file"))),
+    "Where the key is: a variable, a command that prints it, or a file that holds it. Never the key itself.",
+  ),
 };
 
 const NOT_NEGATIVE: JsonSchema = { minimum: 0 };
@@ -121,6 +146,40 @@ const PRICE = object(
   ["input", "output"],
   { additionalProperties: false },
 );
+
+/** A model and how it is asked. */
+const MODEL_ENTRY = {
+  ...NAMED_MODEL,
+  model: text("The model's name at its service, where the entry has another one."),
+  window: option<number>(
+    { type: "integer", minimum: 1024 },
+    "Tokens that a request and its reply may take together.",
+  ),
+  maxOutput: option<number>({ type: "integer", minimum: 1 }, "Tokens of one reply, thoughts included."),
+  images: flag("false: it cannot see images, and gets a description in words instead."),
+  tools: flag("false: no tools are offered to it."),
+  price: PRICE,
+  headers: named(text(), "Sent with each request."),
+  body: option<Readonly<Record<string, unknown>>>(
+    { type: "object" },
+    "More fields of each request. null removes one of Burin's own.",
+  ),
+  reasoning: either(
+    text(undefined, { minLength: 1 }),
+    option<number>({ type: "integer", minimum: 0 }),
+    "How much it thinks: off, low, medium, high, another word that the service knows, or a number of tokens.",
+  ),
+  cache: choice(["off", "5m", "1h", "24h"], "How long the service keeps what it has read."),
+  temperature: number("How much chance decides in its replies.", NOT_NEGATIVE),
+  topP: number("The share of likely words that it chooses from.", { exclusiveMinimum: 0, maximum: 1 }),
+  retries: option<number>(
+    { type: "integer", minimum: 0 },
+    "How often a failed request is sent again. Default 5.",
+  ),
+  bearer: flag("Send the key as a bearer token, as gateways expect it."),
+  organization: text("OpenAI's organization."),
+  project: text("OpenAI's project."),
+};
 
 const HOOK = object(
   {
@@ -156,8 +215,18 @@ const CALL_COMMAND = text(
 );
 
 const SECTIONS = {
+  models: named(
+    option<Written<typeof MODEL_ENTRY>>({
+      type: "object",
+      properties: MODEL_ENTRY,
+      additionalProperties: false,
+    }),
+    "Models by names of your own, for model.name, -m, model.small and model.subagent.",
+  ),
   model: section("The model to use.", defaults.model, {
-    ...NAMED_MODEL,
+    ...MODEL_ENTRY,
+    small: text("The name of the model for small work: summaries, corrections, pages."),
+    subagent: text("The name of the model of subagents that do not name one."),
     timeoutSeconds: number(
       "How long to wait while the service sends nothing. A reply may take longer as long as it keeps coming. Default 600.",
       { exclusiveMinimum: 0 },
@@ -290,8 +359,11 @@ export const SETTINGS_SCHEMA: JsonSchema = {
 /** The settings that are read section by section. */
 export type SectionSettings = { readonly [Key in keyof typeof SECTIONS]: ValueOf<(typeof SECTIONS)[Key]> };
 export type NamedModel = Written<typeof NAMED_MODEL>;
+/** A service by its name: its protocol, its address, and the variables of its key and its model. */
+export type ServiceName = NonNullable<NamedModel["provider"]>;
 /** `openai` is chat completions, which most services speak. */
-export type ModelProvider = NonNullable<NamedModel["provider"]>;
+export type ModelProvider = (typeof PROTOCOLS)[number];
+export type ModelEntry = Written<typeof MODEL_ENTRY>;
 export type ModelSettings = SectionSettings["model"];
 /** `auto`: as long as the model has made no proper call. */
 export type CallsInText = NonNullable<ModelSettings["callsInText"]>;

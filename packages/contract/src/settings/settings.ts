@@ -7,10 +7,12 @@ export type {
   CallsInText,
   HookEventName,
   HookSettings,
+  ModelEntry,
   ModelPrice,
   ModelProvider,
   ModelSettings,
   NamedModel,
+  ServiceName,
   WebSearchSettings,
 } from "./settings-schema.ts";
 

@@ -51,9 +51,9 @@ const MOST_CONTEXT_CHARACTERS = 24_000;
 /** Of the window, in characters for each of its tokens: a file of instructions leaves room for the work. */
 const CONTEXT_SHARE = 0.3;
 
-/** In tokens: what the person says, else what is known of the model. */
+/** In tokens: what the person says of this model or of the main one, else what is known of its name. */
 export function contextWindowOf({ model: { contextWindow } }: Settings, model: ChatModel): number {
-  return contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
+  return model.contextWindow ?? contextWindow ?? defaultContextWindow(model.name);
 }
 
 export function agentOf(options: AgentOptions, parts: AgentParts): Agent {

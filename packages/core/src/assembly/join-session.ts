@@ -3,7 +3,6 @@ import type { AgentEvent, UsagePurpose } from "@burin/contract/agent-event";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import type { Message } from "@burin/contract/messages/message";
 import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
-import { configuredModel } from "@burin/models/configured-model";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks } from "../agent/background-tasks.ts";
 import type { Briefing } from "../agent/context-notes.ts";
@@ -27,7 +26,8 @@ import type { SessionOptions } from "./session-options.ts";
 export function joinSession(options: SessionOptions) {
   const settings = mergeSettings([options.settings ?? {}]);
   const environment = options.environment ?? process.env;
-  const model = options.model ? soundModel(options.model) : modelOf(settings, environment);
+  const models = modelsOf(options);
+  const model = models.main;
   const { resume: resumed, answerSchema } = options;
   const id = resumed?.id ?? newSessionId();
   const isRecorded = options.record || resumed !== undefined;
@@ -46,8 +46,7 @@ export function joinSession(options: SessionOptions) {
   const subagents = joinSubagents({
     folders,
     background,
-    modelNamed: (name) =>
-      name === undefined ? model : modelOf({ ...settings, model: { ...settings.model, name } }, environment),
+    modelNamed: (name) => models.or(name ?? settings.model.subagent),
     newAgent: async (definition, model, onEvent) => {
       const own = await joined.forSubagent(definition);
       return agentOf(spending, { ...own, model, settings, instructions: definition.prompt, onEvent });
@@ -59,7 +58,8 @@ export function joinSession(options: SessionOptions) {
   const parking = options.park ? parkingOf(ground, options.answer, () => recording) : null;
   const tell = (event: AgentEvent) => agent.tell(event);
   const accountOf = (purpose: UsagePurpose) => ({ purpose, budget, tell });
-  const { askModel, ...help } = helpOf(settings, model, { accountOf, history: () => agent.history });
+  const small = models.or(settings.model.small);
+  const { askModel, ...help } = helpOf(settings, model, { small, accountOf, history: () => agent.history });
   const joined = joinParts(
     { ...options, root: options.cwd },
     {
@@ -116,13 +116,15 @@ function announcementOf({ name }: ChatModel, { id, root, forkOf }: Announced): A
 }
 
 interface ForHelp {
+  /** Asked for small work. */
+  readonly small: ChatModel;
   readonly accountOf: (purpose: UsagePurpose) => Account;
   readonly history: () => readonly Message[];
 }
 
 /** What tools have of the model: its help, and how much of an answer its window takes. */
-function helpOf(settings: Settings, model: ChatModel, { accountOf, history }: ForHelp) {
-  const paid = (purpose: UsagePurpose) => spendingModel(model, accountOf(purpose));
+function helpOf(settings: Settings, model: ChatModel, { small, accountOf, history }: ForHelp) {
+  const paid = (purpose: UsagePurpose, asked = small) => spendingModel(asked, accountOf(purpose));
   // Hardly any run corrects an edit: what that takes is loaded with the first one that does.
   const correctEdit: CorrectEdit = async (failed, signal) => {
     const { editCorrector, wordsIn } = await import("../agent/edit-corrector.ts");
@@ -131,7 +133,7 @@ function helpOf(settings: Settings, model: ChatModel, { accountOf, history }: Fo
   return {
     ...(settings.tools.editCorrection ? { correctEdit } : {}),
     answerFromPage: pageAnswerer(paid("page")),
-    askModel: samplingOf(paid("mcp_sampling")),
+    askModel: samplingOf(paid("mcp_sampling", model)),
     mostAnswerCharacters: roomForAnswers(contextWindowOf(settings, model)),
   };
 }
@@ -147,8 +149,14 @@ function soundModel(model: ChatModel): ChatModel {
   return { name, stream, ...(contextWindow === undefined ? {} : { contextWindow }) };
 }
 
-function modelOf(settings: Settings, environment: NodeJS.ProcessEnv): ChatModel {
-  const model = configuredModel(settings.model, environment);
-  if (model) return model;
+/** Opens the main model and others by their names; throws where there is none. */
+function modelsOf({ model, openModel }: SessionOptions) {
+  const named = (name: string): ChatModel => {
+    const found = openModel?.(name);
+    if (found) return found;
+    throw new Error(`No service is configured for the model "${name}": set its key or its baseUrl.`);
+  };
+  const main = model ? soundModel(model) : openModel?.();
+  if (main) return { main, or: (name: string | undefined) => (name === undefined ? main : named(name)) };
   throw new Error("No model is configured: name one in settings.model, in OPENAI_MODEL, or pass `model`.");
 }

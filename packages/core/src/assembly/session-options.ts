@@ -10,6 +10,8 @@ export interface SessionOptions extends Omit<ToolboxOptions, "root">, AgentOptio
   readonly cwd: string;
   /** Instead of the one that settings and environment name. */
   readonly model?: ChatModel;
+  /** Opens the model of that name, for the roles of settings and for subagents; without a name the main one. */
+  readonly openModel?: (name?: string) => ChatModel | null;
   /** Instead of asking, a question ends the run, and is kept in the record to be answered later; see `answer`. */
   readonly park?: boolean;
   /** The answer to the question that the session which is taken up was parked with; `goOn` uses it. */

@@ -31,6 +31,13 @@ const PLACES: Readonly<Record<string, Place>> = {
   "model.apiKeyEnv": "loosens",
   "model.fallbacks": "loosens",
   "model.contextWindow": "harmless",
+  ...Object.fromEntries(
+    ["key", "headers", "body", "bearer", "organization", "project"].map((key) => [`model.${key}`, "loosens"]),
+  ),
+  models: "loosens",
+  // Only names, of what the person has.
+  "model.small": "harmless",
+  "model.subagent": "harmless",
   // What a file says could become a call.
   "model.callsInText": "loosens",
   // A budget of money is counted with these.

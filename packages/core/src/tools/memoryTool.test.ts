@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Confirmation } from "@burin/contract/tools";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
-import { createSession, createToolbox, type ToolboxOptions } from "../create-session.ts";
+import { createSession } from "../configured-session.ts";
+import { createToolbox, type ToolboxOptions } from "../create-session.ts";
 
 let root: string;
 let home: string;

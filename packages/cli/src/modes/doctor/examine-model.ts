@@ -4,12 +4,9 @@ import { type Finding, findings } from "./finding.ts";
 const { ok, warn, fail } = findings("model");
 
 /** Which model would be asked, and with `isOnline` whether its service answers. The key is never shown. */
-export async function examineModel(
-  { model: settings }: Settings,
-  isOnline: boolean,
-  signal: AbortSignal,
-): Promise<Finding> {
-  const choice = chooseModel(settings, process.env);
+export async function examineModel(all: Settings, isOnline: boolean, signal: AbortSignal): Promise<Finding> {
+  const { model: settings } = all;
+  const choice = chooseModel(all, process.env);
   if (choice === null) {
     return fail(
       "No model is configured: set OPENAI_API_KEY and OPENAI_MODEL (or OPENAI_BASE_URL, ANTHROPIC_*, GEMINI_*), or model.* in settings.json.",

@@ -1,11 +1,4 @@
-import {
-  type AgentEvent,
-  chooseModel,
-  createSession,
-  type RunStatus,
-  type Session,
-  type SessionOptions,
-} from "@burin/core";
+import { type AgentEvent, openSession, type RunStatus, type Session, type SessionOptions } from "@burin/core";
 import { type CommonOptions, openSettings, sessionOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
@@ -23,14 +16,15 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
 
 /** Runs prompts without a screen, one after the other. The exit code is that of the first one which was not done. */
 export async function runPrint(input: PromptInput, options: CommonOptions, io: Io): Promise<ExitCode> {
+  // What asks models is loaded while settings are read.
+  const loading = import("./find-model.ts");
   const { settings, isTrusted, notices } = await openSettings(options);
   for (const message of notices) (await reporter(options, io.output)).tell({ type: "notice", message });
-  if (chooseModel(settings.model, process.env) === null) {
-    const { howToConnect } = await import("./how-to-connect.ts");
-    throw new UsageError(await howToConnect());
-  }
-  const session = createSession({
+  const { openModel, notice } = await (await loading).findModels(settings);
+  if (notice !== null) (await reporter(options, io.output)).tell({ type: "notice", message: notice });
+  const session = openSession({
     ...sessionOptions(options, { settings, isTrusted }),
+    openModel,
     record: options.session.kind !== "unrecorded",
     park: options.park,
     awaitsServers: true,

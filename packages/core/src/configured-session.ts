@@ -1,0 +1,11 @@
+import { mergeSettings } from "@burin/contract/settings/settings";
+import { configuredModel } from "@burin/models/configured-model";
+import { openSession, type Session, type SessionOptions } from "./create-session.ts";
+
+/** A session with the models that settings and environment name, unless the options bring their own. */
+export function createSession(options: SessionOptions): Session {
+  const settings = mergeSettings([options.settings ?? {}]);
+  const environment = options.environment ?? process.env;
+  const openModel = (name?: string) => configuredModel(settings, environment, name);
+  return openSession({ openModel, ...options });
+}

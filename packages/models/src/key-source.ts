@@ -1,0 +1,117 @@
+import { createSign } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { httpRequest, startOfText } from "@burin/machine/http/http-request";
+
+/** Where a key is kept that stands in no variable. */
+export type KeyPlace = { readonly command: string } | { readonly file: string };
+
+const MOST_BYTES = 64 * 1024;
+const MOST_COMMAND_MS = 30_000;
+/** A token is not used in its last minute. */
+const SPARE_MS = 60_000;
+
+const known = new Map<string, { readonly key: string; readonly until: number }>();
+
+/** The key as a command or a file gives it; a command is asked again only when its key was refused. */
+export async function keyFrom(place: KeyPlace, isRefused: boolean): Promise<string> {
+  if ("file" in place) return (await readFile(place.file.replace(/^~(?=[/\\])/, homedir()), "utf8")).trim();
+  const kept = known.get(place.command);
+  if (kept && !isRefused) return kept.key;
+  const key = await said(place.command);
+  known.set(place.command, { key, until: Number.POSITIVE_INFINITY });
+  return key;
+}
+
+async function said(command: string): Promise<string> {
+  const { runProgram } = await import("@burin/machine/processes/supervisor");
+  const isWindows = process.platform === "win32";
+  let printed = "";
+  const { exitCode, errors } = await runProgram({
+    command: isWindows ? "cmd.exe" : "sh",
+    args: isWindows ? ["/d", "/s", "/c", command] : ["-c", command],
+    cwd: homedir(),
+    env: process.env,
+    onOutput: (bytes) => {
+      printed += bytes.toString("utf8");
+      return printed.length < MOST_BYTES;
+    },
+    signal: AbortSignal.timeout(MOST_COMMAND_MS),
+  });
+  const key = printed.trim();
+  if (exitCode === 0 && key !== "") return key;
+  const why =
+    exitCode === 0 ? "it printed nothing" : errors.trim().split("\n").at(-1) || `exit code ${exitCode}`;
+  throw new Error(`the command "${command}" failed: ${why}`);
+}
+
+/** A token for Google's cloud, from the credentials that its own tools keep or that the environment names. */
+export async function googleToken(environment: NodeJS.ProcessEnv, isRefused: boolean): Promise<string> {
+  const file =
+    environment.GOOGLE_APPLICATION_CREDENTIALS ??
+    join(
+      environment.CLOUDSDK_CONFIG ?? join(homedir(), ".config/gcloud"),
+      "application_default_credentials.json",
+    );
+  const kept = known.get(file);
+  if (kept && !isRefused && kept.until > Date.now()) return kept.key;
+  const text = await readFile(file, "utf8").catch(() => undefined);
+  const credentials = parseJson(text ?? "");
+  if (!isRecord(credentials)) {
+    throw new Error(
+      `${file} holds no credentials: run "gcloud auth application-default login", or set GOOGLE_APPLICATION_CREDENTIALS.`,
+    );
+  }
+  const { key, seconds } = await exchanged(credentials);
+  known.set(file, { key, until: Date.now() + seconds * 1000 - SPARE_MS });
+  return key;
+}
+
+async function exchanged(credentials: JsonRecord): Promise<{ key: string; seconds: number }> {
+  const { client_email: email, private_key: secret, token_uri } = credentials;
+  const address = typeof token_uri === "string" ? token_uri : "https://oauth2.googleapis.com/token";
+  const { client_id, client_secret, refresh_token } = credentials;
+  const form =
+    typeof secret === "string"
+      ? {
+          grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+          assertion: assertion({ email: String(email), secret, address }),
+        }
+      : { grant_type: "refresh_token", client_id, client_secret, refresh_token };
+  const body = new URLSearchParams();
+  for (const [name, value] of Object.entries(form)) body.append(name, String(value));
+  const headers = { "content-type": "application/x-www-form-urlencoded" };
+  const request = {
+    url: new URL(address),
+    method: "POST",
+    headers,
+    body: [Buffer.from(String(body))],
+  } as const;
+  const answer = await httpRequest(request, AbortSignal.timeout(MOST_COMMAND_MS));
+  const given = parseJson(await startOfText(answer.body, MOST_BYTES));
+  if (!isRecord(given) || typeof given.access_token !== "string") {
+    const why = isRecord(given) ? (given.error_description ?? given.error) : "";
+    throw new Error(`Google gave no token (HTTP ${answer.status}) ${why ?? ""}`.trim());
+  }
+  return { key: given.access_token, seconds: Number(given.expires_in ?? 3600) };
+}
+
+interface Signer {
+  readonly email: string;
+  readonly secret: string;
+  readonly address: string;
+}
+
+/** The word of a service account for itself. */
+function assertion({ email, secret, address }: Signer): string {
+  const now = Math.floor(Date.now() / 1000);
+  const scope = "https://www.googleapis.com/auth/cloud-platform";
+  const claims = { iss: email, scope, aud: address, iat: now, exp: now + 3600 };
+  const encoded = [{ alg: "RS256", typ: "JWT" }, claims].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString("base64url"),
+  );
+  const signature = createSign("RSA-SHA256").update(encoded.join(".")).sign(secret, "base64url");
+  return [...encoded, signature].join(".");
+}
