@@ -4,16 +4,16 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3470,
-  "edit-match": 2500,
-  "shell-judge": 3840,
-  machine: 12240,
-  models: 5580,
+  contract: 3390,
+  "edit-match": 2610,
+  "shell-judge": 3860,
+  machine: 11770,
+  models: 6020,
   testing: 1650,
   web: 2220,
-  mcp: 2340,
-  core: 12770,
-  cli: 3320,
+  mcp: 2350,
+  core: 12590,
+  cli: 3350,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -1,8 +1,8 @@
 import { createSign } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { readNamedText } from "@burin/machine/disk/regular-file";
 import { httpRequest, startOfText } from "@burin/machine/http/http-request";
 
 /** Where a key is kept that stands in no variable. */
@@ -17,12 +17,18 @@ const known = new Map<string, { readonly key: string; readonly until: number }>(
 
 /** The key as a command or a file gives it; a command is asked again only when its key was refused. */
 export async function keyFrom(place: KeyPlace, isRefused: boolean): Promise<string> {
-  if ("file" in place) return (await readFile(place.file.replace(/^~(?=[/\\])/, homedir()), "utf8")).trim();
+  if ("file" in place) return keyOfFile(place.file.replace(/^~(?=[/\\])/, homedir()));
   const kept = known.get(place.command);
   if (kept && !isRefused) return kept.key;
   const key = await said(place.command);
   known.set(place.command, { key, until: Number.POSITIVE_INFINITY });
   return key;
+}
+
+function keyOfFile(path: string): string {
+  const text = readNamedText(path, MOST_BYTES);
+  if (text === null) throw new Error(`${path} does not exist`);
+  return text.trim();
 }
 
 async function said(command: string): Promise<string> {
@@ -57,8 +63,7 @@ export async function googleToken(environment: NodeJS.ProcessEnv, isRefused: boo
     );
   const kept = known.get(file);
   if (kept && !isRefused && kept.until > Date.now()) return kept.key;
-  const text = await readFile(file, "utf8").catch(() => undefined);
-  const credentials = parseJson(text ?? "");
+  const credentials = parseJson(readNamedText(file, MOST_BYTES) ?? "");
   if (!isRecord(credentials)) {
     throw new Error(
       `${file} holds no credentials: run "gcloud auth application-default login", or set GOOGLE_APPLICATION_CREDENTIALS.`,
