@@ -63,7 +63,7 @@ describe("a run without a person", () => {
     expect(shown).toMatch(/^parked +\S/m);
     expect(shown).toContain(`burin sessions answer ${sessionId}`);
     expect((await run(["sessions", "list"])).stdout).toContain("  write  (parked: Create a.txt?)");
-    expect(await listed(run)).toMatchObject({ id: sessionId, parked: confirmation });
+    expect(await listed(run)).toMatchObject({ id: sessionId, parked: { confirmation } });
     expect(await run(["sessions", "answer", sessionId, "maybe"])).toMatchObject({ code: 2 });
     expect(await run(["sessions", "answer", sessionId, "yes"])).toMatchObject({ code: 0, stdout: "Done.\n" });
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("x\n");

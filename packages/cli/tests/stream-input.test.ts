@@ -165,7 +165,7 @@ describe("questions on stdin", () => {
   it("P44 are events with an id, and the answer lets the call run", async () => {
     const run = await driver(asking, { calls: [writing()] }, { text: "Done." });
     run.say(user("write"));
-    const { id, confirmation } = await run.until("awaiting_approval");
+    const { id, confirmation } = await run.until("question");
     expect(confirmation as Confirmation).toMatchObject({ kind: "edit", path: join(root, "a.txt") });
     expect(existsSync(join(root, "a.txt"))).toBe(false);
     run.say({ type: "answer", id, decision: { outcome: "once" } });
@@ -177,7 +177,7 @@ describe("questions on stdin", () => {
   it("P44 an answer that is none leaves the question open, and words of a no reach the model", async () => {
     const run = await driver(asking, { calls: [writing()] }, { text: "I see." });
     run.say(user("write"));
-    const { id } = await run.until("awaiting_approval");
+    const { id } = await run.until("question");
     run.say({ type: "answer", id, decision: { outcome: "filled", values: {} } });
     expect(await run.until("input_error")).toMatchObject({
       line: 2,
@@ -198,7 +198,7 @@ describe("questions on stdin", () => {
   it("P44 stdin that ends leaves nobody to answer, and blames no user", async () => {
     const run = await driver(asking, { calls: [writing()] }, { text: "I could not." });
     run.say(user("write"));
-    await run.until("awaiting_approval");
+    await run.until("question");
     expect(await run.end()).toBe(3);
     const { error } = run.seen.at(-1) as unknown as { error: { type: string; message: string } };
     expect(error).toMatchObject({
@@ -211,7 +211,7 @@ describe("questions on stdin", () => {
   it("P44 an interruption while a question is open answers it with nothing done", async () => {
     const run = await driver(asking, { calls: [writing()] }, { text: "Two." });
     run.say(user("write"));
-    const { id } = await run.until("awaiting_approval");
+    const { id } = await run.until("question");
     run.say({ type: "interrupt" }, user("else"));
     expect(await run.until("done")).toMatchObject({ status: "cancelled" });
     run.say({ type: "answer", id, decision: { outcome: "once" } });
@@ -225,7 +225,7 @@ describe("questions on stdin", () => {
     run.say(user("write"));
     expect(await run.until("done")).toMatchObject({ status: "refused", error: { type: "needs_approval" } });
     expect(await run.end()).toBe(3);
-    expect(run.seen.map(({ type }) => type)).not.toContain("awaiting_approval");
+    expect(run.seen.map(({ type }) => type)).not.toContain("question");
   });
 
   it("P44 with --park the first question ends it, and what was not begun is named", async () => {
@@ -249,8 +249,8 @@ describe("questions on stdin", () => {
       { text: "Done." },
     );
     run.say(user("write"));
-    const { id, confirmation } = await run.until("awaiting_approval");
-    expect((confirmation as Confirmation).title).toContain("[general]");
+    const { id, agent } = await run.until("question");
+    expect(agent).toBe("general");
     run.say({ type: "answer", id, decision: { outcome: "once" } });
     expect(await run.until("done")).toMatchObject({ status: "success", result: "Done." });
     await run.end();

@@ -1,6 +1,22 @@
+import type { ApprovalMode } from "./approval-mode.ts";
 import type { Notice, Thought, Usage } from "./chat-model.ts";
 import type { AnsweredCall, ToolCall } from "./tool-call.ts";
-import type { Confirmation, ToolError } from "./tools.ts";
+import type { Confirmation, Decision, Question, ToolError } from "./tools.ts";
+
+/** What is told of a question. What the user wrote into a file or a form is not part of it. */
+export type QuestionEvent =
+  | ({ readonly type: "question" } & Question)
+  | {
+      readonly type: "question_answered";
+      readonly id: string;
+      /** null when it was withdrawn, or nobody was there to answer it. */
+      readonly decision: AnsweredWith | null;
+    };
+
+/** A decision without the contents that the user wrote. */
+export type AnsweredWith =
+  | Exclude<Decision, { readonly outcome: "edited" | "filled" }>
+  | { readonly outcome: "edited" | "filled" };
 
 /** How a run ended. `refused`: an approval was needed and could not be had, or was refused. */
 export type RunStatus = "success" | "error" | "refused" | "limit" | "cancelled";
@@ -16,6 +32,8 @@ interface ContextNote {
   readonly text: string;
   /** The real path of the context file that the text is; it is told of once. */
   readonly file?: string;
+  /** The background task whose end is told with it. */
+  readonly task?: string;
 }
 
 /** What tokens went into that no reply of the loop is made of. `page`: a question over a web page. */
@@ -31,12 +49,31 @@ interface Cleared {
 interface SubagentCall {
   readonly type: "subagent_call";
   readonly agent: string;
+  /** The call of `task` that the subagent works for. Logs of the first version have none. */
+  readonly parentCallId?: string;
   /** What the subagent is to do, in a few words. */
   readonly task: string;
   readonly call: Pick<ToolCall, "callId" | "name" | "args" | "description"> & {
     readonly status: "executing" | AnsweredCall["status"];
     readonly error?: ToolError;
   };
+}
+
+/** A task in the background, when it begins and when it ends. */
+export interface TaskChange {
+  readonly type: "task";
+  readonly id: string;
+  readonly agent: string;
+  readonly description: string;
+  /** The call that it was handed out by. */
+  readonly callId: string;
+  readonly status: "running" | "success" | "failed" | "cancelled";
+}
+
+/** How full the model's window is, in tokens, as far as it is known. */
+export interface ContextFill {
+  readonly tokens: number;
+  readonly window: number;
 }
 
 /** The text takes the place of all messages of the history but the last `kept` ones. */
@@ -51,6 +88,16 @@ export interface Compaction {
   readonly tokensAfter: number;
 }
 
+/** What a program said to a face, and could not be understood. */
+interface InputError {
+  readonly type: "input_error";
+  readonly line: number;
+  readonly message: string;
+}
+
+/** What a face itself may have to tell. */
+export type FaceEvent = InputError | Notice;
+
 /**
  * All that a face ever hears, and all that a session log holds: plain data, one JSON object each.
  * Folded in order they give the history again (see `history.ts`).
@@ -61,6 +108,8 @@ export type AgentEvent =
       readonly sessionId: string;
       readonly model: string;
       readonly root: string;
+      /** The approval mode; logs of the first version have none. */
+      readonly mode?: ApprovalMode;
       /** The session whose events up to here are also this one's. */
       readonly forkOf?: string;
     }
@@ -68,6 +117,13 @@ export type AgentEvent =
   | Thought
   | { readonly type: "tool_call"; readonly call: ToolCall }
   | SubagentCall
+  | TaskChange
+  | QuestionEvent
+  | { readonly type: "mode"; readonly mode: ApprovalMode }
+  /** Another model answers from here on. */
+  | ({ readonly type: "model"; readonly model: string } & Pick<ContextFill, "window">)
+  | ({ readonly type: "context_fill" } & ContextFill)
+  | InputError
   /** `purpose` is set when the tokens went into something else than a reply. */
   | { readonly type: "usage"; readonly usage: Usage; readonly purpose?: UsagePurpose }
   | Notice

@@ -3,8 +3,11 @@ import type { FunctionDeclaration } from "./messages/function-call.ts";
 import type { JsonSchema } from "./messages/json-schema.ts";
 import type { PartListUnion } from "./messages/parts.ts";
 
-/** What a call does to the world; it decides what may run side by side and what must be asked. */
-export type ToolKind = "read" | "edit" | "execute" | "fetch" | "plan";
+/**
+ * What a call does to the world; it decides what may run side by side and what must be asked. `delegate` has others
+ * do the work, whose calls are judged one by one.
+ */
+export type ToolKind = "read" | "edit" | "execute" | "fetch" | "delegate" | "plan";
 
 /** A change of one file, for a person to read: before approval in a Confirmation, afterwards in a result. */
 export interface FileDiff {
@@ -78,6 +81,23 @@ export type Confirmation = { readonly title: string; readonly grants: readonly s
   | { readonly kind: "form"; readonly server: string; readonly message: string; readonly schema: JsonSchema }
 );
 
+/**
+ * A question that waits for its answer, as plain data: whoever knows the id can answer it, see `Session.answer`.
+ * Ids are unique within a session, also when it is resumed.
+ */
+export interface Question {
+  readonly id: string;
+  /** The call that waits; null when an MCP server asks. */
+  readonly callId: string | null;
+  /** The name of the subagent whose call it is; null for the session's own. */
+  readonly agent: string | null;
+  /** The call of `task` that the subagent works for; null for the session's own. */
+  readonly parentCallId: string | null;
+  readonly confirmation: Confirmation;
+  /** Why the user is asked. */
+  readonly reason: string;
+}
+
 /** How far an "always" reaches: until this session ends, or for good in this project or in all. */
 export type GrantScope = "session" | "project" | "everywhere";
 
@@ -102,8 +122,9 @@ export type Approval = Exclude<Decision, { readonly outcome: "cancel" }>;
 /** Live output while a call runs; each update replaces the one before. */
 export type OnUpdate = (display: ToolDisplay) => void;
 
-/** How a call came to run, for a tool that goes about it differently. */
-export interface CallApproval {
+/** What a tool is told of the call that it works on. */
+export interface CallContext {
+  readonly callId?: string;
   /**
    * Of a command line that nobody said yes to: all of it only reads and it is held to that, or git only looks
    * beside what a rule covers.
@@ -142,7 +163,7 @@ export interface Tool<Params extends object = Record<string, unknown>> {
     params: Params,
     signal: AbortSignal,
     onUpdate?: OnUpdate,
-    approval?: CallApproval,
+    context?: CallContext,
   ): Promise<ToolResult>;
 }
 
@@ -159,7 +180,7 @@ export abstract class BaseTool<Params extends object = Record<string, unknown>> 
     params: Params,
     signal: AbortSignal,
     onUpdate?: OnUpdate,
-    approval?: CallApproval,
+    context?: CallContext,
   ): Promise<ToolResult>;
 
   validateToolParams(params: Params): string | null {

@@ -1,4 +1,11 @@
-export type { AgentEvent, RunError, RunStatus } from "@burin/contract/agent-event";
+export type {
+  AgentEvent,
+  ContextFill,
+  FaceEvent,
+  QuestionEvent,
+  RunError,
+  RunStatus,
+} from "@burin/contract/agent-event";
 export type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "@burin/contract/chat-model";
 export { WorkspaceError } from "@burin/contract/machine/workspace";
 export type {
@@ -17,7 +24,7 @@ export { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/to
 export {
   type Approval,
   BaseTool,
-  type CallApproval,
+  type CallContext,
   type Confirmation,
   type Decision,
   type FileDiff,
@@ -25,6 +32,7 @@ export {
   type OnUpdate,
   type PlanFollower,
   type Progress,
+  type Question,
   type Todo,
   type TodoList,
   type Tool,
@@ -80,7 +88,8 @@ export {
   type RunToolCommand,
 } from "./discovery/discovered-tool.ts";
 export { decisionsFor, readDecision } from "./scheduler/decision.ts";
-export type { Confirm, OnCall } from "./scheduler/scheduler.ts";
+export type { Confirm } from "./scheduler/questions.ts";
+export type { OnCall } from "./scheduler/scheduler.ts";
 export { parseAnswerSchema } from "./session/answer-schema.ts";
 export { type ForkOptions, forkSession } from "./session/fork.ts";
 export { parkedQuestion } from "./session/past-session.ts";

@@ -73,7 +73,9 @@ describe("a question while nobody is there", () => {
     expect(readdirSync(root)).toEqual([]);
     const first = await answer({ outcome: "once" }, []);
     expect(first.done).toMatchObject({ status: "refused", error: { type: "parked" } });
-    expect(parkedQuestion(first.path)).toMatchObject({ kind: "edit", path: join(root, "b.txt") });
+    expect(parkedQuestion(first.path)).toMatchObject({
+      confirmation: { kind: "edit", path: join(root, "b.txt") },
+    });
     expect(readdirSync(root)).toEqual(["a.txt"]);
     const second = await answer({ outcome: "once" }, [{ text: "Done." }]);
     expect(second.done).toMatchObject({ status: "success", result: "Done." });

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import {
   type AgentEvent,
   type ChatModel,
-  type Confirmation,
   createSession,
+  type Question,
   type ScriptLine,
   type SessionOptions,
   scriptedModel,
@@ -125,7 +125,7 @@ describe("task", () => {
   });
 
   it("P46 approvals reach the person, who sees who asks; a subagent's own mode only makes it stricter", async () => {
-    const asked: Confirmation[] = [];
+    const asked: Question[] = [];
     await mkdir(join(home, "agents"));
     await writeFile(
       join(home, "agents/bold.md"),
@@ -134,13 +134,13 @@ describe("task", () => {
     const { model } = models([{ calls: [task("bold")] }, { text: "ok" }], {
       "You are bold.": [{ calls: [write()] }, { text: "written" }],
     });
-    const confirm = async (question: Confirmation) => {
+    const confirm: SessionOptions["confirm"] = async (_confirmation, _signal, question) => {
       asked.push(question);
       return { outcome: "once" as const };
     };
     const { answers } = await run(model, { confirm });
     expect(answers).toMatchObject([{ status: "success", llmContent: "written" }]);
-    expect(asked.map((question) => question.title)).toEqual(["[bold] Create b.txt?"]);
+    expect(asked).toMatchObject([{ agent: "bold", confirmation: { title: "Create b.txt?" } }]);
   });
 
   it("P14 P46 in plan mode a subagent changes nothing, whatever its definition or a rule says", async () => {

@@ -42,7 +42,8 @@ export function openWorkspace(
   return new NodeWorkspace([real, ...more], settings);
 }
 
-function realDirectory(path: string): string {
+/** The real path of a folder to work in. Throws when there is none. */
+export function realDirectory(path: string): string {
   if (typeof path !== "string" || path === "") {
     throw new WorkspaceError("invalid_path", "The folder to work in must be given as a path.");
   }

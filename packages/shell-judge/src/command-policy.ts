@@ -1,4 +1,4 @@
-import type { ApprovalMode } from "./approval-mode.ts";
+import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { judgeParts } from "./command-part.ts";
 import type { CommandPlace } from "./command-place.ts";
 import {

@@ -1,4 +1,4 @@
-export { APPROVAL_MODES, type ApprovalMode, CurrentMode, stricterMode } from "./approval-mode.ts";
+export { APPROVAL_MODES, type ApprovalMode, CurrentMode, stricterMode } from "@burin/contract/approval-mode";
 export type { CommandPlace } from "./command-place.ts";
 export { type CommandRequest, judgeCommand } from "./command-policy.ts";
 export type { GitUse, RepositoryFault } from "./grammar/git-use.ts";

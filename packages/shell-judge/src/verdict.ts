@@ -1,4 +1,4 @@
-import type { CallApproval } from "@burin/contract/tools";
+import type { CallContext } from "@burin/contract/tools";
 
 /** One simple command of a command line, judged by itself. */
 export interface PartVerdict {
@@ -28,7 +28,7 @@ export interface Verdict {
   /** For `ask`: the rules that "always" would store; empty when no rule can make this question go away. */
   readonly grants?: readonly string[];
   /** Of a command line that runs unasked: how much of it only reads, and is held to that as it runs. */
-  readonly reads?: CallApproval["reads"];
+  readonly reads?: CallContext["reads"];
   /** Of a command line: every simple command in it. */
   readonly parts?: readonly PartVerdict[];
 }

@@ -102,7 +102,7 @@ function lineOf(session: SessionSummary, isAll: boolean): string {
   const notes = [
     forkOf && `copy of ${forkOf}`,
     holder && `in use by ${holder}`,
-    parked && `parked: ${short(parked.title)}`,
+    parked && `parked: ${short(parked.confirmation.title)}`,
     isAll && root,
   ].filter(Boolean);
   const title = short(prompt ?? "(nothing was asked)");
@@ -135,7 +135,7 @@ function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, outpu
   const question = outputFormat === "text" ? parkedQuestion(path) : null;
   if (question === null) return;
   const answering = `answer with: burin sessions answer ${id} yes|no|always`;
-  output.out(`${labelled("parked", `${questionText(question)}\n${answering}`)}\n`);
+  output.out(`${labelled("parked", `${questionText(question.confirmation)}\n${answering}`)}\n`);
 }
 
 function textOf({ at, event }: LogRecord): string {
@@ -153,6 +153,14 @@ function textOf({ at, event }: LogRecord): string {
     case "subagent_call":
       return labelled(`(${event.agent})`, subagentText(event.call));
     case "notice":
+      return labelled("note", event.message);
+    case "mode":
+      return labelled("mode", event.mode);
+    case "model":
+      return labelled("model", event.model);
+    case "question_answered":
+      return labelled("answer", event.decision?.outcome ?? "none");
+    case "input_error":
       return labelled("note", event.message);
     case "done":
       return `${at}  ${event.status}${event.error ? `: ${event.error.message}` : ""}`;

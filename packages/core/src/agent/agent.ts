@@ -1,15 +1,15 @@
-import type { AgentEvent } from "@burin/contract/agent-event";
+import type { AgentEvent, ContextFill } from "@burin/contract/agent-event";
 import { wait } from "@burin/contract/async/wait";
 import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionCall, FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 import { defaultContextWindow } from "@burin/models/context-window";
-import type { Scheduler } from "../scheduler/scheduler.ts";
+import type { RunCalls } from "../scheduler/scheduler.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import type { Budget } from "./budget.ts";
-import { startCalls } from "./call-round.ts";
+import { CallIds } from "./call-ids.ts";
 import { Compactor } from "./compaction/compactor.ts";
 import type { ContextFiles } from "./context-files.ts";
 import { type Briefing, ContextNotes } from "./context-notes.ts";
@@ -29,7 +29,9 @@ export interface AgentNeeds {
   readonly registry: ToolRegistry;
   /** What a request declares; without it every tool. */
   readonly declarations?: () => readonly FunctionDeclaration[];
-  readonly scheduler: Scheduler;
+  readonly runCalls: RunCalls;
+  /** Shared with whoever else makes calls in the session. */
+  readonly callIds?: CallIds;
   readonly systemPrompt: string;
   /** Most replies of the model to one prompt. */
   readonly maxTurns: number;
@@ -53,6 +55,8 @@ export interface AgentNeeds {
 export class Agent {
   readonly words = new WaitingWords();
   readonly #needs: AgentNeeds;
+  readonly #callIds: CallIds;
+  #model: ChatModel;
   readonly #history = new History();
   readonly #record = new WorkRecord();
   readonly #size = new ContextSize();
@@ -70,11 +74,14 @@ export class Agent {
 
   constructor(needs: AgentNeeds) {
     this.#needs = needs;
+    this.#model = needs.model;
+    this.#callIds = needs.callIds ?? new CallIds();
     const { model, contextFiles, briefing, past = [] } = needs;
     const window = needs.contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
     for (const event of past) {
       this.#apply(event);
       needs.background?.recall(event);
+      if (event.type === "tool_call" || event.type === "subagent_call") this.#callIds.add(event.call.callId);
     }
     this.#notes = new ContextNotes({ contextFiles, briefing, record: this.#record, note: this.#noted });
     this.#compactor = new Compactor({
@@ -83,12 +90,31 @@ export class Agent {
       window,
       record: this.#record,
       request: () => this.#request(),
-      contextTexts: () => this.#notes.again(this.#stop),
+      contextTexts: (signal) => this.#notes.again(signal),
     });
   }
 
   get history(): readonly Message[] {
     return this.#history.messages;
+  }
+
+  /** As estimated of the request that would be sent now. */
+  get contextFill(): ContextFill {
+    return this.#compactor.fill;
+  }
+
+  /** From the next request on another model answers. */
+  useModel(model: ChatModel, window: number): void {
+    this.#model = model;
+    this.#compactor.useModel(model, window);
+    this.tell({ type: "model", model: model.name, window });
+  }
+
+  /** Replaces the history by a summary of it. Not while it runs. */
+  async compact(signal: AbortSignal): Promise<ContextFill> {
+    for await (const event of this.#shortened(signal, true)) this.#told.push(event);
+    this.tell({ type: "context_fill", ...this.contextFill });
+    return this.contextFill;
   }
 
   /** Takes an event into the history that the loop itself did not make. */
@@ -132,6 +158,7 @@ export class Agent {
         isCut: false,
         refused: null,
       };
+      yield* this.#told.taken();
       if (typeof input === "string") yield* this.#prompts(input);
       else run.refused = refusalIn(yield* this.#runCalls(input, run));
       yield* this.#turns(run);
@@ -155,6 +182,7 @@ export class Agent {
     for (let ending: AgentEvent | null = null; ending === null; ) {
       yield* this.#fromBackground();
       ending = this.#endingBefore(run) ?? (yield* this.#turn(run));
+      yield this.#noted({ type: "context_fill", ...this.contextFill });
       if (ending === null) continue;
       await this.#needs.background?.stopAll();
       yield* this.#fromBackground();
@@ -166,7 +194,7 @@ export class Agent {
   *#fromBackground(): Generator<AgentEvent> {
     yield* this.#told.taken();
     const reports = this.#needs.background?.takeReports() ?? [];
-    for (const text of reports) yield this.#noted({ type: "context", text });
+    for (const report of reports) yield this.#noted(report);
   }
 
   /** One reply and what it asks for. Gives the event that ends the run, or null when it goes on. */
@@ -256,18 +284,19 @@ export class Agent {
     });
   }
 
-  async *#shortened(signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    for await (const event of this.#compactor.shorten(signal)) {
-      if (event.type === "usage") this.#needs.budget?.spend(event.usage, this.#needs.model.name);
+  async *#shortened(signal: AbortSignal, isAll = false): AsyncGenerator<AgentEvent> {
+    for await (const event of this.#compactor.shorten(signal, isAll)) {
+      if (event.type === "usage") this.#needs.budget?.spend(event.usage, this.#model.name);
       yield this.#noted(event);
     }
   }
 
   async *#reply(signal: AbortSignal, said: string): AsyncGenerator<AgentEvent, Reply> {
-    const { model, budget } = this.#needs;
+    const { budget } = this.#needs;
+    const model = this.#model;
     const request = this.#request();
     const estimated = this.#size.of(request);
-    const reply = yield* readReply({ model, request, note: this.#noted, said }, signal);
+    const reply = yield* readReply({ model, request, note: this.#noted, ids: this.#callIds, said }, signal);
     if (reply.usage) this.#size.learn(estimated, reply.usage.inputTokens);
     if (reply.end.reason !== "error") {
       budget?.spend(reply.usage ?? estimatedUsage(estimated, reply, this.#size), model.name);
@@ -276,9 +305,10 @@ export class Agent {
   }
 
   async *#runCalls(calls: readonly FunctionCall[], run: Run): AsyncGenerator<AgentEvent, AnsweredCall[]> {
-    const { budget, registry, scheduler } = this.#needs;
+    const { budget, registry, runCalls } = this.#needs;
+    const { startCalls } = await import("./call-round.ts");
     const round = {
-      scheduler,
+      runCalls,
       budget,
       window: this.#compactor.window,
       events: this.#told,

@@ -1,36 +1,34 @@
+import type { AgentEvent } from "@burin/contract/agent-event";
 import { describe, expect, it } from "vitest";
 import { BackgroundTasks } from "./background-tasks.ts";
 
-const order = { description: "find", prompt: "find it", subagent_type: "explore", is_background: true };
+const order = {
+  description: "find",
+  prompt: "find it",
+  subagent_type: "explore",
+  is_background: true,
+  callId: "c",
+};
 
 function tasks(mostCharacters = 10_000) {
-  const heard: string[] = [];
-  return { heard, tasks: new BackgroundTasks({ mostCharacters, onEnd: (message) => heard.push(message) }) };
+  const heard: AgentEvent[] = [];
+  return { heard, tasks: new BackgroundTasks({ mostCharacters, tell: (event) => heard.push(event) }) };
 }
 
-function begun(id: string) {
-  const call = {
-    callId: "c",
-    name: "task",
-    args: { ...order },
-    description: "Task for explore: find",
-    status: "success" as const,
-    llmContent: `The subagent explore works in the background as ${id}.`,
-    returnDisplay: "",
-  };
-  return { type: "tool_call" as const, call };
+function change(id: string, status: "running" | "cancelled") {
+  return { type: "task" as const, id, agent: "explore", description: "find", callId: "c", status };
 }
 
 describe("BackgroundTasks", () => {
   it("P46 of a session that is taken up again: what its end cut off is told once, and no id is given twice", async () => {
-    const { tasks: again } = tasks();
-    again.recall(begun("task_1"));
-    again.recall(begun("task_2"));
-    again.recall({ type: "context", text: "[Background task task_1 (explore: find) is done.]\nfound" });
+    const { tasks: again, heard } = tasks();
+    again.recall(change("task_1", "running"));
+    again.recall(change("task_2", "running"));
+    again.recall({ type: "context", task: "task_1", text: "found" });
     expect(again.isPending).toBe(false);
-    expect(again.takeReports()).toEqual([
-      "[Background task task_2 (Task for explore: find) was cut off when the session ended.]",
-    ]);
+    const text = "[Background task task_2 (explore: find) was cut off when the session ended.]";
+    expect(again.takeReports()).toEqual([{ type: "context", task: "task_2", text }]);
+    expect(heard).toEqual([change("task_2", "cancelled")]);
     expect(again.takeReports()).toEqual([]);
     const done = { status: "success" as const, text: "found", reason: "", steps: [] };
     expect(again.start(order, async () => done)).toBe("task_3");
@@ -42,9 +40,10 @@ describe("BackgroundTasks", () => {
     const long = { status: "success" as const, text: "x".repeat(50_000), reason: "", steps: [] };
     for (let index = 0; index < 3; index += 1) several.start(order, async () => long);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(heard).toHaveLength(3);
+    const ended = heard.filter((event) => event.type === "task" && event.status === "success");
+    expect(ended).toHaveLength(3);
     const reports = several.takeReports();
     expect(reports).toHaveLength(3);
-    expect(reports.join("").length).toBeLessThan(3500);
+    expect(JSON.stringify(reports).length).toBeLessThan(3700);
   });
 });

@@ -1,7 +1,7 @@
-import type { AgentEvent } from "@burin/contract/agent-event";
+import type { AgentEvent, TaskChange } from "@burin/contract/agent-event";
 import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
-import { type SubagentAnswer, type TaskParams, toldAnswer } from "../tools/task.ts";
+import { type SubagentAnswer, type TaskOrder, toldAnswer } from "../tools/task.ts";
 
 /** One task in the background, as a person sees it. */
 export interface BackgroundTask {
@@ -31,12 +31,12 @@ export type TaskWork = (
 interface TaskNeeds {
   /** Of all answers that are told of together. */
   readonly mostCharacters: number;
-  /** Hears, in words for the person, that one has ended. */
-  readonly onEnd: (message: string) => void;
+  /** Hears when one begins and when it ends. */
+  readonly tell: (event: AgentEvent) => void;
 }
 
 interface Running {
-  readonly order: TaskParams;
+  readonly order: TaskOrder;
   readonly work: AbortController;
   /** Never rejects. */
   end: Promise<void>;
@@ -45,45 +45,41 @@ interface Running {
 const SHOWN_STEPS = 8;
 /** Of those that ended; a long session forgets the oldest. */
 const MOST_ENDED = 50;
-/** Marks the words that tell the model of an end; by it a record shows which tasks were never told of. */
-const REPORT = /^\[Background task (task_\d+) /;
 
 /** Subagents that work while their session goes on, and what there is to tell of them. */
 export class BackgroundTasks implements TaskList {
-  readonly #onEnd: TaskNeeds["onEnd"];
+  readonly #tell: TaskNeeds["tell"];
   readonly #mostCharacters: number;
   readonly #running = new Map<string, Running>();
   readonly #shown = new Map<string, BackgroundTask>();
   /** Of the past: begun, and its end is not in the record. */
-  readonly #cutOff = new Map<string, string>();
-  #reports: { readonly head: string; readonly text: string }[] = [];
+  readonly #cutOff = new Map<string, TaskChange>();
+  #reports: { readonly task: string; readonly head: string; readonly text: string }[] = [];
   #count = 0;
   #wake: () => void = () => {};
 
-  constructor({ onEnd, mostCharacters }: TaskNeeds) {
-    this.#onEnd = onEnd;
+  constructor({ tell, mostCharacters }: TaskNeeds) {
+    this.#tell = tell;
     this.#mostCharacters = mostCharacters;
   }
 
   /** Takes in an event of a session that is taken up again: tasks that its end cut off are told of. */
   recall(event: AgentEvent): void {
-    if (event.type === "context") this.#cutOff.delete(REPORT.exec(event.text)?.[1] ?? "");
-    if (event.type !== "tool_call" || event.call.status !== "success" || event.call.name !== "task") return;
-    const { args, llmContent, description } = event.call;
-    const id = args.is_background === true ? /\btask_(\d+)\b/.exec(String(llmContent)) : null;
-    if (id === null) return;
-    this.#count = Math.max(this.#count, Number(id[1]));
-    this.#cutOff.set(id[0], description);
+    if (event.type === "context" && event.task !== undefined) this.#cutOff.delete(event.task);
+    if (event.type !== "task" || event.status !== "running") return;
+    this.#count += 1;
+    this.#cutOff.set(event.id, event);
   }
 
   /** Begins at once; resolves to nothing, as its end is told later. Gives its id. */
-  start(order: TaskParams, work: TaskWork): string {
+  start(order: TaskOrder, work: TaskWork): string {
     this.#count += 1;
     const id = `task_${this.#count}`;
     const { description, subagent_type: subagent } = order;
     this.#shown.set(id, { id, description, subagent, status: "running", steps: [] });
     const running: Running = { order, work: new AbortController(), end: Promise.resolve() };
     this.#running.set(id, running);
+    this.#tellChange(id, order, "running");
     running.end = this.#worked(id, running, work);
     return id;
   }
@@ -103,14 +99,24 @@ export class BackgroundTasks implements TaskList {
     this.#ended(id, order, answer);
   }
 
-  #ended(id: string, order: TaskParams, answer: SubagentAnswer): void {
+  #tellChange(id: string, order: TaskOrder, status: BackgroundTask["status"]): void {
+    const { description, subagent_type: agent, callId } = order;
+    this.#tell({ type: "task", id, agent, description, callId, status });
+  }
+
+  #ended(id: string, order: TaskOrder, answer: SubagentAnswer): void {
     const { error, llmContent } = toldAnswer(order, answer);
     const status = answer.status === "success" && error ? "failed" : answer.status;
     this.#show(id, { status });
     const how = { success: "is done", failed: "failed", cancelled: "was stopped" }[status];
     const name = `${order.subagent_type}: ${order.description}`;
-    this.#reports.push({ head: `[Background task ${id} (${name}) ${how}.]`, text: String(llmContent) });
-    this.#onEnd(`The background task ${id} (${name}) ${how}.`);
+    this.#reports.push({
+      task: id,
+      head: `[Background task ${id} (${name}) ${how}.]`,
+      text: String(llmContent),
+    });
+    this.#tellChange(id, order, status);
+    this.#tell({ type: "notice", message: `The background task ${id} (${name}) ${how}.` });
     this.#forgetOldest();
     this.#wake();
   }
@@ -142,14 +148,16 @@ export class BackgroundTasks implements TaskList {
   }
 
   /** What the model has to be told, each once. */
-  takeReports(): readonly string[] {
-    const lost = [...this.#cutOff].map(
-      ([id, what]) => `[Background task ${id} (${what}) was cut off when the session ended.]`,
-    );
+  takeReports(): readonly AgentEvent[] {
+    const lost = [...this.#cutOff.values()].map((task) => {
+      this.#tell({ ...task, status: "cancelled" });
+      const name = `${task.agent}: ${task.description}`;
+      return reportOf(task.id, `[Background task ${task.id} (${name}) was cut off when the session ended.]`);
+    });
     this.#cutOff.clear();
     const most = Math.min(this.#mostCharacters / (this.#reports.length + 1), MOST_ANSWER_CHARACTERS);
-    const reports = this.#reports.map(
-      ({ head, text }) => `${head}\n${keepHeadAndTail(text, Math.floor(most), "ask for less at a time")}`,
+    const reports = this.#reports.map(({ task, head, text }) =>
+      reportOf(task, `${head}\n${keepHeadAndTail(text, Math.floor(most), "ask for less at a time")}`),
     );
     this.#reports = [];
     return [...lost, ...reports];
@@ -176,4 +184,9 @@ export class BackgroundTasks implements TaskList {
       signal.addEventListener("abort", end, { once: true });
     });
   }
+}
+
+/** By the id of the task a log shows which ends the model was told of. */
+function reportOf(task: string, text: string): AgentEvent {
+  return { type: "context", text, task };
 }

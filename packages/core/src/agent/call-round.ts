@@ -1,14 +1,14 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import type { AnsweredCall, ToolCall } from "@burin/contract/tool-call";
-import type { Scheduler } from "../scheduler/scheduler.ts";
+import type { RunCalls } from "../scheduler/scheduler.ts";
 import { AnswerRoom } from "./answer-room.ts";
 import type { Budget } from "./budget.ts";
 import type { EventQueue } from "./event-queue.ts";
 import type { Run } from "./run.ts";
 
 interface RoundNeeds {
-  readonly scheduler: Scheduler;
+  readonly runCalls: RunCalls;
   readonly budget: Budget | undefined;
   /** In tokens. */
   readonly window: number;
@@ -21,7 +21,7 @@ interface RoundNeeds {
 /** Starts the calls of one reply; resolves to their answers. The answers leave room in the window, and tell a model that it repeats itself. */
 export function startCalls(
   calls: readonly FunctionCall[],
-  { scheduler, budget, window, events, note }: RoundNeeds,
+  { runCalls, budget, window, events, note }: RoundNeeds,
   { signal, guard }: Run,
 ): Promise<AnsweredCall[]> {
   const room = new AnswerRoom(window, calls.length);
@@ -34,7 +34,7 @@ export function startCalls(
   const refused = calls.slice(affordable.length);
   if (affordable.length === 0) refuseAll(refused, hear);
   let announced = 0;
-  return scheduler.run(affordable, signal, (call) => {
+  return runCalls(affordable, signal, (call) => {
     hear(call);
     announced += 1;
     // The scheduler has told of all its calls and answered none: these are the rest of the same reply.

@@ -20,6 +20,27 @@ describe("EventQueue", () => {
     expect(step.value).toBe("done");
   });
 
+  it("loses nothing that is pushed while its reader is on the way to wait for it", async () => {
+    for (let steps = 0; steps < 20; steps += 1) {
+      const queue = new EventQueue<number>();
+      let finish = (): void => {};
+      const reading = queue.during(
+        new Promise<void>((resolve) => {
+          finish = resolve;
+        }),
+      );
+      queue.push(1);
+      await reading.next();
+      const second = reading.next();
+      for (let step = 0; step < steps; step += 1) await Promise.resolve();
+      queue.push(2);
+      const late = new Promise((resolve) => setImmediate(resolve, "lost"));
+      expect(await Promise.race([second, late])).toEqual({ value: 2, done: false });
+      finish();
+      expect((await reading.next()).done).toBe(true);
+    }
+  });
+
   it("gives what was pushed before the work failed, then the failure", async () => {
     const queue = new EventQueue<number>();
     const reading = queue.during(

@@ -8,6 +8,10 @@ export class EventQueue<T> {
     this.#wake?.();
   }
 
+  get size(): number {
+    return this.#values.length;
+  }
+
   /** What has been pushed and not read yet. */
   *taken(): Generator<T> {
     for (let value = this.#values.shift(); value !== undefined; value = this.#values.shift()) yield value;
@@ -23,6 +27,8 @@ export class EventQueue<T> {
     work.then(end, end);
     for (;;) {
       yield* this.taken();
+      // Between the last value and here others may have been pushed: whoever did so found nobody to wake.
+      if (this.#values.length > 0) continue;
       if (over) return await work;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import type { ChatModel, ModelEvent, ModelRequest, Usage } from "@burin/contract/chat-model";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { CallIds } from "./call-ids.ts";
 import type { ContextSize } from "./context-size.ts";
 
 export interface Reply {
@@ -15,13 +16,15 @@ interface Asked {
   readonly request: ModelRequest;
   /** Takes each event into the history before a reader sees it. */
   readonly note: (event: AgentEvent) => AgentEvent;
+  /** Makes the ids of its calls the session's. */
+  readonly ids: CallIds;
   /** What was said before this reply took it up: a model may begin anew, and nothing is to be said twice. */
   readonly said?: string;
 }
 
 /** Passes on what is said and thought; the calls wait for the end of the reply, so that a broken one runs none. */
 export async function* readReply(
-  { model, request, note, said = "" }: Asked,
+  { model, request, note, ids, said = "" }: Asked,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Reply> {
   let text = "";
@@ -33,13 +36,16 @@ export async function* readReply(
   };
   let usage: Usage | undefined;
   const calls: FunctionCall[] = [];
+  /** A thought may come with the id of a call that is still to come. */
+  const early = new Map<string, string>();
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
       case "text":
         yield* tell(fresh.add(event.text));
         break;
       case "function_call":
-        calls.push(event.call);
+        calls.push({ ...event.call, id: early.get(event.call.id) ?? ids.take(event.call.id) });
+        early.delete(event.call.id);
         break;
       case "end":
         if (event.reason === "stop") yield* tell(fresh.rest());
@@ -47,7 +53,11 @@ export async function* readReply(
       default:
         if (event.type === "usage") usage = event.usage;
         if (event.type === "thought" && event.takesText) text = "";
-        yield note(event);
+        if (event.type === "thought" && event.callId !== undefined) {
+          const callId = early.get(event.callId) ?? ids.take(event.callId);
+          early.set(event.callId, callId);
+          yield note({ ...event, callId });
+        } else yield note(event);
     }
   }
   const error = { type: "bad_reply", message: "The model's reply ended without an end." };

@@ -11,8 +11,12 @@ export interface Account {
 }
 
 /** The same model for help beside the loop: what it uses counts for the session and is told. */
-export function spendingModel(model: ChatModel, { purpose, budget, tell }: Account): ChatModel {
+export function spendingModel(
+  answering: { readonly model: ChatModel },
+  { purpose, budget, tell }: Account,
+): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const { model } = answering;
     let isCounted = false;
     let said = "";
     for await (const event of model.stream(request, signal)) {
@@ -22,15 +26,21 @@ export function spendingModel(model: ChatModel, { purpose, budget, tell }: Accou
         budget?.spend(event.usage, model.name);
         tell({ ...event, purpose });
       }
-      if (event.type === "end" && event.reason !== "error" && !isCounted) spendEstimated(request, said);
+      if (event.type === "end" && event.reason !== "error" && !isCounted)
+        spendEstimated(model, request, said);
       yield event;
     }
   }
   /** A service that counts nothing must not make a budget endless. */
-  function spendEstimated(request: ModelRequest, said: string): void {
+  function spendEstimated(model: ChatModel, request: ModelRequest, said: string): void {
     const size = new ContextSize();
     const usage = { inputTokens: size.of(request), outputTokens: size.ofText(said), cachedTokens: 0 };
     budget?.spend(usage, model.name);
   }
-  return { name: model.name, stream };
+  return {
+    get name() {
+      return answering.model.name;
+    },
+    stream,
+  };
 }

@@ -1,6 +1,6 @@
 import type { AgentEvent, RunStatus } from "@burin/contract/agent-event";
 import { isAnswered } from "@burin/contract/tool-call";
-import type { SubagentAnswer, TaskParams } from "../tools/task.ts";
+import type { SubagentAnswer, TaskOrder } from "../tools/task.ts";
 import type { Agent } from "./agent.ts";
 
 /** Steps are for a person and for the report of a failure; the rest of a long run is not kept. */
@@ -41,18 +41,19 @@ export async function runSubagent(
 /** What the session is told of a subagent's event: what it has cost, and each call when it begins and ends. */
 export function toldToSession(
   event: AgentEvent,
-  { subagent_type: agent, description: task }: TaskParams,
+  { subagent_type: agent, description: task, callId: parentCallId }: TaskOrder,
 ): AgentEvent | null {
   if (event.type === "usage") return { ...event, purpose: "subagent" };
   if (event.type !== "tool_call") return null;
   const { callId, name, args, description, status } = event.call;
   const call = { callId, name, args, description };
   if (status === "executing" && event.call.display === undefined) {
-    return { type: "subagent_call", agent, task, call: { ...call, status } };
+    return { type: "subagent_call", agent, parentCallId, task, call: { ...call, status } };
   }
   if (!isAnswered(event.call)) return null;
   const failure = event.call.status === "success" ? {} : { error: event.call.error };
-  return { type: "subagent_call", agent, task, call: { ...call, status: event.call.status, ...failure } };
+  const ended = { ...call, status: event.call.status, ...failure };
+  return { type: "subagent_call", agent, parentCallId, task, call: ended };
 }
 
 function stepOf(event: AgentEvent): string | null {

@@ -17,7 +17,7 @@ export interface ApprovalRequest {
 }
 
 /** A kind that is none of these, or that a tool does not say, may have an effect. */
-const HARMLESS: ReadonlySet<unknown> = new Set<ToolKind>(["read", "fetch", "plan"]);
+const HARMLESS: ReadonlySet<unknown> = new Set<ToolKind>(["read", "fetch", "delegate", "plan"]);
 
 /**
  * Whether a call runs, is asked about or is refused. Deny beats ask beats allow; what no rule names is

@@ -5,11 +5,12 @@ import { type Settings, SettingsError } from "@burin/contract/settings/settings"
 import { defaultContextWindow } from "@burin/models/context-window";
 import { Agent, type AgentNeeds } from "../agent/agent.ts";
 import { Budget, parseBudget } from "../agent/budget.ts";
+import type { CallIds } from "../agent/call-ids.ts";
 import { ContextFiles } from "../agent/context-files.ts";
 import type { Briefing } from "../agent/context-notes.ts";
 import { DeclaredTools } from "../agent/declared-tools.ts";
 import { systemPrompt } from "../agent/system-prompt.ts";
-import type { Scheduler } from "../scheduler/scheduler.ts";
+import type { RunCalls } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
@@ -33,7 +34,8 @@ interface AgentParts {
   readonly model: ChatModel;
   readonly settings: Settings;
   readonly registry: ToolRegistry;
-  readonly scheduler: Scheduler;
+  readonly runCalls: RunCalls;
+  readonly callIds: CallIds;
   readonly workspace: Workspace;
   /** Sources that may still bring tools. */
   readonly waiting?: WaitingSources;
@@ -51,15 +53,18 @@ const MOST_CONTEXT_CHARACTERS = 24_000;
 /** Of the window, in characters for each of its tokens: a file of instructions leaves room for the work. */
 const CONTEXT_SHARE = 0.3;
 
-/** In tokens: what the person says of this model or of the main one, else what is known of its name. */
-export function contextWindowOf({ model: { contextWindow } }: Settings, model: ChatModel): number {
+/** In tokens: what the user says of this model or of the main one, else what is known of its name. */
+export function contextWindowOf(
+  { contextWindow }: { readonly contextWindow?: number },
+  model: ChatModel,
+): number {
   return model.contextWindow ?? contextWindow ?? defaultContextWindow(model.name);
 }
 
 export function agentOf(options: AgentOptions, parts: AgentParts): Agent {
   const { settings, workspace, instructions, waiting, ...needs } = parts;
   const { model } = needs;
-  const contextWindow = contextWindowOf(settings, model);
+  const contextWindow = contextWindowOf(settings.model, model);
   const mostCharacters = Math.floor(Math.min(MOST_CONTEXT_CHARACTERS, contextWindow * CONTEXT_SHARE));
   const budget = budgetOf(options.budget, model.name, settings);
   return new Agent({

@@ -1,9 +1,9 @@
 import type { Settings } from "@burin/contract/settings/settings";
+import type { Question } from "@burin/contract/tools";
 import type { Commands } from "@burin/machine/processes/commands";
 import { parseRule, type Rule, type Rules } from "@burin/shell-judge";
 import type { ApprovalMode, ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
-import { orAborted } from "../scheduler/interruption.ts";
-import type { Confirm } from "../scheduler/scheduler.ts";
+import type { QuestionNeeds, Questions } from "../scheduler/questions.ts";
 import type { Grants } from "./join-grants.ts";
 
 interface ApprovalGround {
@@ -46,12 +46,29 @@ export function parsedRules({ allow, ask, deny }: Settings["permissions"]): Rule
   return { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) };
 }
 
-/** Questions come one at a time, whoever asks. One that is given up holds up no other, answered or not. */
-export function oneAtATime(confirm: Confirm): Confirm {
-  let last: Promise<unknown> = Promise.resolve();
-  return (question, signal) => {
-    const answer = last.then(() => orAborted(() => confirm(question, signal), signal));
-    last = answer.catch(() => {});
-    return answer;
+/** The one queue of questions; its code is loaded with the first of them. */
+export class LazyQuestions {
+  readonly #needs: QuestionNeeds;
+  #loading: Promise<Questions> | null = null;
+  #loaded: Questions | null = null;
+
+  constructor(needs: QuestionNeeds) {
+    this.#needs = needs;
+  }
+
+  readonly load = (): Promise<Questions> => {
+    this.#loading ??= import("../scheduler/questions.ts").then(({ Questions: Queue }) => {
+      this.#loaded = new Queue(this.#needs);
+      return this.#loaded;
+    });
+    return this.#loading;
   };
+
+  get open(): readonly Question[] {
+    return this.#loaded?.open ?? [];
+  }
+
+  answer(id: string, decision: unknown): string | null {
+    return this.#loaded ? this.#loaded.answer(id, decision) : `no question ${JSON.stringify(id)} is open.`;
+  }
 }

@@ -3,8 +3,7 @@ import type { Settings } from "@burin/contract/settings/settings";
 import type { Confirmation, ToolSource } from "@burin/contract/tools";
 import type { Commands } from "@burin/machine/processes/commands";
 import type { AskModel, McpAnswer, McpQuestion } from "@burin/mcp/client-requests";
-import { readDecision } from "../scheduler/decision.ts";
-import type { Confirm } from "../scheduler/scheduler.ts";
+import type { Questions } from "../scheduler/questions.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { DiscoveryFailure } from "../tools/tool-registry.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
@@ -23,11 +22,12 @@ interface McpParts {
   readonly workspace: Workspace;
   readonly commands: Commands;
   readonly forServers: ForServers;
+  readonly questions?: () => Promise<Questions>;
 }
 
 /** One source for each MCP server that settings name. Starts none of them. */
 export async function mcpSources(
-  { settings, options, workspace, commands, forServers }: McpParts,
+  { settings, options, workspace, commands, forServers, questions }: McpParts,
   report: (failure: DiscoveryFailure) => void,
 ): Promise<ToolSource[]> {
   const servers = Object.entries(settings.mcpServers);
@@ -39,10 +39,9 @@ export async function mcpSources(
   const prefixes = namePrefixes(Object.keys(settings.mcpServers));
   const environment = options.environment ?? process.env;
   const home = burinHome(environment);
-  const { confirm } = options;
   const { askModel, areAwaited: isAwaited = false } = forServers;
   const common = { home, environment, processes: commands, roots: workspace.roots };
-  const asking = confirm ? { askPerson: personAsker(confirm) } : {};
+  const asking = questions ? { askPerson: personAsker(questions) } : {};
   return servers.map(([alias, definition]) => {
     const source = `mcp:${alias}`;
     const needs = {
@@ -59,12 +58,15 @@ export async function mcpSources(
   });
 }
 
-/** Lays the questions of servers before the person. What is no clear answer is none. */
-function personAsker(confirm: Confirm) {
-  return async (question: McpQuestion, signal: AbortSignal): Promise<McpAnswer> => {
-    const shown = questionOf(question);
-    const answer = await confirm(shown, signal).catch(() => null);
-    const decision = answer === null ? null : readDecision(answer, shown.kind);
+/** Asks the user what servers want to know. What is no clear answer is none. */
+function personAsker(questions: () => Promise<Questions>) {
+  return async (asked: McpQuestion, signal: AbortSignal): Promise<McpAnswer> => {
+    const queue = await questions();
+    const id = `q_${globalThis.crypto.randomUUID()}`;
+    const reason = `the MCP server ${asked.server} asks`;
+    const nobody = { callId: null, agent: null, parentCallId: null };
+    const question = { id, ...nobody, confirmation: confirmationOf(asked), reason };
+    const decision = await queue.inTurn(() => queue.ask(question, signal), signal).catch(() => null);
     if (decision === null || signal.aborted) return { action: "cancel" };
     if (decision.outcome === "cancel") return { action: "decline" };
     return decision.outcome === "filled"
@@ -73,7 +75,7 @@ function personAsker(confirm: Confirm) {
   };
 }
 
-function questionOf(question: McpQuestion): Confirmation {
+function confirmationOf(question: McpQuestion): Confirmation {
   const { server, message } = question;
   if ("url" in question) {
     const title = `The MCP server ${server} asks you to open an address.`;

@@ -1,3 +1,4 @@
+import type { AgentEvent } from "@burin/contract/agent-event";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { Decision } from "@burin/contract/tools";
 import type { ReadMemory } from "@burin/machine/files/read-record";
@@ -16,8 +17,8 @@ export async function undoJournal(home: string, root: string, writer: string): P
 }
 
 /** What the model was shown of files, so that a session that is taken up again knows it. */
-export function readsOf(past: PastSession | null, recording: () => Recording | null): ReadMemory {
-  return { recall: () => past?.seen ?? [], note: (seen) => recording()?.noteSeen(seen) };
+export function readsOf(past: PastSession | null, recording: Recording): ReadMemory {
+  return { recall: () => past?.seen ?? [], note: (seen) => recording.noteSeen(seen) };
 }
 
 interface RecordingGround {
@@ -26,13 +27,14 @@ interface RecordingGround {
   readonly environment: NodeJS.ProcessEnv;
   readonly settings: Settings;
   readonly resumed: ResumedSession | undefined;
+  readonly isRecorded: boolean;
 }
 
-/** Keeps questions in the record of the session, for a person who is not there. */
+/** Keeps the question that a session is parked with, and its answer. */
 export function parkingOf(
-  { id, environment, settings, resumed }: Omit<RecordingGround, "root">,
+  { id, environment, settings, resumed }: RecordingGround,
   answer: Decision | undefined,
-  recording: () => Recording | null,
+  recording: Recording,
 ): Parking {
   const jsonOf = async (value: unknown) => {
     const { Redactor } = await import("../session/redactor.ts");
@@ -41,13 +43,22 @@ export function parkingOf(
   return new Parking({ sessionId: id, recording, past: resumed?.session ?? null, answer, jsonOf });
 }
 
-/** The record of a session under BURIN_HOME; the code that writes it is loaded when there is something to write. */
-export function recordingOf({ id, root, environment, settings, resumed }: RecordingGround): Recording {
+/** The log of a session, under BURIN_HOME where it is recorded. */
+export function recordingOf(
+  { id, root, environment, settings, resumed, isRecorded }: RecordingGround,
+  announcement: AgentEvent,
+): Recording {
   const { secret } = environmentRules(settings);
   const place = { id, root, environment, home: burinHome(environment), secretNames: secret };
   const open = async () => {
     const { openLog } = await import("../session/open-log.ts");
     return openLog(resumed ? { ...place, past: resumed } : place);
   };
-  return new Recording(open, () => resumed?.lock.release());
+  const options = () => ({
+    lastNumber: resumed?.session.lastNumber ?? 0,
+    isMidLine: resumed?.session.isMidLine ?? false,
+    open: isRecorded ? open : null,
+    onUnused: () => resumed?.lock.release(),
+  });
+  return new Recording(options, announcement);
 }

@@ -3,11 +3,12 @@ import type { AgentEvent, UsagePurpose } from "@burin/contract/agent-event";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import type { Message } from "@burin/contract/messages/message";
 import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
+import { realDirectory } from "@burin/machine/node-workspace";
+import type { ApprovalMode } from "@burin/shell-judge";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks } from "../agent/background-tasks.ts";
 import type { Briefing } from "../agent/context-notes.ts";
 import { pageAnswerer } from "../agent/page-answerer.ts";
-import { notice } from "../agent/plain-events.ts";
 import { samplingOf } from "../agent/sampling.ts";
 import { type Account, spendingModel } from "../agent/spending-model.ts";
 import { newSessionId } from "../session/session-id.ts";
@@ -22,75 +23,85 @@ import { joinSubagents } from "./join-subagents.ts";
 import { joinParts } from "./join-tools.ts";
 import type { SessionOptions } from "./session-options.ts";
 
+export type JoinedSession = ReturnType<typeof joinSession>;
+
 /** The parts of a session, joined: its tools, its agent, and the record of what they do. */
 export function joinSession(options: SessionOptions) {
   const settings = mergeSettings([options.settings ?? {}]);
   const environment = options.environment ?? process.env;
-  const models = modelsOf(options);
-  const model = models.main;
+  const models = new Models(options, settings);
+  const { model } = models;
   const { resume: resumed, answerSchema } = options;
   const id = resumed?.id ?? newSessionId();
   const isRecorded = options.record || resumed !== undefined;
   const budget = budgetOf(options.budget, model.name, settings);
   const spending = { ...options, ...(budget ? { budget } : {}) };
+  const root = realDirectory(options.cwd);
   const folders = [burinHome(environment), ...(options.isTrusted ? [join(options.cwd, ".burin")] : [])];
-  let reading: Promise<Definitions> | null = null;
-  const definitions = () => {
-    reading ??= readDefinitions(folders);
-    return reading;
-  };
-  const background = new BackgroundTasks({
-    mostCharacters: roomForAnswers(contextWindowOf(settings, model)),
-    onEnd: (message) => agent.tell(notice(message)),
-  });
+  const definitions = definitionsIn(folders);
+  const tell = (event: AgentEvent) => agent.tell(event);
+  const background = new BackgroundTasks({ mostCharacters: roomForAnswers(models.window), tell });
   const subagents = joinSubagents({
     folders,
     background,
-    modelNamed: (name) => models.or(name ?? settings.model.subagent),
-    newAgent: async (definition, model, onEvent) => {
-      const own = await joined.forSubagent(definition);
-      return agentOf(spending, { ...own, model, settings, instructions: definition.prompt, onEvent });
+    newAgent: async (to, onEvent) => {
+      const { prompt: instructions, model: name } = to.definition;
+      const model = models.or(name ?? settings.model.subagent);
+      const own = await joined.forSubagent(to);
+      return agentOf(spending, { ...own, model, settings, instructions, onEvent });
     },
-    tell: (event) => agent.tell(event),
+    tell,
   });
   const past = resumed?.session ?? null;
-  const ground = { id, environment, settings, resumed };
-  const parking = options.park ? parkingOf(ground, options.answer, () => recording) : null;
-  const tell = (event: AgentEvent) => agent.tell(event);
+  const ground = { id, root, environment, settings, resumed, isRecorded };
+  const mode = options.approvalMode ?? "default";
+  const announcement = announcementOf(model, { id, root, mode, forkOf: resumed?.forkOf });
+  const recording = recordingOf(ground, announcement);
+  const parking = parkingOf(ground, options.answer, recording);
   const accountOf = (purpose: UsagePurpose) => ({ purpose, budget, tell });
-  const small = models.or(settings.model.small);
-  const { askModel, ...help } = helpOf(settings, model, { small, accountOf, history: () => agent.history });
+  const { askModel, ...help } = helpOf(settings, models, { accountOf, history: () => agent.history });
   const joined = joinParts(
-    { ...options, root: options.cwd },
+    { ...options, root },
     {
       ...help,
       forServers: { askModel, areAwaited: options.awaitsServers ?? false },
       subagents,
-      recorded: async () => recording?.recorded(),
+      recorded: () => recording.recorded(),
       ...(isRecorded ? { undoWriter: id } : {}),
       sessionId: id,
-      reads: readsOf(past, () => recording),
-      ...(parking ? { park: parking.confirm } : {}),
+      reads: readsOf(past, recording),
+      awaitsAnswers: options.awaitsAnswers,
+      asking: { tell, recall: parking.recall },
+      onMode: (mode) => tell({ type: "mode", mode }),
+      park: options.park ? parking.confirm : undefined,
     },
   );
-  const { registry, scheduler, workspace, root, hooks } = joined;
-  const recording = isRecorded ? recordingOf({ ...ground, root }) : null;
+  const { registry, runCalls, callIds, workspace, hooks } = joined;
   const kindOf = (tool: string) => registry.getTool(tool)?.kind;
   const agent = agentOf(spending, {
     model,
     settings,
     registry,
-    scheduler,
+    runCalls,
+    callIds,
     workspace,
     briefing: briefingOf(definitions, hooks),
     waiting: joined.discovery,
     background,
-    ...(recording ? { onEvent: (event) => recording.note(event) } : {}),
+    onEvent: (event) => recording.note(event),
     ...(resumed ? { past: resumed.session.events(kindOf) } : {}),
   });
-  const announcement = announcementOf(model, { id, root, forkOf: resumed?.forkOf });
   const work = new SessionRun({ agent, announcement, recording, past, kindOf, parking, answerSchema });
-  return { id, joined, subagents, definitions, agent, background, work, recording };
+  return { id, joined, subagents, definitions, agent, background, work, recording, parking, models };
+}
+
+/** Reads them when they are asked for, once. */
+function definitionsIn(folders: readonly string[]): () => Promise<Definitions> {
+  let reading: Promise<Definitions> | null = null;
+  return () => {
+    reading ??= readDefinitions(folders);
+    return reading;
+  };
 }
 
 /** What the model is told of skills, and what hooks say. */
@@ -107,24 +118,24 @@ function briefingOf(definitions: () => Promise<Definitions>, hooks: JoinedHooks 
 interface Announced {
   readonly id: string;
   readonly root: string;
+  readonly mode: ApprovalMode;
   readonly forkOf: string | undefined;
 }
 
-function announcementOf({ name }: ChatModel, { id, root, forkOf }: Announced): AgentEvent {
-  const announcement = { type: "session" as const, sessionId: id, model: name, root };
+function announcementOf({ name }: ChatModel, { id, root, mode, forkOf }: Announced): AgentEvent {
+  const announcement = { type: "session" as const, sessionId: id, model: name, root, mode };
   return forkOf === undefined ? announcement : { ...announcement, forkOf };
 }
 
 interface ForHelp {
-  /** Asked for small work. */
-  readonly small: ChatModel;
   readonly accountOf: (purpose: UsagePurpose) => Account;
   readonly history: () => readonly Message[];
 }
 
 /** What tools have of the model: its help, and how much of an answer its window takes. */
-function helpOf(settings: Settings, model: ChatModel, { small, accountOf, history }: ForHelp) {
-  const paid = (purpose: UsagePurpose, asked = small) => spendingModel(asked, accountOf(purpose));
+function helpOf(settings: Settings, models: Models, { accountOf, history }: ForHelp) {
+  const paid = (purpose: UsagePurpose, asked: { readonly model: ChatModel } = models.forSmallWork) =>
+    spendingModel(asked, accountOf(purpose));
   // Hardly any run corrects an edit: what that takes is loaded with the first one that does.
   const correctEdit: CorrectEdit = async (failed, signal) => {
     const { editCorrector, wordsIn } = await import("../agent/edit-corrector.ts");
@@ -133,9 +144,53 @@ function helpOf(settings: Settings, model: ChatModel, { small, accountOf, histor
   return {
     ...(settings.tools.editCorrection ? { correctEdit } : {}),
     answerFromPage: pageAnswerer(paid("page")),
-    askModel: samplingOf(paid("mcp_sampling", model)),
-    mostAnswerCharacters: roomForAnswers(contextWindowOf(settings, model)),
+    askModel: samplingOf(paid("mcp_sampling", models)),
+    mostAnswerCharacters: roomForAnswers(models.window),
   };
+}
+
+/** The model that answers, and those that can be named beside it. */
+class Models {
+  model: ChatModel;
+  /** Corrections, pages: follows the model that answers, unless settings name another. */
+  readonly forSmallWork: { readonly model: ChatModel };
+  readonly #first: string;
+  readonly #settings: Settings;
+  readonly #openModel: SessionOptions["openModel"];
+
+  constructor({ model, openModel }: SessionOptions, settings: Settings) {
+    this.#settings = settings;
+    this.#openModel = openModel;
+    const main = model ? soundModel(model) : openModel?.();
+    if (!main)
+      throw new Error(
+        "No model is configured: name one in settings.model, in OPENAI_MODEL, or pass `model`.",
+      );
+    this.model = main;
+    this.#first = main.name;
+    const { small } = settings.model;
+    this.forSmallWork = small === undefined ? this : { model: this.#named(small) };
+  }
+
+  /** In tokens. The one in the settings is that of the model in the settings. */
+  get window(): number {
+    return contextWindowOf(this.model.name === this.#first ? this.#settings.model : {}, this.model);
+  }
+
+  /** The model of that name; without a name the one that answers. */
+  or(name: string | undefined): ChatModel {
+    return name === undefined ? this.model : this.#named(name);
+  }
+
+  use(given: string | ChatModel): void {
+    this.model = typeof given === "string" ? this.#named(given) : soundModel(given);
+  }
+
+  #named(name: string): ChatModel {
+    const found = this.#openModel?.(name);
+    if (found) return found;
+    throw new Error(`No service is configured for the model "${name}": set its key or its baseUrl.`);
+  }
 }
 
 /** Of another's hand; the check of what it says is on its way before its first word. */
@@ -147,16 +202,4 @@ function soundModel(model: ChatModel): ChatModel {
     yield* (await loading).soundEvents(model, request, signal);
   }
   return { name, stream, ...(contextWindow === undefined ? {} : { contextWindow }) };
-}
-
-/** Opens the main model and others by their names; throws where there is none. */
-function modelsOf({ model, openModel }: SessionOptions) {
-  const named = (name: string): ChatModel => {
-    const found = openModel?.(name);
-    if (found) return found;
-    throw new Error(`No service is configured for the model "${name}": set its key or its baseUrl.`);
-  };
-  const main = model ? soundModel(model) : openModel?.();
-  if (main) return { main, or: (name: string | undefined) => (name === undefined ? main : named(name)) };
-  throw new Error("No model is configured: name one in settings.model, in OPENAI_MODEL, or pass `model`.");
 }

@@ -3,7 +3,7 @@ import type { Tool } from "@burin/contract/tools";
 import { type ApprovalMode, stricterMode } from "@burin/shell-judge";
 import type { SubagentDefinition } from "../agent/subagent-definitions.ts";
 import type { CallHooks } from "../scheduler/hooked-call.ts";
-import { type Confirm, Scheduler, type SchedulerNeeds } from "../scheduler/scheduler.ts";
+import { type RunCalls, Scheduler, type SchedulerNeeds } from "../scheduler/scheduler.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 
 /** What the session's own tools and flow lend to those of a subagent. */
@@ -14,7 +14,7 @@ export interface LentParts {
   readonly session: { readonly mode: ApprovalMode };
   readonly judgeIn: (current: { readonly mode: ApprovalMode }) => SchedulerNeeds["judge"];
   readonly onGrant: SchedulerNeeds["onGrant"];
-  readonly confirm?: Confirm;
+  readonly questions?: NonNullable<SchedulerNeeds["questions"]>;
   readonly recorded?: () => Promise<void>;
   readonly hooks?: CallHooks;
 }
@@ -22,8 +22,15 @@ export interface LentParts {
 /** What belongs to the session alone: its plan, its list of steps, the handing out of tasks, and what it has found. */
 const NOT_FOR_SUBAGENTS = new Set(["task", "todo_write", "exit_plan_mode", "tool_search"]);
 
+export interface LentTo {
+  readonly definition: SubagentDefinition;
+  /** The call of `task` that it works for. */
+  readonly parentCallId: string;
+}
+
 /** The registry and the flow of one subagent: never more tools and never more rights than the session's. */
-export function subagentTools(lent: LentParts, { name, tools, approvalMode }: SubagentDefinition) {
+export function subagentTools(lent: LentParts, { definition, parentCallId }: LentTo) {
+  const { name, tools, approvalMode } = definition;
   const registry = new ToolRegistry();
   const wanted = (tools ?? ["*"]).map((pattern) => globMatcher(pattern, { caseSensitive: true }));
   const anew = new Map(lent.newTools().map((tool) => [tool.name, tool]));
@@ -36,21 +43,17 @@ export function subagentTools(lent: LentParts, { name, tools, approvalMode }: Su
       return stricterMode(lent.session.mode, approvalMode ?? lent.session.mode);
     },
   };
-  const { confirm, onGrant, recorded, hooks } = lent;
+  const { questions, onGrant, recorded, hooks } = lent;
   const needs = {
     registry,
     judge: lent.judgeIn(current),
     onGrant,
     ...(recorded ? { recorded } : {}),
     ...(hooks ? { hooks } : {}),
+    ...(questions ? { questions } : {}),
+    subagent: { agent: name, parentCallId },
   };
-  return {
-    registry,
-    scheduler: new Scheduler(confirm ? { ...needs, confirm: askedBy(name, confirm) } : needs),
-  };
-}
-
-/** The person sees who asks. */
-function askedBy(name: string, confirm: Confirm): Confirm {
-  return (question, signal) => confirm({ ...question, title: `[${name}] ${question.title}` }, signal);
+  const scheduler = new Scheduler(needs);
+  const runCalls: RunCalls = (calls, signal, onCall) => scheduler.run(calls, signal, onCall);
+  return { registry, runCalls };
 }

@@ -1,23 +1,18 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
-import type { ChatModel } from "@burin/contract/chat-model";
 import type { Agent } from "../agent/agent.ts";
 import type { BackgroundTasks } from "../agent/background-tasks.ts";
-import { BUILT_IN_SUBAGENTS, type SubagentDefinition } from "../agent/subagent-definitions.ts";
+import { BUILT_IN_SUBAGENTS } from "../agent/subagent-definitions.ts";
 import type { Subagents } from "../tools/task.ts";
+import type { LentTo } from "./join-subagent-tools.ts";
 
 /** What a session lends to its subagents. */
 export interface SubagentGround {
   /** `~/.burin`, and the root where the project is trusted: both may hold `agents/*.md`. */
   readonly folders: readonly string[];
-  readonly modelNamed: (name: string | undefined) => ChatModel;
   /** `onEvent` hears each event when it happens. */
-  readonly newAgent: (
-    definition: SubagentDefinition,
-    model: ChatModel,
-    onEvent: (event: AgentEvent) => void,
-  ) => Promise<Agent>;
+  readonly newAgent: (lentTo: LentTo, onEvent: (event: AgentEvent) => void) => Promise<Agent>;
   /** Hears what the session is to know of what its subagents do. */
   readonly tell: (event: AgentEvent) => void;
   readonly background: BackgroundTasks;
@@ -49,11 +44,11 @@ export function joinSubagents(ground: SubagentGround): JoinedSubagents {
       return problems;
     },
     async run(order, signal, onStep) {
-      const { prompt, subagent_type } = order;
+      const { prompt, subagent_type, callId: parentCallId } = order;
       const definition = definitions.get(subagent_type);
       if (definition === undefined) throw new Error(`There is no subagent "${subagent_type}".`);
       const { runSubagent, toldToSession } = await import("../agent/subagent.ts");
-      const agent = await ground.newAgent(definition, ground.modelNamed(definition.model), (event) => {
+      const agent = await ground.newAgent({ definition, parentCallId }, (event) => {
         const told = toldToSession(event, order);
         if (told !== null) ground.tell(told);
       });

@@ -3,12 +3,13 @@ import type { Workspace } from "@burin/contract/machine/workspace";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
 import type { ReadMemory } from "@burin/machine/files/read-record";
-import { openWorkspace, type WorkspaceSettings } from "@burin/machine/node-workspace";
+import { openWorkspace, realDirectory } from "@burin/machine/node-workspace";
 import { commandList } from "@burin/machine/processes/command-list";
 import type { Rule } from "@burin/shell-judge";
 import { type ApprovalMode, CurrentMode } from "@burin/shell-judge";
-import type { SubagentDefinition } from "../agent/subagent-definitions.ts";
-import { type Confirm, Scheduler } from "../scheduler/scheduler.ts";
+import { CallIds } from "../agent/call-ids.ts";
+import type { Confirm, QuestionNeeds } from "../scheduler/questions.ts";
+import type { RunCalls, Scheduler, SchedulerNeeds } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 import { builtInTools } from "../tools/built-in-tools.ts";
@@ -16,7 +17,7 @@ import type { Planning } from "../tools/exitPlanMode.ts";
 import type { Subagents } from "../tools/task.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 import type { AnswerFromPage } from "../tools/web-fetch.ts";
-import { lazyApproval, oneAtATime, parsedRules } from "./join-approval.ts";
+import { LazyQuestions, lazyApproval, parsedRules } from "./join-approval.ts";
 import { commandsOf } from "./join-commands.ts";
 import { grantsOf } from "./join-grants.ts";
 import { joinHooks } from "./join-hooks.ts";
@@ -24,6 +25,7 @@ import type { ForServers } from "./join-mcp.ts";
 import { memoryPlaces } from "./join-memory.ts";
 import { undoJournal } from "./join-recording.ts";
 import { webParts } from "./join-search.ts";
+import type { LentTo } from "./join-subagent-tools.ts";
 import { discoveryOf } from "./open-sources.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
@@ -42,27 +44,25 @@ interface SessionParts {
   readonly sessionId?: string;
   /** What the session's own agent is shown of files; subagents have their own. */
   readonly reads?: ReadMemory;
-  /** Asked instead of a person; subagents have nobody to ask then. */
-  readonly park?: Confirm;
+  /** Asked instead of the user; subagents have nobody to ask then. */
+  readonly park?: Confirm | undefined;
+  /** Questions wait for an answer by their id. */
+  readonly awaitsAnswers?: boolean | undefined;
+  readonly asking?: Pick<QuestionNeeds, "tell" | "recall"> | undefined;
+  readonly onMode?: ((mode: ApprovalMode) => void) | undefined;
 }
 
 /** The tools and the flow around them. */
-export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) {
-  const options = given.confirm ? { ...given, confirm: oneAtATime(given.confirm) } : given;
-  const { recorded, forServers = {}, undoWriter, sessionId, reads, park, ...toolParts } = forSession;
+export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}) {
+  const { recorded, forServers = {}, undoWriter, sessionId, reads, ...others } = forSession;
+  const { park, awaitsAnswers, asking, onMode, ...toolParts } = others;
+  const { queue, questions, own: ownQuestions } = questionsOf(options, { park, awaitsAnswers, asking });
   const settings = mergeSettings([options.settings ?? {}]);
   const rules = parsedRules(settings.permissions);
   const home = burinHome(options.environment ?? process.env);
-  const access = {
-    ...settings.files,
-    denied: unreadablePaths(rules.deny),
-    readable: [join(home, "output"), join(home, "skills")],
-    ...(undoWriter ? { openJournal: () => undoJournal(home, workspace.root, undoWriter) } : {}),
-  };
-  const open = (more: Pick<WorkspaceSettings, "reads"> = {}) =>
-    openWorkspace(options.root, options.includeDirectories, { ...access, ...more });
-  const workspace: Workspace = open(reads ? { reads } : {});
-  const current = new CurrentMode(options.approvalMode ?? "default");
+  const open = workspaceOpener(options, { settings, rules, home, undoWriter });
+  const workspace = open(reads);
+  const current = new CurrentMode(options.approvalMode ?? "default", onMode);
   const commands = commandsOf(options, settings, { workspace, current });
   const { surroundings } = commands;
   const registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
@@ -81,7 +81,8 @@ export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) 
     if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
   }
   for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
-  const discovery = discoveryOf({ settings, options, registry, workspace, commands, forServers });
+  const ground = { settings, options, workspace, commands };
+  const discovery = discoveryOf({ ...ground, registry, forServers, ...questions });
   const grants = grantsOf(home, workspace.root);
   const judgeIn = (mode: { readonly mode: ApprovalMode }) =>
     lazyApproval({ current: mode, rules, grants, roots: workspace.roots, surroundings });
@@ -89,32 +90,77 @@ export function joinParts(given: ToolboxOptions, forSession: SessionParts = {}) 
   const notes: string[] = [];
   const report = (message: string) => void notes.push(message);
   const session = sessionId === undefined ? {} : { sessionId };
-  const hooks = joinHooks({ settings, workspace, commands, report, ...session });
+  const hooks = joinHooks({ ...ground, report, ...session });
   const flow = {
     ...(hooks ? { hooks } : {}),
     onGrant: grants.add,
-    ...(options.confirm ? { confirm: options.confirm } : {}),
+    ...questions,
     ...(recorded ? { recorded } : {}),
   };
-  const scheduler = new Scheduler({
+  const runCalls = lazyCalls({
     ...flow,
-    ...(park ? { confirm: oneAtATime(park) } : {}),
+    ...ownQuestions,
     registry,
     judge: approval,
     awaitTools: (names, signal) => discovery.waitFor(names, signal),
   });
-  const forSubagent = async (definition: SubagentDefinition) => {
+  const callIds = new CallIds();
+  const forSubagent = async (to: LentTo) => {
     const { subagentTools } = await import("./join-subagent-tools.ts");
     const own = open();
     const lent = { ...flow, registry, newTools: () => toolsIn(own), session: current, judgeIn };
-    return { ...subagentTools(lent, definition), workspace: own };
+    return { ...subagentTools(lent, to), callIds, workspace: own };
   };
   const close = async () => {
     await discovery.close();
     await commands.close();
   };
-  const parts = { registry, scheduler, discovery, workspace, approval, current, spoken, forSubagent };
-  return { ...parts, root: workspace.root, commands: commandList(commands), close, hooks, notes };
+  const parts = { registry, runCalls, callIds, discovery, workspace, approval, current, spoken, forSubagent };
+  const { root } = workspace;
+  return { ...parts, questions: queue, root, commands: commandList(commands), close, hooks, notes };
+}
+
+/** Who answers questions. `own`: to the session's own calls, where nobody may be there to ask and they are parked. */
+function questionsOf(
+  { confirm }: ToolboxOptions,
+  { park, awaitsAnswers = false, asking }: Pick<SessionParts, "park" | "awaitsAnswers" | "asking">,
+) {
+  const answering = park ?? confirm;
+  const queue = new LazyQuestions({ ...asking, ...(answering ? { confirm: answering } : {}) });
+  const ask = { questions: queue.load };
+  return { queue, questions: confirm || awaitsAnswers ? ask : {}, own: park ? ask : {} };
+}
+
+interface OpenerGround {
+  readonly settings: Settings;
+  readonly rules: { readonly deny: readonly Rule[] };
+  readonly home: string;
+  readonly undoWriter: string | undefined;
+}
+
+/** Opens the workspace, anew for each agent: one knows nothing of what another has read. */
+function workspaceOpener(
+  { root, includeDirectories }: ToolboxOptions,
+  { settings, rules, home, undoWriter }: OpenerGround,
+) {
+  const access = {
+    ...settings.files,
+    denied: unreadablePaths(rules.deny),
+    readable: [join(home, "output"), join(home, "skills")],
+    ...(undoWriter ? { openJournal: () => undoJournal(home, realDirectory(root), undoWriter) } : {}),
+  };
+  return (reads?: ReadMemory): Workspace =>
+    openWorkspace(root, includeDirectories, reads ? { ...access, reads } : access);
+}
+
+/** The flow of calls; its code is loaded with the first one. */
+function lazyCalls(needs: SchedulerNeeds): RunCalls {
+  let loading: Promise<Scheduler> | null = null;
+  const load = async () => new (await import("../scheduler/scheduler.ts")).Scheduler(needs);
+  return async (calls, signal, onCall) => {
+    loading ??= load();
+    return (await loading).run(calls, signal, onCall);
+  };
 }
 
 /** `spoken` counts what the person has said, for a plan that is shown again. */

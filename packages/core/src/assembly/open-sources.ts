@@ -2,6 +2,7 @@ import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { ToolSource } from "@burin/contract/tools";
 import type { Commands } from "@burin/machine/processes/commands";
+import type { Questions } from "../scheduler/questions.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { ForServers } from "./join-mcp.ts";
 import { commandRunner } from "./run-command.ts";
@@ -15,6 +16,7 @@ interface SourceParts {
   readonly workspace: Workspace;
   readonly commands: Commands;
   readonly forServers: ForServers;
+  readonly questions?: () => Promise<Questions>;
 }
 
 /** What brings tools that are not built in. Loads nothing before it is started, and never when nothing is configured. */

@@ -12,6 +12,11 @@ export interface SessionOptions extends Omit<ToolboxOptions, "root">, AgentOptio
   readonly model?: ChatModel;
   /** Opens the model of that name, for the roles of settings and for subagents; without a name the main one. */
   readonly openModel?: (name?: string) => ChatModel | null;
+  /**
+   * Questions wait until somebody answers them by their id, see `Session.answer`. Without it and without `confirm`
+   * a call that must be asked about is refused.
+   */
+  readonly awaitsAnswers?: boolean;
   /** Instead of asking, a question ends the run, and is kept in the record to be answered later; see `answer`. */
   readonly park?: boolean;
   /** The answer to the question that the session which is taken up was parked with; `goOn` uses it. */

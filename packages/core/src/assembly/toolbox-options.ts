@@ -1,7 +1,7 @@
 import type { SettingsInput } from "@burin/contract/settings/settings";
 import type { Tool } from "@burin/contract/tools";
 import type { ApprovalMode } from "../approval/approval-policy.ts";
-import type { Confirm } from "../scheduler/scheduler.ts";
+import type { Confirm } from "../scheduler/questions.ts";
 
 export interface ToolboxOptions {
   /** The folder that all work stays in. It must exist. */

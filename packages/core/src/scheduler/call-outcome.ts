@@ -69,3 +69,29 @@ export function errorOf(error: unknown): ToolError {
   if (error instanceof WorkspaceError) return { type: error.code, message: error.message };
   return { type: "tool_failed", message: `The tool failed unexpectedly: ${messageOf(error)}` };
 }
+
+/** A tool that is interrupted may need a moment to end what it has begun. */
+const GRACE_MS = 5000;
+
+/** What the call came to; a tool that does not heed the interruption is left behind after a while, and that is said. */
+export async function orLeftBehind(
+  call: FunctionCall,
+  work: Promise<FinalState>,
+  signal: AbortSignal,
+): Promise<FinalState> {
+  let timer: NodeJS.Timeout | undefined;
+  const left = new Promise<FinalState>((resolve) => {
+    const leave = (): void => {
+      timer = setTimeout(() => resolve(cancelled(call, LEFT_BEHIND)), GRACE_MS);
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    const end = (): void => {
+      signal.removeEventListener("abort", leave);
+      clearTimeout(timer);
+    };
+    work.then(end, end);
+  });
+  return Promise.race([work, left]);
+}
+
+const LEFT_BEHIND = "it was interrupted and did not stop; it may still be at work";

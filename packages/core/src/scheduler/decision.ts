@@ -1,5 +1,5 @@
 import { isRecord } from "@burin/contract/messages/untrusted-json";
-import type { Confirmation, Decision, GrantScope, PlanFollower } from "@burin/contract/tools";
+import type { Confirmation, Decision, GrantScope, PlanFollower, Question } from "@burin/contract/tools";
 
 const SCOPES: readonly GrantScope[] = ["session", "project", "everywhere"];
 const FOLLOWERS: readonly PlanFollower[] = ["default", "auto-edit"];
@@ -34,3 +34,21 @@ export function readDecision(value: unknown, kind: Confirmation["kind"]): Decisi
 export function decisionsFor(kind: Confirmation["kind"]): string {
   return `${DECISIONS}${DECISIONS_OF[kind] ?? ""}`;
 }
+
+/** The question of a call, of the session's own agent or of a subagent. */
+export function questionOf(
+  { callId, confirmation, reason }: AskedOfCall,
+  subagent: Asker = { agent: null, parentCallId: null },
+): Question {
+  return { id: `q_${callId}`, callId, ...subagent, confirmation, reason };
+}
+
+/** What is asked of a call. */
+export interface AskedOfCall {
+  readonly callId: string;
+  readonly confirmation: Confirmation;
+  readonly reason: string;
+}
+
+/** Whose calls they are, of a subagent. */
+export type Asker = Pick<Question, "agent" | "parentCallId">;

@@ -12,7 +12,8 @@ import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
 import { type ApprovalMode, judge } from "../approval/approval-policy.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
-import { type Confirm, Scheduler } from "./scheduler.ts";
+import { type Confirm, Questions } from "./questions.ts";
+import { Scheduler } from "./scheduler.ts";
 
 type Params = { readonly n?: number };
 
@@ -88,7 +89,8 @@ function setUp({ confirm, mode, deny }: Setup = {}) {
       return Promise.resolve(null);
     },
   };
-  const scheduler = new Scheduler(confirm ? { ...needs, confirm } : needs);
+  const questions = confirm && new Questions({ confirm });
+  const scheduler = new Scheduler(questions ? { ...needs, questions: async () => questions } : needs);
   const controller = new AbortController();
   const run = (...calls: (readonly [name: string, args?: object, argsError?: string])[]) =>
     scheduler.run(

@@ -3,13 +3,14 @@ import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { AnsweredCall, ToolCall, ToolCallState } from "@burin/contract/tool-call";
 import type {
-  CallApproval,
+  CallContext,
   Confirmation,
   Decision,
   GrantScope,
   OnUpdate,
   Tool,
   ToolError,
+  ToolKind,
 } from "@burin/contract/tools";
 import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
 import type { HookedCall } from "../hooks/hooks.ts";
@@ -24,9 +25,11 @@ import {
   type FinalState,
   failed,
   needsApproval,
+  orLeftBehind,
   plainQuestion,
   undecided,
 } from "./call-outcome.ts";
+import type { AskedOfCall, Asker } from "./decision.ts";
 import {
   answerForHooks,
   type CallHooks,
@@ -35,16 +38,15 @@ import {
   withHook,
   withNotes,
 } from "./hooked-call.ts";
-import { orAborted, orLeftBehind } from "./interruption.ts";
-
-/** Asks the person; null when nobody is there to answer any more. The one function that a face hands down. */
-export type Confirm = (confirmation: Confirmation, signal: AbortSignal) => Promise<Decision | null>;
+import type { Questions } from "./questions.ts";
 
 export interface SchedulerNeeds {
   readonly registry: ToolRegistry;
   readonly judge: (request: ApprovalRequest) => Verdict | Promise<Verdict>;
-  /** Absent when nobody is there to ask; then a call that must be asked about is refused. */
-  readonly confirm?: Confirm;
+  /** The queue that questions go through. Absent when nobody is there to ask: then a call that needs it is refused. */
+  readonly questions?: () => Promise<Questions>;
+  /** The subagent whose calls these are. */
+  readonly subagent?: Asker;
   /** Called when the person answers "always"; resolves to what they should know of it, or null. */
   readonly onGrant: (grants: readonly string[], scope: GrantScope) => Promise<string | null>;
   /** Waits for tools of these names that may still be on their way. Never rejects. */
@@ -74,18 +76,19 @@ interface Work extends Found {
   readonly signal: AbortSignal;
 }
 
+/** See `Scheduler.run`. */
+export type RunCalls = Scheduler["run"];
+
 /** Takes calls from request to response. Every call gets exactly one answer, whatever happens. */
 export class Scheduler {
   readonly #needs: SchedulerNeeds;
-  #question: Promise<unknown> = Promise.resolve();
-  #alwaysCount = 0;
 
   constructor(needs: SchedulerNeeds) {
     this.#needs = needs;
   }
 
   /**
-   * Runs the calls of one reply. Neighbours that only read or fetch run side by side, any other alone;
+   * Runs the calls of one reply. Neighbours that only read, fetch or delegate run side by side, any other alone;
    * the answers keep the order of the calls. Every call is announced before the first one starts.
    */
   async run(calls: readonly FunctionCall[], signal: AbortSignal, onCall: OnCall): Promise<AnsweredCall[]> {
@@ -180,7 +183,8 @@ export class Scheduler {
     const onUpdate: OnUpdate = (display) => {
       if (!isOver) work.report({ status: "executing", display });
     };
-    const done = tool.execute(args, work.signal, onUpdate, reads === undefined ? {} : { reads });
+    const context = { callId: work.call.id, ...(reads === undefined ? {} : { reads }) };
+    const done = tool.execute(args, work.signal, onUpdate, context);
     try {
       return await orLeftBehind(work.call, done.then(answered), work.signal);
     } finally {
@@ -200,28 +204,29 @@ export class Scheduler {
     if (verdict === "deny") return denied(tool, reason);
     const question = asked(confirmation || plainQuestion(tool, work.call), judged);
     work.report({ status: "awaiting_approval", confirmation: question, reason });
-    const confirm = this.#needs.confirm;
-    if (confirm === undefined) return needsApproval(tool, question, reason);
-    const before = this.#alwaysCount;
-    return this.#ask(async () => {
-      // The "always" of a call that ran beside this one may have answered it while it waited.
-      if (this.#alwaysCount !== before) {
-        const again = await judge();
-        if (again.verdict === "allow") return approvedBy(again);
-      }
-      let answer: unknown;
-      try {
-        answer = await orAborted(() => confirm(question, work.signal), work.signal);
-      } catch (error) {
-        work.signal.throwIfAborted();
-        return undecided(tool, `its question could not be asked: ${messageOf(error)}`);
-      }
-      if (answer === null) return needsApproval(tool, question, reason);
-      const { decisionsFor, readDecision } = await import("./decision.ts");
-      const decision = readDecision(answer, question.kind);
-      if (decision !== null) return this.#decided(work, question, decision);
-      return undecided(tool, `the answer to its question was none of ${decisionsFor(question.kind)}`);
-    });
+    if (this.#needs.questions === undefined) return needsApproval(tool, question, reason);
+    const questions = await this.#needs.questions();
+    return questions.inTurn(async (isChanged) => {
+      const again = isChanged ? await judge() : judged;
+      if (again.verdict === "allow") return approvedBy(again);
+      return this.#asked(work, { callId: work.call.id, confirmation: question, reason }, questions);
+    }, work.signal);
+  }
+
+  async #asked(work: Work, asked: AskedOfCall, questions: Questions): Promise<FinalState | Approved> {
+    const tool = work.tool as Tool;
+    const { questionOf } = await import("./decision.ts");
+    let decision: Decision | null;
+    try {
+      decision = await questions.ask(questionOf(asked, this.#needs.subagent), work.signal);
+    } catch (error) {
+      work.signal.throwIfAborted();
+      return undecided(tool, messageOf(error));
+    }
+    const { confirmation, reason } = asked;
+    return decision === null
+      ? needsApproval(tool, confirmation, reason)
+      : this.#decided(work, confirmation, decision);
   }
 
   async #decided(work: Work, question: Confirmation, decision: Decision): Promise<FinalState | Approved> {
@@ -236,24 +241,16 @@ export class Scheduler {
         break;
       case "always":
         notice = await this.#needs.onGrant(question.grants, decision.scope);
-        this.#alwaysCount += 1;
         break;
       default:
     }
     tool?.approvedByPerson?.(call.args, question, decision);
     return notice === null ? {} : { notice };
   }
-
-  /** Questions come one at a time, also when the calls run side by side. */
-  #ask<T>(question: () => Promise<T>): Promise<T> {
-    const answer = this.#question.then(question, question);
-    this.#question = answer;
-    return answer;
-  }
 }
 
 /** The call may run. */
-interface Approved extends CallApproval {
+interface Approved extends CallContext {
   readonly notice?: string;
 }
 
@@ -268,11 +265,13 @@ const NOT_EDITABLE: ToolError = {
   message: "The call was not run: it was answered with an edited content, which this tool cannot take.",
 };
 
+const SIDE_BY_SIDE: ReadonlySet<ToolKind | undefined> = new Set<ToolKind>(["read", "fetch", "delegate"]);
+
 function groupsOf(work: readonly Work[]): Work[][] {
   const groups: Work[][] = [];
   let together: Work[] | null = null;
   for (const item of work) {
-    const sideBySide = item.tool?.kind === "read" || item.tool?.kind === "fetch";
+    const sideBySide = SIDE_BY_SIDE.has(item.tool?.kind);
     if (sideBySide && together !== null) {
       together.push(item);
       continue;

@@ -4,7 +4,7 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
 import type { Confirmation, Tool, ToolDisplay, ToolError, ToolKind, ToolResult } from "@burin/contract/tools";
 
-const KINDS: readonly ToolKind[] = ["read", "edit", "execute", "fetch", "plan"];
+const KINDS: readonly ToolKind[] = ["read", "edit", "execute", "fetch", "delegate", "plan"];
 const QUESTIONS: readonly Confirmation["kind"][] = [
   "edit",
   "exec",

@@ -27,7 +27,7 @@ const call = (status: "validating" | "executing", display?: string): AgentEvent 
 });
 
 function logAt(lastNumber = 0, isMidLine = false): EventLog {
-  return new EventLog({ path, lastNumber, isMidLine, jsonOf: JSON.stringify });
+  return new EventLog({ lastNumber, isMidLine, open: async () => ({ path, jsonOf: JSON.stringify }) });
 }
 
 async function write(...events: AgentEvent[]): Promise<void> {

@@ -5,7 +5,10 @@ import type { AgentEvent } from "@burin/contract/agent-event";
 import { isAnswered } from "@burin/contract/tool-call";
 import { makeFolders } from "@burin/machine/disk/make-folders";
 import type { SeenFile } from "@burin/machine/files/read-record";
-import { recordLine } from "./record-line.ts";
+import { endAtExit } from "@burin/machine/processes/at-exit";
+import { EventQueue } from "../agent/event-queue.ts";
+import { readLog } from "./read-log.ts";
+import { type LogRecord, recordLine } from "./record-line.ts";
 
 const sync = promisify(fdatasync);
 
@@ -14,22 +17,27 @@ const PAUSE_MS = 50;
 /** A longer run of text is written although it goes on. */
 const MOST_JOINED_CHARACTERS = 256 * 1024;
 
-export interface EventLogOptions {
+/** Where the log of a session is written. */
+export interface LogFile {
   readonly path: string;
-  /** The number of the last record that is there already. */
-  readonly lastNumber: number;
-  /** The file ends in the middle of a line, which is left as it is. */
-  readonly isMidLine: boolean;
   /** The JSON of a value without the secrets in it. */
   readonly jsonOf: (value: unknown) => string;
   readonly onClose?: () => void;
 }
 
-interface Noted {
-  readonly event: AgentEvent;
-  readonly at: number;
-  readonly seen: readonly SeenFile[] | undefined;
+export interface EventLogOptions {
+  /** The number of the last record that is there already. */
+  readonly lastNumber: number;
+  /** The file ends in the middle of a line, which is left as it is. */
+  readonly isMidLine: boolean;
+  /** null: nothing is written, and only the last records are kept. */
+  readonly open: (() => Promise<LogFile>) | null;
+  /** Called instead of all else when nothing was noted up to the end. */
+  readonly onUnused?: () => void;
 }
+
+/** Of a session that is not recorded. */
+const MOST_KEPT = 1000;
 
 /**
  * The log of a session: one AgentEvent a line, appended, never rewritten. Pieces of one text become one
@@ -37,14 +45,23 @@ interface Noted {
  */
 export class EventLog {
   readonly #options: EventLogOptions;
+  readonly #followers = new Set<EventQueue<LogRecord>>();
+  #opening: Promise<LogFile> | null = null;
+  #file: LogFile | null = null;
+  #forget = (): void => {};
   #descriptor: number | null = null;
   #number: number;
-  #noted: Noted[] = [];
+  #noted: LogRecord[] = [];
   /** What is made into bytes and not in the file yet. */
   #unwritten: Buffer;
+  #unwrittenRecords: LogRecord[] = [];
   #isSynced = true;
   #timer: NodeJS.Timeout | null = null;
   readonly #announced = new Set<string>();
+  #end = (): void => {};
+  readonly #ended = new Promise<void>((resolve) => {
+    this.#end = resolve;
+  });
 
   constructor(options: EventLogOptions) {
     this.#options = options;
@@ -52,24 +69,90 @@ export class EventLog {
     this.#unwritten = options.isMidLine ? Buffer.from("\n") : Buffer.alloc(0);
   }
 
+  get lastNumber(): number {
+    return this.#number;
+  }
+
   /** `seen` is what the model has come to know of files with it. */
-  note(event: AgentEvent, at = Date.now(), seen?: readonly SeenFile[]): void {
-    if (!this.#isWorthALine(event)) return;
+  note(event: AgentEvent, at = new Date().toISOString(), seen?: readonly SeenFile[]): void {
+    if (this.#isWorthALine(event)) this.#add(event, at, seen);
+    this.tell(event, at);
+  }
+
+  #add(event: AgentEvent, at: string, seen: readonly SeenFile[] | undefined): void {
     const last = this.#noted.at(-1);
     const joined = last && joinedText(last.event, event);
     if (last && joined) this.#noted[this.#noted.length - 1] = { ...last, event: joined };
-    else this.#noted.push({ event, at, seen });
-    this.#timer ??= setTimeout(() => this.#writeSome(), PAUSE_MS).unref();
+    else {
+      this.#number += 1;
+      this.#noted.push({ n: this.#number, at, event, ...(seen ? { seen } : {}) });
+    }
+    if (this.#options.open !== null)
+      this.#timer ??= setTimeout(() => void this.#writeSome(), PAUSE_MS).unref();
+    else if (this.#noted.length > MOST_KEPT) this.#noted.shift();
+  }
+
+  /** To those who follow, and not into the log. */
+  tell(event: AgentEvent, at = new Date().toISOString()): void {
+    for (const follower of this.#followers) follower.push({ n: this.#number, at, event });
+  }
+
+  /**
+   * The records from this number on, and what happens until the log is closed. A record that is not whole yet comes
+   * in pieces of the same number; live output has the number of the record before it.
+   */
+  async *follow(from: number): AsyncGenerator<LogRecord> {
+    const queue = new EventQueue<LogRecord>();
+    for (const record of [...this.#unwrittenRecords, ...this.#noted]) queue.push(record);
+    const written = this.#number - queue.size;
+    this.#followers.add(queue);
+    try {
+      const path = from <= written && this.#options.open !== null ? (await this.#opened()).path : null;
+      for (const record of path === null ? [] : readLog(path)) {
+        if (record.n > written) break;
+        if (record.n >= from) yield plainRecord(record);
+      }
+      for await (const record of queue.during(this.#ended)) {
+        if (record.n >= from) yield plainRecord(record);
+      }
+    } finally {
+      this.#followers.delete(queue);
+    }
+  }
+
+  #opened(): Promise<LogFile> {
+    this.#opening ??= (this.#options.open as () => Promise<LogFile>)().then(
+      (file) => {
+        this.#file = file;
+        this.#forget = endAtExit(() => {
+          try {
+            this.#write(this.#noted.length, file);
+          } catch {
+            // The process ends; there is nobody left to tell.
+          }
+        });
+        return file;
+      },
+      (error: unknown) => {
+        this.#opening = null;
+        throw error;
+      },
+    );
+    return this.#opening;
   }
 
   /** Writes all that was noted, where a crash of this process cannot harm it. */
-  writeAll(): void {
-    this.#write(this.#noted.length);
+  async written(): Promise<void> {
+    if (this.#options.open === null) return;
+    const file = await this.#opened();
+    this.#write(this.#noted.length, file);
   }
 
   /** The same, and resolves when a crash of the whole machine cannot harm it either. */
   async recorded(): Promise<void> {
-    const descriptor = this.#write(this.#noted.length);
+    if (this.#options.open === null) return;
+    const file = await this.#opened();
+    const descriptor = this.#write(this.#noted.length, file);
     if (this.#isSynced) return;
     this.#isSynced = true;
     try {
@@ -82,12 +165,15 @@ export class EventLog {
 
   async close(): Promise<void> {
     try {
-      await this.recorded();
+      if (this.#number > this.#options.lastNumber) await this.recorded();
+      else this.#options.onUnused?.();
     } finally {
       if (this.#timer !== null) clearTimeout(this.#timer);
       if (this.#descriptor !== null) closeSync(this.#descriptor);
       this.#descriptor = null;
-      this.#options.onClose?.();
+      this.#forget();
+      this.#file?.onClose?.();
+      this.#end();
     }
   }
 
@@ -104,37 +190,42 @@ export class EventLog {
   }
 
   /** A text that may still grow is left for later: a secret in it might be cut in two. */
-  #writeSome(): void {
+  async #writeSome(): Promise<void> {
     this.#timer = null;
-    const last = this.#noted.at(-1)?.event;
-    const isGrowing = last !== undefined && textIn(last) !== null && !isLong(last);
     try {
-      this.#write(this.#noted.length - (isGrowing ? 1 : 0));
+      const file = await this.#opened();
+      const last = this.#noted.at(-1)?.event;
+      const isGrowing = last !== undefined && textIn(last) !== null && !isLong(last);
+      this.#write(this.#noted.length - (isGrowing ? 1 : 0), file);
     } catch {
       // It stays noted; the next `recorded` tries again and tells.
     }
   }
 
-  #write(count: number): number {
-    const { jsonOf } = this.#options;
-    const lines = this.#noted.splice(0, count).map(({ event, at, seen }) => {
-      this.#number += 1;
-      const json = { event: jsonOf(event), seen: seen && jsonOf(seen) };
-      return recordLine(this.#number, new Date(at).toISOString(), json);
-    });
+  #write(count: number, { path, jsonOf }: LogFile): number {
+    const records = this.#noted.splice(0, count);
+    const lines = records.map(({ n, at, event, seen }) =>
+      recordLine(n, at, { event: jsonOf(event), seen: seen && jsonOf(seen) }),
+    );
+    this.#unwrittenRecords.push(...records);
     if (lines.length > 0) this.#unwritten = Buffer.concat([this.#unwritten, ...lines]);
-    this.#descriptor ??= this.#open();
+    this.#descriptor ??= openToAppend(path);
     while (this.#unwritten.length > 0) {
       this.#isSynced = false;
       this.#unwritten = this.#unwritten.subarray(writeSync(this.#descriptor, this.#unwritten));
     }
+    this.#unwrittenRecords = [];
     return this.#descriptor;
   }
+}
 
-  #open(): number {
-    makeFolders(dirname(this.#options.path));
-    return openSync(this.#options.path, "a", 0o600);
-  }
+function openToAppend(path: string): number {
+  makeFolders(dirname(path));
+  return openSync(path, "a", 0o600);
+}
+
+function plainRecord({ n, at, event }: LogRecord): LogRecord {
+  return { n, at, event };
 }
 
 /** One text for two that follow each other; null when they do not belong together. */

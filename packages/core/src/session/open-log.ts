@@ -1,5 +1,4 @@
-import { endAtExit } from "@burin/machine/processes/at-exit";
-import { EventLog } from "./event-log.ts";
+import type { LogFile } from "./event-log.ts";
 import type { PastSession } from "./past-session.ts";
 import { Redactor } from "./redactor.ts";
 import { sessionPath } from "./session-files.ts";
@@ -24,26 +23,9 @@ export async function openLog({
   environment,
   secretNames,
   past,
-}: LogPlace): Promise<EventLog> {
+}: LogPlace): Promise<LogFile> {
   const redactor = new Redactor(environment, secretNames);
   const path = past?.session.path ?? sessionPath(home, root, id);
   const lock = past?.lock ?? (await takeLock(path));
-  const log = new EventLog({
-    path,
-    lastNumber: past?.session.lastNumber ?? 0,
-    isMidLine: past?.session.isMidLine ?? false,
-    jsonOf: (value) => redactor.json(value),
-    onClose: () => {
-      forget();
-      lock.release();
-    },
-  });
-  const forget = endAtExit(() => {
-    try {
-      log.writeAll();
-    } catch {
-      // The process ends; there is nobody left to tell.
-    }
-  });
-  return log;
+  return { path, jsonOf: (value) => redactor.json(value), onClose: () => lock.release() };
 }

@@ -1,5 +1,5 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
-import type { Confirmation } from "@burin/contract/tools";
+import type { Question } from "@burin/contract/tools";
 import type { SeenFile } from "@burin/machine/files/read-record";
 import { isCutOff } from "../agent/outcome.ts";
 import { newLogState, readLog } from "./read-log.ts";
@@ -88,10 +88,10 @@ export class PastSession {
 }
 
 /** The question that a session was parked with; null when it waits for no answer. */
-export function parkedQuestion(path: string): Confirmation | null {
+export function parkedQuestion(path: string): Question | null {
   const past = new PastSession(path);
   for (const _event of past.events(() => undefined));
-  return past.calls.question?.confirmation ?? null;
+  return past.calls.question;
 }
 
 function isSaid(event: AgentEvent): boolean {

@@ -1,19 +1,22 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { messageOf } from "@burin/contract/text/error-message";
 import { isAnswered } from "@burin/contract/tool-call";
 import type { SeenFile } from "@burin/machine/files/read-record";
-import type { EventLog } from "./event-log.ts";
+import type { EventLog, EventLogOptions } from "./event-log.ts";
+import type { LogRecord } from "./record-line.ts";
 
+const TOLD_AFTER_SEAL = new Set<AgentEvent["type"]>(["done", "notice", "input_error"]);
 /** Time for the first request to go out before the machinery of the log is loaded. */
 const PAUSE_MS = 30;
 
 /**
- * Writes a session's events down. The log is opened a little after the first of them, so that no start waits
- * for it; an event that is noted twice counts once.
+ * Hears all events of a session, for its log and for those who follow it. The log is loaded a little after the first
+ * of them, so that no start waits for it; an event that is noted twice counts once.
  */
 export class Recording {
-  readonly #openLog: () => Promise<EventLog>;
-  readonly #onUnused: () => void;
+  readonly #options: () => EventLogOptions;
+  readonly #announcement: AgentEvent;
   #early: Parameters<EventLog["note"]>[] = [];
   #seen: SeenFile[] = [];
   readonly #known = new WeakSet<AgentEvent>();
@@ -21,23 +24,36 @@ export class Recording {
   #log: EventLog | null = null;
   #timer: NodeJS.Timeout | null = null;
   #isSealed = false;
+  #hasBegun = false;
 
-  /** `onUnused` is called instead of all else when nothing was to be written up to the end. */
-  constructor(openLog: () => Promise<EventLog>, onUnused: () => void = () => {}) {
-    this.#openLog = openLog;
-    this.#onUnused = onUnused;
+  /** The options are asked for when the log is loaded, the announcement is the first event. */
+  constructor(options: () => EventLogOptions, announcement: AgentEvent) {
+    this.#options = options;
+    this.#announcement = announcement;
+  }
+
+  /** Nothing stands before it: by it a log is known. */
+  #begin(): void {
+    this.#hasBegun = true;
+    this.note(this.#announcement);
   }
 
   note(event: AgentEvent): void {
-    if (this.#isSealed || this.#known.has(event)) return;
+    if (this.#known.has(event)) return;
     this.#known.add(event);
-    const seen = isStep(event) && this.#seen.length > 0 ? this.#seen.splice(0) : undefined;
-    if (this.#log !== null) {
-      this.#log.note(event, Date.now(), seen);
+    if (this.#isSealed) {
+      if (TOLD_AFTER_SEAL.has(event.type)) this.#log?.tell(event);
       return;
     }
-    this.#early.push([event, Date.now(), seen]);
-    this.#timer ??= setTimeout(() => this.#open().catch(() => {}), PAUSE_MS);
+    if (!this.#hasBegun) this.#begin();
+    const seen = isStep(event) && this.#seen.length > 0 ? this.#seen.splice(0) : undefined;
+    const noted = [event, new Date().toISOString(), seen] as const;
+    if (this.#log !== null) {
+      this.#log.note(...noted);
+      return;
+    }
+    this.#early.push([...noted]);
+    this.#timer ??= setTimeout(() => void this.#open(), PAUSE_MS);
   }
 
   /** It is written with the answer that shows it to the model: one that a crash takes away has shown nothing. */
@@ -45,22 +61,24 @@ export class Recording {
     this.#seen.push(seen);
   }
 
+  /** See `EventLog.follow`. */
+  follow(from = (this.#log?.lastNumber ?? this.#options().lastNumber) + 1): AsyncGenerator<LogRecord> {
+    const opened = this.#open();
+    return (async function* () {
+      yield* (await opened).follow(from);
+    })();
+  }
+
   /** Resolves when all that was noted is on the disk; throws `not_recorded` when that cannot be. */
   async recorded(): Promise<void> {
-    try {
-      await (await this.#open()).recorded();
-    } catch (error) {
-      throw notRecorded(error);
-    }
+    const log = await this.#open();
+    await log.recorded().catch(notRecorded);
   }
 
   /** Resolves when all that was noted is in the file; throws `not_recorded` when that cannot be. */
   async written(): Promise<void> {
-    try {
-      (await this.#open()).writeAll();
-    } catch (error) {
-      throw notRecorded(error);
-    }
+    const log = await this.#open();
+    await log.written().catch(notRecorded);
   }
 
   /** What happens from here on is not written: the session is left as it is now. */
@@ -70,23 +88,18 @@ export class Recording {
 
   async close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    if (this.#log === null && this.#early.length === 0) this.#onUnused();
+    if (this.#opening === null && this.#early.length === 0) this.#options().onUnused?.();
     else await (await this.#open()).close();
   }
 
   #open(): Promise<EventLog> {
-    this.#opening ??= this.#openLog().then(
-      (log) => {
-        this.#log = log;
-        for (const early of this.#early) log.note(...early);
-        this.#early = [];
-        return log;
-      },
-      (error: unknown) => {
-        this.#opening = null;
-        throw error;
-      },
-    );
+    this.#opening ??= import("./event-log.ts").then(({ EventLog: Log }) => {
+      const log = new Log(this.#options());
+      this.#log = log;
+      for (const early of this.#early) log.note(...early);
+      this.#early = [];
+      return log;
+    });
     return this.#opening;
   }
 }
@@ -97,10 +110,9 @@ function isStep(event: AgentEvent): boolean {
   return event.type === "session" || (event.type === "text" && event.role === "user");
 }
 
-function notRecorded(error: unknown): WorkspaceError {
-  const why = error instanceof Error ? error.message : String(error);
-  return new WorkspaceError(
+function notRecorded(error: unknown): never {
+  throw new WorkspaceError(
     "not_recorded",
-    `The record of this session cannot be written (${why}), and nothing is done that would not be recorded. Mend that, or start with --no-session.`,
+    `The record of this session cannot be written (${messageOf(error)}), and nothing is done that would not be recorded. Mend that, or start with --no-session.`,
   );
 }

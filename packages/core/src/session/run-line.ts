@@ -15,6 +15,19 @@ export class RunLine {
   /** Ends the run whose last event was read: its reader may never come back for the nothing behind it. */
   #finish: (() => Promise<unknown>) | null = null;
 
+  /** The same for work that is no run. */
+  async take<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    await this.#finish?.();
+    const before = this.#last;
+    const turn = before === null ? work() : orAborted(() => before, signal).then(work);
+    const whole = Promise.allSettled([before, turn]);
+    this.#last = whole;
+    void whole.then(() => {
+      if (this.#last === whole) this.#last = null;
+    });
+    return turn;
+  }
+
   async *inTurn(run: () => AsyncGenerator<AgentEvent>, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     await this.#finish?.();
     const before = this.#last;

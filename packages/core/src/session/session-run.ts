@@ -12,12 +12,11 @@ export interface SessionRunNeeds {
   readonly agent: Agent;
   /** The first event of all. */
   readonly announcement: AgentEvent;
-  readonly recording: Recording | null;
+  readonly recording: Recording;
   /** Its events are in the agent's history already. */
   readonly past: PastSession | null;
   readonly kindOf: KindOf;
-  /** Set when questions are kept for a person who is not there. */
-  readonly parking: Parking | null;
+  readonly parking: Parking;
   /** What every final answer has to fit. */
   readonly answerSchema: JsonSchema | undefined;
 }
@@ -58,7 +57,7 @@ export class SessionRun {
     const ask = (text: string | null) => this.#parkable(text, signal);
     const events = schema ? (await boundBy())(schema, prompt, ask) : ask(prompt);
     for await (const event of events) {
-      recording?.note(event);
+      recording.note(event);
       if (event.type !== "done") yield event;
       else {
         this.#lastEnd = event;
@@ -70,10 +69,6 @@ export class SessionRun {
   /** After a question that is kept, nothing is told but the end: what the calls became then is not kept. */
   async *#parkable(prompt: string | null, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const { parking } = this.#needs;
-    if (parking === null) {
-      yield* this.#events(prompt, signal);
-      return;
-    }
     for await (const event of this.#events(prompt, AbortSignal.any([signal, parking.signal]))) {
       if (event.type === "done") yield parking.outcome(event) ?? event;
       else if (!parking.signal.aborted) yield event;
@@ -109,7 +104,7 @@ export class SessionRun {
   /** What ended well and is not in the record has not ended well: nobody could go on with it. */
   async #asRecorded(end: Done): Promise<Done> {
     try {
-      await this.#needs.recording?.written();
+      await this.#needs.recording.written();
       return end;
     } catch (error) {
       if (!(error instanceof WorkspaceError)) throw error;

@@ -1,4 +1,4 @@
-import type { Confirmation } from "@burin/contract/tools";
+import type { Question } from "@burin/contract/tools";
 import { parkedQuestion } from "./past-session.ts";
 import { lastRecord, readLog } from "./read-log.ts";
 import { listSessions, type SessionPlace } from "./session-files.ts";
@@ -15,7 +15,7 @@ export interface SessionSummary extends SessionPlace {
   /** Who writes to it at the moment. */
   readonly holder: string | null;
   /** The question that it was left with; null also while somebody writes to it. */
-  readonly parked: Confirmation | null;
+  readonly parked: Question | null;
 }
 
 /** The sessions of a project, or of all projects, the last used first. */
@@ -31,7 +31,7 @@ async function summaryOf(place: SessionPlace): Promise<SessionSummary> {
 }
 
 /** Only what came to no end can have been left with a question, and needs to be read to its end. */
-function leftWith(path: string): Confirmation | null {
+function leftWith(path: string): Question | null {
   return lastRecord(path)?.event.type === "done" ? null : parkedQuestion(path);
 }
 

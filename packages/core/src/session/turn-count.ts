@@ -1,7 +1,18 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 
 /** They may come while a reply does. */
-const BESIDE_REPLIES = new Set<AgentEvent["type"]>(["usage", "notice", "subagent_call"]);
+const BESIDE_REPLIES = new Set<AgentEvent["type"]>([
+  "usage",
+  "notice",
+  "subagent_call",
+  "task",
+  "question",
+  "question_answered",
+  "mode",
+  "model",
+  "context_fill",
+  "input_error",
+]);
 
 /** Counts the model's replies in a session, from 1: by these numbers people name a place in it. */
 export class TurnCount {

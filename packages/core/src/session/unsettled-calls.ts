@@ -1,7 +1,8 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
-import type { ToolKind } from "@burin/contract/tools";
+import type { Decision, Question, ToolKind } from "@burin/contract/tools";
+import { decisionsFor, questionOf, readDecision } from "../scheduler/decision.ts";
 
 import { isRedacted } from "./redactor.ts";
 
@@ -33,10 +34,16 @@ export class UnsettledCalls {
     return calls.map(({ first }) => ({ id: first.callId, name: first.name, args: first.args }));
   }
 
-  /** The question that the person was asked last and has not answered. */
-  get question(): Extract<ToolCall, { readonly status: "awaiting_approval" }> | null {
-    for (const { last } of this.#open.values()) if (last.status === "awaiting_approval") return last;
+  /** The question that the user was asked last and has not answered. */
+  get question(): Question | null {
+    for (const { last } of this.#open.values())
+      if (last.status === "awaiting_approval") return questionOf(last);
     return null;
+  }
+
+  /** The decision that was given on it, or what is wrong with it. */
+  decisionOn({ confirmation: { kind } }: Question, given: unknown): Decision | string {
+    return readDecision(given, kind) ?? `the decision must be one of ${decisionsFor(kind)}.`;
   }
 
   /** Whether the event shows that the calls before it will never be answered: their answers were lost. */

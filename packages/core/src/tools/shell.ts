@@ -2,7 +2,7 @@ import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import {
   BaseTool,
-  type CallApproval,
+  type CallContext,
   type Confirmation,
   type OnUpdate,
   type ToolError,
@@ -174,7 +174,7 @@ export class Shell extends BaseTool<ShellParams> {
   async execute(
     params: ShellParams,
     signal: AbortSignal,
-    ...[onUpdate, { reads } = {}]: [onUpdate?: OnUpdate, approval?: CallApproval]
+    ...[onUpdate, { reads } = {}]: [onUpdate?: OnUpdate, context?: CallContext]
   ): Promise<ToolResult> {
     if (params.command === undefined) return this.#onBackground(params);
     signal.throwIfAborted();

@@ -1,11 +1,17 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { BaseTool, type OnUpdate, type ToolResult } from "@burin/contract/tools";
+import { BaseTool, type CallContext, type OnUpdate, type ToolResult } from "@burin/contract/tools";
 
 export interface TaskParams {
   readonly description: string;
   readonly prompt: string;
   readonly subagent_type: string;
   readonly is_background?: boolean;
+}
+
+/** A task that was handed out by a call. */
+export interface TaskOrder extends TaskParams {
+  /** The call that hands it out; the subagent's own calls name it. */
+  readonly callId: string;
 }
 
 /** How a subagent ended. */
@@ -24,12 +30,12 @@ export interface Subagents {
   /** By name, each with when to use it. It grows while definitions are being read. */
   readonly known: readonly { readonly name: string; readonly description: string }[];
   run(
-    order: TaskParams,
+    order: TaskOrder,
     signal: AbortSignal,
     onStep: (steps: readonly string[]) => void,
   ): Promise<SubagentAnswer>;
   /** Begins, and goes on beside the session, which tells the model when it is done. Gives an id. */
-  start(order: TaskParams): string;
+  start(order: TaskOrder): string;
 }
 
 const SHOWN_STEPS = 8;
@@ -38,8 +44,7 @@ const TOLD_STEPS = 20;
 export class Task extends BaseTool<TaskParams> {
   readonly name = "task";
   readonly displayName = "Task";
-  /** Its own calls are asked about one by one; the task itself only waits for an answer. */
-  readonly kind = "fetch";
+  readonly kind = "delegate";
   readonly parameterSchema: JsonSchema = {
     type: "object",
     properties: {
@@ -71,12 +76,17 @@ export class Task extends BaseTool<TaskParams> {
     return `Task for ${subagent_type}: ${description}`;
   }
 
-  async execute(params: TaskParams, signal: AbortSignal, onUpdate?: OnUpdate): Promise<ToolResult> {
+  async execute(
+    params: TaskParams,
+    signal: AbortSignal,
+    ...[onUpdate, { callId = "" } = {}]: [onUpdate?: OnUpdate, context?: CallContext]
+  ): Promise<ToolResult> {
     if (this.#subagents === undefined)
       return failed("no_model", "There is no model here to run a subagent with.");
-    if (params.is_background) return begun(params, this.#subagents.start(params));
+    const order = { ...params, callId };
+    if (params.is_background) return begun(params, this.#subagents.start(order));
     const title = this.getDescription(params);
-    const answer = await this.#subagents.run(params, signal, (lines) =>
+    const answer = await this.#subagents.run(order, signal, (lines) =>
       onUpdate?.({ kind: "progress", title, lines: lines.slice(-SHOWN_STEPS) }),
     );
     return toldAnswer(params, answer);

@@ -19,21 +19,27 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
   // What asks models is loaded while settings are read.
   const loading = import("./find-model.ts");
   const { settings, isTrusted, notices } = await openSettings(options);
-  for (const message of notices) (await reporter(options, io.output)).tell({ type: "notice", message });
+  const tell = async (message: string) => {
+    const notice = { type: "notice" as const, message };
+    if (options.outputFormat === "stream-json") io.output.out(`${JSON.stringify(notice)}\n`);
+    else (await reporter(options, io.output)).tell(notice);
+  };
+  for (const message of notices) await tell(message);
   const { openModel, notice } = await (await loading).findModels(settings);
-  if (notice !== null) (await reporter(options, io.output)).tell({ type: "notice", message: notice });
+  if (notice !== null) await tell(notice);
   const session = openSession({
     ...sessionOptions(options, { settings, isTrusted }),
     openModel,
     record: options.session.kind !== "unrecorded",
     park: options.park,
     awaitsServers: true,
-    ...(options.asksOnStdin && input.confirm ? { confirm: input.confirm } : {}),
+    awaitsAnswers: options.asksOnStdin,
     ...(options.session.kind === "take-up" ? await takenUp(options) : {}),
     ...(options.jsonSchemaFile === undefined ? {} : await boundTo(options.jsonSchemaFile)),
   });
   const documents: RunDocument[] = [];
   current = { document: newDocument(session.id), session };
+  const printed = options.outputFormat === "stream-json" ? printEvents(session, io.output) : null;
   try {
     for await (const prompt of input.prompts(session)) {
       const document = await runPrompt(prompt, session, { options, io });
@@ -42,6 +48,7 @@ export async function runPrint(input: PromptInput, options: CommonOptions, io: I
     }
   } finally {
     await session.close();
+    await printed;
   }
   if (options.outputFormat === "text" && options.session.kind !== "unrecorded") {
     io.output.note(io.output.styled("dim", `session ${session.id}, go on with: burin -r ${session.id}`));
@@ -123,11 +130,16 @@ async function reporter(options: CommonOptions, output: Output): Promise<Reporte
     return new TextReport(options, output);
   }
   return {
-    tell: (event) => output.out(`${JSON.stringify(event)}\n`),
+    tell: () => {},
     end: ({ error }) => {
       if (error) output.note(`burin: ${visible(error.message)}`);
     },
   };
+}
+
+/** All that happens in the session, a line each. */
+async function printEvents(session: Session, output: Output): Promise<void> {
+  for await (const { event } of session.events()) output.out(`${JSON.stringify(event)}\n`);
 }
 
 /** How a run is told, event by event and at its end. */

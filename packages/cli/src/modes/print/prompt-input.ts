@@ -1,4 +1,4 @@
-import type { Confirm, Session } from "@burin/core";
+import type { Session } from "@burin/core";
 
 /** One prompt of a run without a screen. */
 export interface Prompt {
@@ -13,8 +13,6 @@ export interface Prompt {
 /** Where the prompts of a run come from. */
 export interface PromptInput {
   prompts(session: Session): AsyncIterable<Prompt> | Iterable<Prompt>;
-  /** Asks whoever gives the prompts. */
-  readonly confirm?: Confirm;
   /** Something of what was given could not be read, and was left out. */
   readonly hasFault?: boolean;
 }

@@ -1,12 +1,5 @@
 import { createInterface } from "node:readline";
-import {
-  type Confirm,
-  type Confirmation,
-  type Decision,
-  decisionsFor,
-  readDecision,
-  type Session,
-} from "@burin/core";
+import type { Decision, Session } from "@burin/core";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { UsageError } from "../../terminal/exit-code.ts";
@@ -45,12 +38,6 @@ class InHand {
   }
 }
 
-interface OpenQuestion {
-  readonly kind: Confirmation["kind"];
-  /** null: nobody will. */
-  readonly answer: (decision: Decision | null) => void;
-}
-
 /** Prompts on stdin, one JSON object a line, and what a program says while they are worked on. */
 export class StreamInput implements PromptInput {
   readonly #options: CommonOptions;
@@ -59,9 +46,6 @@ export class StreamInput implements PromptInput {
   #lineNumber = 0;
   #hasEnded = false;
   #wake = (): void => {};
-  #questions = 0;
-  /** By its id; a server may ask while a call does. */
-  readonly #open = new Map<string, OpenQuestion>();
   /** Something was said that could not be read. */
   hasFault = false;
 
@@ -86,7 +70,7 @@ export class StreamInput implements PromptInput {
       }
     } finally {
       // When the run was parked or interrupted as a whole, the one at the head was the last.
-      this.#tellLeft(this.#line.slice(1));
+      this.#tellLeft(this.#line.slice(1), session);
     }
     if (count === 0 && !this.hasFault && !this.#io.signal.aborted) {
       throw new UsageError('there was no prompt on stdin; write {"type":"user","text":"..."}, one a line.');
@@ -103,39 +87,35 @@ export class StreamInput implements PromptInput {
     return this.#line[0];
   }
 
-  #tellLeft(left: readonly InHand[]): void {
+  #tellLeft(left: readonly InHand[], session: Session): void {
     if (left.length === 0) return;
     const message = `Not begun, because the run ended before: ${left.map(({ text }) => JSON.stringify(text)).join(", ")}`;
-    if (this.#options.outputFormat === "stream-json") this.#tell({ type: "notice", message });
-    else this.#io.output.note(`burin: ${visible(message)}`);
+    session.note({ type: "notice", message });
+    if (this.#options.outputFormat !== "stream-json") this.#io.output.note(`burin: ${visible(message)}`);
   }
 
-  /** Asks the program; when stdin has ended nobody is there to answer. */
-  readonly confirm: Confirm = (confirmation, signal) =>
-    new Promise((resolve) => {
-      if (this.#hasEnded) {
-        resolve(null);
-        return;
-      }
-      this.#questions += 1;
-      const id = `q${this.#questions}`;
-      this.#open.set(id, { kind: confirmation.kind, answer: resolve });
-      signal.addEventListener("abort", () => this.#open.delete(id), { once: true });
-      this.#tell({ type: "awaiting_approval", id, confirmation });
-    });
+  /** Questions that come when stdin has ended have nobody to answer them. */
+  async #follow(session: Session): Promise<void> {
+    const isTold = this.#options.outputFormat === "stream-json";
+    for await (const { event } of session.events()) {
+      if (event.type !== "question") continue;
+      if (!isTold) this.#tell(event);
+      if (this.#hasEnded) session.answer(event.id, null);
+    }
+  }
 
   #listen(session: Session): void {
+    if (this.#options.asksOnStdin) void this.#follow(session);
     const lines = createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY });
     const end = (): void => {
       this.#hasEnded = true;
-      for (const { answer } of this.#open.values()) answer(null);
-      this.#open.clear();
+      for (const { id } of session.questions) session.answer(id, null);
       this.#wake();
     };
     lines.on("line", (line) => this.#heed(line, session));
     lines.on("close", end);
     process.stdin.on("error", (error) => {
-      this.#complain(`stdin cannot be read: ${error.message}`);
+      this.#complain(`stdin cannot be read: ${error.message}`, session);
       end();
     });
     this.#io.signal.addEventListener("abort", end, { once: true });
@@ -150,13 +130,13 @@ export class StreamInput implements PromptInput {
     const [current] = this.#line;
     switch (said.type) {
       case "fault":
-        this.#complain(said.message);
+        this.#complain(said.message, session);
         break;
       case "interrupt":
         current?.interrupt();
         break;
       case "answer":
-        this.#answer(said.id, said.decision);
+        this.#answer(said, session);
         break;
       default:
         if (said.type === "steer" && current !== undefined) current.steer(said.text, session);
@@ -165,35 +145,27 @@ export class StreamInput implements PromptInput {
     }
   }
 
-  #answer(id: string, given: unknown): void {
-    const question = this.#open.get(id);
-    if (question === undefined) {
-      // It may have been answered by an interruption in the same moment.
-      this.#tellFault(`no question ${JSON.stringify(id)} is open.`);
-      return;
-    }
-    const decision = readDecision(given, question.kind);
-    if (decision === null) {
-      this.#complain(`the decision must be one of ${decisionsFor(question.kind)}.`);
-      return;
-    }
-    this.#open.delete(id);
-    question.answer(decision);
+  #answer({ id, decision }: { readonly id: string; readonly decision: unknown }, session: Session): void {
+    const isOpen = session.questions.some((question) => question.id === id);
+    const fault = session.answer(id, decision as Decision);
+    if (fault === null) return;
+    // It may have been answered by an interruption in the same moment.
+    if (isOpen) this.#complain(fault, session);
+    else this.#tellFault(fault, session);
   }
 
-  #complain(message: string): void {
+  #complain(message: string, session: Session): void {
     this.hasFault = true;
-    this.#tellFault(message);
+    this.#tellFault(message, session);
   }
 
-  #tellFault(why: string): void {
+  #tellFault(why: string, session: Session): void {
     const line = this.#lineNumber;
     const message = `line ${line} of stdin: ${why}`;
-    const { output } = this.#io;
-    if (this.#options.outputFormat === "stream-json") this.#tell({ type: "input_error", line, message });
-    else if (this.#options.outputFormat === "json")
+    session.note({ type: "input_error", line, message });
+    if (this.#options.outputFormat === "json")
       this.#tell({ status: "error", result: "", error: { type: "input", line, message } });
-    else output.note(`burin: ${visible(message)}`);
+    if (this.#options.outputFormat === "text") this.#io.output.note(`burin: ${visible(message)}`);
   }
 
   #tell(value: object): void {

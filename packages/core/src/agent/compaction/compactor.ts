@@ -1,5 +1,5 @@
-import type { AgentEvent } from "@burin/contract/agent-event";
-import type { ModelFailure } from "@burin/contract/chat-model";
+import type { AgentEvent, ContextFill } from "@burin/contract/agent-event";
+import type { ChatModel, ModelFailure } from "@burin/contract/chat-model";
 import type { CompactorNeeds } from "./shorten.ts";
 
 /** The rest of the window is for the reply, and for what the estimate gets wrong. */
@@ -9,7 +9,7 @@ const LEAST_WINDOW = 2048;
 
 /** Keeps the requests within the model's window. How they are shortened is loaded when one has to be. */
 export class Compactor {
-  readonly #needs: CompactorNeeds;
+  #needs: CompactorNeeds;
   #window: number;
   /** What the last compaction came to: without anything new the next one would come to the same. */
   #shortest = 0;
@@ -28,6 +28,17 @@ export class Compactor {
     return this.#size() > Math.max(this.#limit, this.#shortest);
   }
 
+  /** From here on another model is asked. */
+  useModel(model: ChatModel, window: number): void {
+    this.#needs = { ...this.#needs, model };
+    this.#window = window;
+    this.#shortest = 0;
+  }
+
+  get fill(): ContextFill {
+    return { tokens: this.#size(), window: this.#window };
+  }
+
   /** A service has refused the request as it stands now: what it says of its window is believed. */
   noteTooLong({ contextWindow }: ModelFailure): void {
     const known = Math.min(contextWindow ?? Number.POSITIVE_INFINITY, this.#window);
@@ -36,10 +47,13 @@ export class Compactor {
     this.#window = Math.max(Math.min(known, estimated), LEAST_WINDOW);
   }
 
-  /** Each event has to be in the history before the next one is asked for. Ends early when the signal does. */
-  async *shorten(signal: AbortSignal): AsyncGenerator<AgentEvent, void> {
+  /**
+   * Each event has to be in the history before the next one is asked for. Ends early when the signal does.
+   * `isAll`: as far as it goes, whether there is need or not.
+   */
+  async *shorten(signal: AbortSignal, isAll = false): AsyncGenerator<AgentEvent, void> {
     const { shorten } = await import("./shorten.ts");
-    yield* shorten({ ...this.#needs, window: this.#window, limit: this.#limit }, signal);
+    yield* shorten({ ...this.#needs, window: this.#window, limit: this.#limit, isAll }, signal);
     if (!signal.aborted) this.#shortest = this.#size();
   }
 

@@ -17,12 +17,14 @@ export interface CompactorNeeds {
   /** The request as it would be sent now. */
   readonly request: () => ModelRequest;
   /** The context files that the model was told of, as they are now. */
-  readonly contextTexts: () => Promise<readonly string[]>;
+  readonly contextTexts: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 interface ShortenNeeds extends CompactorNeeds {
   /** What a request may take, in tokens. */
   readonly limit: number;
+  /** Nothing stays as it is. */
+  readonly isAll: boolean;
 }
 
 /** Clearing old answers is enough when it brings the request down to this part of what it may take. */
@@ -37,17 +39,18 @@ const DIGEST = 0.4;
 
 /** Clears old answers; where that is not enough, replaces all but the newest messages. */
 export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncGenerator<AgentEvent, void> {
-  const { size, request, limit, window } = needs;
+  const { size, request, limit, window, isAll } = needs;
   const before = size.of(request());
   const { callIds } = oldAnswers(request().history, limit * KEPT_ANSWERS, size);
   if (callIds.length > 0) {
     yield { type: "cleared", callIds };
-    if (size.of(request()) <= limit * ENOUGH) return;
+    if (!isAll && size.of(request()) <= limit * ENOUGH) return;
   }
-  yield { type: "notice", message: noticeOf(before, window) };
+  if (isAll && request().history.length < 2) return;
+  if (!isAll) yield { type: "notice", message: noticeOf(before, window) };
   const { history, system, tools } = request();
   const room = Math.max(limit - size.of({ system, tools, history: [] }), limit / 4);
-  const tail = newestMessages(history, room * KEPT_MESSAGES, size);
+  const tail = isAll ? { kept: 0, tokens: 0 } : newestMessages(history, room * KEPT_MESSAGES, size);
   const told: Told = {
     history: history.slice(0, history.length - tail.kept),
     summary: needs.record.summary,
@@ -55,7 +58,7 @@ export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncG
   const answer = yield* summaryOf(told, needs, signal);
   if (signal.aborted) return;
   const summary = answer.text === "" ? digest(told, room * DIGEST, size) : answer.text;
-  const kept = { record: needs.record, contextTexts: await needs.contextTexts(), summary };
+  const kept = { record: needs.record, contextTexts: await needs.contextTexts(signal), summary };
   const text = compactionText(kept, room * 0.9 - tail.tokens, size);
   const after: Message[] = [{ role: "user", parts: [{ text }] }, ...history.slice(told.history.length)];
   const tokensAfter = size.of({ system, tools, history: after });

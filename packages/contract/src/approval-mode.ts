@@ -11,9 +11,11 @@ export function stricterMode(one: ApprovalMode, other: ApprovalMode): ApprovalMo
 export class CurrentMode {
   #mode: ApprovalMode;
   #beforePlan: ApprovalMode = "default";
+  readonly #onChange: (mode: ApprovalMode) => void;
 
-  constructor(mode: ApprovalMode) {
+  constructor(mode: ApprovalMode, onChange: (mode: ApprovalMode) => void = () => {}) {
     this.#mode = known(mode);
+    this.#onChange = onChange;
   }
 
   get mode(): ApprovalMode {
@@ -23,13 +25,19 @@ export class CurrentMode {
   enter(mode: ApprovalMode): void {
     const next = known(mode);
     if (next === "plan" && this.#mode !== "plan") this.#beforePlan = this.#mode;
-    this.#mode = next;
+    this.#change(next);
   }
 
   /** Out of plan mode, into the given mode or the one that held before; gives the mode that holds now. */
   leavePlan(next: ApprovalMode = this.#beforePlan): ApprovalMode {
-    if (this.#mode === "plan") this.#mode = next;
+    if (this.#mode === "plan") this.#change(next);
     return this.#mode;
+  }
+
+  #change(next: ApprovalMode): void {
+    if (next === this.#mode) return;
+    this.#mode = next;
+    this.#onChange(next);
   }
 }
 

@@ -1,0 +1,115 @@
+import type { AnsweredWith, QuestionEvent } from "@burin/contract/agent-event";
+import { messageOf } from "@burin/contract/text/error-message";
+import type { Confirmation, Decision, Question } from "@burin/contract/tools";
+import { decisionsFor, readDecision } from "./decision.ts";
+import { orAborted } from "./interruption.ts";
+
+/**
+ * Asks the user; null when nobody is there to answer any more. A convenience for a face that answers on the spot:
+ * any other answers a question by its id, whenever it likes.
+ */
+export type Confirm = (
+  confirmation: Confirmation,
+  signal: AbortSignal,
+  question: Question,
+) => Promise<Decision | null>;
+
+export interface QuestionNeeds {
+  readonly confirm?: Confirm;
+  readonly tell?: (event: QuestionEvent) => void;
+  /** The answer that was given before the question came up again, e.g. in a session that is resumed. */
+  readonly recall?: (question: Question) => Promise<Decision | null>;
+}
+
+interface Open {
+  readonly question: Question;
+  readonly settle: (decision: Decision | null) => void;
+}
+
+/** The one queue of questions of a session: one is open at a time, whoever asks, and the first answer counts. */
+export class Questions {
+  readonly #needs: QuestionNeeds;
+  readonly #open = new Map<string, Open>();
+  #last: Promise<unknown> = Promise.resolve();
+  /** How often "always" was answered. */
+  #grants = 0;
+
+  constructor(needs: QuestionNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Those that wait for an answer now. */
+  get open(): readonly Question[] {
+    return [...this.#open.values()].map(({ question }) => question);
+  }
+
+  /** null when the answer was taken, else what is wrong with it; the question stays open then. */
+  answer(id: string, given: unknown): string | null {
+    const open = this.#open.get(id);
+    if (open === undefined) return `no question ${JSON.stringify(id)} is open.`;
+    const { kind } = open.question.confirmation;
+    const decision = given === null ? null : readDecision(given, kind);
+    if (decision === null && given !== null) return `the decision must be one of ${decisionsFor(kind)}.`;
+    this.#open.delete(id);
+    open.settle(decision);
+    return null;
+  }
+
+  /**
+   * The work begins when no question is open, and no other is asked until it ends. `isChanged`: meanwhile a
+   * question was answered with "always", which may have answered this one too.
+   */
+  async inTurn<T>(work: (isChanged: boolean) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const before = this.#last;
+    const grants = this.#grants;
+    const turn = orAborted(() => before, signal).then(() => work(this.#grants !== grants));
+    this.#last = Promise.allSettled([before, turn]).then(() => {});
+    return turn;
+  }
+
+  /** Asks the question; null when nobody answers. Throws when there is no clear answer. Only within `inTurn`. */
+  async ask(question: Question, signal: AbortSignal): Promise<Decision | null> {
+    const { tell, recall } = this.#needs;
+    tell?.({ type: "question", ...question });
+    let decision: Decision | null = null;
+    try {
+      decision =
+        (await recall?.(question)) ?? (await orAborted(() => this.#answered(question, signal), signal));
+    } finally {
+      this.#open.delete(question.id);
+      tell?.({ type: "question_answered", id: question.id, decision: decision && withoutContent(decision) });
+    }
+    if (decision?.outcome === "always") this.#grants += 1;
+    return decision;
+  }
+
+  #answered(question: Question, signal: AbortSignal): Promise<Decision | null> {
+    return new Promise((resolve, reject) => {
+      this.#open.set(question.id, { question, settle: resolve });
+      this.#confirmed(question, signal).then((decision) => {
+        if (decision !== undefined) resolve(decision);
+      }, reject);
+    });
+  }
+
+  /** undefined when the answer comes by the question's id. */
+  async #confirmed(question: Question, signal: AbortSignal): Promise<Decision | null | undefined> {
+    const { confirm } = this.#needs;
+    if (confirm === undefined) return undefined;
+    const { confirmation } = question;
+    let given: unknown;
+    try {
+      given = await confirm(confirmation, signal, question);
+    } catch (error) {
+      throw new Error(`its question could not be asked: ${messageOf(error)}`);
+    }
+    const decision = given === null ? null : readDecision(given, confirmation.kind);
+    if (decision !== null || given === null) return decision;
+    throw new Error(`the answer to its question was none of ${decisionsFor(confirmation.kind)}`);
+  }
+}
+
+function withoutContent(decision: Decision): AnsweredWith {
+  const { outcome } = decision;
+  return outcome === "edited" || outcome === "filled" ? { outcome } : decision;
+}
