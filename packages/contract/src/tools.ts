@@ -132,6 +132,21 @@ export interface CallContext {
   readonly reads?: "wholly" | "partly";
 }
 
+/** How prepared work is run. */
+export interface RunContext extends CallContext {
+  readonly onUpdate?: OnUpdate;
+  /** The question as it was asked, when a user said yes to it. */
+  readonly confirmation?: Confirmation;
+}
+
+/** What a tool has worked out of a call before anybody is asked, and the work that goes with the answer. */
+export interface PreparedCall {
+  /** false when nobody needs to be asked. */
+  readonly confirmation: Confirmation | false;
+  /** `approval` is the user's answer; null when a mode or a rule allowed the call. */
+  readonly run: (approval: Approval | null, signal: AbortSignal, context?: RunContext) => Promise<ToolResult>;
+}
+
 /** One capability that a model can ask for, built in, discovered or registered by an embedder. */
 export interface Tool<Params extends object = Record<string, unknown>> {
   readonly name: string;
@@ -154,6 +169,11 @@ export interface Tool<Params extends object = Record<string, unknown>> {
   getDescription(params: Params): string;
   /** false when nobody needs to be asked. No side effect on anything that the person can see. */
   shouldConfirmExecute(params: Params, signal: AbortSignal): Promise<Confirmation | false>;
+  /**
+   * Instead of `shouldConfirmExecute`, `approvedByPerson` and `execute`, for a tool that works something out before
+   * it asks. No side effect on anything that the user can see.
+   */
+  prepare?(params: Params, signal: AbortSignal): Promise<PreparedCall>;
   /**
    * Told before `execute`, with the same params object, when a person said yes to this very Confirmation;
    * not when a mode or a rule allowed the call.
@@ -198,6 +218,29 @@ export abstract class BaseTool<Params extends object = Record<string, unknown>> 
   protected checkParams(_params: Params): string | null {
     return null;
   }
+}
+
+/** A tool that works something out before it asks: its question and its work come from `prepare`. */
+export abstract class PreparingTool<Params extends object> extends BaseTool<Params> {
+  abstract prepare(params: Params, signal: AbortSignal): Promise<PreparedCall>;
+
+  override async shouldConfirmExecute(params: Params, signal: AbortSignal): Promise<Confirmation | false> {
+    return (await this.prepare(params, signal)).confirmation;
+  }
+
+  async execute(
+    params: Params,
+    signal: AbortSignal,
+    ...[onUpdate, context]: [onUpdate?: OnUpdate, context?: CallContext]
+  ): Promise<ToolResult> {
+    const { run } = await this.prepare(params, signal);
+    return run(null, signal, onUpdate ? { ...context, onUpdate } : context);
+  }
+}
+
+/** A failure that the model can act upon. */
+export function failedResult(error: ToolError): ToolResult {
+  return { llmContent: error.message, returnDisplay: error.message, error };
 }
 
 /** Where tools come from that are not built in: a command, an MCP server. */

@@ -6,6 +6,8 @@ import type { Confirmation, Tool, ToolError, ToolResult } from "@burin/contract/
 import type { Verdict } from "../approval/approval-policy.ts";
 import { boundedContent } from "./function-response.ts";
 
+type Named = Pick<Tool, "name" | "displayName" | "getDescription">;
+
 /** A state that carries the answer. */
 export type FinalState = Extract<ToolCallState, { readonly llmContent: unknown }>;
 
@@ -16,17 +18,17 @@ export function answered(result: ToolResult): FinalState {
   return { status: error.type === "cancelled" ? "cancelled" : "error", ...answer, error };
 }
 
-export function denied(tool: Tool, reason: string): FinalState {
+export function denied(tool: Named, reason: string): FinalState {
   return failed({ type: "denied", message: `${tool.name} was not run: ${reason}.` });
 }
 
-export function needsApproval(tool: Tool, confirmation: Confirmation, reason: string): FinalState {
+export function needsApproval(tool: Named, confirmation: Confirmation, reason: string): FinalState {
   const message = `${tool.name} was not run: it needs an approval (${reason}), and nobody is here to give it.`;
   return { ...failed({ type: "needs_approval", message }), confirmation };
 }
 
 /** What is no clear yes is a no. */
-export function undecided(tool: Tool, reason: string): FinalState {
+export function undecided(tool: Named, reason: string): FinalState {
   return failed({ type: "undecided", message: `${tool.name} was not run: ${reason}.` });
 }
 
@@ -55,7 +57,7 @@ export function asked(question: Confirmation, { grants, parts }: Verdict): Confi
   return { ...known, parts: parts.map((part) => part.text) };
 }
 
-export function plainQuestion(tool: Tool, call: FunctionCall): Confirmation {
+export function plainQuestion(tool: Named, call: FunctionCall): Confirmation {
   return {
     kind: "info",
     title: `Run ${tool.displayName}?`,

@@ -3,11 +3,12 @@ import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { AnsweredCall, ToolCall, ToolCallState } from "@burin/contract/tool-call";
 import type {
-  CallContext,
+  Approval,
   Confirmation,
   Decision,
   GrantScope,
   OnUpdate,
+  RunContext,
   Tool,
   ToolError,
   ToolKind,
@@ -39,6 +40,7 @@ import {
   withNotes,
 } from "./hooked-call.ts";
 import type { Questions } from "./questions.ts";
+import type { SoundCall, SoundTool } from "./sound-tool.ts";
 
 export interface SchedulerNeeds {
   readonly registry: ToolRegistry;
@@ -66,7 +68,7 @@ export type OnCall = (call: ToolCall) => void;
 interface Found {
   /** A hook may give it other arguments before it runs. */
   call: FunctionCall;
-  readonly tool: Tool | undefined;
+  readonly tool: SoundTool | undefined;
   /** Set when not even its name, kind and schema can be read. */
   readonly fault: ToolError | null;
 }
@@ -120,7 +122,7 @@ export class Scheduler {
     return work;
   }
 
-  #found(call: FunctionCall, soundTool: (tool: Tool) => Tool): Found {
+  #found(call: FunctionCall, soundTool: (tool: Tool) => SoundTool): Found {
     try {
       const found = this.#needs.registry.getTool(call.name);
       const tool = found && soundTool(found);
@@ -155,7 +157,7 @@ export class Scheduler {
     }
   }
 
-  async #throughTheFlow(work: Work, tool: Tool): Promise<FinalState> {
+  async #throughTheFlow(work: Work, tool: SoundTool): Promise<FinalState> {
     const { hooks } = this.#needs;
     const fault = faultOf(work, tool);
     if (fault !== null || hooks === undefined) return fault ?? this.#valid(work, tool, NOT_HOOKED);
@@ -170,37 +172,37 @@ export class Scheduler {
   }
 
   /** A call with valid arguments, through approval and execution. */
-  async #valid(work: Work, tool: Tool, hooked: Hooked): Promise<FinalState> {
-    const { args } = work.call;
-    work.report({ status: "validating" }, tool.getDescription(args));
-    const approval = await this.#approval(work, tool, hooked);
-    if ("status" in approval) return approval;
-    const { reads, ...told } = approval;
-    work.report({ status: "executing", ...told });
+  async #valid(work: Work, tool: SoundTool, hooked: Hooked): Promise<FinalState> {
+    const { call, signal, report } = work;
+    report({ status: "validating" }, tool.getDescription(call.args));
+    const prepared = await tool.prepare(call.args, signal);
+    const approved = await this.#approval({ work, tool, prepared }, hooked);
+    if ("status" in approved) return approved;
+    const { approval, notice, ...how } = approved;
+    report(notice === undefined ? { status: "executing" } : { status: "executing", notice });
     if (hasEffect(tool)) await this.#needs.recorded?.();
-    work.signal.throwIfAborted();
+    signal.throwIfAborted();
     let isOver = false;
     const onUpdate: OnUpdate = (display) => {
-      if (!isOver) work.report({ status: "executing", display });
+      if (!isOver) report({ status: "executing", display });
     };
-    const context = { callId: work.call.id, ...(reads === undefined ? {} : { reads }) };
-    const done = tool.execute(args, work.signal, onUpdate, context);
+    const done = prepared.run(approval, signal, { ...how, callId: call.id, onUpdate });
     try {
-      return await orLeftBehind(work.call, done.then(answered), work.signal);
+      return await orLeftBehind(call, done.then(answered), signal);
     } finally {
       isOver = true;
     }
   }
 
-  async #approval(work: Work, tool: Tool, hooked: Hooked): Promise<FinalState | Approved> {
-    const { args } = work.call;
-    const confirmation: Confirmation | false = (await tool.shouldConfirmExecute(args, work.signal)) || false;
-    const subjects = tool.ruleSubjects?.(args) ?? [];
+  async #approval(prepared: Prepared, hooked: Hooked): Promise<FinalState | Approved> {
+    const { work, tool } = prepared;
+    const { confirmation } = prepared.prepared;
+    const subjects = tool.ruleSubjects(work.call.args);
     const request = { tool: tool.name, kind: tool.kind, confirmation, subjects };
     const judge = async () => withHook(await this.#needs.judge(request), hooked);
     const judged = await judge();
     const { verdict, reason } = judged;
-    if (verdict === "allow") return approvedBy(judged);
+    if (verdict === "allow") return allowedBy(judged);
     if (verdict === "deny") return denied(tool, reason);
     const question = asked(confirmation || plainQuestion(tool, work.call), judged);
     work.report({ status: "awaiting_approval", confirmation: question, reason });
@@ -208,13 +210,13 @@ export class Scheduler {
     const questions = await this.#needs.questions();
     return questions.inTurn(async (isChanged) => {
       const again = isChanged ? await judge() : judged;
-      if (again.verdict === "allow") return approvedBy(again);
-      return this.#asked(work, { callId: work.call.id, confirmation: question, reason }, questions);
+      if (again.verdict === "allow") return allowedBy(again);
+      return this.#asked(prepared, { callId: work.call.id, confirmation: question, reason }, questions);
     }, work.signal);
   }
 
-  async #asked(work: Work, asked: AskedOfCall, questions: Questions): Promise<FinalState | Approved> {
-    const tool = work.tool as Tool;
+  async #asked(prepared: Prepared, asked: AskedOfCall, questions: Questions): Promise<FinalState | Approved> {
+    const { work, tool } = prepared;
     const { questionOf } = await import("./decision.ts");
     let decision: Decision | null;
     try {
@@ -226,36 +228,40 @@ export class Scheduler {
     const { confirmation, reason } = asked;
     return decision === null
       ? needsApproval(tool, confirmation, reason)
-      : this.#decided(work, confirmation, decision);
+      : this.#decided(prepared, confirmation, decision);
   }
 
-  async #decided(work: Work, question: Confirmation, decision: Decision): Promise<FinalState | Approved> {
+  async #decided(
+    { work, prepared }: Prepared,
+    confirmation: Confirmation,
+    decision: Decision,
+  ): Promise<FinalState | Approved> {
     if (work.signal.aborted) return cancelled(work.call, INTERRUPTED);
-    const { tool, call } = work;
-    let notice: string | null = null;
-    switch (decision.outcome) {
-      case "cancel":
-        return declined(call, question, decision.reason);
-      case "edited":
-        if (!tool?.approvedByPerson) return failed(NOT_EDITABLE);
-        break;
-      case "always":
-        notice = await this.#needs.onGrant(question.grants, decision.scope);
-        break;
-      default:
-    }
-    tool?.approvedByPerson?.(call.args, question, decision);
-    return notice === null ? {} : { notice };
+    if (decision.outcome === "cancel") return declined(work.call, confirmation, decision.reason);
+    if (decision.outcome === "edited" && !prepared.takesEdits) return failed(NOT_EDITABLE);
+    const approved = { approval: decision, confirmation };
+    if (decision.outcome !== "always") return approved;
+    const notice = await this.#needs.onGrant(confirmation.grants, decision.scope);
+    return notice === null ? approved : { ...approved, notice };
   }
+}
+
+/** A call that is about to be asked for. */
+interface Prepared {
+  readonly work: Work;
+  readonly tool: SoundTool;
+  readonly prepared: SoundCall;
 }
 
 /** The call may run. */
-interface Approved extends CallContext {
+interface Approved extends Pick<RunContext, "reads" | "confirmation"> {
+  /** The user's yes; null where nobody needed to be asked. */
+  readonly approval: Approval | null;
   readonly notice?: string;
 }
 
-function approvedBy({ reads }: Verdict): Approved {
-  return reads === undefined ? {} : { reads };
+function allowedBy({ reads }: Verdict): Approved {
+  return reads === undefined ? { approval: null } : { approval: null, reads };
 }
 
 const INTERRUPTED = "interrupted before it was done";
@@ -284,15 +290,15 @@ function groupsOf(work: readonly Work[]): Work[][] {
 }
 
 /** null when the arguments are fine. */
-function faultOf({ call: { args, argsError } }: Work, tool: Tool): FinalState | null {
+function faultOf({ call: { args, argsError } }: Work, tool: SoundTool): FinalState | null {
   const fault = argsError ?? tool.validateToolParams(args);
   return fault ? failed({ type: "invalid_arguments", message: fault }) : null;
 }
 
-function targetOf({ call: { args } }: Work, tool: Tool): HookedCall {
-  return { tool: tool.name, kind: tool.kind, args, subjects: tool.ruleSubjects?.(args) ?? [] };
+function targetOf({ call: { args } }: Work, tool: SoundTool): HookedCall {
+  return { tool: tool.name, kind: tool.kind, args, subjects: tool.ruleSubjects(args) };
 }
 
-function hasEffect(tool: Tool | undefined): boolean {
+function hasEffect(tool: SoundTool | undefined): boolean {
   return tool !== undefined && tool.kind !== "read" && tool.kind !== "plan";
 }

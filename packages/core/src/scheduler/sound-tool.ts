@@ -2,7 +2,15 @@ import { isPlainJson } from "@burin/contract/messages/plain-json";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
-import type { Confirmation, Tool, ToolDisplay, ToolError, ToolKind, ToolResult } from "@burin/contract/tools";
+import type {
+  Confirmation,
+  PreparedCall,
+  Tool,
+  ToolDisplay,
+  ToolError,
+  ToolKind,
+  ToolResult,
+} from "@burin/contract/tools";
 
 const KINDS: readonly ToolKind[] = ["read", "edit", "execute", "fetch", "delegate", "plan"];
 const QUESTIONS: readonly Confirmation["kind"][] = [
@@ -22,10 +30,10 @@ const MOST_DISPLAY = 200_000;
  * The tool as its contract describes it, whoever wrote it in whatever language: types bind nobody at run time. What
  * is read of it is read once, here, and an answer that is none is thrown where the caller catches.
  */
-export function soundTool(tool: Tool): Tool {
+export function soundTool(tool: Tool): SoundTool {
   const { name, displayName, description, parameterSchema } = tool;
   const kind = KINDS.find((one) => one === tool.kind) ?? "execute";
-  const sound: Tool = {
+  return {
     name,
     displayName: typeof displayName === "string" ? displayName : name,
     description,
@@ -34,19 +42,48 @@ export function soundTool(tool: Tool): Tool {
     ruleSubjects: (params) => texts(atOnce("ruleSubjects", tool.ruleSubjects?.(params) ?? [])),
     validateToolParams: (params) => fault(atOnce("validateToolParams", tool.validateToolParams(params))),
     getDescription: (params) => sentence(atOnce("getDescription", tool.getDescription(params))),
-    shouldConfirmExecute: async (params, signal) => question(await tool.shouldConfirmExecute(params, signal)),
-    execute: async (params, signal, ...[onUpdate, approval]) => {
-      const shown = (display: ToolDisplay) => {
-        if (typeof display === "string" || isPlainJson(display)) onUpdate?.(display);
+    prepare: async (params, signal) => {
+      const prepared = tool.prepare
+        ? await tool.prepare(params, signal)
+        : await inSteps(tool, params, signal);
+      if (typeof prepared?.run !== "function") throw new Error("prepare gave no work to run.");
+      return {
+        confirmation: question(prepared.confirmation),
+        takesEdits: tool.prepare !== undefined || tool.approvedByPerson !== undefined,
+        run: async (approval, running, { onUpdate, ...context } = {}) => {
+          const shown = (display: ToolDisplay) => {
+            if (typeof display === "string" || isPlainJson(display)) onUpdate?.(display);
+          };
+          return result(await prepared.run(approval, running, { ...context, onUpdate: shown }));
+        },
       };
-      return result(await tool.execute(params, signal, shown, approval));
     },
   };
-  if (typeof tool.approvedByPerson !== "function") return sound;
+}
+
+/** What the flow needs of a tool. */
+export interface SoundTool
+  extends Pick<Tool, "name" | "displayName" | "description" | "parameterSchema" | "kind">,
+    Required<Pick<Tool, "ruleSubjects" | "validateToolParams" | "getDescription">> {
+  prepare(params: Params, signal: AbortSignal): Promise<SoundCall>;
+}
+
+export interface SoundCall extends PreparedCall {
+  /** The user may answer its question with a content of their own. */
+  readonly takesEdits: boolean;
+}
+
+type Params = Record<string, unknown>;
+
+/** The same of a tool that says it in the steps of the contract. */
+async function inSteps(tool: Tool, params: Params, signal: AbortSignal): Promise<PreparedCall> {
   return {
-    ...sound,
-    approvedByPerson: (...given) => {
-      atOnce("approvedByPerson", tool.approvedByPerson?.(...given));
+    confirmation: await tool.shouldConfirmExecute(params, signal),
+    run: async (approval, running, { onUpdate, confirmation, ...context } = {}) => {
+      if (approval && confirmation) {
+        atOnce("approvedByPerson", tool.approvedByPerson?.(params, confirmation, approval));
+      }
+      return tool.execute(params, running, onUpdate, context);
     },
   };
 }

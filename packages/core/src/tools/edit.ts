@@ -4,9 +4,9 @@ import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspac
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { shownPath } from "@burin/contract/text/shown-path";
 import {
-  type Approval,
-  BaseTool,
-  type Confirmation,
+  failedResult,
+  type PreparedCall,
+  PreparingTool,
   type ToolError,
   type ToolResult,
 } from "@burin/contract/tools";
@@ -42,10 +42,10 @@ interface Plan {
   readonly stage: string;
   readonly diff: DiffOfFile;
   readonly realPath: string;
-  /** The person's own version of the content. */
-  readonly edited?: string;
 }
 
+/** With the user's own version of what was shown. */
+type Edited<Proposal> = Proposal & { readonly edited: string | undefined };
 type Planned = { readonly plan: Plan } | { readonly failure: ToolError };
 type Matched = Extract<EditMatch, { readonly status: "matched" }>;
 type Located = { readonly match: Matched } | { readonly failure: ToolError };
@@ -58,7 +58,7 @@ const changing = () => import("../text/changing.ts");
 /** As little as can be read, to learn why a file cannot be. */
 const A_LOOK = { offset: 0, limit: 1, mostLineCharacters: 1 };
 
-export class Edit extends BaseTool<EditParams> {
+export class Edit extends PreparingTool<EditParams> {
   readonly name = "edit";
   readonly displayName = "Edit";
   readonly kind = "edit";
@@ -95,7 +95,6 @@ export class Edit extends BaseTool<EditParams> {
   };
   readonly #workspace: Workspace;
   readonly #correctEdit: CorrectEdit | undefined;
-  readonly #planned = new WeakMap<EditParams, Planned>();
 
   constructor(workspace: Workspace, { correctEdit }: EditOptions = {}) {
     super();
@@ -113,37 +112,28 @@ export class Edit extends BaseTool<EditParams> {
   }
 
   /** An edit that cannot be placed is not asked about: it can only fail, and never writes later. */
-  override async shouldConfirmExecute(
-    params: EditParams,
-    signal: AbortSignal,
-  ): Promise<Confirmation | false> {
-    const planned = await this.#prepare(params, signal);
-    this.#planned.set(params, planned);
-    if ("failure" in planned) return false;
-    const { diff, realPath, before } = planned.plan;
-    const named = shownPath(this.#workspace.relative(params.file_path));
-    const real = shownPath(this.#workspace.relative(realPath));
-    const target = named === real ? named : `${named}, which is really ${real}`;
-    const title = `${before.exists ? "Edit" : "Create"} ${target}?`;
-    return { kind: "edit", title, path: realPath, diff, grants: [this.name] };
-  }
-
-  approvedByPerson(params: EditParams, _confirmation: Confirmation, answer: Approval): void {
-    const planned = this.#planned.get(params);
-    if (answer.outcome !== "edited" || planned === undefined || "failure" in planned) return;
-    this.#planned.set(params, { plan: { ...planned.plan, edited: answer.content } });
-  }
-
-  async execute(params: EditParams, signal: AbortSignal): Promise<ToolResult> {
-    const planned = this.#planned.get(params) ?? (await this.#prepare(params, signal));
-    this.#planned.delete(params);
+  async prepare(params: EditParams, planning: AbortSignal): Promise<PreparedCall> {
+    const planned = await this.#planned(params, planning);
     if ("failure" in planned) {
-      const { failure: error } = planned;
-      return { llmContent: error.message, returnDisplay: error.message, error };
+      return { confirmation: false, run: async () => failedResult(planned.failure) };
     }
     const { plan } = planned;
-    if (plan.edited !== undefined && plan.edited !== plan.content)
-      return this.#writeEdited(params, plan, signal);
+    const named = shownPath(this.#workspace.relative(params.file_path));
+    const real = shownPath(this.#workspace.relative(plan.realPath));
+    const target = named === real ? named : `${named}, which is really ${real}`;
+    const title = `${plan.before.exists ? "Edit" : "Create"} ${target}?`;
+    return {
+      confirmation: { kind: "edit", title, path: plan.realPath, diff: plan.diff, grants: [this.name] },
+      run: (approval, signal) => {
+        const content = approval?.outcome === "edited" ? approval.content : undefined;
+        const isProposal = content === undefined || content === plan.content;
+        if (isProposal) return this.#execute(params, plan, signal);
+        return this.#writeEdited(params, { ...plan, edited: content }, signal);
+      },
+    };
+  }
+
+  async #execute(params: EditParams, plan: Plan, signal: AbortSignal): Promise<ToolResult> {
     const { written, done } = await untilLanded(plan, {
       write: (current) => this.#workspace.write(changeOf(params, current), signal),
       merge: isCreation(params) ? null : (last, conflict) => this.#merged(params, last, conflict),
@@ -177,7 +167,7 @@ export class Edit extends BaseTool<EditParams> {
     return `"old_string" and "new_string"${where} are the same: nothing would change.`;
   }
 
-  async #prepare(params: EditParams, signal: AbortSignal): Promise<Planned> {
+  async #planned(params: EditParams, signal: AbortSignal): Promise<Planned> {
     const file = params.file_path;
     if (isCreation(params)) return this.#creation(params, await this.#workspace.snapshot(file));
     const before = await this.#workspace.snapshot(file, changesOf(params));
@@ -267,7 +257,7 @@ export class Edit extends BaseTool<EditParams> {
   }
 
   /** What the person made of the proposal is written against the very content that they saw. */
-  async #writeEdited(params: EditParams, plan: Plan, signal: AbortSignal): Promise<ToolResult> {
+  async #writeEdited(params: EditParams, plan: Edited<Plan>, signal: AbortSignal): Promise<ToolResult> {
     const content = plan.edited ?? "";
     const written = await this.#workspace.write(changeOf(params, { ...plan, content }), signal);
     const { fileName, originalContent } = plan.diff;

@@ -1,11 +1,5 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import {
-  type Approval,
-  BaseTool,
-  type Confirmation,
-  type PlanFollower,
-  type ToolResult,
-} from "@burin/contract/tools";
+import { type PlanFollower, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
 
 export interface ExitPlanModeParams {
   readonly plan: string;
@@ -20,7 +14,7 @@ export interface Planning {
   leave(mode: PlanFollower | undefined): string;
 }
 
-export class ExitPlanMode extends BaseTool<ExitPlanModeParams> {
+export class ExitPlanMode extends PreparingTool<ExitPlanModeParams> {
   readonly name = "exit_plan_mode";
   readonly displayName = "ExitPlanMode";
   readonly kind = "plan";
@@ -36,8 +30,6 @@ export class ExitPlanMode extends BaseTool<ExitPlanModeParams> {
   };
   readonly #planning: Planning;
   #lastShown: { readonly plan: string; readonly inputs: number } | null = null;
-  readonly #repeated = new WeakSet<ExitPlanModeParams>();
-  readonly #followers = new WeakMap<ExitPlanModeParams, PlanFollower>();
 
   constructor(planning: Planning) {
     super();
@@ -48,31 +40,25 @@ export class ExitPlanMode extends BaseTool<ExitPlanModeParams> {
     return "Show the plan and ask to carry it out";
   }
 
-  /** A plan that was declined is not shown again before the person has said something: that would be a trap. */
-  override shouldConfirmExecute(params: ExitPlanModeParams): Promise<Confirmation | false> {
+  /** A plan that was declined is not shown again before the user has said something: that would be a trap. */
+  async prepare(params: ExitPlanModeParams): Promise<PreparedCall> {
     const { isActive, inputs } = this.#planning;
-    if (!isActive) return Promise.resolve(false);
     const plan = params.plan.trim();
-    if (this.#lastShown?.plan === plan && this.#lastShown.inputs === inputs) {
-      this.#repeated.add(params);
-      return Promise.resolve(false);
+    const isRepeated = this.#lastShown?.plan === plan && this.#lastShown.inputs === inputs;
+    if (!isActive || isRepeated) {
+      return { confirmation: false, run: async () => (isActive ? DECLINED_BEFORE : NOTHING_TO_LEAVE) };
     }
     this.#lastShown = { plan, inputs };
-    return Promise.resolve({ kind: "plan", title: "Carry out this plan?", plan: params.plan, grants: [] });
-  }
-
-  approvedByPerson(params: ExitPlanModeParams, _question: Confirmation, answer: Approval): void {
-    if (answer.outcome === "approved_plan") this.#followers.set(params, answer.mode);
-  }
-
-  execute(params: ExitPlanModeParams): Promise<ToolResult> {
-    if (!this.#planning.isActive) return Promise.resolve(NOTHING_TO_LEAVE);
-    if (this.#repeated.has(params)) return Promise.resolve(DECLINED_BEFORE);
-    const mode = this.#planning.leave(this.#followers.get(params));
-    return Promise.resolve({
-      llmContent: `The plan is approved and plan mode is over; the approval mode is ${mode}. Carry the plan out now.`,
-      returnDisplay: params.plan,
-    });
+    return {
+      confirmation: { kind: "plan", title: "Carry out this plan?", plan: params.plan, grants: [] },
+      run: async (approval) => {
+        const mode = this.#planning.leave(approval?.outcome === "approved_plan" ? approval.mode : undefined);
+        return {
+          llmContent: `The plan is approved and plan mode is over; the approval mode is ${mode}. Carry the plan out now.`,
+          returnDisplay: params.plan,
+        };
+      },
+    };
   }
 
   protected override checkParams({ plan }: ExitPlanModeParams): string | null {

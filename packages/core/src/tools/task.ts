@@ -1,5 +1,11 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { BaseTool, type CallContext, type OnUpdate, type ToolResult } from "@burin/contract/tools";
+import {
+  BaseTool,
+  type CallContext,
+  failedResult,
+  type OnUpdate,
+  type ToolResult,
+} from "@burin/contract/tools";
 
 export interface TaskParams {
   readonly description: string;
@@ -82,7 +88,7 @@ export class Task extends BaseTool<TaskParams> {
     ...[onUpdate, { callId = "" } = {}]: [onUpdate?: OnUpdate, context?: CallContext]
   ): Promise<ToolResult> {
     if (this.#subagents === undefined)
-      return failed("no_model", "There is no model here to run a subagent with.");
+      return failedResult({ type: "no_model", message: "There is no model here to run a subagent with." });
     const order = { ...params, callId };
     if (params.is_background) return begun(params, this.#subagents.start(order));
     const title = this.getDescription(params);
@@ -118,9 +124,5 @@ export function toldAnswer({ subagent_type }: TaskParams, answer: SubagentAnswer
       ? "It had done nothing yet."
       : `What it did last:\n${steps.slice(-TOLD_STEPS).join("\n")}`;
   const message = [head, ...said, did].join("\n\n");
-  return failed(status === "cancelled" ? "cancelled" : "subagent_failed", message);
-}
-
-function failed(type: string, message: string): ToolResult {
-  return { llmContent: message, returnDisplay: message, error: { type, message } };
+  return failedResult({ type: status === "cancelled" ? "cancelled" : "subagent_failed", message });
 }

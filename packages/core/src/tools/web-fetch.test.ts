@@ -187,7 +187,8 @@ describe("R42 web_fetch", () => {
 });
 
 describe("R31 the question before a fetch", () => {
-  const confirmationOf = (url: string) => new WebFetch().shouldConfirmExecute({ url });
+  const confirmationOf = (url: string) =>
+    new WebFetch().shouldConfirmExecute({ url }, new AbortController().signal);
 
   it("names every URL, and offers its host", async () => {
     expect(await confirmationOf("https://Docs.Example.ORG./a?b=1")).toEqual({

@@ -2,7 +2,7 @@ import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { PartListUnion } from "@burin/contract/messages/parts";
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { untrustedFromWeb } from "@burin/contract/text/untrusted-text";
-import { BaseTool, type Confirmation, type ToolResult } from "@burin/contract/tools";
+import { failedResult, type PreparedCall, PreparingTool, type ToolResult } from "@burin/contract/tools";
 import { WebError } from "@burin/machine/http/web-error";
 import type { PageFormat } from "@burin/machine/parsing/parse-order";
 import { rawFileUrl } from "@burin/web/code-host";
@@ -38,7 +38,7 @@ const MOST_CHARACTERS = 50_000;
 const MOST_ASKED_CHARACTERS = 100_000;
 const MOST_ERROR_CHARACTERS = 2000;
 
-export class WebFetch extends BaseTool<WebFetchParams> {
+export class WebFetch extends PreparingTool<WebFetchParams> {
   readonly name = "web_fetch";
   readonly displayName = "WebFetch";
   readonly kind = "fetch";
@@ -65,9 +65,6 @@ export class WebFetch extends BaseTool<WebFetchParams> {
   };
   readonly #options: WebFetchOptions;
   readonly #pages = new PageCache<Page>();
-  /** By call: the place on this machine or its network that the question named, and that a person said yes to. */
-  readonly #asked = new WeakMap<object, string>();
-  readonly #approved = new WeakMap<object, string>();
 
   constructor(options: WebFetchOptions = {}) {
     super();
@@ -83,26 +80,24 @@ export class WebFetch extends BaseTool<WebFetchParams> {
     return `Fetch ${placesOf(url).at(-1)?.href ?? url}`;
   }
 
-  override async shouldConfirmExecute(params: WebFetchParams): Promise<Confirmation> {
+  /** Seeing a place of this machine or its network named in the question and saying yes allows it, for this one call. */
+  async prepare(params: WebFetchParams): Promise<PreparedCall> {
     const urls = placesOf(params.url);
     const place = await privatePlace(urls.at(-1));
-    if (place !== null) this.#asked.set(params, place);
     const host = urls.at(-1)?.host ?? "";
     const question = params.prompt === undefined ? "" : ` A model is asked over the page: ${params.prompt}`;
+    const title =
+      place === null ? `Fetch from ${host}?` : `Fetch from ${place}, on this machine or in its network?`;
     return {
-      kind: "info",
-      title:
-        place === null ? `Fetch from ${host}?` : `Fetch from ${place}, on this machine or in its network?`,
-      prompt: `${this.getDescription(params)}.${question}`,
-      urls: urls.map(({ href }) => href),
-      grants: place === null ? this.ruleSubjects(params).map((subject) => `${this.name}(${subject})`) : [],
+      confirmation: {
+        kind: "info",
+        title,
+        prompt: `${this.getDescription(params)}.${question}`,
+        urls: urls.map(({ href }) => href),
+        grants: place === null ? this.ruleSubjects(params).map((subject) => `${this.name}(${subject})`) : [],
+      },
+      run: (approval, signal) => this.#fetch(params, approval && place !== null ? [place] : [], signal),
     };
-  }
-
-  /** Seeing the place named in the question and saying yes is naming it, for this one call. */
-  approvedByPerson(params: WebFetchParams): void {
-    const place = this.#asked.get(params);
-    if (place !== undefined) this.#approved.set(params, place);
   }
 
   protected override checkParams({ url }: WebFetchParams): string | null {
@@ -115,9 +110,13 @@ export class WebFetch extends BaseTool<WebFetchParams> {
       : `"url" must not hold a user name or a password, ${right}`;
   }
 
-  async execute(params: WebFetchParams, signal: AbortSignal): Promise<ToolResult> {
+  async #fetch(
+    params: WebFetchParams,
+    approved: readonly string[],
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
     try {
-      const page = await this.#page(params, signal);
+      const page = await this.#page(params, approved, signal);
       if (page.status >= 400) return httpError(page);
       return params.prompt === undefined
         ? shown(page, params.offset ?? 0)
@@ -125,11 +124,11 @@ export class WebFetch extends BaseTool<WebFetchParams> {
     } catch (error) {
       if (!(error instanceof WebError)) throw error;
       const { type, message } = error;
-      return { llmContent: message, returnDisplay: message, error: { type, message } };
+      return failedResult({ type, message });
     }
   }
 
-  async #page(params: WebFetchParams, signal: AbortSignal): Promise<Page> {
+  async #page(params: WebFetchParams, approved: readonly string[], signal: AbortSignal): Promise<Page> {
     const url = placesOf(params.url).at(-1) ?? new URL(params.url);
     url.hash = "";
     const format = params.format ?? "markdown";
@@ -142,7 +141,6 @@ export class WebFetch extends BaseTool<WebFetchParams> {
       import("@burin/web/read-page"),
       pageReader(),
     ]);
-    const approved = this.#approved.get(params) ?? [];
     const { allowedHosts = [], resolve, limits = {} } = this.#options;
     const guard = { named: allowedHosts.concat(approved), ...(resolve ? { resolve } : {}) };
     const answer = await fetchWeb({ url, accept: ACCEPT[format], guard, limits }, signal);

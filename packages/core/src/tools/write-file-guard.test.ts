@@ -59,18 +59,17 @@ describe("the guard", () => {
     const workspace = openWorkspace(root);
     const tool = new WriteFile(workspace);
     const params = { file_path: path, content: "new\n" };
-    await tool.shouldConfirmExecute(params);
-    await expect(tool.execute(params, signal)).rejects.toMatchObject({ code: "not_read" });
+    const { run } = await tool.prepare(params);
+    await expect(run(null, signal)).rejects.toMatchObject({ code: "not_read" });
   });
 
   it("P2 lets calls that a person wrote overwrite, but only what they were planned against", async () => {
     const path = file("a.txt", "old\n");
     const tool = new WriteFile(openWorkspace(root), { overwriteUnread: true });
     const params = { file_path: path, content: "new\n" };
-    await tool.shouldConfirmExecute(params);
+    const { run } = await tool.prepare(params);
     writeFileSync(path, "other\n");
-    await expect(tool.execute(params, signal)).rejects.toMatchObject({ code: "changed_on_disk" });
-    await tool.shouldConfirmExecute(params);
+    await expect(run(null, signal)).rejects.toMatchObject({ code: "changed_on_disk" });
     await tool.execute(params, signal);
     expect(text(path)).toBe("new\n");
   });

@@ -5,9 +5,9 @@ import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { shownPath } from "@burin/contract/text/shown-path";
 import {
   type Approval,
-  BaseTool,
-  type Confirmation,
   type FileDiff,
+  type PreparedCall,
+  PreparingTool,
   type ToolResult,
 } from "@burin/contract/tools";
 import { meantPath } from "@burin/machine/files/meant-path";
@@ -28,14 +28,12 @@ interface Plan {
   /** What the diff was made against. */
   readonly before: FileSnapshot;
   readonly diff: FileDiff;
-  readonly isApproved?: boolean;
-  readonly edited?: string;
 }
 
 /** Comparing contents is much code, which most starts of Burin have no use for. */
 const changing = () => import("../text/changing.ts");
 
-export class WriteFile extends BaseTool<WriteFileParams> {
+export class WriteFile extends PreparingTool<WriteFileParams> {
   readonly name = "write_file";
   readonly displayName = "WriteFile";
   readonly kind = "edit";
@@ -52,7 +50,6 @@ export class WriteFile extends BaseTool<WriteFileParams> {
   };
   readonly #workspace: Workspace;
   readonly #overwriteUnread: boolean;
-  readonly #plans = new WeakMap<WriteFileParams, Plan>();
 
   constructor(workspace: Workspace, { overwriteUnread = false }: WriteFileOptions = {}) {
     super();
@@ -68,35 +65,29 @@ export class WriteFile extends BaseTool<WriteFileParams> {
     return `Write ${this.#workspace.relative(params.file_path)}`;
   }
 
-  override async shouldConfirmExecute(params: WriteFileParams): Promise<Confirmation> {
+  async prepare(params: WriteFileParams): Promise<PreparedCall> {
     const plan = await this.#plan(params);
-    this.#plans.set(params, plan);
     const { realPath, diff } = plan;
     const named = shownPath(this.#workspace.relative(params.file_path));
     const real = shownPath(this.#workspace.relative(realPath));
     const verb = plan.before.exists ? "Overwrite" : "Create";
     const target = named === real ? named : `${named}, which is really ${real}`;
-    return { kind: "edit", title: `${verb} ${target}?`, path: realPath, diff, grants: [this.name] };
+    return {
+      confirmation: { kind: "edit", title: `${verb} ${target}?`, path: realPath, diff, grants: [this.name] },
+      run: (approval, signal) => this.#write(params, { plan, approval }, signal),
+    };
   }
 
-  approvedByPerson(params: WriteFileParams, _confirmation: Confirmation, answer: Approval): void {
-    const plan = this.#plans.get(params);
-    if (plan === undefined) return;
-    this.#plans.set(params, {
-      ...plan,
-      isApproved: true,
-      ...(answer.outcome === "edited" ? { edited: answer.content } : {}),
-    });
-  }
-
-  async execute(params: WriteFileParams, signal: AbortSignal): Promise<ToolResult> {
-    const plan = this.#plans.get(params) ?? (await this.#plan(params));
-    this.#plans.delete(params);
-    const content = plan.edited ?? params.content;
-    const isBasisAgreed = plan.isApproved === true || this.#overwriteUnread;
+  async #write(
+    params: WriteFileParams,
+    { plan, approval }: { readonly plan: Plan; readonly approval: Approval | null },
+    signal: AbortSignal,
+  ): Promise<ToolResult> {
+    const content = approval?.outcome === "edited" ? approval.content : params.content;
+    const isBasisAgreed = approval !== null || this.#overwriteUnread;
     const change = { file: params.file_path, content, isWholeKnown: true, basis: plan.before, isBasisAgreed };
     const written = await this.#workspace.write(change, signal);
-    const isEdited = plan.edited !== undefined && plan.edited !== params.content;
+    const isEdited = content !== params.content;
     const lines = [
       written.isNew
         ? `Successfully created and wrote to new file: ${params.file_path}`
@@ -105,7 +96,9 @@ export class WriteFile extends BaseTool<WriteFileParams> {
       ...(isEdited ? [await whatThePersonChanged(params, change.content)] : []),
     ];
     const isAsPlanned = written.wasBasis && !isEdited;
-    const returnDisplay = isAsPlanned ? plan.diff : await this.#diffAfter(params, { plan, change });
+    const returnDisplay = isAsPlanned
+      ? plan.diff
+      : await this.#diffAfter(params, { plan, edited: isEdited ? content : null });
     return { llmContent: lines.join("\n"), returnDisplay };
   }
 
@@ -139,11 +132,11 @@ export class WriteFile extends BaseTool<WriteFileParams> {
 
   async #diffAfter(
     params: WriteFileParams,
-    { plan, change }: { readonly plan: Plan; readonly change: { readonly content: string } },
+    { plan, edited }: { readonly plan: Plan; readonly edited: string | null },
   ): Promise<FileDiff | string> {
-    if (plan.edited === undefined) return `Wrote ${this.#workspace.relative(params.file_path)}.`;
+    if (edited === null) return `Wrote ${this.#workspace.relative(params.file_path)}.`;
     const { fileName, originalContent } = plan.diff;
-    const { after } = await this.#workspace.preview(params.file_path, change.content);
+    const { after } = await this.#workspace.preview(params.file_path, edited);
     const { fileDiff } = await changing();
     return fileDiff({ fileName, before: originalContent, after });
   }
