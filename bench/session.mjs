@@ -125,7 +125,7 @@ async function folderOf(/** @type {string} */ root, /** @type {string} */ home) 
       yield { type: "end", reason: "stop" };
     },
   };
-  const session = createSession({ cwd: root, environment: { BURIN_HOME: home }, model, record: true });
+  const session = createSession({ root, environment: { BURIN_HOME: home }, model, record: true });
   for await (const _event of session.run("first"));
   await session.close();
   const { path } = await findSession(home, root);

@@ -42,7 +42,7 @@ async function agent() {
     await import(BUILT.href)
   );
   const session = createSession({
-    cwd: root,
+    root,
     model: openAiCompatible({ name: "m", baseUrl: url }),
     maxTurns: 1_000_000,
     settings: { model: { contextWindow: Number(contextWindow) } },

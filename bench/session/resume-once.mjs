@@ -7,7 +7,7 @@ const [root = "", home = ""] = process.argv.slice(2);
 const started = performance.now();
 const resume = await resumeSession({ home, root, id: "big" });
 const session = createSession({
-  cwd: root,
+  root,
   environment: { BURIN_HOME: home },
   model: { name: "m", stream: async function* () {} },
   resume,

@@ -81,7 +81,7 @@ describe("the pages of the tools", () => {
     const [block = "{}"] = await blocks("task.md", "json");
     const call = JSON.parse(block);
     const model = scriptedModel([{ calls: [call] }, { text: "in src/tally.js" }, { text: "There." }]);
-    const session = createSession({ cwd: root, model, environment: { BURIN_HOME: join(bin, "home") } });
+    const session = createSession({ root, model, environment: { BURIN_HOME: join(bin, "home") } });
     const events: AgentEvent[] = [];
     for await (const event of session.run("go")) events.push(event);
     await session.close();

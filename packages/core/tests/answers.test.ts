@@ -52,7 +52,7 @@ describe("the answer to a question", () => {
   it("R31 P44 makes no run a success when it is no decision", async () => {
     const call = { name: "write_file", args: { file_path: `${root}/a.txt`, content: "x" } };
     const model = scriptedModel([{ calls: [call] }, { text: "done" }]);
-    const session = createSession({ cwd: root, model, confirm: async () => false as never });
+    const session = createSession({ root, model, confirm: async () => false as never });
     const events: AgentEvent[] = [];
     for await (const event of session.run("go")) events.push(event);
     expect(events.at(-1)).toMatchObject({ type: "done", status: "refused", error: { type: "undecided" } });

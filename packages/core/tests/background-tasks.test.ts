@@ -74,7 +74,7 @@ function models(main: readonly ScriptLine[] | ChatModel, others: Readonly<Record
 }
 
 function open(model: ChatModel, options: Partial<SessionOptions> = {}) {
-  return createSession({ cwd: root, model, environment: { BURIN_HOME: home }, ...options });
+  return createSession({ root, model, environment: { BURIN_HOME: home }, ...options });
 }
 
 interface Heard {

@@ -18,7 +18,7 @@ const usage = { inputTokens: 900, outputTokens: 100 };
 
 async function play(script: readonly ScriptLine[], options: Partial<SessionOptions>) {
   const model = scriptedModel(script);
-  const session = createSession({ cwd: root, model, approvalMode: "yolo", ...options });
+  const session = createSession({ root, model, approvalMode: "yolo", ...options });
   const events: AgentEvent[] = [];
   for await (const event of session.run("go")) events.push(event);
   await session.close();
@@ -52,7 +52,7 @@ describe("a budget", () => {
     const line = { calls: [list], usage: { ...usage, cachedTokens: 500 } };
     const { done } = await play(turns(20, line), { budget: "$0.013", settings });
     expect(done).toMatchObject({ status: "limit", turns: 2 });
-    expect(() => createSession({ cwd: root, model: scriptedModel([]), budget: "$1" })).toThrow(
+    expect(() => createSession({ root, model: scriptedModel([]), budget: "$1" })).toThrow(
       /needs the price of scripted.*"prices"/,
     );
   });

@@ -75,7 +75,7 @@ describe("the commands of a session, for the person", () => {
   it("a session has them too", async () => {
     const call = { name: "run_shell_command", args: { command: "sleep 300", is_background: true } };
     const model = scriptedModel([{ calls: [call] }, { text: "started" }]);
-    const session = createSession({ cwd: root, model, approvalMode: "yolo", environment: environment() });
+    const session = createSession({ root, model, approvalMode: "yolo", environment: environment() });
     for await (const event of session.run("go")) expect(event.type).not.toBe("notice");
     expect(await session.commands.list()).toMatchObject([{ id: "bg_1", state: "background" }]);
     await session.close();

@@ -45,7 +45,7 @@ describe("a session that was compacted", () => {
       const model = openModel({ provider, name: "fake", baseUrl: server.baseUrl, apiKey: "k" });
       const home = join(base, "home");
       const options = {
-        cwd: root,
+        root,
         model,
         settings: { model: { contextWindow: 8192 } },
         environment: { ...process.env, BURIN_HOME: home },

@@ -61,7 +61,7 @@ async function play({ window, step, summary = { text: "SUMMARY" } }: Played) {
 function sessionAt(baseUrl: string, settings: SettingsInput = {}) {
   const model = openAiCompatible({ name: "some-model", baseUrl });
   return createSession({
-    cwd: root,
+    root,
     model,
     settings,
     approvalMode: "yolo",

@@ -26,7 +26,7 @@ const read = (path: string): ScriptedCall => ({
 async function play(calls: readonly ScriptedCall[] = [], settings: SettingsInput = {}) {
   const script = [...calls.map((call) => ({ calls: [call] })), { text: "Done." }, { text: "Done." }];
   const session = createSession({
-    cwd: root,
+    root,
     model: scriptedModel(script),
     settings,
     approvalMode: "yolo",

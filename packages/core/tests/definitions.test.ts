@@ -40,7 +40,7 @@ async function run(
       return script.stream(request, signal);
     },
   };
-  const session = createSession({ cwd: root, model, environment: { BURIN_HOME: home }, ...options });
+  const session = createSession({ root, model, environment: { BURIN_HOME: home }, ...options });
   const events: AgentEvent[] = [];
   for await (const event of session.run(prompt)) events.push(event);
   await session.close();

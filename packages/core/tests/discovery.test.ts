@@ -242,7 +242,7 @@ describe("a session", () => {
         return scripted.stream(request, signal);
       },
     };
-    const session = closing(createSession({ cwd: project.root, model, settings }));
+    const session = closing(createSession({ root: project.root, model, settings }));
     const events: AgentEvent[] = [];
     for await (const event of session.run("first")) events.push(event);
     await change?.();
@@ -275,7 +275,7 @@ describe("a session", () => {
       },
     };
     const settings = { tools: { ...tools, toolDiscoveryCommand: "sleep 3; cat tools.json" } };
-    const session = closing(createSession({ cwd: project.root, model, settings, approvalMode: "yolo" }));
+    const session = closing(createSession({ root: project.root, model, settings, approvalMode: "yolo" }));
     const events: AgentEvent[] = [];
     for await (const event of session.run("add")) events.push(event);
     expect(events.at(-1)).toMatchObject({ status: "success", result: "done" });

@@ -35,7 +35,7 @@ async function turn(correction: readonly FakeReply[], more: { off?: true; old?: 
   server = started;
   const asked: Confirmation[] = [];
   const session = createSession({
-    cwd: root,
+    root,
     model: openAiCompatible({ name: "fake", baseUrl: started.baseUrl }),
     settings: { tools: { editCorrection: more.off !== true } },
     confirm: (confirmation) => {

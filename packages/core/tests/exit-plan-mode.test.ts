@@ -32,7 +32,7 @@ async function run(
   const model = scriptedModel(lines);
   const { mode: approvalMode = "plan", confirm, allow = [] } = options;
   const session = createSession({
-    cwd: root,
+    root,
     model,
     approvalMode,
     settings: { permissions: { allow, ask: [], deny: [] } },

@@ -122,7 +122,7 @@ async function play(choice: Partial<ModelChoice> & { provider: Provider }, scrip
   const tool = new Mark();
   const model = retrying(openModel({ name: "m", baseUrl, ...choice }), { firstDelayMs: 1 });
   const session = createSession({
-    cwd: tmpdir(),
+    root: tmpdir(),
     model,
     tools: [tool],
     approvalMode: "yolo",

@@ -32,7 +32,7 @@ afterEach(async () => {
 
 function session(script: readonly ScriptLine[], more: Partial<SessionOptions> = {}): Session {
   const environment = { BURIN_HOME: home, PATH: process.env.PATH, MY_API_KEY: "canary-4711-value" };
-  return createSession({ cwd: root, environment, model: scriptedModel(script), record: true, ...more });
+  return createSession({ root, environment, model: scriptedModel(script), record: true, ...more });
 }
 
 async function play(running: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {

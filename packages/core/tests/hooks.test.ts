@@ -64,7 +64,7 @@ async function run(lines: readonly ScriptLine[], options: Partial<SessionOptions
       return script.stream(request, signal);
     },
   };
-  const session = createSession({ cwd: root, model, environment: environment(), ...options });
+  const session = createSession({ root, model, environment: environment(), ...options });
   const events: AgentEvent[] = [];
   for await (const event of session.run("go")) events.push(event);
   await session.close();

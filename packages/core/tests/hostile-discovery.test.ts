@@ -137,7 +137,7 @@ describe("a hostile discovery command", () => {
     const entries = Object.entries(ODD).map(([name, parameters]) => ({ name, parameters }));
     const settings = await discovering([...entries, { name: "big", parameters: doubling(40, "anyOf") }]);
     const model = openModel({ provider, name: "fake", baseUrl: server.baseUrl, apiKey: "k" });
-    const session = closing(createSession({ cwd: project.root, model, settings }));
+    const session = closing(createSession({ root: project.root, model, settings }));
     await session.ready();
     const events = [];
     for await (const event of session.run("hello")) events.push(event);

@@ -88,7 +88,7 @@ async function useAll(): Promise<string[]> {
   ];
   const model = scriptedModel([{ calls }, { text: "Done." }]);
   const environment = { ...process.env, BURIN_HOME: home, HOME: home };
-  const session = createSession({ cwd: root, model, environment, approvalMode: "yolo", isTrusted: true });
+  const session = createSession({ root, model, environment, approvalMode: "yolo", isTrusted: true });
   const events: AgentEvent[] = [];
   for await (const event of session.run("go")) events.push(event);
   await session.close();

@@ -42,7 +42,7 @@ async function interrupt({ replies, isThere, options = {}, prompt = "go" }: Phas
   const started = await startFakeModelServer([...replies, { text: "Here again." }]);
   server = started;
   const model = openModel({ provider: "openai", name: "fake", baseUrl: started.baseUrl });
-  const session = createSession({ cwd: root, model, approvalMode: "yolo", ...options });
+  const session = createSession({ root, model, approvalMode: "yolo", ...options });
   const controller = new AbortController();
   const events: AgentEvent[] = [];
   for await (const event of session.run(prompt, controller.signal)) {
@@ -204,7 +204,7 @@ describe("P11 an interruption", () => {
     ]);
     server = started;
     const opened = openModel({ provider: "openai", name: "fake", baseUrl: started.baseUrl });
-    const session = createSession({ cwd: root, model: retrying(opened, { firstDelayMs: 60_000 }) });
+    const session = createSession({ root, model: retrying(opened, { firstDelayMs: 60_000 }) });
     const controller = new AbortController();
     let last: AgentEvent | undefined;
     for await (const event of session.run("go", controller.signal)) {
@@ -219,7 +219,7 @@ describe("P11 an interruption", () => {
     const started = await startFakeModelServer([{ text: "Here." }]);
     server = started;
     const model = openModel({ provider: "openai", name: "fake", baseUrl: started.baseUrl });
-    const session = createSession({ cwd: root, model });
+    const session = createSession({ root, model });
     const events: AgentEvent[] = [];
     for await (const event of session.run("go", AbortSignal.abort())) events.push(event);
     expect(events.at(-1)).toMatchObject({ status: "cancelled" });

@@ -16,7 +16,7 @@ afterEach(() => rm(root, { recursive: true }));
 
 async function play(script: readonly ScriptLine[], options: Partial<SessionOptions> = {}) {
   const session = createSession({
-    cwd: root,
+    root,
     model: scriptedModel(script),
     approvalMode: "yolo",
     ...options,
@@ -113,7 +113,7 @@ describe("P4 a model that repeats itself", () => {
   it("a new prompt begins to count anew", async () => {
     const failing = lines(4, () => edit("a.txt", "not there", "x"));
     const model = scriptedModel([...failing, { text: "No." }, ...failing, { text: "No." }]);
-    const session = createSession({ cwd: root, model, approvalMode: "yolo" });
+    const session = createSession({ root, model, approvalMode: "yolo" });
     for (const prompt of ["go", "again"]) {
       const events: AgentEvent[] = [];
       for await (const event of session.run(prompt)) events.push(event);

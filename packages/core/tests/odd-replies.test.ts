@@ -23,7 +23,7 @@ type Provider = "openai" | "openai-responses" | "anthropic" | "gemini";
 async function play(replies: readonly FakeReply[], provider: Provider = "openai", prompts = ["go"]) {
   server = await startFakeModelServer(replies);
   const model = openModel({ provider, name: "fake", baseUrl: server.baseUrl, apiKey: "k" });
-  const session = createSession({ cwd: root, model, approvalMode: "yolo" });
+  const session = createSession({ root, model, approvalMode: "yolo" });
   const events: AgentEvent[] = [];
   for (const prompt of prompts) for await (const event of session.run(prompt)) events.push(event);
   await session.close();
@@ -174,7 +174,7 @@ describe("P7 many turns", () => {
     server = await startFakeModelServer(new Array<FakeReply>(900).fill(reply));
     const model = openModel({ provider: "openai", name: "fake", baseUrl: server.baseUrl });
     const session = createSession({
-      cwd: root,
+      root,
       model,
       maxTurns: 1000,
       settings: { model: { contextWindow: 8192 } },

@@ -76,7 +76,7 @@ export const toolbox = createToolbox({ root: ".", tools: [new Greet()] });
 export const result: Promise<ToolResult> = toolbox.call("greet", { name: "Ada" });
 export async function events(): Promise<AgentEvent[]> {
   const server = await startFakeModelServer([{ text: "hi" }]);
-  const session = createSession({ cwd: ".", settings: { model: { name: "m", baseUrl: server.baseUrl } } });
+  const session = createSession({ root: ".", settings: { model: { name: "m", baseUrl: server.baseUrl } } });
   const all: AgentEvent[] = [];
   for await (const event of session.run("hello")) all.push(event);
   return all;

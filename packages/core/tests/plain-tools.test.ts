@@ -86,7 +86,7 @@ describe("options given without types", () => {
   it("P14 an approval mode that there is none of is refused, at the start and later", () => {
     const misspelt = "Plan" as "plan";
     expect(() => createToolbox({ root, approvalMode: misspelt })).toThrow("one of plan, default, auto-edit");
-    const session = createSession({ cwd: root, model: scriptedModel([]) });
+    const session = createSession({ root, model: scriptedModel([]) });
     expect(() => {
       session.approvalMode = misspelt;
     }).toThrow("one of plan, default, auto-edit");

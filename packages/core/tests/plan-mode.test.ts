@@ -145,7 +145,7 @@ async function played(
 ) {
   const model = scriptedModel([{ calls }, { text: "done" }]);
   session = createSession({
-    cwd: root,
+    root,
     model,
     approvalMode: "plan",
     environment: { ...process.env, BURIN_HOME: join(base, "home") },

@@ -48,7 +48,7 @@ describe.each(["openai", "openai-responses", "anthropic", "gemini"] as const)("P
     ]);
     const opened = openModel({ provider, name: "fake", baseUrl: server.baseUrl, apiKey: "k" });
     const session = createSession({
-      cwd: root,
+      root,
       model: retrying(opened, { firstDelayMs: 1 }),
       budget: "5 calls",
       environment: { ...process.env, BURIN_HOME: join(root, "home") },
@@ -80,7 +80,7 @@ describe.each(["openai", "openai-responses", "anthropic", "gemini"] as const)("P
     const model = openModel({ provider, name: "fake", baseUrl: server.baseUrl, apiKey: "k" });
     const environment = { ...process.env, BURIN_HOME: join(root, "home"), TAVILY_API_KEY: "key" };
     const settings = { web: { search: { provider: "tavily" as const } } };
-    const session = createSession({ cwd: join(root, "inner"), model, settings, environment });
+    const session = createSession({ root: join(root, "inner"), model, settings, environment });
     for await (const event of session.run("hi")) void event;
     const [{ body, bodyBytes }] = server.requests as [RecordedRequest];
     expect(Buffer.byteLength(JSON.stringify(body))).toBe(bodyBytes);

@@ -53,7 +53,7 @@ async function play(provider: (typeof PROVIDERS)[number], script: readonly Scrip
   server = await startFakeModelServer(script);
   const choice = { provider, name: "fake", baseUrl: server.baseUrl, apiKey: "k" };
   const model = retrying(openModel(choice), { firstDelayMs: 1 });
-  const session = createSession({ cwd: root, model, tools: [new Note()], approvalMode: "yolo" });
+  const session = createSession({ root, model, tools: [new Note()], approvalMode: "yolo" });
   const events: AgentEvent[] = [];
   for (const prompt of ["first", "second"]) {
     for await (const event of session.run(prompt)) events.push(event);
@@ -150,7 +150,7 @@ describe("P36 services that want reasoning back, and services that refuse it", (
       const started = await startFakeModelServer([...steps.slice(0, 1), ...again, ...steps.slice(1)]);
       server = started;
       const model = openModel({ provider: "openai", name: "m", baseUrl: started.baseUrl });
-      const session = createSession({ cwd: root, model });
+      const session = createSession({ root, model });
       const events: AgentEvent[] = [];
       for await (const event of session.run("go"))
         events.push(JSON.parse(JSON.stringify(event)) as AgentEvent);

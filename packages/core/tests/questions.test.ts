@@ -30,7 +30,7 @@ const writing = (name: string) => ({
 
 function open(script: readonly ScriptLine[], more: Partial<SessionOptions> = {}): Session {
   const environment = { BURIN_HOME: home, PATH: process.env.PATH };
-  return createSession({ cwd: root, environment, model: scriptedModel(script), ...more });
+  return createSession({ root, environment, model: scriptedModel(script), ...more });
 }
 
 async function play(running: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {

@@ -27,7 +27,7 @@ const editing = (old_string: string, new_string: string): Call => ({
 /** Makes the calls one after the other, in a session that goes on with the last one unless it is the first. */
 async function making(calls: readonly Call[], resume?: Awaited<ReturnType<typeof resumeSession>>) {
   const one: Session = createSession({
-    cwd: root,
+    root,
     environment: { BURIN_HOME: home, PATH: process.env.PATH },
     model: scriptedModel([...calls.map((call) => ({ calls: [call] })), { text: "Done." }]),
     approvalMode: "yolo",
@@ -107,7 +107,7 @@ describe("a session that is taken up again", () => {
     const other = madeFile(root, "b.txt", "b\n");
     const both = [reading(), { name: "read_file", args: { absolute_path: other } }];
     const one = createSession({
-      cwd: root,
+      root,
       environment: { BURIN_HOME: home, PATH: process.env.PATH },
       model: scriptedModel([{ calls: both }, { text: "Done." }]),
       record: true,

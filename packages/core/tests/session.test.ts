@@ -32,7 +32,7 @@ afterEach(async () => {
 
 function session(script: readonly ScriptLine[], more: Partial<SessionOptions> = {}): Session {
   return createSession({
-    cwd: root,
+    root,
     environment: { BURIN_HOME: home, PATH: process.env.PATH, MY_API_KEY: "canary-4711-value" },
     model: scriptedModel(script),
     approvalMode: "yolo",

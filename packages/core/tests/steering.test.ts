@@ -23,7 +23,7 @@ type Provider = "openai" | "openai-responses" | "anthropic" | "gemini";
 async function sessionWith(script: readonly ScriptLine[], provider: Provider = "openai") {
   server = await startFakeModelServer(script);
   const model = openModel({ provider, name: "fake", baseUrl: server.baseUrl, apiKey: "k" });
-  return { session: createSession({ cwd: root, model }), server };
+  return { session: createSession({ root, model }), server };
 }
 
 const looking = { calls: [{ name: "list_directory", args: { path: "." } }] };

@@ -72,7 +72,7 @@ const callsIn = (events: readonly AgentEvent[]) =>
 describe("the calls of a subagent", () => {
   it("R45 P11 are told and recorded one by one, before they begin and when they have ended", async () => {
     const look = new Look();
-    const ground = { cwd: root, environment: { BURIN_HOME: home }, approvalMode: "yolo" as const };
+    const ground = { root, environment: { BURIN_HOME: home }, approvalMode: "yolo" as const };
     const session = createSession({ ...ground, model: model(), tools: [look], record: true });
     const events: AgentEvent[] = [];
     for await (const event of session.run("go")) events.push(event);

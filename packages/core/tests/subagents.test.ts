@@ -56,7 +56,7 @@ const write = (name = "b.txt") => ({
 });
 
 async function run(model: ChatModel, options: Partial<SessionOptions> = {}, signal?: AbortSignal) {
-  const session = createSession({ cwd: root, model, environment: { BURIN_HOME: home }, ...options });
+  const session = createSession({ root, model, environment: { BURIN_HOME: home }, ...options });
   const events: AgentEvent[] = [];
   for await (const event of session.run("go", signal)) events.push(event);
   await session.close();

@@ -21,7 +21,7 @@ async function play(replies: readonly FakeReply[], callsInText: "auto" | "off" |
   server = await startFakeModelServer(replies);
   const choice = { provider: "openai", name: "fake", baseUrl: server.baseUrl, callsInText } as const;
   const model = retrying(openModel(choice), { firstDelayMs: 1 });
-  const session = createSession({ cwd: root, model, approvalMode: "yolo" });
+  const session = createSession({ root, model, approvalMode: "yolo" });
   const events: AgentEvent[] = [];
   for await (const event of session.run("go")) events.push(event);
   await session.close();

@@ -27,7 +27,7 @@ async function sessionWith(
   const started = await startFakeModelServer(replies);
   server = started;
   const model = openAiCompatible({ name: "fake", baseUrl: started.baseUrl });
-  return { server: started, session: createSession({ cwd: root, model, ...options }) };
+  return { server: started, session: createSession({ root, model, ...options }) };
 }
 
 async function eventsOf(running: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {

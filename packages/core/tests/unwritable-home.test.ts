@@ -33,7 +33,7 @@ describe.each(HOMES)("a home that cannot be made: %s", (_where, homeOf) => {
   it("P44 ends a recorded session with an error, and one without a record with success", async () => {
     for (const record of [true, false]) {
       const session = createSession({
-        cwd: temporaryFolder(),
+        root: temporaryFolder(),
         model: scriptedModel([{ text: "Done." }]),
         environment: { ...process.env, BURIN_HOME: homeOf() },
         record,

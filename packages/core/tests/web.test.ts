@@ -34,7 +34,7 @@ async function run(place: string, replies: readonly FakeReply[]) {
   models = await startFakeModelServer(replies);
   const model = openAiCompatible({ name: "fake", baseUrl: models.baseUrl });
   const settings = { web: { allowedHosts: [place] } };
-  const session = createSession({ cwd: ".", model, settings, approvalMode: "yolo" });
+  const session = createSession({ root: ".", model, settings, approvalMode: "yolo" });
   const events: AgentEvent[] = [];
   for await (const event of session.run("go")) events.push(event);
   await session.close();
@@ -109,7 +109,7 @@ describe("the web tools in a turn", () => {
       web: { allowedHosts: [place] },
       model: { prices: { counting: { input: 0, output: 100_000 } } },
     };
-    const session = createSession({ cwd: ".", model, settings, approvalMode: "yolo", budget: "$3" });
+    const session = createSession({ root: ".", model, settings, approvalMode: "yolo", budget: "$3" });
     const events: AgentEvent[] = [];
     for await (const event of session.run("go")) events.push(event);
     await session.close();
@@ -121,7 +121,7 @@ describe("the web tools in a turn", () => {
     const declared = async (web: object, environment: NodeJS.ProcessEnv) => {
       models = await startFakeModelServer([{ text: "done" }]);
       const model = openAiCompatible({ name: "fake", baseUrl: models.baseUrl });
-      const session = createSession({ cwd: ".", model, settings: { web }, environment });
+      const session = createSession({ root: ".", model, settings: { web }, environment });
       for await (const _ of session.run("go"));
       await session.close();
       await models.close();

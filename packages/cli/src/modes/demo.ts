@@ -126,7 +126,7 @@ async function play(root: string, output: Output): Promise<void> {
     output.out(`${label(output, "you")}yes (the demo answers for you)\n`);
     return { outcome: "once" as const };
   };
-  const session = openSession({ cwd: root, model, confirm, approvalMode: "plan" });
+  const session = openSession({ root, model, confirm, approvalMode: "plan" });
   try {
     for await (const event of session.run(PROMPT)) show(event, output);
   } finally {

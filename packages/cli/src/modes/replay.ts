@@ -166,15 +166,15 @@ async function play(
 ): Promise<void> {
   const model = new RecordedModel((call) => ({ ...call, args: { callId: call.id, args: call.args } }));
   const names = new Set([...recorded.answers.values()].map(({ call }) => call.name));
-  const cwd = await mkdtemp(join(tmpdir(), "burin-replay-"));
+  const root = await mkdtemp(join(tmpdir(), "burin-replay-"));
   try {
     const session = openSession({
-      cwd,
+      root,
       model,
       tools: [...names].map((name) => new ReplayedTool(name, recorded, answer)),
       settings: { model: { contextWindow: 1e9 }, tools: { exclude: [...names], editCorrection: false } },
       approvalMode: "yolo",
-      environment: { ...process.env, BURIN_HOME: cwd },
+      environment: { ...process.env, BURIN_HOME: root },
       maxTurns: 1e6,
     });
     for (const prompt of recorded.prompts) {
@@ -183,7 +183,7 @@ async function play(
     }
     await session.close();
   } finally {
-    await rm(cwd, { recursive: true, force: true });
+    await rm(root, { recursive: true, force: true });
   }
 }
 

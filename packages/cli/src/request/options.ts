@@ -85,9 +85,9 @@ export function sessionOptions(
   options: CommonOptions,
   { settings, isTrusted }: Pick<Opened, "settings" | "isTrusted">,
 ): SessionOptions {
-  const { root: cwd, includeDirectories, approvalMode, maxTurns, budget } = options;
+  const { root, includeDirectories, approvalMode, maxTurns, budget } = options;
   return {
-    cwd,
+    root,
     includeDirectories,
     settings,
     isTrusted,

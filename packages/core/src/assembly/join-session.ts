@@ -36,8 +36,8 @@ export function joinSession(options: SessionOptions) {
   const isRecorded = options.record || resumed !== undefined;
   const budget = budgetOf(options.budget, model.name, settings);
   const spending = { ...options, ...(budget ? { budget } : {}) };
-  const root = realDirectory(options.cwd);
-  const folders = [burinHome(environment), ...(options.isTrusted ? [join(options.cwd, ".burin")] : [])];
+  const root = realDirectory(options.root);
+  const folders = [burinHome(environment), ...(options.isTrusted ? [join(root, ".burin")] : [])];
   const definitions = definitionsIn(folders);
   const tell = (event: AgentEvent) => agent.tell(event);
   const background = new BackgroundTasks({ mostCharacters: roomForAnswers(models.window), tell });

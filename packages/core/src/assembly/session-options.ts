@@ -5,9 +5,7 @@ import type { ResumedSession } from "../session/resume.ts";
 import type { AgentOptions } from "./join-agent.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
-export interface SessionOptions extends Omit<ToolboxOptions, "root">, AgentOptions {
-  /** The folder that all work stays in. It must exist. */
-  readonly cwd: string;
+export interface SessionOptions extends ToolboxOptions, AgentOptions {
   /** Instead of the one that settings and environment name. */
   readonly model?: ChatModel;
   /** Opens the model of that name, for the roles of settings and for subagents; without a name the main one. */

@@ -62,7 +62,7 @@ describe("save_memory", () => {
     expect(existsSync(join(root, "AGENTS.md"))).toBe(false);
     const requests: string[] = [];
     const session = createSession({
-      cwd: root,
+      root,
       settings,
       environment: { BURIN_HOME: home },
       model: {

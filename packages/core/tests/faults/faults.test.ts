@@ -146,7 +146,7 @@ describe.runIf(IS_ROOT)("a file system that fails", () => {
       { text: "?" },
     ];
     const session = createSession({
-      cwd: root,
+      root,
       environment: { BURIN_HOME: home, PATH: process.env.PATH },
       model: scriptedModel(script),
       approvalMode: "yolo",

@@ -91,7 +91,7 @@ const resume = existsSync(join(home, "sessions"))
     })
   : undefined;
 const session = createSession({
-  cwd: root,
+  root,
   environment: { BURIN_HOME: home },
   model,
   tools: [append],

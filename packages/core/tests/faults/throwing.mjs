@@ -141,7 +141,7 @@ const calling = () => {
 
 /** @param {object} options @param {(event: any, session: any) => void} [onEvent] */
 async function runOf(options, onEvent = () => {}) {
-  const session = createSession({ cwd: root, environment, approvalMode: "yolo", record: true, ...options });
+  const session = createSession({ root, environment, approvalMode: "yolo", record: true, ...options });
   let end;
   try {
     for await (const event of session.run("go", signal)) {
@@ -226,7 +226,7 @@ tell(
 const left = new AbortController();
 left.signal.addEventListener("abort", () => {});
 const deaf = model(() => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) }));
-const session = createSession({ cwd: root, environment, model: deaf });
+const session = createSession({ root, environment, model: deaf });
 setTimeout(() => left.abort(circle), 50);
 for await (const event of session.run("go", left.signal))
   if (event.type === "done") tell("a deaf model", event.status);

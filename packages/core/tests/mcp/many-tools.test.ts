@@ -41,7 +41,13 @@ class Asking implements ChatModel {
 
 async function run(model: Asking, mcpServers: Readonly<Record<string, object>>, warm = true) {
   const { root: cwd, environment } = project;
-  const session = createSession({ cwd, environment, model, settings: { mcpServers }, approvalMode: "yolo" });
+  const session = createSession({
+    root: cwd,
+    environment,
+    model,
+    settings: { mcpServers },
+    approvalMode: "yolo",
+  });
   try {
     if (warm) await session.ready();
     const answers: string[] = [];

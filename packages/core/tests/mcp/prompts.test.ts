@@ -30,7 +30,7 @@ async function sent(prompt: string): Promise<string> {
     },
   };
   const { root: cwd, environment } = project;
-  const session = createSession({ cwd, environment, model, settings: { mcpServers: everything } });
+  const session = createSession({ root: cwd, environment, model, settings: { mcpServers: everything } });
   for await (const _ of session.run(prompt));
   await session.close();
   return heard[0] ?? "";
@@ -88,7 +88,7 @@ describe("prompts and resources of MCP servers", () => {
     };
     const { root: cwd, environment } = project;
     const settings = { mcpServers: { e: { ...everything.e, sampling } } };
-    const session = createSession({ cwd, environment, model, settings, approvalMode: "yolo" });
+    const session = createSession({ root: cwd, environment, model, settings, approvalMode: "yolo" });
     await session.ready();
     const { llmContent } = await session.call("e__trigger-sampling-request", { prompt: "hello" });
     await session.close();
