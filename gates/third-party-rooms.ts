@@ -10,6 +10,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   "@napi-rs/keyring": "packages/mcp/src/keychain.ts",
   "@lydell/node-pty": "packages/machine/src/processes/terminal-process.ts",
   diff: ["packages/core/src/text/", "packages/machine/src/files/diff.ts"],
+  entities: "packages/web/src/html/scan-html.ts",
   "eventsource-parser": "packages/models/src/sse.ts",
   "fastest-levenshtein": "packages/contract/src/text/near-names.ts",
   "ipaddr.js": "packages/web/src/judge-address.ts",

@@ -64,7 +64,7 @@ describe("docs/mcp.md", () => {
     }
     expect(outputs).toHaveLength(5);
     expect(outputs[0]).toContain("node server.mjs");
-    expect(outputs[2]).toBe("words  node server.mjs\n");
+    expect(outputs[2]).toBe("words  node server.mjs  connected, 1 tool\n");
     expect(outputs[3]).toContain("words__count_words");
     expect(outputs[4]).toContain("2 words");
   });

@@ -46,7 +46,9 @@ describe("burin mcp", () => {
       env: { WHO: "me" },
     });
     await writeFile(settingsFile(), text.replace("{\n", "{\n  // a comment\n"));
-    expect((await run("mcp", "list")).stdout).toContain(`mine  ${process.execPath} ${SERVER} plain --yes`);
+    expect((await run("mcp", "list")).stdout).toBe(
+      `mine  ${process.execPath} ${SERVER} plain --yes  connected, 3 tools\n`,
+    );
     expect((await run("tools")).stdout).toContain("mine__echo  (mcp:mine)");
     const called = await run("call", "mine__echo", '{"text":"hello"}', "--allow", "mine__*");
     expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("hello") });
@@ -60,7 +62,7 @@ describe("burin mcp", () => {
     const broken = await run("mcp", "add", "broken", process.execPath, SERVER, "exit");
     expect(broken).toMatchObject({ code: 1, stderr: expect.stringContaining("the licence is missing") });
     for (const [args, words] of [
-      [["add", "only-an-alias"], "how it is reached"],
+      [["add", "only-an-alias"], "the command or URL"],
       [["add", "a b", "x"], "cannot be an alias"],
       [["add", "--env", "novalue", "a", "x"], "--env NAME=value"],
       [["add", "--scope", "moon", "a", "x"], "user or project"],
@@ -70,6 +72,24 @@ describe("burin mcp", () => {
     ] as const) {
       expect(await run("mcp", ...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });
     }
+  });
+
+  it("R24 list says which servers can be reached now, and why not", async () => {
+    await run("mcp", "add", "good", process.execPath, SERVER, "plain");
+    await run("mcp", "add", "dead", process.execPath, SERVER, "exit");
+    await run("mcp", "add", "gone", "http://127.0.0.1:9/mcp");
+    const { code, stdout } = await run("mcp", "list");
+    expect(code).toBe(0);
+    const [good, dead, gone] = stdout.split("\n");
+    expect(good).toMatch(/^good {2}.* {2}connected, 3 tools$/);
+    expect(dead).toMatch(/^dead {2}.*could not be started.*the licence is missing/);
+    expect(gone).toMatch(/^gone {2}http:\/\/127\.0\.0\.1:9\/mcp \(auto\) {2}.*ECONNREFUSED/);
+    const listed = JSON.parse((await run("mcp", "list", "--json")).stdout);
+    expect(listed).toMatchObject([
+      { alias: "good", connected: true, tools: 3 },
+      { alias: "dead", connected: false, error: expect.stringContaining("the licence is missing") },
+      { alias: "gone", connected: false },
+    ]);
   });
 
   it("P54 a name that is taken is changed only with --replace", async () => {

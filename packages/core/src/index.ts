@@ -6,6 +6,7 @@ export type {
   RunError,
   RunStatus,
 } from "@burin/contract/agent-event";
+export { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode";
 export type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "@burin/contract/chat-model";
 export { WorkspaceError } from "@burin/contract/machine/workspace";
 export type {
@@ -67,7 +68,7 @@ export {
 export { type RetryOptions, retrying } from "@burin/models/retry";
 export { type ScriptLine, scriptedModel } from "@burin/models/scripted";
 export type { PartVerdict, Verdict } from "@burin/shell-judge";
-export { APPROVAL_MODES, type ApprovalMode, parseRule } from "@burin/shell-judge";
+export { parseRule } from "@burin/shell-judge";
 export type { BackgroundTask, TaskList } from "./agent/background-tasks.ts";
 export { Budget, type BudgetLimits, parseBudget } from "./agent/budget.ts";
 export type { CustomCommand } from "./agent/custom-commands.ts";

@@ -2,8 +2,7 @@ import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { SdkHttpError, SSEClientTransport, SseError, type Transport } from "@modelcontextprotocol/client";
 import { CredentialStore } from "./credentials.ts";
 import { expanded, expandedValues } from "./definition.ts";
-import { httpFetch } from "./http-fetch.ts";
-import { HttpTransport } from "./http-transport.ts";
+import { HttpTransport, httpFetch } from "./http-transport.ts";
 import { McpError } from "./mcp-error.ts";
 import type { OAuthSettings } from "./oauth-client.ts";
 import { type OAuthNeeds, withLogin } from "./oauth-fetch.ts";
@@ -82,7 +81,7 @@ export function addressOf({ alias, definition, environment }: AddressNeeds) {
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new McpError(
       "mcp_unavailable",
-      `The url of ${where} is no http:// or https:// address: ${address}`,
+      `The url of ${where} is not a valid http:// or https:// URL: ${address}`,
     );
   }
   const headers = expandedValues(definition.headers, environment, `in the headers of ${where},`);

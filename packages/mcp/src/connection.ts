@@ -1,3 +1,4 @@
+import { unlessAborted } from "@burin/web/unless-aborted";
 import type { Client, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { McpError, reasonOf } from "./mcp-error.ts";
 import type { OpenClient, OpenNeeds } from "./open-client.ts";
@@ -154,7 +155,7 @@ export class McpConnection implements ServerLine {
 
   /** Whether the connection broke, and whether the request can have reached the server. null: it did not break. */
   async #lossOf(open: OpenClient, error: unknown): Promise<"unsent" | "unknown" | null> {
-    const { isTimeout, lossOf } = await import("./failure-kind.ts");
+    const { isTimeout, lossOf } = await import("./open-client.ts");
     if (isTimeout(error)) {
       const answers = await open.client.ping({ timeout: PING_MS }).then(
         () => true,
@@ -222,13 +223,3 @@ const ANYTHING: StandardSchemaV1<unknown, Record<string, unknown>> = {
     validate: (value) => ({ value: value as Record<string, unknown> }),
   },
 };
-
-/** A caller that stops waiting does not stop the work. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
-}

@@ -15,7 +15,7 @@ import {
 import { McpError } from "./mcp-error.ts";
 import type { OfferedTool } from "./offered-tools.ts";
 import { readCallResult } from "./result-parts.ts";
-import type { ServerLine } from "./server-port.ts";
+import type { CallProgress, ServerLine } from "./server-port.ts";
 import { declaredName } from "./tool-names.ts";
 
 /** What a tool needs to know of its server. */
@@ -161,13 +161,7 @@ function displayText(part: PartUnion): string {
   return `[${part.inlineData?.mimeType ?? "data"}]`;
 }
 
-interface Progress {
-  readonly progress: number;
-  readonly total?: number | undefined;
-  readonly message?: string | undefined;
-}
-
-function progressText({ progress, total, message }: Progress): string {
+function progressText({ progress, total, message }: CallProgress): string {
   const share = total === undefined ? String(progress) : `${progress} of ${total}`;
   return message === undefined ? share : `${visibleText(message).slice(0, 500)} (${share})`;
 }

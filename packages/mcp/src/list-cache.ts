@@ -1,7 +1,6 @@
-import { randomBytes } from "node:crypto";
-import { rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
+import { replaceHomeFile } from "@burin/machine/disk/home-file";
 import { makeFolders } from "@burin/machine/disk/make-folders";
 import { readText } from "@burin/machine/disk/regular-file";
 
@@ -61,13 +60,6 @@ export class ListCache {
     const text = JSON.stringify(known);
     if (text.length > MOST_CHARACTERS) return;
     makeFolders(dirname(this.#path));
-    const temporary = `${this.#path}.${randomBytes(6).toString("hex")}`;
-    try {
-      await writeFile(temporary, text, { mode: 0o600, flag: "wx" });
-      await rename(temporary, this.#path);
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
+    await replaceHomeFile(this.#path, text);
   }
 }

@@ -1,3 +1,5 @@
+import { innermost } from "@burin/machine/http/innermost-error";
+
 /** Why a server did not do what was asked. Stable: programs switch on it. */
 export type McpErrorCode =
   | "mcp_unavailable"
@@ -17,13 +19,12 @@ export class McpError extends Error {
   }
 }
 
-/** The innermost reason: connections fail with an error that only says so and has the reason as its cause. */
+export function needsLogin(alias: string): McpError {
+  const message = `The MCP server "${alias}" requires a login. Run: burin mcp login ${alias}`;
+  return new McpError("mcp_needs_login", message);
+}
+
+/** Connections fail with an error that only says so and has the reason as its cause. */
 export function reasonOf(error: unknown): string {
-  let innermost = error;
-  for (let depth = 0; depth < 8 && innermost instanceof Error && innermost.cause !== undefined; depth += 1) {
-    innermost = innermost.cause;
-  }
-  if (innermost instanceof AggregateError && innermost.errors.length > 0)
-    return reasonOf(innermost.errors[0]);
-  return innermost instanceof Error ? innermost.message : String(innermost);
+  return innermost(error).message;
 }

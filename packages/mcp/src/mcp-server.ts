@@ -1,5 +1,7 @@
+import { messageOf } from "@burin/contract/text/error-message";
 import type { ToolSource } from "@burin/contract/tools";
-import { McpConnection, unlessAborted } from "./connection.ts";
+import { unlessAborted } from "@burin/web/unless-aborted";
+import { McpConnection } from "./connection.ts";
 import { definitionHash } from "./definition.ts";
 import { DiscoveredMCPTool, type McpToolServer } from "./discovered-mcp-tool.ts";
 import { ListCache } from "./list-cache.ts";
@@ -112,8 +114,7 @@ export class McpServer implements ToolSource {
     try {
       this.#onTools(await this.#listed(isUrgent));
     } catch (error) {
-      if (!this.#closing.signal.aborted)
-        this.#needs.report(error instanceof Error ? error.message : String(error));
+      if (!this.#closing.signal.aborted) this.#needs.report(messageOf(error));
     }
   }
 

@@ -60,10 +60,15 @@ export class OAuthClient implements OAuthClientProvider {
     return this.#needs.state;
   }
 
-  async clientInformation(): Promise<StoredOAuthClientInformation | undefined> {
+  async clientInformation(asked?: {
+    readonly issuer?: string;
+  }): Promise<StoredOAuthClientInformation | undefined> {
     const { clientId, clientSecret } = this.#needs.settings;
     if (clientId !== undefined) {
-      return { client_id: clientId, ...(clientSecret === undefined ? {} : { client_secret: clientSecret }) };
+      // Settings name the client for this server, whoever guards it; the SDK warns where nobody is named.
+      const issuer = asked?.issuer === undefined ? {} : { issuer: asked.issuer };
+      const secret = clientSecret === undefined ? {} : { client_secret: clientSecret };
+      return { client_id: clientId, ...secret, ...issuer };
     }
     if (this.#client !== undefined || this.#leftOut.has("client")) return this.#client;
     return (await this.#needs.store.read()).client;

@@ -5,7 +5,7 @@ import {
   type FetchLike,
 } from "@modelcontextprotocol/client";
 import type { CredentialStore } from "./credentials.ts";
-import { McpError } from "./mcp-error.ts";
+import { McpError, needsLogin } from "./mcp-error.ts";
 import { OAuthClient, type OAuthSettings } from "./oauth-client.ts";
 
 export interface OAuthNeeds {
@@ -85,10 +85,6 @@ async function refusedScope(answer: Response, { alias, store }: OAuthNeeds): Pro
   const wanted = scope === undefined ? "" : ` (${scope})`;
   throw new McpError(
     "mcp_needs_login",
-    `The MCP server "${alias}" wants more rights than the last login gave${wanted}: burin mcp login ${alias}`,
+    `The MCP server "${alias}" requires more permissions than the last login granted${wanted}. Run: burin mcp login ${alias}`,
   );
-}
-
-function needsLogin(alias: string): McpError {
-  return new McpError("mcp_needs_login", `The MCP server "${alias}" wants a login: burin mcp login ${alias}`);
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { unlessAborted } from "@burin/web/unless-aborted";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
-import { httpFetch } from "./http-fetch.ts";
-import { McpError } from "./mcp-error.ts";
+import { httpFetch } from "./http-transport.ts";
+import { McpError, reasonOf } from "./mcp-error.ts";
 import { OAuthClient } from "./oauth-client.ts";
 import type { OAuthNeeds } from "./oauth-fetch.ts";
 import type { McpLogin } from "./server-port.ts";
@@ -36,7 +37,12 @@ export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"lo
     client.invalidateCredentials("tokens");
     if (!(await isRegistered(needs, callback.url))) client.invalidateCredentials("client");
     const common = { serverUrl: needs.url, fetchFn: httpFetch, ...challenge };
-    if ((await auth(client, common)) === "AUTHORIZED") return "logged_in";
+    const outcome = await auth(client, common).catch(async (error: unknown) => {
+      if ((await client.clientInformation()) !== undefined || client.discoveryState() === undefined)
+        throw error;
+      throw notRegistered(needs, callback.url, error);
+    });
+    if (outcome === "AUTHORIZED") return "logged_in";
     const limit = AbortSignal.any([signal, AbortSignal.timeout(LOGIN_MS)]);
     const { code, iss } = await answered(callback.answer, needs, { state, limit });
     await store.alone(() =>
@@ -46,6 +52,18 @@ export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"lo
   } finally {
     callback.close();
   }
+}
+
+/** Many services know only the programs that somebody has entered there by hand. */
+function notRegistered({ alias }: LoginNeeds, redirectUrl: string, error: unknown): McpError {
+  const { port } = new URL(redirectUrl);
+  const oauth = { clientId: "<client ID>", callbackPort: Number(port) };
+  return new McpError(
+    "mcp_needs_login",
+    `The login service of "${alias}" did not let Burin register itself (${reasonOf(error)}). Register an OAuth client there ` +
+      `by hand, with the redirect URL ${redirectUrl}. Then add to "${alias}" in mcpServers of your settings.json: ` +
+      `"oauth": ${JSON.stringify(oauth)} (and "clientSecret", if you were given one), and log in again.`,
+  );
 }
 
 /** A registration names the address that the browser comes back to; with another port it is another one. */
@@ -110,13 +128,11 @@ async function answered(
   { pasted }: LoginNeeds,
   { state, limit }: { readonly state: string; readonly limit: AbortSignal },
 ): Promise<Answer> {
-  const stopped = new Promise<never>((_, reject) => {
-    const stop = () => reject(new McpError("mcp_needs_login", "The login was not completed."));
-    if (limit.aborted) stop();
-    limit.addEventListener("abort", stop, { once: true });
-  });
   const typed = pasted?.then((text) => pastedAnswer(text.trim(), state));
-  return Promise.race([callback, stopped, ...(typed ? [typed] : [])]);
+  const first = Promise.race(typed ? [callback, typed] : [callback]);
+  return unlessAborted(first, limit).catch((error: unknown) => {
+    throw limit.aborted ? new McpError("mcp_needs_login", "The login was not completed.") : error;
+  });
 }
 
 function pastedAnswer(text: string, state: string): Answer {
@@ -131,7 +147,7 @@ function answerIn(url: URL, state: string): Answer {
   }
   const code = url.searchParams.get("code");
   if (code === null || url.searchParams.get("state") !== state) {
-    throw new McpError("mcp_needs_login", "That is not the answer to this login.");
+    throw new McpError("mcp_needs_login", "That is not the answer to this login attempt.");
   }
   return { code, iss: url.searchParams.get("iss") };
 }

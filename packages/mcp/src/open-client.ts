@@ -6,13 +6,16 @@ import {
   type ClientOptions,
   type JsonSchemaValidatorResult,
   ProtocolError,
+  SdkError,
+  SdkErrorCode,
   SdkHttpError,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
 import { type Way, waysToAddress } from "./address-ways.ts";
 import { answerRequests, type ClientSide, capabilitiesOf } from "./client-requests.ts";
 import { expanded, expandedValues } from "./definition.ts";
-import { McpError, reasonOf } from "./mcp-error.ts";
+import { ANSWER_LOST } from "./http-transport.ts";
+import { McpError, needsLogin, reasonOf } from "./mcp-error.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
 declare const BURIN_VERSION: string | undefined;
@@ -58,10 +61,7 @@ export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise
   }
   if (fault instanceof McpError) throw fault;
   if (fault instanceof UnauthorizedError || (fault instanceof SdkHttpError && fault.status === 401)) {
-    throw new McpError(
-      "mcp_needs_login",
-      `The MCP server "${alias}" wants a login: burin mcp login ${alias}`,
-    );
+    throw needsLogin(alias);
   }
   throw new McpError("mcp_unavailable", failureText(alias, fault, last?.lastWords() ?? ""));
 }
@@ -132,3 +132,33 @@ const ACCEPTING: NonNullable<ClientOptions["jsonSchemaValidator"]> = {
       ({ valid: true, data: input, errorMessage: undefined }) as JsonSchemaValidatorResult<T>;
   },
 };
+
+export function isTimeout(error: unknown): boolean {
+  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
+}
+
+const REFUSED = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
+
+/**
+ * Whether an error says that the connection is gone: `unsent` when the server cannot have taken the request,
+ * `unknown` when it may have, null when the connection still stands.
+ */
+export function lossOf(error: unknown): "unsent" | "unknown" | null {
+  // A server that has forgotten the session takes no request of it.
+  if (error instanceof SdkHttpError) return error.status === 404 ? "unsent" : null;
+  if (error instanceof SdkError) {
+    if (error.code === SdkErrorCode.NotConnected || error.code === SdkErrorCode.SendFailed) return "unsent";
+    return error.code === SdkErrorCode.ConnectionClosed ? "unknown" : null;
+  }
+  if (error instanceof ProtocolError && error.code === ANSWER_LOST) return "unknown";
+  const code = systemCode(error);
+  if (code === null) return null;
+  return REFUSED.has(code) ? "unsent" : "unknown";
+}
+
+function systemCode(error: unknown): string | null {
+  for (let one = error; one instanceof Error; one = one.cause) {
+    if ("code" in one && typeof one.code === "string" && /^E[A-Z]/.test(one.code)) return one.code;
+  }
+  return null;
+}

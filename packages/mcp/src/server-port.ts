@@ -1,5 +1,5 @@
 /** How far a call is, as its server tells it. */
-interface CallProgress {
+export interface CallProgress {
   readonly progress: number;
   readonly total?: number | undefined;
   readonly message?: string | undefined;

@@ -192,7 +192,7 @@ describe("P50 limits of a request", () => {
 
   it("a server that says nothing ends with the limit on silence", async () => {
     const asked = answered(() => {}, { limits: { silenceMs: 60 } });
-    await expect(asked).rejects.toThrow("was silent for 0.06 s");
+    await expect(asked).rejects.toThrow("sent nothing for 0.06 s");
   });
 
   it("a body that stops midway ends so too", async () => {
@@ -207,7 +207,9 @@ describe("P50 limits of a request", () => {
     const trickle: RequestListener = (_request, response) => {
       timers.push(setInterval(() => response.write("x"), 10));
     };
-    await expect(answered(trickle, { limits: { totalMs: 150 } })).rejects.toThrow("not done after 0.15 s");
+    await expect(answered(trickle, { limits: { totalMs: 150 } })).rejects.toThrow(
+      "did not finish within 0.15 s",
+    );
     for (const timer of timers) clearInterval(timer);
   });
 

@@ -5,6 +5,7 @@ import { readBody } from "@burin/machine/http/read-body";
 import { SilenceWatch } from "@burin/machine/http/silence-watch";
 import { WebError } from "@burin/machine/http/web-error";
 import { type Guard, judgedAddresses, judgeForProxy, placeOf } from "./guard-host.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 export interface WebLimits {
   readonly totalMs: number;
@@ -49,28 +50,16 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 export async function fetchWeb(request: WebRequest, signal: AbortSignal): Promise<WebAnswer> {
   const limits = { ...WEB_LIMITS, ...request.limits };
   const time = AbortSignal.timeout(limits.totalMs);
+  const stop = AbortSignal.any([signal, time]);
   try {
-    return await untilAborted(followed(request, limits, AbortSignal.any([signal, time])), signal, time);
+    // A look-up of a name cannot be aborted; it is not waited for.
+    return await unlessAborted(followed(request, limits, stop), stop);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof WebError) throw error;
-    if (time.aborted) throw tooSlow(request.url, `was not done after ${limits.totalMs / 1000} s`);
+    if (time.aborted) throw tooSlow(request.url, `did not finish within ${limits.totalMs / 1000} s`);
     throw connectionError(error, request.url);
   }
-}
-
-/** A look-up of a name cannot be aborted; it is not waited for. */
-function untilAborted<T>(work: Promise<T>, ...signals: readonly AbortSignal[]): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(new Error("aborted"));
-    for (const signal of signals) {
-      if (signal.aborted) stop();
-      signal.addEventListener("abort", stop, { once: true });
-    }
-    work.then(resolve, reject).finally(() => {
-      for (const signal of signals) signal.removeEventListener("abort", stop);
-    });
-  });
 }
 
 async function followed(request: WebRequest, limits: WebLimits, signal: AbortSignal): Promise<WebAnswer> {
@@ -94,7 +83,7 @@ function checkRedirect(from: URL, to: URL): void {
   if (to.protocol !== "http:" && to.protocol !== "https:") {
     throw new WebError(
       "bad_redirect",
-      `${from.href} redirects to ${to.protocol} which is no address of the web.`,
+      `${from.href} redirects to a ${to.protocol} URL, which is neither http nor https.`,
     );
   }
   const isUpgrade =
@@ -130,7 +119,7 @@ async function exchanged(
     };
   } catch (error) {
     if (!watch.isOver) throw error;
-    throw tooSlow(url, `was silent for ${limits.silenceMs / 1000} s`);
+    throw tooSlow(url, `sent nothing for ${limits.silenceMs / 1000} s`);
   } finally {
     watch.stop();
     connection.abort();
@@ -157,7 +146,7 @@ function redirectOf({ status, headers }: HttpAnswer, url: URL): URL | null {
   const { location } = headers;
   if (!REDIRECTS.has(status) || location === undefined) return null;
   if (!URL.canParse(location, url.href)) {
-    throw new WebError("bad_redirect", `${url.href} redirects to something that is no address.`);
+    throw new WebError("bad_redirect", `${url.href} redirects to something that is not a valid URL.`);
   }
   const target = new URL(location, url.href);
   if (target.hash === "") target.hash = url.hash;
@@ -167,7 +156,7 @@ function redirectOf({ status, headers }: HttpAnswer, url: URL): URL | null {
 }
 
 function tooSlow(url: URL, what: string): WebError {
-  return new WebError("timeout", `${placeOf(url)} ${what}, the limit; nothing of ${url.href} is shown.`);
+  return new WebError("timeout", `Timed out: ${placeOf(url)} ${what}. Nothing of ${url.href} is shown.`);
 }
 
 function connectionError(error: unknown, url: URL): WebError {
@@ -175,7 +164,7 @@ function connectionError(error: unknown, url: URL): WebError {
   const place = placeOf(url);
   const isCertificate = /CERT|ERR_TLS|UNABLE_TO_|SELF_SIGNED/.test(code);
   const advice = isCertificate
-    ? `its certificate is not trusted; the authority that signed it can be named in NODE_EXTRA_CA_CERTS`
+    ? "its certificate is not trusted; add the authority that signed it with NODE_EXTRA_CA_CERTS"
     : message.replace(/[\p{Cc}\s]+/gu, " ").slice(0, 300);
   return new WebError(
     "unreachable",

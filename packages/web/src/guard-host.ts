@@ -65,9 +65,9 @@ async function resolved(host: string, resolve: Resolve): Promise<readonly string
     const { code } = innermost(error);
     throw code === "EAI_AGAIN"
       ? new WebError("unknown_host", `The host ${host} could not be looked up: is this machine online?`)
-      : new WebError("unknown_host", `There is no host "${host}".`);
+      : new WebError("unknown_host", `The host "${host}" does not exist.`);
   });
-  if (addresses.length === 0) throw new WebError("unknown_host", `There is no host "${host}".`);
+  if (addresses.length === 0) throw new WebError("unknown_host", `The host "${host}" does not exist.`);
   return addresses;
 }
 
@@ -89,6 +89,6 @@ function notNamed(url: URL, what: string): WebError {
   const place = placeOf(url);
   return new WebError(
     "private_address",
-    `${place} is ${what}. It is fetched only when the person names it: "web": {"allowedHosts": ["${place}"]} in settings.json.`,
+    `${place} is ${what}. It is fetched only when the user allows it: "web": {"allowedHosts": ["${place}"]} in settings.json.`,
   );
 }

@@ -42,7 +42,7 @@ export async function readPage(
     if (isCut)
       throw new WebError(
         "too_large",
-        `${url.href} (${kind.mimeType}) is larger than ${inMb(bytes)}, the limit.`,
+        `${url.href} (${kind.mimeType}) is larger than the limit of ${inMb(bytes)}.`,
       );
     const text = kind.mimeType === "application/pdf" ? await pdfText(bytes, url.href, signal) : "";
     if (text !== "") return { ...base, text };
@@ -56,7 +56,7 @@ export async function readPage(
     const what = mimeType || "of unknown kind";
     throw new WebError(
       "unreadable",
-      `${url.href} is ${what}, ${bytes.length} bytes, and no text: it cannot be shown.`,
+      `${url.href} is ${what}, ${bytes.length} bytes, not text: it cannot be shown.`,
     );
   }
   const { notes, ...shaped } = await shapedText({ raw, url: url.href, mimeType, format }, signal);

@@ -21,8 +21,8 @@ function shaped({ raw, url, mimeType, format }: RawPage): ShapedPage {
   if (!mayBeHtml) return { title: "", text: raw, notes: [] };
   const { title, text, isMainPart } = readHtmlPage(raw, new URL(url), format === "text");
   const notes = isMainPart
-    ? ['Navigation and the like were left out; "format": "html" gives all of it.']
+    ? ['Navigation and other surroundings were left out; use "format": "html" for the whole page.']
     : [];
-  if (text === "") notes.push("The page holds no text; it may be made by a script in a browser.");
+  if (text === "") notes.push("The page has no text; its content may be loaded by a script in a browser.");
   return { title, text, notes };
 }

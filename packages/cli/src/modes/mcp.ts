@@ -36,7 +36,7 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
   const [alias, target, ...args] = words;
   if (alias === undefined || target === undefined) {
     throw new UsageError(
-      "name the server and how it is reached: burin mcp add files npx -y some-mcp-server .",
+      "give an alias, and the command or URL: burin mcp add files npx -y some-mcp-server .",
     );
   }
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$/.test(alias)) {
@@ -51,9 +51,9 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
     );
   }
   await changeSettings(file, ["mcpServers", alias], definition);
-  output.note(`burin: ${alias} is in ${file}.`);
+  output.note(`burin: added ${alias} to ${file}.`);
   if (isProject) {
-    output.note("burin: the servers of a project start only in a folder that you trust: burin trust");
+    output.note("burin: servers of a project only start in a trusted folder. Run: burin trust");
     return EXIT.done;
   }
   // What it offers is known from the first session on, and what is wrong with it is said now.
@@ -74,13 +74,12 @@ function definitionOf(target: string, args: readonly string[], own: Own): Record
     "--header 'Name: value'",
   );
   if (transport !== "stdio") {
-    if (args.length > 0) throw new UsageError(`an address takes no arguments: "${args[0]}" is too much.`);
-    if (Object.keys(env).length > 0)
-      throw new UsageError("--env is for servers that are started as a program.");
+    if (args.length > 0) throw new UsageError(`a URL takes no arguments, but "${args[0]}" was given.`);
+    if (Object.keys(env).length > 0) throw new UsageError("--env cannot be combined with a URL.");
     const type = transport === "auto" ? {} : { type: transport };
     return { ...type, url: target, ...filled({ headers }), ...trust };
   }
-  if (Object.keys(headers).length > 0) throw new UsageError("--header is for servers with an address.");
+  if (Object.keys(headers).length > 0) throw new UsageError("--header can only be used with a URL.");
   return { command: target, args, ...filled({ env }), ...trust };
 }
 
@@ -105,33 +104,64 @@ async function remove({ words, own, options }: SubcommandRequest, { output }: Io
   if (settings.mcpServers[alias] === undefined) throw unknown(alias, settings);
   await changeSettings(file, ["mcpServers", alias], undefined);
   const left = (await openSettings(options)).settings.mcpServers[alias];
-  if (left !== undefined) throw new UsageError(`${alias} is named in another settings file, not in ${file}.`);
-  output.note(`burin: ${alias} is no longer in ${file}.`);
+  if (left !== undefined)
+    throw new UsageError(`${alias} is defined in another settings file, not in ${file}.`);
+  output.note(`burin: removed ${alias} from ${file}.`);
   return EXIT.done;
 }
 
-async function list({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+/** A server that takes longer to start is not waited for. */
+const MOST_START_MS = 10_000;
+
+async function list({ words, options }: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   if (words[0] !== undefined) throw new UsageError(`burin mcp list takes no "${words[0]}".`);
   const { settings, notices } = await openSettings(options);
   noteNotices(notices, output);
   const servers = Object.entries(settings.mcpServers);
+  if (servers.length === 0 && options.outputFormat === "text")
+    output.note("burin: no MCP servers in settings. See burin mcp add.");
+  const states = await withDoor(settings, options, (door) =>
+    Promise.all(servers.map(([alias]) => stateOf(door, alias, signal))),
+  );
+  const shown = servers.map(([alias, server], index) => ({ alias, server, state: states[index] }));
   if (options.outputFormat !== "text") {
-    const shown = servers.map(([alias, { type, command, args, url, trust }]) => ({
-      alias,
-      type,
-      command,
-      args,
-      url,
-      trust,
+    const lines = shown.map(({ alias, server: { type, command, args, url, trust }, state }) => ({
+      ...{ alias, type, command, args, url, trust },
+      ...state,
     }));
-    output.out(`${JSON.stringify(shown, null, 2)}\n`);
+    output.out(`${JSON.stringify(lines, null, 2)}\n`);
     return EXIT.done;
   }
-  if (servers.length === 0) output.note("burin: no MCP servers are named in settings. See burin mcp add.");
-  for (const [alias, server] of servers) {
-    output.out(`${visible(alias)}  ${visible(reach(server))}${server.trust ? "  (trusted)" : ""}\n`);
+  for (const { alias, server, state } of shown) {
+    const trusted = server.trust ? "  (trusted)" : "";
+    const connected = `connected, ${state?.tools === 1 ? "1 tool" : `${state?.tools} tools`}`;
+    const line = `${alias}  ${reach(server)}${trusted}  ${state?.error ?? connected}`;
+    output.out(`${visible(line)}\n`);
   }
   return EXIT.done;
+}
+
+interface ServerState {
+  readonly connected: boolean;
+  readonly tools?: number;
+  readonly error?: string;
+}
+
+/** Whether it can be reached now; a program is started for it and ended again. */
+async function stateOf(door: McpDoor, alias: string, signal: AbortSignal): Promise<ServerState> {
+  const time = AbortSignal.timeout(MOST_START_MS);
+  try {
+    const { tools } = await door.test(alias, AbortSignal.any([signal, time]));
+    return { connected: true, tools: tools.length };
+  } catch (error) {
+    signal.throwIfAborted();
+    const limit = `not connected after ${MOST_START_MS / 1000} s`;
+    return { connected: false, error: time.aborted ? limit : messageOf(error) };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function reach({ type, command = "", args, url = "" }: Server): string {
@@ -166,7 +196,7 @@ function tried(alias: string, settings: Settings, { options, output, signal }: P
       );
       return EXIT.done;
     } catch (error) {
-      output.note(`burin: ${visible(error instanceof Error ? error.message : String(error))}`);
+      output.note(`burin: ${visible(messageOf(error))}`);
       return EXIT.failed;
     }
   });
@@ -180,18 +210,20 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
     const onAddress = (url: URL) => {
       output.out(`${visible(url.href)}\n`);
       output.note(
-        "burin: open this address in a browser, on any machine. If the browser cannot come back to this one, paste the address that it ends at here.",
+        "burin: open this URL in a browser, on any machine. If the last page does not load there, paste the final URL from the browser's address bar here.",
       );
     };
     const line = firstLine();
     try {
       const how = await door.login(alias, { onAddress, pasted: line.text }, signal);
       output.note(
-        how === "logged_in" ? `burin: you are logged in to ${alias}.` : `burin: ${alias} wants no login.`,
+        how === "logged_in"
+          ? `burin: you are logged in to ${alias}.`
+          : `burin: ${alias} does not require a login.`,
       );
       return EXIT.done;
     } catch (error) {
-      output.note(`burin: ${visible(error instanceof Error ? error.message : String(error))}`);
+      output.note(`burin: ${visible(messageOf(error))}`);
       return EXIT.failed;
     } finally {
       line.close();
@@ -216,11 +248,11 @@ function firstLine() {
   };
 }
 
-async function withDoor(
+async function withDoor<T>(
   settings: Settings,
   { root }: CommonOptions,
-  work: (door: McpDoor) => Promise<ExitCode>,
-): Promise<ExitCode> {
+  work: (door: McpDoor) => Promise<T>,
+): Promise<T> {
   const toolbox = createToolbox({ root, settings });
   try {
     return await work(toolbox.mcp);
@@ -244,16 +276,16 @@ function scopeOf(own: Own, { root }: CommonOptions): { readonly file: string; re
 
 function oneWord(words: readonly string[], form: string): string {
   const [alias, tooMuch] = words;
-  if (alias === undefined) throw new UsageError(`name a server: burin mcp ${form} <alias>`);
+  if (alias === undefined) throw new UsageError(`give the alias of a server: burin mcp ${form} <alias>`);
   if (tooMuch !== undefined)
-    throw new UsageError(`burin mcp ${form} takes one alias; "${tooMuch}" is too much.`);
+    throw new UsageError(`burin mcp ${form} takes one alias, but "${tooMuch}" was given, too.`);
   return alias;
 }
 
 function unknown(alias: string, { mcpServers }: Settings): UsageError {
   const known = Object.keys(mcpServers).join(", ");
   return new UsageError(
-    `there is no MCP server "${alias}"; ${known === "" ? "none is named" : `there are: ${known}`}.`,
+    `there is no MCP server "${alias}"; ${known === "" ? "settings contain none" : `settings contain: ${known}`}.`,
   );
 }
 

@@ -1,4 +1,4 @@
-import type { ApprovalMode } from "@burin/shell-judge";
+import type { ApprovalMode } from "@burin/contract/approval-mode";
 
 /** A helper that works on its own history, with its own words to go by and never more rights than its session. */
 export interface SubagentDefinition {

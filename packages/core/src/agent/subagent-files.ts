@@ -1,4 +1,4 @@
-import { APPROVAL_MODES, type ApprovalMode } from "@burin/shell-judge";
+import { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode";
 import { type Defined, type DefinitionFile, definedIn, definitionFiles } from "./definition-files.ts";
 import type { SubagentDefinition } from "./subagent-definitions.ts";
 

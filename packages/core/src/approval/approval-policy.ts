@@ -1,8 +1,10 @@
+import type { ApprovalMode } from "@burin/contract/approval-mode";
 import type { Confirmation, ToolKind } from "@burin/contract/tools";
-import type { ApprovalMode, CommandPlace, Verdict } from "@burin/shell-judge";
+import type { CommandPlace, Verdict } from "@burin/shell-judge";
 import { judgeCommand, protectedFile, type Rule, type Rules, ruleCovers } from "@burin/shell-judge";
 
-export type { ApprovalMode, Verdict } from "@burin/shell-judge";
+export type { ApprovalMode } from "@burin/contract/approval-mode";
+export type { Verdict } from "@burin/shell-judge";
 
 /** A call as approval sees it. */
 export interface ApprovalRequest {

@@ -1,4 +1,5 @@
-import type { ApprovalMode, CommandPlace } from "@burin/shell-judge";
+import type { ApprovalMode } from "@burin/contract/approval-mode";
+import type { CommandPlace } from "@burin/shell-judge";
 import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
 import { judge } from "./approval-policy.ts";

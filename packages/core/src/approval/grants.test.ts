@@ -1,4 +1,4 @@
-import type { ApprovalMode } from "@burin/shell-judge";
+import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { parseRule } from "@burin/shell-judge";
 import { describe, expect, it } from "vitest";
 import { judge } from "./approval-policy.ts";

@@ -1,8 +1,8 @@
+import type { CurrentMode } from "@burin/contract/approval-mode";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { EnvironmentRules } from "@burin/machine/processes/child-environment";
 import { Commands } from "@burin/machine/processes/commands";
-import type { CurrentMode } from "@burin/shell-judge";
 import { burinHome } from "../settings/load-settings.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 

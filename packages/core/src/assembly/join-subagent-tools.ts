@@ -1,6 +1,6 @@
+import { type ApprovalMode, stricterMode } from "@burin/contract/approval-mode";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Tool } from "@burin/contract/tools";
-import { type ApprovalMode, stricterMode } from "@burin/shell-judge";
 import type { SubagentDefinition } from "../agent/subagent-definitions.ts";
 import type { CallHooks } from "../scheduler/hooked-call.ts";
 import { type RunCalls, Scheduler, type SchedulerNeeds } from "../scheduler/scheduler.ts";

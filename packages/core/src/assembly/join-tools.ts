@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { type ApprovalMode, CurrentMode } from "@burin/contract/approval-mode";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
@@ -6,7 +7,6 @@ import type { ReadMemory } from "@burin/machine/files/read-record";
 import { openWorkspace, realDirectory } from "@burin/machine/node-workspace";
 import { commandList } from "@burin/machine/processes/command-list";
 import type { Rule } from "@burin/shell-judge";
-import { type ApprovalMode, CurrentMode } from "@burin/shell-judge";
 import { CallIds } from "../agent/call-ids.ts";
 import type { Confirm, QuestionNeeds } from "../scheduler/questions.ts";
 import type { RunCalls, Scheduler, SchedulerNeeds } from "../scheduler/scheduler.ts";

@@ -125,7 +125,7 @@ describe("R42 web_fetch", () => {
 
   it("says of other bytes what they are", async () => {
     const { run } = await toolFor(page("application/zip", Buffer.from("PK\u0003\u0004\0\0\0\0\0\0")));
-    expect((await run()).error?.message).toContain("is application/zip, 10 bytes, and no text");
+    expect((await run()).error?.message).toContain("is application/zip, 10 bytes, not text");
   });
 
   it("gives the words alone or the source, when that is asked for", async () => {

@@ -2,7 +2,7 @@ import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { untrustedFromWeb, withoutUnseen } from "@burin/contract/text/untrusted-text";
 import { BaseTool, type ToolResult } from "@burin/contract/tools";
 import { WebError } from "@burin/machine/http/web-error";
-import type { FoundPage } from "@burin/web/search/search-web";
+import type { FoundPage } from "@burin/web/search/found-pages";
 
 export interface WebSearchParams {
   readonly query: string;

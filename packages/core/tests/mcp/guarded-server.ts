@@ -7,6 +7,10 @@ export interface GuardedServer {
   readonly url: string;
   /** What was asked of it, by path, e.g. "POST /token refresh_token". */
   readonly asked: string[];
+  /** Whether programs may register themselves, are refused, or find no place to do so. */
+  registration: "open" | "refused" | "absent";
+  /** A client that somebody has registered by hand. */
+  enter(client: string, redirect: string): void;
   /** From now on no access token given so far is good. */
   expire(): void;
   /** Requests for tokens fail as a service that is down, or the MCP side answers with a failure of its own. */
@@ -81,6 +85,7 @@ const secret = () => randomBytes(12).toString("hex");
 export async function guardedServer(): Promise<GuardedServer> {
   const service = new Authorisation();
   const asked: string[] = [];
+  const rules: Pick<GuardedServer, "registration"> = { registration: "open" };
   let isBroken = false;
   let origin = "";
   const guarded = (request: IncomingMessage, body: string): Said => {
@@ -97,8 +102,12 @@ export async function guardedServer(): Promise<GuardedServer> {
       200,
       { resource: `${origin}/mcp`, authorization_servers: [origin], scopes_supported: ["tools"] },
     ],
-    "/.well-known/oauth-authorization-server": () => [200, metadata(origin)],
-    "/register": (_, body) => service.register(body),
+    "/.well-known/oauth-authorization-server": () => {
+      const { registration_endpoint, ...others } = metadata(origin);
+      return [200, rules.registration === "absent" ? others : { ...others, registration_endpoint }];
+    },
+    "/register": (_, body) =>
+      rules.registration === "open" ? service.register(body) : [403, { error: "access_denied" }],
     "/authorize": (_, __, url) => service.authorize(url.searchParams),
     "/token": (_, body) => service.token(new URLSearchParams(body)),
     "/mcp": guarded,
@@ -112,11 +121,12 @@ export async function guardedServer(): Promise<GuardedServer> {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
+  return Object.assign(rules, {
     url: `${origin}/mcp`,
     asked,
+    enter: (client: string, redirect: string) => void service.clients.set(client, [redirect]),
     expire: () => service.access.clear(),
-    fail: (what, isFailing) => {
+    fail: (what: "tokens" | "server", isFailing: boolean) => {
       if (what === "tokens") service.isDown = isFailing;
       else isBroken = isFailing;
     },
@@ -124,7 +134,7 @@ export async function guardedServer(): Promise<GuardedServer> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
-  };
+  });
 }
 
 function metadata(origin: string) {

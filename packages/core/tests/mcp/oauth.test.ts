@@ -70,6 +70,27 @@ describe("P51 logins to MCP servers", () => {
     expect(textOf(await echo(toolbox, "pasted"))).toContain("pasted");
   });
 
+  it.each(["refused", "absent"] as const)(
+    "a service that registers no programs (%s) is told with all that is to be done, and that works",
+    async (registration) => {
+      guarded.registration = registration;
+      const onAddress = (url: URL) => void browse(url);
+      const failure = await open()
+        .mcp.login("far", { onAddress })
+        .catch((error: unknown) => String(error));
+      expect(failure).toContain(
+        "Register an OAuth client there by hand, with the redirect URL http://127.0.0.1:",
+      );
+      const [, redirect = ""] = /redirect URL (\S+)\. Then/.exec(failure) ?? [];
+      const [, shown = "{}"] = /"oauth": (\{.*?\})/.exec(failure) ?? [];
+      const oauth = { ...JSON.parse(shown), clientId: "by-hand" };
+      guarded.enter("by-hand", redirect);
+      const toolbox = project.open({ far: { url: guarded.url, oauth } }, { approvalMode: "yolo" });
+      expect(await toolbox.mcp.login("far", { onAddress })).toBe("logged_in");
+      expect(textOf(await echo(toolbox, "in"))).toContain("in");
+    },
+  );
+
   it("an answer to another login is refused", async () => {
     const pasted = Promise.resolve("http://127.0.0.1:1/callback?code=stolen&state=other");
     await expect(open().mcp.login("far", { onAddress: () => {}, pasted })).rejects.toThrow("not the answer");

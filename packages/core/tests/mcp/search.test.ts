@@ -50,7 +50,7 @@ describe("R43 web_search by an MCP server", () => {
   });
 
   it.each([
-    [{ tool: "fail" }, "search_failed", "The search by s failed"],
+    [{ tool: "fail" }, "search_failed", "The web search with s failed"],
     [{ tool: "none" }, "search_failed", 'no tool "none". It has: echo'],
     [{ server: "other" }, "search_failed", 'no MCP server "other"'],
     [{ server: "" }, "not_configured", "set web.search.server"],

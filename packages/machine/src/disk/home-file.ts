@@ -31,7 +31,8 @@ export async function changeHomeFile(
   await alone(path, async () => {
     const before = await readHomeFile(path);
     const after = change(before);
-    if (after !== null && after !== before) await replace(await realpath(path).catch(() => path), after);
+    if (after !== null && after !== before)
+      await replaceHomeFile(await realpath(path).catch(() => path), after);
   });
 }
 
@@ -51,7 +52,8 @@ async function realPlace(path: string): Promise<string> {
   return realpath(path).catch(async () => join(await realpath(folder), basename(path)));
 }
 
-async function replace(path: string, text: string): Promise<void> {
+/** The old text or the new one is there, whatever happens. Throws SettingsError. */
+export async function replaceHomeFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   try {
     const file = await open(temporary, "wx", 0o600);

@@ -127,7 +127,7 @@ describe("P50 proxies", () => {
         /the proxy 127\.0\.0\.1:\d+ answered HTTP 407 to CONNECT model\.test:443/,
       ],
       ["http://127.0.0.1:9", /the proxy 127\.0\.0\.1:9 cannot be used/],
-      ["socks5://127.0.0.1:9", /proxy in the environment is no http/],
+      ["socks5://127.0.0.1:9", /proxy in the environment is not a valid http/],
     ] as const) {
       process.env.HTTPS_PROXY = proxy;
       expect(failureIn(await ask({ baseUrl: "https://model.test/v1" })).message).toMatch(words);

@@ -48,7 +48,7 @@ function proxyFor(url: URL, environment: Environment): URL | undefined {
   const full = address.includes("://") ? address : `http://${address}`;
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
   if (proxy && /^https?:$/.test(proxy.protocol)) return proxy;
-  throw new Error(`The proxy in the environment is no http:// or https:// address`);
+  throw new Error("The proxy in the environment is not a valid http:// or https:// URL");
 }
 
 function isExempt(url: URL, list: string): boolean {

@@ -60,10 +60,7 @@ async function* layerOf(body: AsyncIterable<Uint8Array>, name: string): AsyncGen
     for await (const piece of unpacker) yield piece as Buffer;
   } catch {
     if (failed.error !== null) throw failed.error;
-    throw new WebError(
-      "broken_content",
-      `The content is said to be packed as ${name}, but cannot be unpacked.`,
-    );
+    throw new WebError("broken_content", `The content is declared as ${name}, but cannot be unpacked.`);
   } finally {
     input.destroy();
     unpacker.destroy();
@@ -96,5 +93,5 @@ function unpackerOf(name: string, head: Uint8Array): Transform {
 
 function unknownEncoding(encoding: string): WebError {
   const name = /^[\w ,-]{1,40}$/.test(encoding) ? `as "${encoding}"` : "in no known way";
-  return new WebError("broken_content", `The content is packed ${name}, and cannot be unpacked.`);
+  return new WebError("broken_content", `The content is compressed with ${name}, but cannot be unpacked.`);
 }

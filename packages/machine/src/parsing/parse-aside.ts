@@ -43,7 +43,7 @@ export async function parseAside<Name extends ParserName>(
 function parsed(workerData: object, { what, signal }: Limits): Promise<unknown> {
   const file = workerFile();
   if (file === undefined)
-    throw new WebError("not_available", `${what} cannot be read: its reader is missing.`);
+    throw new WebError("not_available", `${what} cannot be read: the parser is not installed.`);
   const before = process.memoryUsage.rss();
   const resourceLimits = { maxOldGenerationSizeMb: MOST_MB, stackSizeMb: 4 };
   const worker = new Worker(file, {
@@ -62,9 +62,7 @@ function parsed(workerData: object, { what, signal }: Limits): Promise<unknown> 
     const tooMuch = () =>
       stop(new WebError("too_large", `${what} expands to more than ${MOST_MB} MB, and was not read.`));
     const tooLong = () =>
-      stop(
-        new WebError("timeout", `${what} takes longer than ${MOST_MS / 1000} s to read, and was not read.`),
-      );
+      stop(new WebError("timeout", `Timed out: ${what} takes longer than ${MOST_MS / 1000} s to read.`));
     // What a thread holds beside its heap is limited by nobody else.
     const measuring = setInterval(() => {
       if (process.memoryUsage.rss() - before > MOST_MB * 1024 * 1024) tooMuch();
@@ -84,7 +82,7 @@ function parsed(workerData: object, { what, signal }: Limits): Promise<unknown> 
       clearInterval(measuring);
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
-      reject(new WebError("broken_content", `${what} cannot be read: its reader ended early.`));
+      reject(new WebError("broken_content", `${what} cannot be read: the parser crashed.`));
     });
   });
 }

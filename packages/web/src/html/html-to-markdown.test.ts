@@ -79,6 +79,11 @@ const FORMS: readonly (readonly [what: string, html: string, markdown: string])[
     "ééé \u00a0— ©2 &unknown; € <b> ?a=1&copy=2",
   ],
   [
+    "characters by any name that HTML has",
+    "<p>&Zopf; &rarrhk; &NotEqualTilde; &bigcap; &CounterClockwiseContourIntegral;</p>",
+    "ℤ ↪ ≂̸ ⋂ ∳",
+  ],
+  [
     "what no browser shows",
     "a<script>x</script><style>y</style><!-- z --><template>t</template><noscript>n</noscript><svg><text>s</text></svg>b",
     "ab",

@@ -1,7 +1,14 @@
-import { annotationOf, BLOCKS, codeSpan, holdsBlock, languageOf, rawText } from "./element-facts.ts";
+import {
+  annotationOf,
+  BLOCKS,
+  codeSpan,
+  holdsBlock,
+  languageOf,
+  rawText,
+  tableRows,
+} from "./element-facts.ts";
 import { type Mark, MarkdownLines } from "./markdown-lines.ts";
 import type { PageElement } from "./page-tree.ts";
-import { tableRows } from "./table-rows.ts";
 
 export interface MarkdownOptions {
   /** What relative links count from. */

@@ -1,4 +1,4 @@
-import { decodeEntities } from "./entities.ts";
+import { decodeHTMLAttribute } from "entities/decode";
 
 /** Only these are read of a tag: all that Markdown, or the choice of the main content, has a use for. */
 export type Attributes = Readonly<Record<string, string>>;
@@ -33,6 +33,11 @@ const SKIPPED = new Set([
   "textarea",
 ]);
 
+/** References are replaced as in attributes, also in text: an address that is shown keeps its `&copy=`. */
+function withoutReferences(text: string): string {
+  return text.includes("&") ? decodeHTMLAttribute(text) : text;
+}
+
 const TAG_NAME = /[A-Za-z][^\s/>]*/y;
 const ATTRIBUTE = /[\s/]*([^\s/>=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+)))?/y;
 const TAG_END = /[^>]*>/y;
@@ -43,7 +48,7 @@ export function scanHtml(html: string, handler: HtmlHandler): void {
   while (at < html.length) {
     const tag = html.indexOf("<", at);
     const end = tag === -1 ? html.length : tag;
-    if (end > at) handler.text(decodeEntities(html.slice(at, end)));
+    if (end > at) handler.text(withoutReferences(html.slice(at, end)));
     at = tag === -1 ? end : afterTag(html, tag, handler);
   }
 }
@@ -81,7 +86,7 @@ function afterStartTag(html: string, name: string, handler: HtmlHandler): number
     const key = rawName.toLowerCase();
     if (!ATTRIBUTES.has(key) || attributes?.[key] !== undefined) continue;
     attributes ??= {};
-    attributes[key] = decodeEntities((double ?? single ?? bare ?? "").slice(0, MOST_VALUE_CHARACTERS));
+    attributes[key] = withoutReferences((double ?? single ?? bare ?? "").slice(0, MOST_VALUE_CHARACTERS));
   }
   const end = html.indexOf(">", at);
   // What begins a tag and never ends it is no text either.

@@ -2,7 +2,8 @@ import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { WebSearchSettings } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { WebError } from "@burin/machine/http/web-error";
-import { type FoundPage, field, listField, type SearchQuestion, textField } from "./search-service.ts";
+import { distinctPages, type FoundPage, field, listField, pageIn, textField, urlIn } from "./found-pages.ts";
+import type { SearchQuestion } from "./search-services.ts";
 
 /** Calls a tool of an MCP server with the arguments that its schema has room for; gives what it answers. */
 export type CallServer = (
@@ -25,12 +26,7 @@ const COUNT_NAMES = [
   "topK",
   "top_k",
 ];
-const URL_NAMES = ["url", "link", "href", "uri"];
-const TITLE_NAMES = ["title", "name", "heading"];
-const SNIPPET_NAMES = ["snippet", "description", "content", "text", "summary"];
-const DATE_NAMES = ["date", "publishedDate", "published_date", "published"];
 const MOST_DEPTH = 4;
-const MOST_SNIPPET = 700;
 /** Far more than the results that are asked for. */
 const MOST_TEXT = 500_000;
 
@@ -53,10 +49,10 @@ export async function searchByServer(
   if (field(answer, "isError") === true) {
     throw new WebError(
       "search_failed",
-      `The search by ${server} failed: ${text.slice(0, 300) || "it did not say why"}`,
+      `The web search with ${server} failed: ${text.slice(0, 300) || "it gave no reason"}`,
     );
   }
-  return pagesIn(field(answer, "structuredContent"), text).slice(0, most);
+  return distinctPages(pagesIn(field(answer, "structuredContent"), text), most);
 }
 
 /** What the settings have to name before a server can be asked. */
@@ -67,7 +63,7 @@ export function namedTool({ server, tool }: WebSearchSettings): {
   if (server && tool) return { server, tool };
   throw new WebError(
     "not_configured",
-    "The search by mcp lacks what it shall ask: set web.search.server to the alias of a server in mcpServers, and web.search.tool to its tool.",
+    "The web search with mcp is not configured: set web.search.server to the alias of a server in mcpServers, and web.search.tool to its search tool.",
   );
 }
 
@@ -83,33 +79,17 @@ function searchArguments(schema: unknown, { query, most }: SearchQuestion): Reco
 /** Structured results, or JSON as text; else the addresses in the text, each with the words around it. */
 function pagesIn(structured: unknown, text: string): FoundPage[] {
   const rows = rowsIn(structured, 0) ?? rowsIn(parseJson(text), 0);
-  return rows === null ? pagesInText(text.slice(0, MOST_TEXT)) : rows.flatMap(pageOf);
+  return rows === null ? pagesInText(text.slice(0, MOST_TEXT)) : rows.map(pageIn);
 }
 
 function rowsIn(value: unknown, depth: number): readonly unknown[] | null {
   if (depth > MOST_DEPTH || typeof value !== "object" || value === null) return null;
-  if (Array.isArray(value)) return value.some((row) => textAt(row, URL_NAMES) !== "") ? value : null;
+  if (Array.isArray(value)) return value.some((row) => urlIn(row) !== "") ? value : null;
   for (const one of Object.values(value)) {
     const rows = rowsIn(one, depth + 1);
     if (rows !== null) return rows;
   }
   return null;
-}
-
-function pageOf(row: unknown): FoundPage[] {
-  const url = textAt(row, URL_NAMES);
-  if (!/^https?:\/\//.test(url)) return [];
-  const date = textAt(row, DATE_NAMES);
-  const snippet = textAt(row, SNIPPET_NAMES).slice(0, MOST_SNIPPET);
-  return [{ title: textAt(row, TITLE_NAMES) || url, url, snippet, ...(date === "" ? {} : { date }) }];
-}
-
-function textAt(row: unknown, names: readonly string[]): string {
-  for (const name of names) {
-    const found = textField(row, name);
-    if (found !== "") return found;
-  }
-  return "";
 }
 
 const ADDRESS = /https?:\/\/[^\s<>"')\]]+/;
@@ -120,10 +100,9 @@ const LABEL =
 function pagesInText(text: string): FoundPage[] {
   const blocks = text.split(/\n\s*\n/);
   const lines = blocks.length > 1 ? blocks : text.split("\n");
-  const pages = new Map<string, FoundPage>();
-  for (const block of lines) {
+  return lines.flatMap((block): FoundPage[] => {
     const url = ADDRESS.exec(block)?.[0].replace(/[.,;:]+$/, "");
-    if (url === undefined || pages.has(url)) continue;
+    if (url === undefined) return [];
     const words = block
       .replace(url, "")
       .split("\n")
@@ -134,7 +113,6 @@ function pagesInText(text: string): FoundPage[] {
           .trim(),
       )
       .filter((line) => line !== "");
-    pages.set(url, { title: words[0] ?? url, url, snippet: words.slice(1).join(" ").slice(0, MOST_SNIPPET) });
-  }
-  return [...pages.values()];
+    return [{ title: words[0] ?? "", url, snippet: words.slice(1).join(" ") }];
+  });
 }

@@ -1,39 +1,17 @@
 import { parseJson } from "@burin/contract/messages/untrusted-json";
 import type { WebSearchSettings } from "@burin/contract/settings/settings";
-import { type HttpAnswer, httpRequest } from "@burin/machine/http/http-request";
+import { type HttpRequest, httpRequest } from "@burin/machine/http/http-request";
 import { innermost } from "@burin/machine/http/innermost-error";
 import { readBody } from "@burin/machine/http/read-body";
 import { SilenceWatch } from "@burin/machine/http/silence-watch";
 import { WebError } from "@burin/machine/http/web-error";
-import { brave } from "./brave.ts";
-import { exa } from "./exa.ts";
-import { google } from "./google.ts";
+import { distinctPages, type FoundPage, listField, pageIn, textField } from "./found-pages.ts";
 import { namedTool } from "./mcp-search.ts";
-import {
-  type FoundPage,
-  field,
-  type SearchAccess,
-  type SearchQuestion,
-  type SearchService,
-  textField,
-} from "./search-service.ts";
-import { searxng } from "./searxng.ts";
-import { tavily } from "./tavily.ts";
-
-export type { FoundPage } from "./search-service.ts";
-
-const SERVICES: Readonly<Record<Exclude<WebSearchSettings["provider"], "mcp">, SearchService>> = {
-  searxng,
-  tavily,
-  brave,
-  exa,
-  google,
-};
+import { SEARCH_SERVICES, type SearchQuestion, type SearchService } from "./search-services.ts";
 
 const TOTAL_MS = 30_000;
 const SILENCE_MS = 15_000;
 const MOST_BYTES = 4 * 1024 * 1024;
-const MOST_SNIPPET_CHARACTERS = 700;
 const MOST_DETAIL_CHARACTERS = 300;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -47,24 +25,31 @@ export async function searchWeb(
   { settings, environment }: { readonly settings: WebSearchSettings; readonly environment: Environment },
   signal: AbortSignal,
 ): Promise<readonly FoundPage[]> {
-  const service = serviceOf(settings);
-  const access = accessTo(service, settings, environment);
-  const withoutKey = (text: string) => (access.key === "" ? text : text.replaceAll(access.key, "[the key]"));
+  const access = accessTo(settings, environment);
+  const { service, key } = access;
+  const withoutKey = (text: string) => (key === "" ? text : text.replaceAll(key, "[the key]"));
   try {
-    const answer = await asked(service.request(question, access), signal);
+    const answer = await asked(requestFor(question, access), signal);
     if (answer.status < 200 || answer.status > 299) throw refused(answer, service, settings);
-    return distinct(service.results(parsed(answer.text, settings)), question.most, withoutKey);
+    const rows = listField(parsed(answer.text, settings), ...service.results);
+    const pages = distinctPages(rows.map(pageIn), question.most);
+    return pages.map((page) => ({
+      ...page,
+      title: withoutKey(page.title),
+      url: withoutKey(page.url),
+      snippet: withoutKey(page.snippet),
+    }));
   } catch (error) {
     if (error instanceof WebError) throw new WebError(error.type, withoutKey(error.message));
     throw error;
   }
 }
 
-/** What the service lacks before it can be asked, in words that say what to do; null when nothing. Asks nobody. */
+/** What is missing before the service can be asked, in words that say what to do; null when nothing is. Asks nobody. */
 export function searchFault(settings: WebSearchSettings, environment: Environment): string | null {
   try {
     if (settings.provider === "mcp") namedTool(settings);
-    else accessTo(serviceOf(settings), settings, environment);
+    else accessTo(settings, environment);
     return null;
   } catch (error) {
     if (error instanceof WebError) return error.message;
@@ -72,27 +57,51 @@ export function searchFault(settings: WebSearchSettings, environment: Environmen
   }
 }
 
-function serviceOf({ provider }: WebSearchSettings): SearchService {
-  if (provider === "mcp") throw new Error("A search by an MCP server asks no service by itself.");
-  return SERVICES[provider];
+/** A service, where it is reached, and as whom. */
+interface Access {
+  readonly service: SearchService;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  /** Empty where none is needed. */
+  readonly key: string;
+  readonly engineId: string;
 }
 
-function accessTo(
-  { baseUrl, keyVariable, needsEngineId }: SearchService,
-  { provider, url = baseUrl, apiKeyEnv = keyVariable, engineId = "" }: WebSearchSettings,
-  environment: Environment,
-): SearchAccess {
+function accessTo(settings: WebSearchSettings, environment: Environment): Access {
+  const { provider, engineId = "" } = settings;
+  if (provider === "mcp") throw new Error("A search by an MCP server asks no service by itself.");
+  const service: SearchService = SEARCH_SERVICES[provider];
+  const { url = service.baseUrl, apiKeyEnv = service.keyVariable } = settings;
   const key = apiKeyEnv === undefined ? "" : (environment[apiKeyEnv] ?? "").trim();
-  const missing = (what: string) =>
-    new WebError("not_configured", `The search by ${provider} lacks ${what}.`);
-  if (url === undefined || !URL.canParse(url) || !/^https?:/.test(url)) {
-    throw missing("its address: set web.search.url to http://host:port or https://host");
-  }
-  if (keyVariable !== undefined && key === "") throw missing(`a key: set the variable ${apiKeyEnv}`);
+  const unusable = (what: string) =>
+    new WebError("not_configured", `The web search with ${provider} is not configured: ${what}.`);
+  if (url === undefined || !URL.canParse(url) || !/^https?:/.test(url))
+    throw unusable("set web.search.url to http://host:port or https://host");
+  if (service.keyVariable !== undefined && key === "")
+    throw unusable(`set the variable ${apiKeyEnv} to its key`);
   if (/[^\x21-\x7e]/.test(key))
-    throw missing(`a key that is one: what ${apiKeyEnv} holds has blanks or other letters`);
-  if (needsEngineId && engineId === "") throw missing("web.search.engineId, the ID of your search engine");
-  return { baseUrl: url.replace(/\/+$/, ""), key, engineId };
+    throw unusable(`the key in the variable ${apiKeyEnv} has spaces or other invalid characters`);
+  if (service.needsEngineId && engineId === "")
+    throw unusable("set web.search.engineId to the ID of your search engine");
+  return { service, baseUrl: url.replace(/\/+$/, ""), key, engineId };
+}
+
+function requestFor(question: SearchQuestion, { service, baseUrl, key, engineId }: Access): HttpRequest {
+  const { path, keyHeader, isPosted = false } = service;
+  const url = new URL(`${baseUrl}${path}`);
+  const parameters = service.parameters(question, { key, engineId });
+  const credential = keyHeader === "authorization" ? `Bearer ${key}` : key;
+  const headers = {
+    accept: "application/json",
+    "accept-encoding": "gzip",
+    ...(keyHeader !== undefined && key !== "" && { [keyHeader]: credential }),
+  };
+  if (isPosted) {
+    const json = { ...headers, "content-type": "application/json" };
+    return { url, method: "POST", headers: json, body: [Buffer.from(JSON.stringify(parameters))] };
+  }
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, String(value));
+  return { url, method: "GET", headers };
 }
 
 interface Answer {
@@ -100,51 +109,39 @@ interface Answer {
   readonly text: string;
 }
 
-async function asked(request: Parameters<typeof httpRequest>[0], signal: AbortSignal): Promise<Answer> {
+async function asked(request: HttpRequest, signal: AbortSignal): Promise<Answer> {
   const connection = new AbortController();
   const watch = new SilenceWatch(SILENCE_MS, connection);
   const time = AbortSignal.timeout(TOTAL_MS);
-  const headers = { accept: "application/json", "accept-encoding": "gzip", ...request.headers };
   try {
-    const stop = AbortSignal.any([signal, connection.signal, time]);
-    const answer = await httpRequest({ ...request, headers }, stop);
-    return { status: answer.status, text: await textOf(answer, watch) };
+    const answer = await httpRequest(request, AbortSignal.any([signal, connection.signal, time]));
+    const encoding = answer.headers["content-encoding"] ?? "";
+    const { bytes } = await readBody(watch.listen(answer.body), encoding, MOST_BYTES);
+    return { status: answer.status, text: bytes.toString("utf8") };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof WebError) throw error;
     const place = request.url.host;
     if (watch.isOver || time.aborted)
-      throw new WebError("timeout", `The search service at ${place} did not answer in time.`);
+      throw new WebError("timeout", `The search service at ${place} timed out.`);
     const { code, message } = innermost(error);
-    throw new WebError(
-      "unreachable",
-      `The search service at ${place} could not be reached: ${message || code}.`,
-    );
+    const reason = message || code;
+    throw new WebError("unreachable", `The search service at ${place} could not be reached: ${reason}.`);
   } finally {
     watch.stop();
     connection.abort();
   }
 }
 
-async function textOf(answer: HttpAnswer, watch: SilenceWatch): Promise<string> {
-  const encoding = answer.headers["content-encoding"] ?? "";
-  const { bytes } = await readBody(watch.listen(answer.body), encoding, MOST_BYTES);
-  return bytes.toString("utf8");
-}
-
 function parsed(text: string, { provider }: WebSearchSettings): unknown {
   const value = parseJson(text);
   if (value !== undefined) return value;
-  throw new WebError(
-    "bad_answer",
-    `The search service (${provider}) answered with something that is no JSON.`,
-  );
+  throw new WebError("bad_answer", `The search service (${provider}) sent a reply that is not JSON.`);
 }
 
 function refused({ status, text }: Answer, service: SearchService, settings: WebSearchSettings): WebError {
   const { provider, apiKeyEnv = service.keyVariable } = settings;
-  const own = service.adviceFor?.(status);
-  const detail = own ?? adviceFor(status, apiKeyEnv) ?? detailOf(text);
+  const detail = service.advice?.[status] ?? adviceFor(status, apiKeyEnv) ?? detailOf(text);
   const type =
     status === 429 ? "rate_limited" : status === 401 || status === 403 ? "unauthorized" : "http_error";
   return new WebError(type, `The search service (${provider}) answered HTTP ${status}. ${detail}`.trim());
@@ -152,47 +149,15 @@ function refused({ status, text }: Answer, service: SearchService, settings: Web
 
 function adviceFor(status: number, keyVariable: string | undefined): string | undefined {
   if (status === 401 || status === 403)
-    return `Its key is refused: check the variable ${keyVariable ?? "of its key"}.`;
+    return `It rejected the key: check the variable ${keyVariable ?? "that holds it"}.`;
   if (status === 429 || status === 402 || status === 432)
-    return "The quota is used up, or the questions come too fast.";
-  if (status >= 300 && status < 400)
-    return "It sends on elsewhere: set web.search.url to where it really is.";
+    return "The quota is used up, or there were too many requests in a short time.";
+  if (status >= 300 && status < 400) return "It redirects: set web.search.url to its real URL.";
   return undefined;
 }
 
 function detailOf(text: string): string {
   const json = /^\s*\{/.test(text) ? parseJson(text) : undefined;
-  const said =
-    textField(json, "error") || textField(json, "message") || textField(field(json, "error"), "message");
+  const said = textField(json, "error") || textField(json, "message") || textField(json, "error", "message");
   return said.replace(/[\p{Cc}\s]+/gu, " ").slice(0, MOST_DETAIL_CHARACTERS);
-}
-
-/** Pages of the web only, each once, with their words as plain lines. */
-function distinct(
-  found: readonly FoundPage[],
-  most: number,
-  withoutKey: (text: string) => string,
-): FoundPage[] {
-  const pages = new Map<string, FoundPage>();
-  for (const { title, url, snippet, date = "" } of found) {
-    if (pages.size === most) break;
-    if (!/^https?:\/\//i.test(url) || !URL.canParse(url) || pages.has(url)) continue;
-    const words = plainLine(withoutKey(snippet));
-    pages.set(url, {
-      title: plainLine(withoutKey(title)) || url,
-      url: withoutKey(new URL(url).href),
-      snippet:
-        words.length > MOST_SNIPPET_CHARACTERS ? `${words.slice(0, MOST_SNIPPET_CHARACTERS)} ...` : words,
-      ...(/^\d{4}-\d\d/.test(date) ? { date: date.slice(0, 10) } : {}),
-    });
-  }
-  return [...pages.values()];
-}
-
-/** Services mark the words that were found; nothing else in a snippet is a tag. */
-function plainLine(text: string): string {
-  return text
-    .replace(/<\/?(?:strong|b|em|mark|span)\b[^>]{0,200}>/gi, "")
-    .replace(/\s+/g, " ")
-    .trim();
 }

@@ -1,0 +1,84 @@
+export interface FoundPage {
+  readonly title: string;
+  readonly url: string;
+  readonly snippet: string;
+  /** The day, where the service says one. */
+  readonly date?: string;
+}
+
+const MOST_SNIPPET_CHARACTERS = 700;
+
+/** What services and servers call the parts of a result; the first that says something counts. */
+const URL_NAMES = ["url", "link", "href", "uri"];
+const TITLE_NAMES = ["title", "name", "heading"];
+const SNIPPET_NAMES = ["snippet", "highlights", "description", "content", "summary", "text"];
+const DATE_NAMES = ["date", "publishedDate", "published_date", "published", "page_age"];
+
+/** A field of an answer whose shape nobody promises. */
+export function field(value: unknown, ...path: readonly string[]): unknown {
+  let found = value;
+  for (const key of path) {
+    if (typeof found !== "object" || found === null) return undefined;
+    found = (found as Record<string, unknown>)[key];
+  }
+  return found;
+}
+
+export function textField(value: unknown, ...path: readonly string[]): string {
+  const found = field(value, ...path);
+  return typeof found === "string" ? found : "";
+}
+
+export function listField(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = field(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+/** The text under the first of these names that has any; a list of texts is one. */
+function textAt(row: unknown, names: readonly string[]): string {
+  for (const name of names) {
+    const found =
+      textField(row, name) ||
+      listField(row, name)
+        .filter((one) => typeof one === "string")
+        .join(" ");
+    if (found !== "") return found;
+  }
+  return "";
+}
+
+export function urlIn(row: unknown): string {
+  return textAt(row, URL_NAMES);
+}
+
+/** Each result as far as it has what is asked of it. */
+export function pageIn(row: unknown): FoundPage {
+  const snippet = [textAt(row, SNIPPET_NAMES), textAt(row, ["extra_snippets"])].join(" ");
+  return { title: textAt(row, TITLE_NAMES), url: urlIn(row), snippet, date: textAt(row, DATE_NAMES) };
+}
+
+/** Pages of the web only, each once and as many as were asked for, with their words as plain lines. */
+export function distinctPages(found: readonly FoundPage[], most: number): FoundPage[] {
+  const pages = new Map<string, FoundPage>();
+  for (const { title, url, snippet, date = "" } of found) {
+    if (pages.size === most) break;
+    if (!/^https?:\/\//i.test(url) || !URL.canParse(url) || pages.has(url)) continue;
+    const words = plainLine(snippet);
+    const isLong = words.length > MOST_SNIPPET_CHARACTERS;
+    pages.set(url, {
+      title: plainLine(title) || url,
+      url: new URL(url).href,
+      snippet: isLong ? `${words.slice(0, MOST_SNIPPET_CHARACTERS)} ...` : words,
+      ...(/^\d{4}-\d\d/.test(date) ? { date: date.slice(0, 10) } : {}),
+    });
+  }
+  return [...pages.values()];
+}
+
+/** Services mark the words that were found; nothing else in a snippet is a tag. */
+function plainLine(text: string): string {
+  return text
+    .replace(/<\/?(?:strong|b|em|mark|span)\b[^>]{0,200}>/gi, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}
