@@ -177,8 +177,9 @@ export function partOfLongLine({ draft, random }) {
   const part = (/** @type {"old" | "new"} */ without) =>
     squeezed(changed.filter(({ kind }) => kind !== without).map(({ text }) => text));
   const [old, put] = [part("new"), part("old")];
-  if (before.length + after.length < 1000 || old.length > 300) return undefined;
-  const [lead, trail] = [12 + random.int(60), 12 + random.int(60)];
+  if (before.length + after.length < 1000 || old.length > 300 || !before || !after) return undefined;
+  const lead = Math.min(before.length, 12 + random.int(60));
+  const trail = Math.min(after.length, 12 + random.int(60));
   const line = (/** @type {string} */ middle) => [before, middle, after].filter(Boolean).join(" ");
   const text = (/** @type {string} */ middle) =>
     [before.slice(-lead), middle, after.slice(0, trail)].filter(Boolean).join(" ");

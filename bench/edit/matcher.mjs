@@ -17,6 +17,7 @@ const CORE = new URL("../../packages/core/dist/index.js", import.meta.url);
  * @typedef {object} Matcher
  * @property {readonly string[]} rules names that `leaveOut` may hold
  * @property {(edit: Edit, leaveOut?: readonly string[]) => string | null} apply the file after the edit, null if refused
+ * @property {(edit: Edit) => boolean} seesPlaceholder whether it is refused for a placeholder in the new text
  */
 
 /** @returns {Promise<Matcher>} */
@@ -31,6 +32,8 @@ export async function loadMatcher() {
     } = await import(pathToFileURL(join(folder, "matcher.mjs")).href);
     return {
       rules: RULES,
+      seesPlaceholder: ({ file, oldText, newText, expected }) =>
+        findEdit({ content: file, oldText, newText, expected }).status === "omission",
       apply: ({ file, oldText, newText, expected, outdated }, leaveOut) => {
         const request = { content: file, oldText, newText, expected };
         /** @type {Match} */

@@ -32,7 +32,11 @@ const LOOKALIKES = [
     write: (/** @type {string} */ line) => line.replace(/(^|[\s([{=:,>])'/g, "$1‘").replaceAll("'", "’"),
   },
   { plain: / - /, write: (/** @type {string} */ line) => line.replaceAll(" - ", " – ") },
-  { plain: /--/, write: (/** @type {string} */ line) => line.replaceAll("--", "—") },
+  {
+    // A dash, not a ruler.
+    plain: /(?<!-)--(?!-)/,
+    write: (/** @type {string} */ line) => line.replace(/(?<!-)--(?!-)/g, "—"),
+  },
   { plain: /\S \S/, write: (/** @type {string} */ line) => line.replace(/(\S) (?=\S)/g, "$1\u00a0") },
   { plain: /\.\.\./, write: (/** @type {string} */ line) => line.replaceAll("...", "…") },
 ];

@@ -34,8 +34,32 @@ export function absent({ draft, other }) {
   return ifNowhere({ ...plainCase(draft), file, answer: null });
 }
 
-/** @param {Source} source */
-export const deleted = ({ draft }) => ifNowhere(withPlace(draft, []));
+/**
+ * The place is gone. Where the rest of the file has it but for a line more, that is what a line left out looks like: the
+ * edit may be made there, and may be refused.
+ * @param {Source} source
+ */
+export function deleted({ draft }) {
+  const file = [...draft.head, ...draft.tail];
+  const [old, there] = [oldLines(draft), file].map((lines) => lines.map(looks));
+  const isThere = (/** @type {number} */ start, /** @type {number} */ from, /** @type {number} */ to) =>
+    old?.slice(from, to).every((line, at) => line === there?.[start + from + at]) === true;
+  for (let start = 0; old && start + old.length < file.length; start++) {
+    const gap = old.findIndex((line, at) => line !== there?.[start + at]);
+    if (gap <= 0 || !isThere(start + 1, gap, old.length)) continue;
+    const row = draft.rows.flatMap(({ kind }, at) => (kind === "new" ? [] : [at]))[gap] ?? 0;
+    const more = {
+      kind: /** @type {const} */ ("keep"),
+      text: file[start + gap] ?? "",
+      said: null,
+      meant: null,
+    };
+    const rows = [...draft.rows.slice(0, row), more, ...draft.rows.slice(row)];
+    const [head, tail] = [file.slice(0, start), file.slice(start + old.length + 1)];
+    return ifNowhere({ ...plainCase({ ...draft, head, rows, tail }), open: true });
+  }
+  return ifNowhere(withPlace(draft, []));
+}
 
 /** @param {Source} source */
 export function alreadyApplied({ draft, random }) {

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CLASSES } from "./classes.mjs";
 import { loadPackages } from "./corpus.mjs";
-import { draftOf } from "./draft.mjs";
+import { draftOf, plainCase } from "./draft.mjs";
 import { judge, judgeFiles, sum } from "./judge.mjs";
 import { loadMatcher } from "./matcher.mjs";
 import { hashOf, randomFrom, shuffled } from "./random.mjs";
@@ -21,6 +21,7 @@ const SEEDS = [1, 2, 3];
 const MOST_PER_CLASS = 330;
 const LEAST_PER_CLASS = 60;
 const PER_WEIGHT = 2.4;
+const MOST_HARMLESS = 5000;
 
 /** Changes of all packages, of each as many as of any other as far as it has them. @param {import("./corpus.mjs").Package[]} packages @param {number} seed */
 function changesOf(packages, seed) {
@@ -73,6 +74,17 @@ function casesOf(kind, { changes, seed, share }) {
   return made;
 }
 
+/** Real edits as they are, none of which may be taken for one with a placeholder. @param {import("./matcher.mjs").Matcher} matcher @param {{ changes: Change[], seed: number, share: number }} draw */
+function falseAlarms(matcher, { changes, seed, share }) {
+  const edits = changes.slice(0, MOST_HARMLESS * share).flatMap((change, at) => {
+    const draft = draftOf(change, randomFrom(seed + at));
+    return draft === undefined ? [] : [plainCase(draft)];
+  });
+  const seen = edits.filter((edit) => matcher.seesPlaceholder(edit));
+  const where = seen.map((edit) => ` ${edit.where}`).join("");
+  return `placeholders seen in ${edits.length} harmless edits: ${seen.length}${where}`;
+}
+
 /** @param {string[]} args */
 export async function run(args) {
   const { values } = parseArgs({
@@ -104,6 +116,7 @@ export async function run(args) {
     await judgeFiles(tally, made);
     tallies.push(tally);
     console.log(`seed ${seed}${seed === fresh ? " (new)" : ""}: ${tally.line}`);
+    console.log(`  ${falseAlarms(matcher, { changes, seed, share })}`);
   }
   const total = sum(tallies);
   printTable(total);

@@ -128,4 +128,28 @@ describe("an edit that matches nothing, over real HTTP", () => {
     expect((await played(session.run("again"))).at(-1)).toMatchObject({ status: "success", result: "done" });
     expect(server.problems).toEqual([]);
   });
+
+  it("R95 a correction for a subagent is told what was said to the subagent, not to the session", async () => {
+    const old_string = "const thePort = readIt();";
+    const order = { description: "port", prompt: "Make the port eighty.", subagent_type: "general" };
+    const started = await startFakeModelServer([
+      { text: "I hand that on.", calls: [{ name: "task", args: order }] },
+      {
+        text: "Only port changes.",
+        calls: [{ name: "edit", args: { file_path: path, old_string, new_string: "const port = 80;" } }],
+      },
+      proposing("const port = read();"),
+      { text: "done by the subagent" },
+      { text: "done" },
+    ]);
+    server = started;
+    const model = openAiCompatible({ name: "fake", baseUrl: started.baseUrl });
+    const session = createSession({ root: root, model, approvalMode: "auto-edit" });
+    await played(session.run("What the user said to the session."));
+    expect(readFileSync(path, "utf8")).toBe(CONTENT.replace("port = read()", "port = 80"));
+    const asked = JSON.stringify(started.requests[2]?.body);
+    expect(asked).toContain("Make the port eighty.");
+    expect(asked).toContain("Only port changes.");
+    expect(asked).not.toContain("said to the session");
+  });
 });

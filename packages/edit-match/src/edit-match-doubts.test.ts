@@ -260,6 +260,12 @@ const DOUBTS: readonly Doubt[] = [
     old: "one(1);\n    two(2);\n      }\nthree(3);",
     new: "one(1);\n    two(22);\n      }\nthree(3);",
   },
+  {
+    doubt: "either of two blank lines around what is deleted may be what goes, and one has blanks on it",
+    content: "a( 1 );\n\nb(2);\n  \nc(3);\n",
+    old: "a(1);\n\nb(2);\n\nc(3);",
+    new: "a(1);\n\nc(3);",
+  },
 ];
 
 describe("doubtful edits", () => {

@@ -165,13 +165,6 @@ const DECIDED: readonly Decided[] = [
     result: " *     }\n *   }\n * end\n * first\n",
   },
   {
-    shape: "one of the two gaps around what is deleted has blanks on its blank line",
-    content: "a( 1 );\n\nb(2);\n  \nc(3);\n",
-    old: "a(1);\n\nb(2);\n\nc(3);",
-    new: "a(1);\n\nc(3);",
-    result: "a( 1 );\n\nc(3);\n",
-  },
-  {
     shape: "blanks at a line's end are right in the new text, and there are more lines now",
     content: "find('x'); \n\n// end\n",
     old: "find(‘x’);\n\n// end",

@@ -207,7 +207,7 @@ function chosen({ content, expected }: EditRequest, candidates: readonly Candida
     (one) => one && bare(content.slice(one.start, one.end)) === bare(one.text),
   );
   const changesMore = best.every(
-    (one) => !isSlip(one) && bare(one.reading.oldText) !== bare(one.reading.newText),
+    (one) => !one.mistakes.has("a typo") && bare(one.reading.oldText) !== bare(one.reading.newText),
   );
   // All but some blanks is there already.
   if (isBlankOnly && changesMore) return undefined;

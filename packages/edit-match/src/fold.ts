@@ -19,6 +19,9 @@ export type Depth = "signs" | "backslashes" | "escapes" | "entities";
 const BLANK = 0x20;
 const BACKSLASH = 0x5c;
 const AMPERSAND = 0x26;
+const HYPHEN = 0x2d;
+/** Two hyphens are a dash, unless a line begins with them: then one may be the marker of a diff. */
+const DASH = /^[^-\n]--(?!-)/;
 
 const LOOK_ALIKE: readonly (readonly [signs: string, plain: string])[] = [
   ["‘’‚‛′", "'"],
@@ -114,6 +117,9 @@ class Folder {
         at = this.#takeEscape(at, depth);
       } else if (code === AMPERSAND && depth === "entities") {
         at = this.#takeEntity(at);
+      } else if (code === HYPHEN && at > 0 && DASH.test(source.slice(at - 1, at + 3))) {
+        this.#take(code, at, at + 2);
+        at += 2;
       } else {
         this.#take(code, at, at + 1);
         at += 1;

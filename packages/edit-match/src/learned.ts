@@ -174,6 +174,8 @@ function addTo(map: Map<string, Set<string>>, key: string, value: string): void 
 /** Where signs are more likely to have lost an escape than elsewhere. */
 const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]/;
 
+const PLAIN_SIGN = /^(?:[!-~]|--)$/;
+
 function formOf(written: string, inFile: string): "NFC" | "NFD" | undefined {
   const composed = inFile.normalize("NFC");
   if (written.normalize("NFC") !== composed) return undefined;
@@ -195,6 +197,8 @@ class SignMap {
 
   constructor(parts: readonly TripleParts[], depth: Depth) {
     this.#depth = depth;
+    // Where all is written alike there is nothing to learn.
+    if (parts.every(({ old, file }) => old.body === file.body)) return;
     for (const { old, file } of parts) this.#learn(old.body, file.body);
   }
 
@@ -206,10 +210,10 @@ class SignMap {
       if (written === inFile) continue;
       this.#changesAny = true;
       this.#form ??= formOf(written, inFile);
-      if (/^[!-~]$/.test(written)) this.#lost.add(written);
+      if (PLAIN_SIGN.test(written)) this.#lost.add(written);
       if (!isLookAlike(written)) continue;
       this.#changesLookAlikes = true;
-      if (/^[!-~]$/.test(inFile)) this.#plain.add(inFile);
+      if (PLAIN_SIGN.test(inFile)) this.#plain.add(inFile);
     }
   }
 
@@ -246,7 +250,7 @@ class SignMap {
 
   #meant(part: Part): string | undefined {
     const written = part.line.slice(part.start, part.end);
-    if (/^[!-~]$/.test(written)) return this.#isLost(part, written) ? undefined : written;
+    if (PLAIN_SIGN.test(written)) return this.#isLost(part, written) ? undefined : written;
     const known = this.#known.get(written);
     if (known !== undefined) {
       const [inFile = written] = known;
@@ -283,7 +287,7 @@ class SignMap {
 function besideOf({ line, start, end }: Part): [string, string] {
   const kindOf = (sign = " ") => (/\w/.test(sign) ? "w" : sign.trim() || " ");
   const written = line.slice(start, end);
-  const before = kindOf(/\w'$/.test(line.slice(0, start)) ? "w" : line[start - 1]);
+  const before = kindOf(/\w'$/.test(line.slice(Math.max(0, start - 2), start)) ? "w" : line[start - 1]);
   return [`${before}<${written}`, `${written}>${kindOf(line[end])}`];
 }
 
@@ -305,6 +309,11 @@ function spellings(old: Folded, file: Folded): Spelling[] {
     const written = old.source.slice(start, old.ends[to - 1]);
     const inFile = file.source.slice(file.starts[from], file.ends[to - 1]);
     if (/[^ \t]/.test(written)) found.push({ written, inFile, start });
+    const blank = old.source.slice(old.ends[from - 1] ?? 0, start);
+    if (from > 0 && /^[^\S \t]$/.test(blank)) {
+      const inFile = file.source.slice(file.ends[from - 1], file.starts[from]);
+      found.push({ written: blank, inFile, start: start - 1 });
+    }
     from = to;
   }
   return found;

@@ -114,11 +114,12 @@ function blankBlocks(block: Block): Block[] {
   }));
 }
 
-/** Written as in the file, where the old text has it otherwise. */
-const AS_FILE = 4;
+const BEST = 4;
 const SAME = 3;
 const ALIKE = 2;
 const MOST_COMPARED = 4_000_000;
+/** Longer texts are compared without what they begin and end with alike. */
+const MOST_WHOLE = 250_000;
 
 export interface Texts {
   readonly oldLines: readonly string[];
@@ -127,25 +128,29 @@ export interface Texts {
   readonly fileOf?: ReadonlyMap<number, string>;
 }
 
+/** Of several lines that are as good: the first of each text, the last, or whichever is found sooner. */
+export type Way = "early" | "late" | "any";
+
 /**
  * For each line of the new text the line of the old one that it is, or -1: the most lines that can be kept, and of
- * those as many as can be letter by letter. Where several are as good, the earliest of the new text or the latest.
- * Nothing when the texts are too long to be compared so.
+ * those as many as can be letter by letter. Where the file has another line than the old text, the early way prefers
+ * one that is like the file's, the late one that is like the old. Nothing when the texts are too long to be compared so.
  */
 export function keptLines(
   { oldLines, newLines, fileOf }: Texts,
   depth: Depth,
-  isLate = false,
+  way: Way = "any",
 ): Int32Array | undefined {
   const kept = new Int32Array(newLines.length).fill(-1);
-  const most = Math.min(oldLines.length, newLines.length);
+  const isLate = way === "late";
   const [from, to] = [oldLines.length, newLines.length];
+  const most = Math.min(from, to);
   const isSure = (old: number, fresh: number) =>
-    oldLines[old] === newLines[fresh] && !(isLate && fileOf?.has(old) === true);
+    oldLines[old] === newLines[fresh] && fileOf?.has(old) !== true;
+  const isLong = way === "any" || from * to > MOST_WHOLE;
   let [head, tail] = [0, 0];
-  while (!isLate && head < most && isSure(head, head)) head += 1;
-  while (tail < most - head && isSure(from - 1 - tail, to - 1 - tail)) tail += 1;
-  while (isLate && head < most - tail && isSure(head, head)) head += 1;
+  while ((!isLate || isLong) && head < most && isSure(head, head)) head += 1;
+  while ((isLate || isLong) && tail < most - head && isSure(from - 1 - tail, to - 1 - tail)) tail += 1;
   for (let at = 0; at < head; at += 1) kept[at] = at;
   for (let back = 1; back <= tail; back += 1) kept[to - back] = from - back;
   const one = oldLines.slice(head, from - tail);
@@ -153,8 +158,10 @@ export function keptLines(
   if (one.length * other.length > MOST_COMPARED) return undefined;
   const [oneKeys, otherKeys] = [one, other].map((lines) => lines.map((line) => keyOf(line, depth)));
   const worth = (i: number, j: number) => {
-    if (fileOf?.get(head + i) === other[j] && other[j] !== undefined) return AS_FILE;
-    if (one[i] === other[j]) return SAME;
+    const isAsFile = fileOf?.get(head + i) === other[j] && other[j] !== undefined;
+    if (isAsFile && !isLate) return BEST;
+    if (one[i] === other[j]) return isLate ? BEST : SAME;
+    if (isAsFile) return SAME;
     return oneKeys?.[i] === otherKeys?.[j] ? ALIKE : 0;
   };
   const found = commonLines([one.length, other.length], worth, isLate);
@@ -181,7 +188,8 @@ function commonLines(
   for (let i = 0, j = 0; i < one && j < other; ) {
     const both = worth(i, j);
     const isMet = both > 0 && at(i, j) === both + at(i + 1, j + 1);
-    if (isMet && !(isLate && at(i, j) === at(i, j + 1))) pairs.push([i++, j++]);
+    const isLater = isLate && (at(i, j) === at(i, j + 1) || at(i, j) === at(i + 1, j));
+    if (isMet && !isLater) pairs.push([i++, j++]);
     else if (at(i, j) === at(i + 1, j)) i += 1;
     else j += 1;
   }

@@ -35,19 +35,20 @@ interface Hunk {
  */
 export function mergeLines(sides: Sides): MergedLine[] | undefined {
   const apart = linesApart(sides);
-  const [early, late] = [false, true].map((isLate) => {
-    const kept = keptLines({ ...sides, fileOf: apart }, sides.depth, isLate);
+  const ways = isAsSaid(sides) ? ["any" as const] : (["early", "late"] as const);
+  const merged = ways.map((way) => {
+    const kept = keptLines({ ...sides, fileOf: apart }, sides.depth, way);
     return kept === undefined ? undefined : mergeKept(sides, kept);
   });
-  return isAsSaid(sides) || textOf(early) === textOf(late) ? early : undefined;
+  return new Set(merged.map(textOf)).size === 1 ? merged[0] : undefined;
 }
 
 function isAsSaid({ blocks, oldLines, fileLines }: Sides): boolean {
   return blocks.every((block) => isOneToOne(block) && oldLines[block.oldFrom] === fileLines[block.fileFrom]);
 }
 
-function textOf(lines: readonly MergedLine[] = []): string {
-  return lines.map(({ text }) => text).join("\n");
+function textOf(lines: readonly MergedLine[] | undefined): string | undefined {
+  return lines?.map(({ text }) => text).join("\n");
 }
 
 function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
@@ -161,14 +162,19 @@ function restoredAt(
     if (lines.every((line, index) => line.trimEnd() === sides.newLines[at + index]?.trimEnd()))
       found.push(at);
   }
-  return found.length === 1 ? { from: found[0] ?? from, count: lines.length } : undefined;
+  const [at = from] = found;
+  // Further off it may well be another line that is like it.
+  const isBeside = at === from || at + lines.length === to;
+  return found.length === 1 && isBeside ? { from: at, count: lines.length } : undefined;
 }
 
 /** Where lines stand otherwise in the file, what is to become of them must be what is there. */
 function isClear(sides: Sides, { blocks, newFrom, newTo }: Hunk): boolean {
   if (blocks.every(isOneToOne)) return true;
   const [first, last] = [blocks[0], blocks.at(-1)];
-  if (newFrom === newTo && first && last && isOneToOne(first) && isOneToOne(last)) return true;
+  // What goes as a whole may be in other lines, but for what the old text does not name.
+  const isNamed = blocks.every(({ oldFrom, oldTo }) => oldFrom < oldTo);
+  if (isNamed && newFrom === newTo && first && last && isOneToOne(first) && isOneToOne(last)) return true;
   const there = blocks.flatMap(({ fileFrom, fileTo }) => sides.fileLines.slice(fileFrom, fileTo));
   const fresh = sides.newLines.slice(newFrom, newTo);
   return there.length === fresh.length && there.every((line, at) => line === fresh[at]);
@@ -270,8 +276,8 @@ function bodyOf(line: Required<Triple>, learned: Learned, depth: Depth): string 
   while (from < inOld.length && (inOld.ends[from] ?? 0) <= head) from += 1;
   let to = inOld.length;
   while (to > from && (inOld.starts[to - 1] ?? 0) >= old.length - tail) to -= 1;
-  const before = seamAt(inOld, inFile, from);
-  const after = seamAt(inOld, inFile, to);
+  const before = seamAt(inOld, inFile, { unit: from, isWithin: from === to });
+  const after = from === to ? before : seamAt(inOld, inFile, { unit: to, isWithin: false });
   if (before === undefined || after === undefined) return undefined;
   const keepsBefore = head >= before.old.end;
   const keepsAfter = old.length - tail <= after.old.start && !(keepsBefore && from === to);
@@ -289,15 +295,22 @@ interface Seam {
   readonly file: Stretch;
 }
 
-/** The blanks before a sign, on both sides; nothing when only the file has some: whether they are to stay is open. */
-function seamAt(old: Folded, file: Folded, unit: number): Seam | undefined {
+/**
+ * The blanks before a sign, on both sides; nothing when only the file has some, or only the old text where the new one
+ * puts something between: whether they are meant is open.
+ */
+function seamAt(
+  old: Folded,
+  file: Folded,
+  { unit, isWithin }: { readonly unit: number; readonly isWithin: boolean },
+): Seam | undefined {
   const gapOf = ({ starts, ends, length, source }: Folded) => ({
     start: unit === 0 ? 0 : (ends[unit - 1] ?? 0),
     end: unit === length ? source.length : (starts[unit] ?? 0),
   });
   const seam = { old: gapOf(old), file: gapOf(file) };
-  const isOpen = seam.old.start === seam.old.end && seam.file.start < seam.file.end;
-  return isOpen ? undefined : seam;
+  const [isInOld, isInFile] = [seam.old.start < seam.old.end, seam.file.start < seam.file.end];
+  return (isInFile && !isInOld) || (isWithin && isInOld && !isInFile) ? undefined : seam;
 }
 
 interface ChangedParts {

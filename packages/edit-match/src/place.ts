@@ -33,6 +33,13 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
   const newHead = newLines.findIndex((line) => !isBlank(line));
   const newTail = newLines.length - 1 - newLines.findLastIndex((line) => !isBlank(line));
   if (oldTail === 0 && newTail > 0) return undefined;
+  const isOther = (old: string | undefined, fresh: string | undefined) => (old ?? "") !== (fresh ?? "");
+  // Blanks of an outer blank line are not written, so they must not be what changes.
+  for (let at = 0; at < Math.min(oldHead, newHead); at += 1)
+    if (isOther(oldLines[at], newLines[at])) return undefined;
+  for (let at = 1; at <= Math.min(oldTail, newTail); at += 1) {
+    if (isOther(oldLines.at(-at), newLines.at(-at))) return undefined;
+  }
   return {
     oldLines: oldLines.slice(oldHead, oldLines.length - oldTail),
     newLines: newLines.slice(Math.min(oldHead, newHead), newLines.length - Math.min(oldTail, newTail)),

@@ -2,7 +2,7 @@ import { isBlank, keptLines, type Texts } from "./lines.ts";
 import { omission } from "./omission-placeholder.ts";
 
 const DOTS = /^(?:\.{3}|…)$/;
-/** Dots alone may well stand for themselves where they come for a single line. */
+/** Dots alone may well stand for themselves where they come for a single line that closes nothing. */
 const LEAST_GONE = 2;
 
 /**
@@ -20,14 +20,20 @@ export function placeholderIn(oldText: string, newText: string): string | undefi
   const oldLines = oldText.split(/\r?\n/);
   const left = oldLines.map((line) => line.trim());
   const kept = keptLines({ oldLines, newLines }, "signs");
+  const least = openBrackets(oldText) === openBrackets(newText) ? LEAST_GONE : 1;
   for (const { at, kind, line } of suspects) {
     const known = left.indexOf(line);
     if (known >= 0) left.splice(known, 1);
     else if (kind === "certain" || kept === undefined) return line;
-    else if (goneAt({ oldLines, newLines }, kept, at) >= LEAST_GONE || skipsLines(oldLines, newLines, at))
+    else if (goneAt({ oldLines, newLines }, kept, at) >= least || skipsLines(oldLines, newLines, at))
       return line;
   }
   return undefined;
+}
+
+/** A new text that closes other brackets than the old one lacks some lines. */
+function openBrackets(text: string): number {
+  return text.replace(/[^[({]/g, "").length - text.replace(/[^\])}]/g, "").length;
 }
 
 /**
@@ -38,10 +44,10 @@ function goneAt({ oldLines, newLines }: Texts, kept: Int32Array, at: number): nu
   const isNaked = DOTS.test(newLines[at]?.trim() ?? "");
   const bounds = [...kept.keys()].filter((fresh) => {
     const old = kept[fresh] ?? -1;
-    const isSame = oldLines[old] === newLines[fresh];
-    return (
-      old >= 0 && (Math.abs(fresh - at) === 1 || (isNaked && isSame && /\w{3}/.test(oldLines[old] ?? "")))
-    );
+    const line = oldLines[old] ?? "";
+    const isSame = line === newLines[fresh];
+    const isBeside = Math.abs(fresh - at) === 1 && (isSame || /\w{3}/.test(line));
+    return old >= 0 && (isBeside || (isNaked && isSame && /\w{3}/.test(line)));
   });
   const from = kept[bounds.findLast((fresh) => fresh < at) ?? -1] ?? -1;
   const to = kept[bounds.find((fresh) => fresh > at) ?? -1] ?? oldLines.length;

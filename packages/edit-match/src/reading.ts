@@ -25,6 +25,7 @@ const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 function unescaping(signs: RegExp): Repair {
   const isOfOneLine = signs.source.includes("n");
   const read = (text: string) => {
+    if (!/[nt]/.test(signs.source)) return text.replace(signs, "$1");
     const isOther = isOfOneLine && (text.trim().includes("\n") || !text.includes("\\n"));
     return isOther ? text : text.replace(signs, (_, sign) => ESCAPED[sign] ?? sign);
   };
@@ -48,7 +49,6 @@ const REPAIRS: readonly Repair[] = [
   unescaping(/\\([ntr"'`\\/])/g),
   unescaping(/\\(t)/g),
   { name: "HTML entities", read: decodeEntities, signs: ENTITY },
-  { name: "look-alike signs", read: (text) => text.replaceAll("—", "--"), signs: /—/g },
 ];
 
 const MOST_READINGS = 24;

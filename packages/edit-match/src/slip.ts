@@ -148,9 +148,13 @@ function slipPlace(search: Search, stretch: Stretch, { name, at, isLeftOut }: Sl
   const { said, depth } = search;
   const fileLines = linesIn(search.content, stretch);
   const fileAt = filledAt(fileLines, at);
-  const oldAt = isLeftOut ? filledAt(said.oldLines, at - 1) + 1 : filledAt(said.oldLines, at);
+  const [above, below] = [filledAt(fileLines, at - 1) + 1, filledAt(fileLines, at + 1)];
+  const oldAbove = filledAt(said.oldLines, at - 1) + 1;
+  // Blank lines around a line that is left out, when they are all there.
+  const blanks = filledAt(said.oldLines, at) - oldAbove === below - above - 1 ? fileAt - above : 0;
+  const oldAt = isLeftOut ? oldAbove + blanks : filledAt(said.oldLines, at);
   const oldTo = isLeftOut ? oldAt : oldAt + 1;
-  const fileEnd = isLeftOut ? filledAt(fileLines, at - 1) + 1 : fileAt;
+  const fileEnd = isLeftOut ? above + blanks : fileAt;
   const head = alignLines(said.oldLines.slice(0, oldAt), fileLines.slice(0, fileEnd), depth);
   const tail = alignLines(said.oldLines.slice(oldTo), fileLines.slice(fileAt + 1), depth);
   if (head === undefined || tail === undefined) return undefined;

@@ -47,8 +47,9 @@ export function joinSession(options: SessionOptions) {
     newAgent: async (to, onEvent) => {
       const { prompt: instructions, model: name } = to.definition;
       const model = models.or(name ?? settings.model.subagent);
-      const own = await joined.forSubagent(to);
-      return agentOf(spending, { ...own, model, settings, instructions, onEvent });
+      const own = await joined.forSubagent(to, () => subagent.history);
+      const subagent = agentOf(spending, { ...own, model, settings, instructions, onEvent });
+      return subagent;
     },
     tell,
   });
@@ -137,12 +138,14 @@ function helpOf(settings: Settings, models: Models, { accountOf, history }: ForH
   const paid = (purpose: UsagePurpose, asked: { readonly model: ChatModel } = models.forSmallWork) =>
     spendingModel(asked, accountOf(purpose));
   // Hardly any run corrects an edit: what that takes is loaded with the first one that does.
-  const correctEdit: CorrectEdit = async (failed, signal) => {
-    const { editCorrector, wordsIn } = await import("../agent/edit-corrector.ts");
-    return editCorrector(paid("edit_correction"), () => wordsIn(history()))(failed, signal);
-  };
+  const correctEditOf =
+    (said: ForHelp["history"]): CorrectEdit =>
+    async (failed, signal) => {
+      const { editCorrector, wordsIn } = await import("../agent/edit-corrector.ts");
+      return editCorrector(paid("edit_correction"), () => wordsIn(said()))(failed, signal);
+    };
   return {
-    ...(settings.tools.editCorrection ? { correctEdit } : {}),
+    ...(settings.tools.editCorrection ? { correctEditOf, history } : {}),
     answerFromPage: pageAnswerer(paid("page")),
     askModel: samplingOf(paid("mcp_sampling", models)),
     mostAnswerCharacters: roomForAnswers(models.window),

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { type ApprovalMode, CurrentMode } from "@burin/contract/approval-mode";
 import type { Workspace } from "@burin/contract/machine/workspace";
+import type { Message } from "@burin/contract/messages/message";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
 import type { ReadMemory } from "@burin/machine/files/read-record";
@@ -31,9 +32,13 @@ import type { ToolboxOptions } from "./toolbox-options.ts";
 
 const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 
+type History = () => readonly Message[];
+
 /** What only a session has. */
 interface SessionParts {
-  readonly correctEdit?: CorrectEdit;
+  /** Knows what was said around a call by the history of the agent that makes it. */
+  readonly correctEditOf?: (history: History) => CorrectEdit;
+  readonly history?: History;
   readonly mostAnswerCharacters?: number;
   readonly subagents?: Subagents;
   readonly answerFromPage?: AnswerFromPage;
@@ -76,8 +81,8 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
     planning: planningOf(current, spoken),
     ...webParts(settings, { environment: options.environment ?? process.env, discovery: () => discovery }),
   };
-  const toolsIn = (place: Workspace) => builtInTools({ ...shared, workspace: place });
-  for (const tool of toolsIn(workspace)) {
+  const toolsIn = (at: Workspace, own: Correction) => builtInTools({ ...shared, ...own, workspace: at });
+  for (const tool of toolsIn(workspace, correctionOf(forSession))) {
     if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
   }
   for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
@@ -105,10 +110,10 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
     awaitTools: (names, signal) => discovery.waitFor(names, signal),
   });
   const callIds = new CallIds();
-  const forSubagent = async (to: LentTo) => {
+  const forSubagent = async (to: LentTo, said: History) => {
     const { subagentTools } = await import("./join-subagent-tools.ts");
-    const own = open();
-    const lent = { ...flow, registry, newTools: () => toolsIn(own), session: current, judgeIn };
+    const [own, correction] = [open(), correctionOf({ ...forSession, history: said })];
+    const lent = { ...flow, registry, newTools: () => toolsIn(own, correction), session: current, judgeIn };
     return { ...subagentTools(lent, to), callIds, workspace: own };
   };
   const close = async () => {
@@ -161,6 +166,14 @@ function lazyCalls(needs: SchedulerNeeds): RunCalls {
     loading ??= load();
     return (await loading).run(calls, signal, onCall);
   };
+}
+
+interface Correction {
+  readonly correctEdit?: CorrectEdit;
+}
+
+function correctionOf({ correctEditOf, history }: SessionParts): Correction {
+  return history && correctEditOf ? { correctEdit: correctEditOf(history) } : {};
 }
 
 /** `spoken` counts what the person has said, for a plan that is shown again. */
