@@ -144,7 +144,7 @@ describe("an edit that matches nothing, over real HTTP", () => {
     ]);
     server = started;
     const model = openAiCompatible({ name: "fake", baseUrl: started.baseUrl });
-    const session = createSession({ root: root, model, approvalMode: "auto-edit" });
+    const session = createSession({ root, model, approvalMode: "auto-edit" });
     await played(session.run("What the user said to the session."));
     expect(readFileSync(path, "utf8")).toBe(CONTENT.replace("port = read()", "port = 80"));
     const asked = JSON.stringify(started.requests[2]?.body);

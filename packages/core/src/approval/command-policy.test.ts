@@ -67,6 +67,21 @@ describe("rules that forbid", () => {
     }
   });
 
+  it.each(
+    [
+      ..."doas -u a|builtin|toybox|ionice -c 2|chrt 5|taskset 1|flock l|chroot d|unshare -r|nsenter -a|strace -o l".split(
+        "|",
+      ),
+      ..."ltrace|parallel -j 2|watch -n 1|npx|setsid|exec -a x|stdbuf -o0|time|script -c|su -c|runuser -c".split(
+        "|",
+      ),
+    ].map((wrapper) => [wrapper]),
+  )("P21 deny rm meets what %s launches", (wrapper) => {
+    expect(judged(`${wrapper} ${wrapper.endsWith("-c") ? "'rm x'" : "rm x"}`, { deny: ["rm"] }).verdict).toBe(
+      "deny",
+    );
+  });
+
   it.each([
     ["rm", "rmdir x"],
     ["rm", "echo rm"],
@@ -133,6 +148,28 @@ describe("rules that allow", () => {
     ["", "echo x > .env"],
   ])("P21 P23 allow %j does not cover %j", (allow, command) => {
     expect(judged(command, { allow: [allow] }).verdict).toBe("ask");
+  });
+});
+
+describe("options with which a program does something else", () => {
+  it.each([
+    ..."make -f x|make SHELL=x|cargo --config x|cargo +x|go -exec x|pytest -p x|tsc -p x|tar -I x|split --filter=x".split(
+      "|",
+    ),
+    ..."rsync -e x|rsync --rsh=x|zip -TT x|ssh -oProxyCommand=x|scp -S x|sftp -b x|man -P x|less +!x|more +!x".split(
+      "|",
+    ),
+    ..."vim -c x|view -S x|emacs --eval x|gdb -ex x|psql -c x|mysql -e x|sqlite3 -cmd x|gcc -B x|cc @x".split(
+      "|",
+    ),
+    ..."wget -O x|wget --post-file x -i y|apt-get -o x|curl -o x|npm --script-shell x|yarn --cwd x".split(
+      "|",
+    ),
+  ])("P21 a rule for the program alone does not cover %j", (command) => {
+    const [program = ""] = command.split(" ");
+    expect(judged(`${program} ordinary`, { allow: [program] }).verdict).toBe("allow");
+    expect(judged(command, { allow: [program] }).verdict).toBe("ask");
+    expect(judged(command, { allow: [command] }).verdict).toBe("allow");
   });
 });
 

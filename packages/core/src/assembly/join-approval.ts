@@ -17,18 +17,16 @@ interface ApprovalGround {
 /** The approval policy with all that it knows of this place. The grammar of commands is loaded with the first call. */
 export function lazyApproval({ current, rules, grants, roots, surroundings: ground }: ApprovalGround) {
   return async (request: ApprovalRequest): Promise<Verdict> => {
-    const [{ judge }, { surroundings }, { lookAround }, { gitRepositories }] = await Promise.all([
+    const [{ judge }, { surroundings }, { gitRepositories }] = await Promise.all([
       import("../approval/approval-policy.ts"),
       import("@burin/machine/processes/command-surroundings"),
-      import("@burin/machine/files/tree-below"),
       import("@burin/machine/git/git-repository"),
     ]);
     const { shell } = ground;
     const place = {
       root: roots[0] ?? "",
       includeDirectories: roots.slice(1),
-      ...surroundings(roots),
-      ...lookAround(roots, ground.environment.PATH ?? ""),
+      ...surroundings(roots, ground.environment.PATH),
       repositoryFault: gitRepositories({ roots, ...ground }),
       isOtherShell: shell.kind === "cmd" || shell.kind === "powershell",
     };

@@ -1,3 +1,5 @@
+import { type ProgramOutput, waitForOutput } from "../processes/run-process.ts";
+
 /** Settings of git that stand above those of every file, as variables. */
 function asVariables(settings: Readonly<Record<string, string>>): Record<string, string> {
   const variables: Record<string, string> = { GIT_CONFIG_COUNT: String(Object.keys(settings).length) };
@@ -14,6 +16,32 @@ const ONLY_WHERE_ASKED = {
   // What changed inside a submodule would be looked for in the repository there, whatever that is now.
   "diff.submodule": "short",
 };
+
+/** Nothing is fetched, nobody is asked, and nothing that others work with is held. */
+const ONLY_HERE = {
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_NO_LAZY_FETCH: "1",
+  GIT_ALLOW_PROTOCOL: "none",
+  GIT_TERMINAL_PROMPT: "0",
+};
+
+/** An answer that takes longer is none; git reads a few small files for it. */
+const LONGEST_MS = 1000;
+
+/** What git itself says. Only commands that start nothing are asked with this. */
+export function askGit(
+  words: readonly string[],
+  asking: {
+    readonly git: string | null;
+    readonly cwd: string;
+    readonly env: Readonly<Record<string, string>>;
+  },
+): ProgramOutput {
+  const { git, cwd, env } = asking;
+  if (git === null) return { output: Buffer.alloc(0), fault: "there is no git outside the project" };
+  const all = { ...env, ...ONLY_HERE, LC_ALL: "C", LANGUAGE: "" };
+  return waitForOutput(git, words, { cwd, env: all, longestMs: LONGEST_MS });
+}
 
 /** For a line in which git looks beside what a rule allows: nothing that could change what the rule is for. */
 export const GIT_BESIDE_OTHERS = { ...asVariables(ONLY_WHERE_ASKED), GIT_OPTIONAL_LOCKS: "0" };
@@ -37,14 +65,11 @@ export function gitLooking({ isSandboxed }: { readonly isSandboxed: boolean }): 
   };
   return {
     ...asVariables(settings),
-    GIT_OPTIONAL_LOCKS: "0",
-    GIT_NO_LAZY_FETCH: "1",
-    GIT_ALLOW_PROTOCOL: "none",
+    ...ONLY_HERE,
     GIT_SSH_COMMAND: "false",
     GIT_ASKPASS: "",
     SSH_ASKPASS: "",
     GIT_EDITOR: "false",
     GIT_PAGER: "cat",
-    GIT_TERMINAL_PROMPT: "0",
   };
 }

@@ -1,9 +1,10 @@
-import { constants, lstatSync } from "node:fs";
+import { constants } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
 import { readText, TOO_LARGE } from "../disk/regular-file.ts";
+import { lstatOf } from "../files/disk-looks.ts";
 import { codeOf } from "../files/system-error.ts";
 
 const LARGEST = 4 * 1024 * 1024;
@@ -13,7 +14,7 @@ const LARGEST = 4 * 1024 * 1024;
  * that is too large: half of its rules would show what the other half hides.
  */
 export function readSmallFile(path: string, followLinks: boolean): string | null {
-  if (!exists(path)) return null;
+  if (lstatOf(path) === null) return null;
   try {
     return readText(path, LARGEST, followLinks ? 0 : constants.O_NOFOLLOW);
   } catch (error) {
@@ -24,16 +25,7 @@ export function readSmallFile(path: string, followLinks: boolean): string | null
 
 /** true when the folder is the top of a git work tree. */
 export function isGitTop(folder: string): boolean {
-  return exists(join(folder, ".git"));
-}
-
-/** Asks without an exception being made, which would cost more than the question. */
-function exists(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
+  return lstatOf(join(folder, ".git")) !== null;
 }
 
 /** The top of the git work tree that the folder is in, itself included; null when it is in none. */

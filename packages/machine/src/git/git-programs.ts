@@ -5,8 +5,26 @@ export interface GitSetting {
   readonly key: string;
   /** Absent when the name alone stands there, which means true. */
   readonly value: string | undefined;
-  /** The file it comes from, as git names it. */
+  /** The file it comes from, as git names it, and whose that is. */
   readonly origin: string;
+  readonly scope: string;
+}
+
+/** What to ask git for them. */
+export const LIST_SETTINGS = ["config", "--list", "-z", "--show-scope", "--show-origin"];
+
+/** Scope, origin and setting, each ended by NUL; null for what is not that. */
+export function settingsOf(output: Buffer): GitSetting[] | null {
+  const fields = output.toString("utf8").split("\0");
+  if (fields.pop() !== "" || fields.length % 3 !== 0) return null;
+  const settings: GitSetting[] = [];
+  for (let at = 0; at < fields.length; at += 3) {
+    const [scope = "", origin = "", entry = ""] = fields.slice(at, at + 3);
+    const end = entry.indexOf("\n");
+    const key = (end === -1 ? entry : entry.slice(0, end)).toLowerCase();
+    settings.push({ key, value: end === -1 ? undefined : entry.slice(end + 1), origin, scope });
+  }
+  return settings;
 }
 
 type SettingsUse = Omit<GitUse, "readsFiles">;

@@ -1,15 +1,16 @@
-import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { GitUse, RepositoryFault } from "@burin/shell-judge";
+import { entriesOf, lstatOf } from "../files/disk-looks.ts";
 import { isWithin } from "../files/paths.ts";
+import { realPlace } from "../files/real-place.ts";
 import { childEnvironment } from "../processes/child-environment.ts";
 import { leadsOutside } from "../processes/command-surroundings.ts";
 import { pathOutside } from "../processes/helper-program.ts";
-import { type ProgramOutput, waitForOutput } from "../processes/run-process.ts";
+import type { ProgramOutput } from "../processes/run-process.ts";
 import { findProgram } from "../processes/shell-program.ts";
-import { gitLooking } from "./git-environment.ts";
+import { askGit, gitLooking } from "./git-environment.ts";
 import { readSmallFile } from "./git-excludes.ts";
-import { type GitSetting, programIn } from "./git-programs.ts";
+import { type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "./git-programs.ts";
 
 export interface GitGround {
   /** The real paths of the folders that work stays in. */
@@ -19,8 +20,6 @@ export interface GitGround {
   readonly passEnvironment: readonly string[];
 }
 
-/** An answer that takes longer is none; git reads a few small files for it. */
-const LONGEST_MS = 1000;
 /** Submodules within submodules, and all of one repository, that are looked into. */
 const DEEPEST = 5;
 const MOST_SUBMODULES = 60;
@@ -68,7 +67,7 @@ class GitAsker {
     const path = pathOutside(env.PATH ?? "", roots);
     this.#roots = roots;
     this.#git = findProgram("git", path, roots);
-    this.#env = { ...env, PATH: path, ...gitLooking({ isSandboxed: false }), LC_ALL: "C", LANGUAGE: "" };
+    this.#env = { ...env, PATH: path, ...gitLooking({ isSandboxed: false }) };
   }
 
   faultIn(folder: string, use: GitUse, depth: number): RepositoryFault | null {
@@ -105,22 +104,23 @@ class GitAsker {
     const hasNone = told.fault?.includes("must be run in a work tree") === true && rest.length === 0;
     if (!(hasFiles || hasNone)) return unanswered(told.fault);
     // Git before 2.38 takes any folder for a repository that looks like one.
-    if (isWithin(realOf(folder), gitDir)) return onlyLooksLikeOne(folder);
-    const listed = this.#ask(folder, ["config", "--list", "-z", "--show-scope", "--show-origin"]);
-    const settings = listed.fault === null ? settingsOf(listed.output) : null;
-    if (settings === null) return unanswered(listed.fault);
+    if (isWithin(realPlace(folder), gitDir)) return onlyLooksLikeOne(folder);
+    const listed = this.#ask(folder, LIST_SETTINGS);
+    const all = listed.fault === null ? settingsOf(listed.output) : null;
+    if (all === null) return unanswered(listed.fault);
+    // A person's own settings outside the repository are theirs and do not count.
+    const settings = all.filter(({ scope }) => !["system", "global", "command"].includes(scope));
     return {
       folder,
       gitDir,
-      commonDir: realOf(resolve(folder, common)),
+      commonDir: realPlace(resolve(folder, common)),
       top: hasFiles ? top : null,
       settings,
     };
   }
 
   #ask(folder: string, words: readonly string[]): ProgramOutput {
-    if (this.#git === null) return { output: Buffer.alloc(0), fault: "there is no git outside the project" };
-    return waitForOutput(this.#git, words, { cwd: folder, env: this.#env, longestMs: LONGEST_MS });
+    return askGit(words, { git: this.#git, cwd: folder, env: this.#env });
   }
 
   /** Git's own folders and the work tree lie in the roots, or are known not to be of the project's making. */
@@ -129,7 +129,7 @@ class GitAsker {
     const isOutside = (path: string) => leadsOutside(path, false, this.#roots);
     if (isOutside(gitDir)) {
       const isOurs = this.#isAround(repository) || isLinkedBack(repository) || isSubmoduleOf(repository);
-      return isOurs && isWithin(realOf(folder), top ?? "")
+      return isOurs && isWithin(realPlace(folder), top ?? "")
         ? null
         : outsideFault("the repository here", gitDir);
     }
@@ -145,7 +145,7 @@ class GitAsker {
   /** The root is a folder within the work tree of a repository that begins above it. */
   #isAround({ gitDir, commonDir, top }: Repository): boolean {
     if (top === null || !this.#roots.some((root) => root !== top && isWithin(root, top))) return false;
-    return commonDir === gitDir && realOf(join(top, ".git")) === gitDir;
+    return commonDir === gitDir && realPlace(join(top, ".git")) === gitDir;
   }
 
   /** Links inside git's own folders, and the stores of other repositories that this one reads from. */
@@ -193,33 +193,14 @@ class GitAsker {
 function isLinkedBack({ gitDir, commonDir, top }: Repository): boolean {
   if (top === null || dirname(dirname(gitDir)) !== commonDir) return false;
   const back = readSmallFile(join(gitDir, "gitdir"), false)?.trim();
-  return back !== undefined && realOf(resolve(gitDir, back)) === realOf(join(top, ".git"));
+  return back !== undefined && realPlace(resolve(gitDir, back)) === realPlace(join(top, ".git"));
 }
 
 /** Git keeps the folders of submodules in the repository around them, and notes there where the files are. */
 function isSubmoduleOf({ gitDir, commonDir, top, settings }: Repository): boolean {
   const named = settings.findLast(({ key }) => key === "core.worktree")?.value;
   if (top === null || named === undefined || gitDir !== commonDir) return false;
-  return (
-    realOf(resolve(gitDir, named)) === top &&
-    lstatSync(join(top, ".git"), { throwIfNoEntry: false })?.isFile() === true
-  );
-}
-
-/** Scope, origin and setting, each ended by NUL; null for what is not that. */
-function settingsOf(output: Buffer): GitSetting[] | null {
-  const fields = output.toString("utf8").split("\0");
-  if (fields.pop() !== "" || fields.length % 3 !== 0) return null;
-  const settings: GitSetting[] = [];
-  for (let at = 0; at < fields.length; at += 3) {
-    const [scope = "", origin = "", entry = ""] = fields.slice(at, at + 3);
-    // A person's own settings outside the repository are theirs and do not count.
-    if (["system", "global", "command"].includes(scope)) continue;
-    const end = entry.indexOf("\n");
-    const key = (end === -1 ? entry : entry.slice(0, end)).toLowerCase();
-    settings.push({ key, value: end === -1 ? undefined : entry.slice(end + 1), origin });
-  }
-  return settings;
+  return realPlace(resolve(gitDir, named)) === top && lstatOf(join(top, ".git"))?.isFile() === true;
 }
 
 /** Settings whose value is a file that is read. */
@@ -289,26 +270,10 @@ function shown(text: string): string {
 }
 
 function linksIn(folder: string): string[] {
-  try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => join(folder, name));
-  } catch {
-    return [];
-  }
+  const links = entriesOf(folder).filter((entry) => entry.isSymbolicLink());
+  return links.map(({ name }) => join(folder, name));
 }
 
 function exists(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
+  return lstatOf(path) !== null;
 }

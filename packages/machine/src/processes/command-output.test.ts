@@ -2,8 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CommandOutput } from "./command-output.ts";
+import { OutputPipes } from "./output-pipe.ts";
 import { outputTail, outputText } from "./output-text.ts";
 
 let folder: string;
@@ -123,5 +125,23 @@ describe("outputText", () => {
     expect(tail.endsWith("漢end")).toBe(true);
     expect(tail).not.toContain("\ufffd");
     await output.end();
+  });
+});
+
+describe("OutputPipes", () => {
+  it("P26 a session that ends waits until its folder gets no more of them", async () => {
+    let finish: (made: boolean) => void = () => {};
+    const pipes = new OutputPipes(folder, () => new Promise((resolve) => (finish = resolve)));
+    const taken = pipes.take();
+    let isSettled = false;
+    const settled = pipes.settled().then(() => {
+      isSettled = true;
+    });
+    await setImmediate();
+    expect(isSettled).toBe(false);
+    finish(false);
+    await settled;
+    expect(await taken).toBeNull();
+    await pipes.settled();
   });
 });

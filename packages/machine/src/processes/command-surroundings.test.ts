@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -10,7 +10,8 @@ let root: string;
 beforeEach(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), "burin-around-")));
   root = join(base, "root");
-  mkdirSync(join(root, "src"), { recursive: true });
+  for (const folder of ["root/src", "root/bin", "root/other", "tools"])
+    mkdirSync(join(base, folder), { recursive: true });
   writeFileSync(join(base, "secret.txt"), "secret");
   writeFileSync(join(root, "src/a.txt"), "a");
 });
@@ -46,9 +47,16 @@ describe("leadsOutside", () => {
     ["l??k", "lük"],
     ["LIN?", "link"],
     [".l*", ".link"],
+    ["(a)+|!{}@\\*", "(a)+|!{}@\\x"],
   ])("P38 however the shell reads %s, quoted or not: it may match %s", (pattern, name) => {
     symlinkSync(base, join(root, name));
     expect(leadsOutside(join(root, pattern, "secret.txt"), true, [root])).toBe(true);
+  });
+
+  it("P21 a pattern of many stars takes no longer than a plain one", () => {
+    writeFileSync(join(root, "src", "a".repeat(250)), "");
+    expect(leadsOutside(join(root, "src", `${"*a".repeat(100)}b*[x]`), true, [root])).toBe(false);
+    expect(leadsOutside(join(root, "src", `${"?*a".repeat(100)}*`), true, [root])).toBe(false);
   });
 
   it("P38 a name that is no text may lead anywhere", () => {
@@ -68,5 +76,59 @@ describe("filesBelow", () => {
     expect(filesBelow(join(root, "nowhere"))).toEqual([]);
     for (let index = 0; index < 10_000; index += 1) writeFileSync(join(root, "src", String(index)), "");
     expect(surroundings([root]).filesBelow(root)).toBeNull();
+  });
+});
+
+const look = (path = "") => surroundings([root], path);
+
+describe("treeBelow", () => {
+  it("P21 tells every link that leads out, also behind one that stays inside", () => {
+    symlinkSync("../other", join(root, "src/in"));
+    symlinkSync("nowhere", join(root, "src/nowhere"));
+    expect(look().treeBelow(join(root, "src"))).toEqual({ linksOut: [], oddNames: [] });
+    symlinkSync(join(base, "secret.txt"), join(root, "other/key"));
+    symlinkSync(join(base, "secret.txt"), join(root, "other/key2"));
+    expect(look().treeBelow(join(root, "src"))?.linksOut.toSorted()).toEqual(["key", "key2"]);
+  });
+
+  it("P21 takes a link or folder whose name is no text for one that leads out", () => {
+    const odd = (name: string) => Buffer.concat([Buffer.from(join(root, "src", name)), Buffer.from([0xff])]);
+    writeFileSync(odd("file"), "");
+    expect(look().treeBelow(join(root, "src"))?.linksOut).toEqual([]);
+    symlinkSync(base, odd("link"));
+    mkdirSync(odd("folder"));
+    expect(look().treeBelow(join(root, "src"))?.linksOut.toSorted()).toEqual(["folder\ufffd", "link\ufffd"]);
+  });
+
+  it("P21 tells names that are more than one word or an option", () => {
+    for (const name of ["a b", "-rf", "it's", "plain"]) writeFileSync(join(root, "src", name), "");
+    const odd = look()
+      .treeBelow(join(root, "src"))
+      ?.oddNames.map(({ name }) => name);
+    expect(odd?.toSorted()).toEqual(["-rf", "a b", "it's"]);
+  });
+});
+
+describe("projectFolderOf", () => {
+  const program = (folder: string, name: string) => {
+    writeFileSync(join(base, folder, name), "#!/bin/sh\n");
+    chmodSync(join(base, folder, name), 0o755);
+  };
+
+  it("P21 names the project's folder only for a program that is nowhere else", () => {
+    const path = [join(root, "bin"), join(base, "tools"), "relative", "/usr/bin"].join(":");
+    program("root/bin", "only-here");
+    program("root/bin", "both");
+    program("tools", "both");
+    program("root/bin", "ls");
+    const { projectFolderOf } = look(path);
+    expect(projectFolderOf("only-here")).toBe(join(root, "bin"));
+    for (const name of ["both", "ls", "missing"]) expect(projectFolderOf(name)).toBeNull();
+  });
+
+  it("P21 a folder of PATH that is a link into the project is the project's", () => {
+    program("root/bin", "only-here");
+    symlinkSync(join(root, "bin"), join(base, "linked"));
+    expect(look(join(base, "linked")).projectFolderOf("only-here")).toBe(join(base, "linked"));
   });
 });

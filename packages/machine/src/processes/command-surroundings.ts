@@ -1,31 +1,38 @@
-import { type Dirent, readdirSync, realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { isWithin } from "../files/paths.ts";
+import { accessSync, constants, type Dirent, realpathSync } from "node:fs";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
+import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { entriesOf, realOf } from "../files/disk-looks.ts";
+import { isWithin, isWithinAny } from "../files/paths.ts";
 import { realPlace } from "../files/real-place.ts";
+import { isOfProject } from "./shell-program.ts";
 
 /** More names than this are not looked through for what a pattern of the shell matches. */
 const MOST_NAMES = 2000;
 /** A tree with more files is not looked through for those that are searched. */
 const MOST_FILES = 10_000;
 
+/** A tree with more names is not looked through for links. */
+const MOST_NAMES_BELOW = 100_000;
+/** For a program that takes text apart at blanks and quotes, and options by their dash. */
+const ODD_NAME = /[\s'"\\]|^-/;
+
 /** What one decision asks about its place. Each thing is looked up once, so that a long line costs little. */
-export function surroundings(roots: readonly string[]) {
+export function surroundings(roots: readonly string[], path = "") {
   return {
-    leadsOutside: once((path, isPattern) => leadsOutside(path, isPattern, roots)),
+    leadsOutside: once((one, isPattern) => leadsOutside(one, isPattern, roots)),
     realPaths: once(realPaths),
     filesBelow: once(filesBelow),
+    treeBelow: once((folder) => treeBelow(folder, roots)),
+    projectFolderOf: once(programsOfProject(roots, path)),
   };
 }
 
 function once<T>(look: (path: string, isPattern: boolean) => T): (path: string, isPattern?: boolean) => T {
-  const known = {
-    plain: new Map<string, { readonly answer: T }>(),
-    patterns: new Map<string, { readonly answer: T }>(),
-  };
+  const known = new Map<string, { readonly answer: T }>();
   return (path, isPattern = false) => {
-    const looked = isPattern ? known.patterns : known.plain;
-    const found = looked.get(path) ?? { answer: look(path, isPattern) };
-    looked.set(path, found);
+    const key = `${isPattern ? "*" : "="}${path}`;
+    const found = known.get(key) ?? { answer: look(path, isPattern) };
+    known.set(key, found);
     return found.answer;
   };
 }
@@ -56,31 +63,33 @@ function realPaths(path: string, isPattern: boolean): readonly string[] {
 }
 
 /** null when there are too many. */
-function matchedPaths(pattern: string): string[] | null {
-  const folder = dirname(pattern);
-  if (folder === pattern) return [pattern];
+function matchedPaths(path: string): string[] | null {
+  const folder = dirname(path);
+  if (folder === path) return [path];
   const folders = matchedPaths(folder);
   if (folders === null) return null;
-  const name = basename(pattern);
+  const name = basename(path);
   if (!/[*?[]/.test(name)) return folders.map((each) => join(each, name));
+  const matches = atLeast(name);
   const found: string[] = [];
   for (const each of folders) {
-    const names = namesIn(each).filter((one) => mayMatch(name, one));
+    const names = entriesOf(each).map((entry) => entry.name);
+    const matching = names.filter(matches);
     // Whose bytes are no text has a path that cannot be followed here.
-    if (names.some((one) => one.includes("\ufffd"))) return null;
-    found.push(...names.map((one) => join(each, one)));
+    if (matching.some((one) => one.includes("\ufffd"))) return null;
+    found.push(...matching.map((one) => join(each, one)));
     if (found.length > MOST_NAMES) return null;
   }
   return found;
 }
 
-/** At least what a shell matches, whatever of the pattern was quoted and whatever its locale and options are. */
-function mayMatch(pattern: string, name: string): boolean {
+/** Matches at least what a shell does, whatever of the pattern was quoted and whatever its locale and options are. */
+function atLeast(pattern: string): (name: string) => boolean {
   const [plain = ""] = pattern.split("[");
-  const source = plain.replace(/[*?]|[\\^$.+()[\]{}|]/g, (sign) =>
-    sign === "*" ? ".*" : sign === "?" ? ".?" : `\\${sign}`,
-  );
-  return new RegExp(`^${source}${plain === pattern ? "$" : ""}`, "isu").test(name);
+  const open = plain.replace(/[?*]+/g, "*").replace(/[\\{}()!@+|]/g, "\\$&");
+  return globMatcher(`./${open}${plain === pattern || open.endsWith("*") ? "" : "*"}`, {
+    caseSensitive: false,
+  });
 }
 
 /** Files and links below a folder, which themselves are not followed; git's own hold no text to be found. */
@@ -89,7 +98,7 @@ function filesBelow(folder: string): readonly string[] | null {
   const folders = [folder];
   let looked = 0;
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
-    const entries = entriesIn(at);
+    const entries = entriesOf(at);
     looked += entries.length;
     if (looked > MOST_FILES) return null;
     for (const entry of entries) {
@@ -99,18 +108,61 @@ function filesBelow(folder: string): readonly string[] | null {
   return files;
 }
 
-function entriesIn(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+interface TreeBelow {
+  readonly linksOut: readonly string[];
+  readonly oddNames: readonly { readonly name: string; readonly isFolder: boolean }[];
 }
 
-function namesIn(folder: string): string[] {
+/**
+ * All that lies below a folder, also behind links that stay inside the roots; null when it is too much. Where a
+ * link or folder leads whose name is no text cannot be found out, so that it counts as leading out.
+ */
+function treeBelow(start: string, roots: readonly string[]): TreeBelow | null {
+  const linksOut: string[] = [];
+  const oddNames: { name: string; isFolder: boolean }[] = [];
+  let looked = 0;
+  const folders = [start];
+  const seen = new Set(folders);
+  for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
+    const entries = entriesOf(at);
+    looked += entries.length;
+    if (looked > MOST_NAMES_BELOW) return null;
+    for (const entry of entries) {
+      if (ODD_NAME.test(entry.name)) oddNames.push({ name: entry.name, isFolder: !entry.isFile() });
+      const folder = folderOf(join(at, entry.name), entry);
+      if (folder === null) continue;
+      if (!isWithinAny(folder, roots)) linksOut.push(entry.name);
+      else if (!seen.has(folder)) folders.push(folder);
+      seen.add(folder);
+    }
+  }
+  return { linksOut, oddNames };
+}
+
+/** Where it goes on: a folder, or what a link leads to; null for a file and for a link that leads nowhere. */
+function folderOf(path: string, entry: Dirent): string | null {
+  if (!entry.isFile() && entry.name.includes("\ufffd")) return "/";
+  if (entry.isDirectory()) return path;
+  return entry.isSymbolicLink() ? realOf(path) : null;
+}
+
+/** Tells the folder in which commands would find a program, if that is one of the project; those outside come first. */
+function programsOfProject(roots: readonly string[], path: string): (program: string) => string | null {
+  const folders = path.split(delimiter).filter(isAbsolute);
+  const own = folders.filter((folder) => isOfProject(folder, roots));
+  const others = folders.filter((folder) => !own.includes(folder));
+  return (program) => {
+    const holds = (folder: string) => isExecutable(join(folder, program));
+    const found = own.find(holds);
+    return found === undefined || others.some(holds) ? null : found;
+  };
+}
+
+function isExecutable(file: string): boolean {
   try {
-    return readdirSync(folder);
+    accessSync(file, constants.X_OK);
+    return true;
   } catch {
-    return [];
+    return false;
   }
 }

@@ -45,6 +45,11 @@ export class OutputPipes {
     }
   }
 
+  /** Resolves when nothing is made any more, so that the folder can go. */
+  async settled(): Promise<void> {
+    await this.#making;
+  }
+
   #more(): Promise<boolean> {
     this.#making ??= this.#makeSome().finally(() => {
       this.#making = null;

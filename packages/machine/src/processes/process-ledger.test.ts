@@ -12,7 +12,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Protection } from "../sandbox/sandbox-protection.ts";
+import { Protection } from "../sandbox/sandbox-guard.ts";
 import { endLeftBehind, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
 import { RUN_VARIABLE } from "./process-tree.ts";
 import { systemProcesses } from "./run-process.ts";
@@ -101,7 +101,7 @@ describe("the ledger of processes", () => {
     const root = join(home, "project");
     mkdirSync(root);
     writeFileSync(join(root, ".npmrc"), "before");
-    const protection = new Protection({ mode: "workspace-write", roots: [root], home, temporary: "/tmp/x" });
+    const protection = new Protection({ roots: [root], home, temporary: "/tmp/x" });
     const ledger = new ProcessLedger(home, systemProcesses);
     const [done, left] = [protection.begin(), protection.begin()];
     const note = { roots: [root], temporary: "/tmp/x" };

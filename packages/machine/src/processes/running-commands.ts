@@ -183,7 +183,8 @@ export class RunningCommands {
     const folder = makeTemporary(this.#options.home);
     this.#supervisor.ledger.note({ temporary: folder });
     const forget = endAtExit(() => {
-      rmSync(folder, { recursive: true, force: true });
+      // More pipes may be made there at this moment.
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
       this.#supervisor.ledger.close();
     });
     this.#session = { folder, pipes: null, forget };
@@ -240,6 +241,7 @@ export class RunningCommands {
     this.#limits.forget();
     if (session !== null) {
       session.forget();
+      await session.pipes?.settled();
       await rm(session.folder, { recursive: true, force: true });
     }
     if (left.length === 0) this.#supervisor.ledger.close();

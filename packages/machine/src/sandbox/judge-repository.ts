@@ -1,10 +1,14 @@
 import { createHash } from "node:crypto";
-import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { readBytes, readText } from "../disk/regular-file.ts";
+import { entriesOf, lstatOf, realOf } from "../files/disk-looks.ts";
+import { isWithin } from "../files/paths.ts";
 import { realPlace } from "../files/real-place.ts";
-import { askGit, programInConfig } from "./repository-config.ts";
-import { entriesOf, lstatOf, type Place } from "./sandbox-place.ts";
+import { askGit } from "../git/git-environment.ts";
+import { type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "../git/git-programs.ts";
+import { findHelper, helperPath } from "../processes/helper-program.ts";
+import type { Place } from "./sandbox-place.ts";
 
 const MOST_LINK_BYTES = 4096;
 const MOST_COMMITTED_BYTES = 10 * 1024 * 1024;
@@ -62,14 +66,6 @@ function lineOf(file: string): string | null {
   }
 }
 
-function realOf(path: string): string | null {
-  try {
-    return realpathSync(path);
-  } catch {
-    return null;
-  }
-}
-
 /** Whether a file, or all in a folder, is what the last commit of its repository holds. */
 export function isCommitted(
   path: string,
@@ -78,10 +74,9 @@ export function isCommitted(
   const { folder, workTree } = repository;
   const name = relative(workTree, path);
   if (name.startsWith("..") || isAbsolute(name)) return false;
-  const listed = askGit(["--git-dir", folder, "ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", name], {
-    cwd: "/",
-  });
-  const blobs = new Map((listed ?? "").split("\0").map((line) => [line.slice(line.indexOf("\t") + 1), line]));
+  const words = ["--git-dir", folder, "ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", name];
+  const listed = ask(words, "/").output.toString().split("\0");
+  const blobs = new Map(listed.map((line) => [line.slice(line.indexOf("\t") + 1), line]));
   const files = filesBelow(path);
   return files.length > 0 && files.every((file) => isBlob(file, blobs.get(relative(workTree, file))));
 }
@@ -101,4 +96,98 @@ function isBlob(file: string, line = ""): boolean {
   } catch {
     return false;
   }
+}
+
+const MOST_BYTES = 256 * 1024;
+
+/**
+ * Keys with which git runs nothing, whatever their values. What is not among them may name a program, or a
+ * file that does.
+ */
+const HARMLESS =
+  /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|worktree|sparsecheckout|sparsecheckoutcone|autocrlf|eol|safecrlf|abbrev|compression|quotepath|longpaths|sharedrepository|untrackedcache|preloadindex|bigfilethreshold)|remote\..*\.(?:url|pushurl|fetch|push|mirror|prune|prunetags|tagopt|promisor|partialclonefilter)|remote\.pushdefault|branch\..*\.(?:remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)|branch\.(?:autosetup\w+|sort)|submodule\.(?:.*\.)?(?:url|active|branch|fetchrecursesubmodules|ignore|recurse|alternatelocation|alternateerrorstrategy|shallow)|extensions\.(?:partialclone|worktreeconfig|objectformat|refstorage|noop|relativeworktrees)|user\.(?:name|email)|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|merge\.(?:conflictstyle|ff)|rebase\.(?:autosquash|autostash|updaterefs)|fetch\.(?:prune|prunetags|recursesubmodules|parallel)|gc\.(?:auto|autodetach|pruneexpire)|receive\.deny\w+|(?:index|status|advice|color|column)\..*|commit\.(?:verbose|cleanup|status)|lfs\.repositoryformatversion)$/;
+const HARMLESS_UPDATE = /^submodule\..*\.update\n(?:checkout|rebase|merge|none)$/;
+
+const INCLUDES = /^include(?:if\..*)?\.path$/;
+
+/** Why git might run something because of this file of configuration; null when it does not. */
+function programInConfig(file: string): string | null {
+  const stats = lstatOf(file);
+  if (stats === null) return null;
+  if (!stats.isFile() || stats.size > MOST_BYTES) return "its configuration is no ordinary file";
+  const { output, fault } = ask(["config", "--file", file, "--no-includes", "--list", "-z"], "/");
+  if (fault !== null) return "git cannot read its configuration";
+  const entry = output
+    .toString()
+    .split("\0")
+    .find((one) => one !== "" && !HARMLESS.test(keyOf(one)) && !HARMLESS_UPDATE.test(one));
+  return entry === undefined ? null : `its configuration sets ${keyOf(entry)}`;
+}
+
+function keyOf(entry: string): string {
+  const end = entry.indexOf("\n");
+  return end === -1 ? entry : entry.slice(0, end);
+}
+
+interface Repository {
+  readonly workTree: string;
+  /** Its git folder, or the file or link that leads there. */
+  readonly link: string;
+}
+
+interface Known {
+  readonly named: readonly string[];
+  readonly files: readonly string[];
+  readonly signature: string;
+}
+
+const known = new Map<string, Known>();
+
+/** The files and folders that the configuration of a repository, with all that it includes, makes git run or read. */
+export function namedByRepository(repository: Repository): readonly string[] {
+  const before = known.get(repository.link);
+  if (before !== undefined && before.signature === signatureOf(before.files)) return before.named;
+  const { named, files } = askForNamed(repository);
+  known.set(repository.link, { named, files, signature: signatureOf(files) });
+  return named;
+}
+
+function signatureOf(files: readonly string[]): string {
+  const each = files.map((file) => {
+    const stats = lstatOf(file);
+    return stats === null ? "-" : `${stats.ino}:${stats.ctimeMs}:${stats.size}`;
+  });
+  return each.join(" ");
+}
+
+function askForNamed({ workTree, link }: Repository): Omit<Known, "signature"> {
+  const { HOME = homedir(), XDG_CONFIG_HOME = join(HOME, ".config") } = process.env;
+  const usual = [link, join(link, "config"), join(link, "config.worktree"), join(HOME, ".gitconfig")];
+  const files = [...usual, join(XDG_CONFIG_HOME, "git/config")];
+  const env = { HOME, XDG_CONFIG_HOME, GIT_DIR: link };
+  const settings = settingsOf(ask([...LIST_SETTINGS, "--includes"], workTree, env).output) ?? [];
+  const named = settings.flatMap((setting) => {
+    const origin = resolve(workTree, setting.origin.replace(/^file:/, ""));
+    if (!files.includes(origin)) files.push(origin);
+    const value = (setting.value ?? "").replace(/^~(?=\/)/, HOME);
+    return namedBy({ ...setting, value, origin }, workTree);
+  });
+  return { named, files };
+}
+
+function namedBy(setting: GitSetting & { readonly value: string }, workTree: string): string[] {
+  const { key, value, origin } = setting;
+  if (value === "") return [];
+  const hooks = resolve(workTree, value);
+  if (key === "core.hookspath") return isWithin(workTree, hooks) ? [] : [hooks];
+  if (INCLUDES.test(key)) return [resolve(dirname(origin), value)];
+  if (programIn([setting], { changes: true, subcommand: "" }) === null) return [];
+  const words = value.split(/[\s"'`;|&()<>=]+/).map((word) => resolve(workTree, word));
+  return words.filter((path) => lstatOf(path)?.isFile() === true);
+}
+
+const OWN_FILES_ONLY = { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
+
+function ask(words: readonly string[], cwd: string, env: Readonly<Record<string, string>> = OWN_FILES_ONLY) {
+  return askGit(words, { git: findHelper("git"), cwd, env: { PATH: helperPath(), ...env } });
 }

@@ -1,13 +1,120 @@
+import { type FSWatcher, watch, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { protectedFile } from "@burin/shell-judge";
+import { readBytes } from "../disk/regular-file.ts";
+import { entriesOf, lstatOf } from "../files/disk-looks.ts";
 import { isWithin, isWithinAny } from "../files/paths.ts";
 import { gitTopOf } from "../git/git-excludes.ts";
 import { folderOfLink, isCommitted, programInGitFile, programInRepository } from "./judge-repository.ts";
-import { entriesOf, idOf, lstatOf, type Place, placeAt } from "./sandbox-place.ts";
-import type { Survey, Surveyor } from "./sandbox-survey.ts";
-import { restoreShared, type SharedFile } from "./shared-files.ts";
+import { idOf, type Place, placeAt } from "./sandbox-place.ts";
+import { type Survey, Surveyor } from "./sandbox-survey.ts";
 import { putLinkBack, type TakenBack, takeBack } from "./taken-back.ts";
-import { isVouchedFor, TIME_STEP_MS } from "./vouched-files.ts";
+import { beforeVouching, isVouchedFor, TIME_STEP_MS } from "./vouched-files.ts";
+
+/** What looks after one command: what was there before it, and the looks at what it makes. */
+interface Guard {
+  readonly before: Before & Survey;
+  readonly watch: SandboxWatch;
+}
+
+interface ProtectionGround {
+  readonly roots: readonly string[];
+  readonly home: string;
+  readonly temporary: string;
+}
+
+/** Keeps the commands of a session from leaving something behind that runs code later. */
+export class Protection {
+  readonly #limits: ProtectionGround;
+  readonly #surveyor: Surveyor;
+
+  constructor(limits: ProtectionGround) {
+    this.#limits = limits;
+    this.#surveyor = new Surveyor(limits.roots, limits.temporary);
+  }
+
+  begin(): Guard {
+    const { roots, home } = this.#limits;
+    const before = { since: Date.now(), ...this.#surveyor.look() };
+    const ground = { surveyor: this.#surveyor, roots, home };
+    const shared = sharedFiles(before.places.values());
+    const look = (isGoingOn: boolean) => takeBackMade(before, { ...ground, shared, isGoingOn });
+    const gitFolders = [...before.places.values()].filter(({ part }) => part === "git folder");
+    const watched = [...roots, ...gitFolders.map(({ path }) => path)];
+    return { before, watch: new SandboxWatch(look, watched) };
+  }
+}
+
+const FIRST_MS = 250;
+const LONGEST_MS = 2000;
+const SHORTEST_MS = 20;
+/** Looking takes at most this part of the time. */
+const PART = 20;
+const MOST_WATCHED = 50;
+
+/** Looks again and again while a command runs: soon after something happened in the folders that count most. */
+class SandboxWatch {
+  readonly taken: TakenBack[] = [];
+  readonly #look: (isGoingOn: boolean) => readonly TakenBack[];
+  readonly #folders: readonly string[];
+  readonly #watchers: FSWatcher[] = [];
+  readonly #forget: () => void;
+  #timer: NodeJS.Timeout;
+  #cost = 0;
+  #dueAt = 0;
+
+  constructor(look: (isGoingOn: boolean) => readonly TakenBack[], folders: readonly string[]) {
+    this.#look = look;
+    this.#folders = folders.slice(0, MOST_WATCHED);
+    this.#timer = this.#after(FIRST_MS);
+    this.#forget = beforeVouching(() => this.look());
+  }
+
+  look(isGoingOn = true): readonly TakenBack[] {
+    const started = performance.now();
+    this.taken.push(...this.#look(isGoingOn));
+    this.#cost = performance.now() - started;
+    return this.taken;
+  }
+
+  /** The last look; there are no more after it. */
+  close(): readonly TakenBack[] {
+    clearTimeout(this.#timer);
+    this.#forget();
+    for (const watcher of this.#watchers.splice(0)) watcher.close();
+    return this.look(false);
+  }
+
+  #after(milliseconds: number): NodeJS.Timeout {
+    this.#dueAt = performance.now() + milliseconds;
+    const timer = setTimeout(() => {
+      if (this.#watchers.length === 0) this.#watchFolders();
+      this.look();
+      this.#timer = this.#after(Math.max(LONGEST_MS, this.#cost * PART));
+    }, milliseconds);
+    timer.unref();
+    return timer;
+  }
+
+  #watchFolders(): void {
+    for (const folder of this.#folders) {
+      try {
+        const watcher = watch(folder, { persistent: false }, () => this.#soon());
+        watcher.on("error", () => {});
+        this.#watchers.push(watcher);
+      } catch {
+        // The looks from time to time remain.
+      }
+    }
+  }
+
+  #soon(): void {
+    const wait = Math.max(SHORTEST_MS, this.#cost * PART);
+    if (this.#dueAt <= performance.now() + wait) return;
+    clearTimeout(this.#timer);
+    this.#timer = this.#after(wait);
+  }
+}
 
 export interface GuardGround {
   readonly surveyor: Surveyor;
@@ -174,4 +281,71 @@ class Judging {
     const target = this.#before.places.get(place.key)?.target;
     if (target !== undefined && taken.kept !== null) putLinkBack(place.path, target);
   }
+}
+
+/** A protected file with more than one name, and what it held. */
+interface SharedFile {
+  /** Of what it is or lies in. */
+  readonly key: string;
+  readonly path: readonly string[];
+  readonly changed: number;
+  readonly mode: number;
+  readonly content: Buffer;
+}
+
+const MOST_BYTES = 1024 * 1024;
+const MOST_FILES = 500;
+
+/** A read-only mount covers one name of a file; another one may be writable. */
+function sharedFiles(places: Iterable<Place>): readonly SharedFile[] {
+  const found: SharedFile[] = [];
+  let looked = 0;
+  const look = (top: Place, path: readonly string[]): void => {
+    looked += 1;
+    const file = join(top.path, ...path);
+    const stats = looked > MOST_FILES ? null : lstatOf(file);
+    if (stats === null) return;
+    if (stats.isDirectory()) for (const { name } of entriesOf(file)) look(top, [...path, name]);
+    if (!stats.isFile() || stats.nlink < 2) return;
+    const content = contentOf(file);
+    if (content !== null)
+      found.push({ key: top.key, path, changed: stats.ctimeMs, mode: stats.mode, content });
+  };
+  for (const place of places) if (place.part !== "git folder") look(place, []);
+  return found;
+}
+
+/** null where it cannot be read, or is too much to be kept. */
+function contentOf(file: string): Buffer | null {
+  try {
+    return readBytes(file, MOST_BYTES);
+  } catch {
+    return null;
+  }
+}
+
+interface Ground {
+  readonly roots: readonly string[];
+  readonly home: string;
+  /** Where the protected things are by now. */
+  readonly places: ReadonlyMap<string, Place>;
+}
+
+/** Gives them back what they held, where that was changed. */
+function restoreShared(files: readonly SharedFile[], ground: Ground): readonly TakenBack[] {
+  return files.flatMap(({ key, path, changed, mode, content }) => {
+    const top = ground.places.get(key);
+    if (top === undefined) return [];
+    const file = join(top.path, ...path);
+    const stats = lstatOf(file);
+    if (stats === null || !stats.isFile() || stats.nlink < 2 || stats.ctimeMs === changed) return [];
+    if (contentOf(file)?.equals(content) === true) return [];
+    const folder = lstatOf(dirname(file));
+    const place = folder === null ? null : placeAt(file, idOf(folder), top.part);
+    const why = "it was changed through another of its names";
+    const taken = place === null ? null : takeBack(place, { ...ground, why });
+    if (taken === null) return [];
+    if (taken.kept !== null) writeFileSync(file, content, { flag: "wx", mode });
+    return [taken];
+  });
 }

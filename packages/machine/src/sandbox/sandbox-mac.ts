@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { protectedPaths } from "@burin/shell-judge";
 import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
-import { protectedLayout } from "./sandbox-layout.ts";
-import { Protection } from "./sandbox-protection.ts";
-import type { Survey } from "./sandbox-survey.ts";
+import { Protection } from "./sandbox-guard.ts";
+import { protectedLayout, type Survey } from "./sandbox-survey.ts";
 
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 

@@ -1,5 +1,6 @@
-import { type Dirent, lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { basename } from "node:path";
+import { linkTarget, lstatOf } from "../files/disk-looks.ts";
 
 /** One thing in the roots that a command must neither change nor make. */
 export interface Place {
@@ -31,28 +32,4 @@ export function placeAt(path: string, folderId: string, part: Place["part"]): Pl
 
 export function idOf(stats: Stats): string {
   return `${stats.dev}:${stats.ino}`;
-}
-
-export function lstatOf(path: string): Stats | null {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
-}
-
-export function linkTarget(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
-export function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
 }

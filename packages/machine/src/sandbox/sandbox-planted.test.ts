@@ -9,40 +9,26 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { isSandboxHere, SandboxRoom } from "@burin/testing/sandbox-room";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { takenInWords } from "../processes/command-words.ts";
-import { Commands } from "../processes/commands.ts";
-import { findProgram } from "../processes/shell-program.ts";
 import { isVouchedFor, vouchFor, vouchForAll } from "./vouched-files.ts";
 
+let room: SandboxRoom;
 let base: string;
 let root: string;
-let commands: Commands;
+const run: SandboxRoom["run"] = (...line) => room.run(...line);
 
 const IDENTITY = ["-c", "user.name=a", "-c", "user.email=a@b"];
 
-beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "burin-planted-")));
-  root = join(base, "project");
+beforeEach(() => {
+  room = new SandboxRoom();
+  ({ base, root } = room);
   prepareProject();
-  commands = new Commands({
-    roots: [root],
-    home: join(base, "home"),
-    environment: process.env,
-    sandbox: "workspace-write",
-    network: false,
-    passEnvironment: [],
-    secretEnvironment: [],
-  });
 });
 
-afterEach(async () => {
-  await commands.close();
-  await rm(base, { recursive: true });
-});
+afterEach(() => room.remove());
 
 function git(folder: string, ...args: string[]): void {
   execFileSync("git", ["-C", folder, ...IDENTITY, "-c", "protocol.file.allow=always", ...args], {
@@ -70,12 +56,6 @@ function prepareProject(): void {
   const canary = `#!/bin/sh\necho "$0 $*" >> '${base}/canary'\ncat >/dev/null 2>&1 </dev/null\n`;
   writeFileSync(join(root, "canary.sh"), canary);
   chmodSync(join(root, "canary.sh"), 0o755);
-}
-
-async function run(command: string, exception: "none" | "unlimited" = "none") {
-  const started = await commands.start({ command, directory: root, exception });
-  const end = await started.shellEnded;
-  return { code: end.exitCode, text: started.output.soFar().head.toString(), run: started };
 }
 
 /** What a user may type next, anywhere in the project. */
@@ -206,10 +186,7 @@ const NAMES: readonly (readonly [string, string])[] = [
   [".npmrc", "mkfifo .npmrc"],
 ];
 
-const isHere =
-  process.platform === "linux" && (findProgram("bwrap") !== null || process.env.CI !== undefined);
-
-if (isHere) {
+if (isSandboxHere) {
   describe("what a command in the sandbox leaves for git", () => {
     it.each(PLANTS)("P53 the user's next git command runs nothing of it: %s", async (_title, command) => {
       const { run: done, code } = await run(command);
@@ -322,7 +299,7 @@ if (isHere) {
     );
 
     it("P53 are taken from a command that goes on in the background too, and what a file tool or the user's leave made stays", async () => {
-      const server = await commands.start({
+      const server = await room.commands.start({
         command: "sleep 0.5; touch .env; sleep 60",
         directory: root,
         exception: "none",
@@ -345,7 +322,7 @@ if (isHere) {
 
     it("P53 are taken before leave for an unlimited command begins, and all that is made after that stays", async () => {
       const line = "until [ -e go ]; do sleep 0.01; done; touch .env && touch made; sleep 60";
-      const server = await commands.start({ command: line, directory: root, exception: "none" });
+      const server = await room.commands.start({ command: line, directory: root, exception: "none" });
       writeFileSync(join(root, "go"), "");
       // Without a pause in which the looks from time to time could come.
       while (!existsSync(join(root, "made"))) spawnSync("sleep", ["0.01"]);

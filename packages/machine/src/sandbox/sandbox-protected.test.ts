@@ -1,11 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { protectedFile } from "@burin/shell-judge";
+import { isSandboxHere, SandboxRoom } from "@burin/testing/sandbox-room";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Commands } from "../processes/commands.ts";
-import { findProgram } from "../processes/shell-program.ts";
 
 const NAMES = [
   ...[".env", ".env.local", ".envrc", ".bashrc", ".profile", ".zshenv", ".gitconfig", ".npmrc", ".netrc"],
@@ -16,31 +13,17 @@ const NAMES = [
 ];
 const ORDINARY = ["AGENTS.md", ".env.example", ".gitignore", "src/a.ts", "packages/a/tsconfig.json"];
 
-let root: string;
-let commands: Commands;
+let room: SandboxRoom;
 
-beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-protected-")));
+beforeEach(() => {
+  room = new SandboxRoom();
   for (const name of [...NAMES, ...ORDINARY]) {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), "before\n");
+    mkdirSync(dirname(join(room.root, name)), { recursive: true });
+    writeFileSync(join(room.root, name), "before\n");
   }
-  commands = new Commands({
-    roots: [root],
-    home: `${root}-home`,
-    environment: process.env,
-    sandbox: "workspace-write",
-    network: false,
-    passEnvironment: [],
-    secretEnvironment: [],
-  });
 });
 
-afterEach(async () => {
-  await commands.close();
-  await rm(root, { recursive: true });
-  rmSync(`${root}-home`, { recursive: true, force: true });
-});
+afterEach(() => room.remove());
 
 /** Five ways to change a file; those that worked are told. */
 const WAYS = `changed() { [ "$(cat "$1" 2>/dev/null)" = before ] || echo "$2 $1"; }
@@ -50,25 +33,20 @@ for f in "$@"; do
   rm -f "$f"; changed "$f" remove; sed -i s/before/after/ "$f"; changed "$f" sed
 done 2>/dev/null`;
 
-const isHere =
-  process.platform === "linux" && (findProgram("bwrap") !== null || process.env.CI !== undefined);
-
-if (isHere) {
+if (isSandboxHere) {
   describe("protected names in the sandbox", () => {
     it("P53 no command changes one of them, in any way; ordinary files are changed", async () => {
       expect(NAMES.filter((name) => protectedFile(name) === null)).toEqual([]);
-      expect((await commands.sandbox()).sandbox).not.toBeNull();
+      expect((await room.commands.sandbox()).sandbox).not.toBeNull();
       const words = [...NAMES, ...ORDINARY].map((name) => `'${name}'`).join(" ");
-      const command = `set -- ${words}\n${WAYS}`;
-      const run = await commands.start({ command, directory: root, exception: "none" });
-      await run.shellEnded;
-      const told = run.output.soFar().head.toString().trim().split("\n");
+      const { text } = await room.run(`set -- ${words}\n${WAYS}`);
+      const told = text.trim().split("\n");
       expect(told.filter((line) => line.startsWith("write ")).sort()).toEqual(
         ORDINARY.map((name) => `write ${name}`).sort(),
       );
       expect(new Set(told.map((line) => line.replace(/^\w+ /, "")))).toEqual(new Set(ORDINARY));
       for (const name of NAMES)
-        expect([name, readFileSync(join(root, name), "utf8")]).toEqual([name, "before\n"]);
+        expect([name, readFileSync(join(room.root, name), "utf8")]).toEqual([name, "before\n"]);
     });
   });
 }

@@ -1,38 +1,27 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { homedir, tmpdir } from "node:os";
+import { homedir } from "node:os";
 import { join } from "node:path";
+import { isSandboxHere, SandboxRoom } from "@burin/testing/sandbox-room";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Commands } from "../processes/commands.ts";
 import { findProgram } from "../processes/shell-program.ts";
 
-let base: string;
+let room: SandboxRoom;
 let root: string;
 let place: string;
-let commands: Commands;
+const run: SandboxRoom["run"] = (...line) => room.run(...line);
 const servers: ChildProcess[] = [];
 
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "burin-sockets-")));
-  root = join(base, "project");
-  mkdirSync(root);
+  room = new SandboxRoom();
+  ({ root } = room);
   place = await visibleFolder();
-  commands = new Commands({
-    roots: [root],
-    home: join(base, "home"),
-    environment: process.env,
-    sandbox: "workspace-write",
-    network: false,
-    passEnvironment: [],
-    secretEnvironment: [],
-  });
 });
 
 afterEach(async () => {
-  await commands.close();
   for (const server of servers.splice(0)) server.kill("SIGKILL");
-  await rm(base, { recursive: true });
+  await room.remove();
   await rm(place, { recursive: true });
 });
 
@@ -46,12 +35,6 @@ async function visibleFolder(): Promise<string> {
     await rm(folder, { recursive: true });
   }
   throw new Error("There is no writable folder that a command in the sandbox can see.");
-}
-
-async function run(command: string, exception: "none" | "network" | "unlimited" = "none") {
-  const started = await commands.start({ command, directory: root, exception });
-  const end = await started.shellEnded;
-  return { code: end.exitCode, text: started.output.soFar().head.toString() };
 }
 
 /** A program outside that does what it is told, on a socket of that type. */
@@ -99,10 +82,7 @@ const WAYS: readonly (readonly [string, string, string])[] = [
   ],
 ];
 
-const isHere =
-  process.platform === "linux" && (findProgram("bwrap") !== null || process.env.CI !== undefined);
-
-if (isHere) {
+if (isSandboxHere) {
   describe("sockets of programs outside", () => {
     it.each(WAYS)(
       "P53 one that appears while the command runs cannot be spoken to: %s",

@@ -1,11 +1,11 @@
 import type { Dirent, Stats } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { PROTECTED_IN_HOME, protectedName } from "@burin/shell-judge";
+import { PROTECTED_IN_GIT, PROTECTED_IN_HOME, protectedName } from "@burin/shell-judge";
+import { entriesOf, linkTarget, lstatOf, realOf } from "../files/disk-looks.ts";
 import { isWithin, isWithinAny } from "../files/paths.ts";
-import { namedByRepository } from "./repository-config.ts";
-import { gitFolderPlaces, hasGitForm } from "./sandbox-git-places.ts";
-import { entriesOf, idOf, linkTarget, lstatOf, type Place, placeAt } from "./sandbox-place.ts";
+import { namedByRepository } from "./judge-repository.ts";
+import { idOf, type Place, placeAt } from "./sandbox-place.ts";
 
 export interface Survey {
   readonly places: ReadonlyMap<string, Place>;
@@ -160,4 +160,88 @@ function noteNamed(path: string, places: Map<string, Place>): void {
   if (parent === null) return;
   const place = placeAt(path, idOf(parent), "named");
   if (place !== null && !places.has(place.key)) places.set(place.key, place);
+}
+
+/** Names of submodules may have slashes. */
+const DEEPEST_MODULE = 8;
+
+/** Whether a folder with these names in it is a git folder, whatever its own name is. */
+function hasGitForm(names: readonly string[]): boolean {
+  if (!names.includes("HEAD")) return false;
+  return names.includes("commondir") || (names.includes("objects") && names.includes("refs"));
+}
+
+/** The folder itself and what git obeys in it, with those of its submodules and work trees. */
+function gitFolderPlaces(folder: string): Place[] {
+  const stats = lstatOf(folder);
+  if (stats === null) return [];
+  const id = idOf(stats);
+  const self: Place = { path: folder, key: `${id}/.`, id, kind: "folder", part: "git folder" };
+  const files = PROTECTED_IN_GIT.map((name) => placeAt(join(folder, name), id, "git file"));
+  return [
+    self,
+    ...files.filter((place) => place !== null),
+    ...worktreesIn(folder, id),
+    ...modulesIn(folder, id),
+  ];
+}
+
+function worktreesIn(folder: string, id: string): Place[] {
+  return inside(placeAt(join(folder, "worktrees"), id, "git file"), gitFolderPlaces);
+}
+
+function modulesIn(folder: string, id: string): Place[] {
+  const look = (path: string, depth: number): Place[] => {
+    if (hasGitForm(entriesOf(path).map(({ name }) => name))) return gitFolderPlaces(path);
+    const stats = lstatOf(path);
+    if (stats === null || depth > DEEPEST_MODULE) return [];
+    return below(path, idOf(stats), (one) => look(one, depth + 1));
+  };
+  return inside(placeAt(join(folder, "modules"), id, "git file"), (path) => look(path, 0));
+}
+
+/** A link in the place of a folder leads git elsewhere, and is a place of its own. */
+function inside(place: Place | null, look: (path: string) => Place[]): Place[] {
+  if (place === null) return [];
+  const stats = lstatOf(place.path);
+  if (place.kind !== "folder" || stats === null) return place.kind === "link" ? [place] : [];
+  return below(place.path, idOf(stats), look);
+}
+
+function below(folder: string, id: string, look: (path: string) => Place[]): Place[] {
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return look(path);
+    const place = entry.isSymbolicLink() ? placeAt(path, id, "git file") : null;
+    return place === null ? [] : [place];
+  });
+}
+
+/** How what is protected is mounted. */
+interface ProtectedLayout {
+  /** Git folders. They are mounted onto themselves, so that they cannot be renamed out of the way. */
+  readonly pinned: readonly string[];
+  readonly readOnly: readonly string[];
+}
+
+export function protectedLayout({ places }: Survey, roots: readonly string[]): ProtectedLayout {
+  const all = [...places.values()];
+  // What a link points to could be protected, but the link itself could be replaced: then nothing is written.
+  const frozen = new Set(
+    all.flatMap((one) => (one.part === "git file" && one.kind === "link" ? [dirname(one.path)] : [])),
+  );
+  const pinned: string[] = [];
+  const readOnly: string[] = [];
+  for (const { path, part, kind } of all) {
+    if (part === "git folder") {
+      if (frozen.has(path)) readOnly.push(path);
+      else if (basename(path).toLowerCase() === ".git") pinned.push(path);
+    } else if (kind !== "link") {
+      readOnly.push(path);
+    } else {
+      const target = realOf(path);
+      if (target !== null && isWithinAny(target, roots) && !roots.includes(target)) readOnly.push(target);
+    }
+  }
+  return { pinned, readOnly: [...new Set(readOnly)].sort() };
 }

@@ -1,55 +1,30 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isSandboxHere, SandboxRoom } from "@burin/testing/sandbox-room";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Commands } from "../processes/commands.ts";
 import { membersOf } from "../processes/process-tree.ts";
 import { systemProcesses } from "../processes/run-process.ts";
 import { findProgram } from "../processes/shell-program.ts";
-import type { SandboxMode } from "./sandbox.ts";
 import { LinuxSandbox } from "./sandbox-linux.ts";
 
+let room: SandboxRoom;
 let base: string;
 let root: string;
 let home: string;
-let commands: Commands;
+const run: SandboxRoom["run"] = (...line) => room.run(...line);
 const servers: Server[] = [];
 
-beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "burin-sandbox-")));
-  root = join(base, "project");
-  home = join(base, "home");
-  mkdirSync(root);
-  open("workspace-write");
+beforeEach(() => {
+  room = new SandboxRoom();
+  ({ base, root, home } = room);
 });
 
 afterEach(async () => {
   for (const server of servers.splice(0)) server.close();
-  await commands.close();
-  await rm(base, { recursive: true });
+  await room.remove();
 });
-
-function open(sandbox: SandboxMode, network = false): void {
-  commands = new Commands({
-    roots: [root],
-    home,
-    environment: { ...process.env, OPENAI_API_KEY: "canary-key" },
-    sandbox,
-    network,
-    passEnvironment: [],
-    secretEnvironment: [],
-  });
-}
-
-async function run(command: string, exception: "none" | "network" | "unlimited" = "none") {
-  const started = await commands.start({ command, directory: root, exception });
-  const end = await started.shellEnded;
-  const { head } = started.output.soFar();
-  return { code: end.exitCode, text: head.toString(), run: started };
-}
 
 /** The same command line as an ordinary user, in a project of that user's. Needs root to become one. */
 async function runAsNobody(
@@ -147,19 +122,15 @@ function state(): unknown {
   };
 }
 
-// Without bubblewrap nothing here may run, for it tries to break out; CI has to have it, and fails.
-const isHere =
-  process.platform === "linux" && (findProgram("bwrap") !== null || process.env.CI !== undefined);
-
-if (isHere) {
+if (isSandboxHere) {
   describe("the sandbox on Linux", () => {
     beforeEach(async () => {
-      const { sandbox } = await commands.sandbox();
+      const { sandbox } = await room.commands.sandbox();
       if (sandbox === null) throw new Error("There is no working sandbox, so nothing was tried.");
     });
 
     it("works here: bubblewrap is installed and may make namespaces", async () => {
-      expect(await commands.sandbox()).toMatchObject({ sandbox: { mode: "workspace-write" } });
+      expect(await room.commands.sandbox()).toMatchObject({ sandbox: { mode: "workspace-write" } });
     });
     it.each(ESCAPES)("P53 keeps in, whoever runs it: %s", async (_title, attempt) => {
       prepareProject();
@@ -209,7 +180,7 @@ if (isHere) {
     });
 
     it("P53 nothing is made in the project by the sandbox itself, while commands run and after", async () => {
-      const first = await commands.start({ command: "sleep 30", directory: root, exception: "none" });
+      const first = await room.commands.start({ command: "sleep 30", directory: root, exception: "none" });
       await run("true");
       expect(readdirSync(root)).toEqual([]);
       await first.end();
@@ -217,8 +188,8 @@ if (isHere) {
     });
 
     it("read-only: nothing but the temporary folder", async () => {
-      await commands.close();
-      open("read-only");
+      await room.commands.close();
+      room.open("read-only");
       expect((await run("touch x || touch /tmp/x && ls /tmp/x")).text).toContain("/tmp/x");
       expect(readdirSync(root)).toEqual([]);
     });
@@ -249,8 +220,8 @@ if (isHere) {
       const connect = `${given} bash -c 'exec 3<>/dev/tcp/127.0.0.1/'$OUTSIDE_PORT && echo open`;
       expect((await run(connect)).text).not.toContain("open\n");
       expect((await run(connect, "network")).text).toBe("open\n");
-      await commands.close();
-      open("workspace-write", true);
+      await room.commands.close();
+      room.open("workspace-write", true);
       expect((await run(connect)).text).toBe("open\n");
     });
 
@@ -268,13 +239,13 @@ if (isHere) {
       expect(started.isOver).toBe(false);
       await vi.waitUntil(() => started.members().length >= 4, { timeout: 20_000, interval: 20 });
       const pids = started.members().map(({ pid }) => pid);
-      await commands.close();
+      await room.commands.close();
       const alive = systemProcesses.list().filter(({ pid, isZombie }) => pids.includes(pid) && !isZombie);
       expect(alive).toEqual([]);
     });
 
     it("P26 ends with the Burin that started it, without a chance to clean up", async () => {
-      const sandbox = (await commands.sandbox()).sandbox;
+      const sandbox = (await room.commands.sandbox()).sandbox;
       const plan = await sandbox?.plan({ argv: ["sleep", "302"], cwd: root, network: false });
       const parent = `const c=require("child_process").spawn(process.argv[1],process.argv.slice(2),{stdio:["ignore","ignore","ignore","pipe"],detached:true});console.log(c.pid);setInterval(()=>{},1000)`;
       const burin = spawn(process.execPath, ["-e", parent, plan?.program ?? "", ...(plan?.args ?? [])]);

@@ -12,9 +12,10 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { lstatOf } from "../files/disk-looks.ts";
 import { isWithinAny } from "../files/paths.ts";
 import { codeOf } from "../files/system-error.ts";
-import { idOf, lstatOf, type Place } from "./sandbox-place.ts";
+import { idOf, type Place } from "./sandbox-place.ts";
 
 /** What a command made under a protected name, or for git to run, and where it lies now. */
 export interface TakenBack {

@@ -1,0 +1,49 @@
+import { mkdirSync, mkdtempSync, realpathSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Commands } from "@burin/machine/processes/commands";
+import { findProgram } from "@burin/machine/processes/shell-program";
+import type { SandboxMode } from "@burin/machine/sandbox/sandbox";
+
+/** Without bubblewrap nothing here may run, for it tries to break out; CI has to have it, and fails. */
+export const isSandboxHere =
+  process.platform === "linux" && (findProgram("bwrap") !== null || process.env.CI !== undefined);
+
+/** A throw-away project whose commands run in the sandbox. */
+export class SandboxRoom {
+  readonly base: string = realpathSync(mkdtempSync(join(tmpdir(), "burin-sandbox-")));
+  readonly root: string = join(this.base, "project");
+  readonly home: string = join(this.base, "home");
+  commands: Commands;
+
+  constructor() {
+    mkdirSync(this.root);
+    this.commands = this.open();
+  }
+
+  /** What was open before has to be closed. */
+  open(sandbox: SandboxMode = "workspace-write", network = false): Commands {
+    this.commands = new Commands({
+      roots: [this.root],
+      home: this.home,
+      environment: { ...process.env, OPENAI_API_KEY: "canary-key" },
+      sandbox,
+      network,
+      passEnvironment: [],
+      secretEnvironment: [],
+    });
+    return this.commands;
+  }
+
+  async run(command: string, exception: "none" | "network" | "unlimited" = "none") {
+    const run = await this.commands.start({ command, directory: this.root, exception });
+    const { exitCode: code } = await run.shellEnded;
+    return { code, text: run.output.soFar().head.toString(), run };
+  }
+
+  async remove(): Promise<void> {
+    await this.commands.close();
+    await rm(this.base, { recursive: true });
+  }
+}
