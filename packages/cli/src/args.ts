@@ -48,6 +48,7 @@ const OPTIONS = {
   fork: { type: "boolean" },
   park: { type: "boolean" },
   "json-schema": { type: "string" },
+  check: { type: "string" },
   "input-format": { type: "string" },
   confirm: { type: "string" },
   quiet: { type: "boolean", short: "q" },
@@ -150,6 +151,7 @@ function commonOptions(values: Values): CommonOptions {
     ...inputOf(values),
     ...(values["json-schema"] === undefined ? {} : { jsonSchemaFile: values["json-schema"] }),
     ...(values.settings === undefined ? {} : { settingsFile: values.settings }),
+    ...(values.check === undefined ? {} : { check: values.check }),
     ...(values.model === undefined ? {} : { model: values.model }),
     ...(values["max-turns"] === undefined
       ? {}

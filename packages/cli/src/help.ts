@@ -20,6 +20,7 @@ const OPTIONS = `Options:
   -r, --resume ID             go on with that session (see burin sessions list)
       --fork                  with -c or -r: go on with a copy, and leave the session as it is
       --json-schema FILE      the final answer must be JSON that fits this schema
+      --check COMMAND         must pass before the run has ended well; its failures go back to the model
       --input-format FORMAT   text (default) or stream-json: prompts on stdin, one {"type":"user","text":...} a line
       --confirm stdin         with stream-json in and out: questions are events, and are answered on stdin
       --park                  a question ends the run with exit code 3, to be answered later: burin sessions answer
@@ -41,6 +42,9 @@ type Usage = readonly (readonly [form: string, meaning: string])[];
 const USAGES: Readonly<Record<SubcommandName, Usage>> = {
   call: [["call <tool> [json|-]", "one tool through the whole flow, no model"]],
   tools: [["tools [--json]", "what the model is told of"]],
+  models: [
+    ["models [--online] [--json]", "the models that can be asked; --online: what their services offer"],
+  ],
   explain: [["explain '<command>'", "whether a shell command would run unasked, and why; runs nothing"]],
   grants: [
     ["grants", 'what "always" has allowed, in this project and elsewhere'],

@@ -8,6 +8,10 @@ const ROWS = {
   tools: {
     load: async () => (await import("./modes/tools.ts")).runTools,
   },
+  models: {
+    ownOptions: { online: { type: "boolean" } },
+    load: async () => (await import("./modes/models.ts")).runModels,
+  },
   explain: {
     load: async () => (await import("./modes/explain.ts")).runExplain,
   },

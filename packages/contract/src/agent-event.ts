@@ -76,6 +76,22 @@ export interface ContextFill {
   readonly window: number;
 }
 
+/** What the person's check came to when the work was done. */
+export interface CheckResult {
+  readonly command: string;
+  readonly passed: boolean;
+  /** null when it did not end by itself. */
+  readonly exitCode: number | null;
+  readonly attempts: number;
+}
+
+/** Of the calls of a run: the files that were changed, and the tests and builds that ran after the last change, or only before. */
+export interface WorkProof {
+  readonly changed: readonly string[];
+  readonly checked: readonly { readonly command: string; readonly exitCode: number | null }[];
+  readonly notSince: readonly string[];
+}
+
 /** The text takes the place of all messages of the history but the last `kept` ones. */
 export interface Compaction {
   readonly type: "compaction";
@@ -139,6 +155,10 @@ export type AgentEvent =
       readonly turns: number;
       /** The model's output limit has cut the result. */
       readonly cut?: true;
+      /** The check of the person, where there is one. */
+      readonly check?: CheckResult;
+      /** Where files were changed: what shows how sound they are. */
+      readonly proof?: WorkProof;
       /** The value of the result, where it was bound to a schema. */
       readonly structured?: unknown;
       /** The question that the run was parked with. */

@@ -1,5 +1,6 @@
 import type { FunctionCall, FunctionDeclaration } from "./messages/function-call.ts";
 import type { Message } from "./messages/message.ts";
+import type { ModelPrice } from "./settings/settings.ts";
 
 export interface ModelRequest {
   readonly system: string;
@@ -12,6 +13,8 @@ export interface Usage {
   readonly outputTokens: number;
   /** Of the input tokens, how many the provider had cached. */
   readonly cachedTokens: number;
+  /** What the request and its reply cost, where that is known; in the currency of the prices. */
+  readonly cost?: number;
 }
 
 /** Why the model or its service failed, in words for a person, with what to do about it. */
@@ -66,5 +69,7 @@ export interface ChatModel {
   readonly name: string;
   /** How many tokens a request and its reply may take together, where the maker of this object knows. */
   readonly contextWindow?: number;
+  /** What it costs, where the maker of this object knows. */
+  readonly price?: ModelPrice;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

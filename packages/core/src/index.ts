@@ -58,6 +58,8 @@ export type {
 } from "@burin/mcp/mcp-door";
 export { chooseModel, keyVariable, missingForModel } from "@burin/models/choose-model";
 export { configuredModel } from "@burin/models/configured-model";
+export { type KnownModel, knownModel } from "@burin/models/known-model";
+export { TABLE_DATE } from "@burin/models/model-table";
 export { type ModelChoice, openAiCompatible, openModel } from "@burin/models/open-model";
 export {
   findLocalServers,
@@ -95,6 +97,7 @@ export { decisionsFor, readDecision } from "./scheduler/decision.ts";
 export type { Confirm } from "./scheduler/questions.ts";
 export type { OnCall } from "./scheduler/scheduler.ts";
 export { parseAnswerSchema } from "./session/answer-schema.ts";
+export { exitCodeIn } from "./session/command-answer.ts";
 export { type ForkOptions, forkSession } from "./session/fork.ts";
 export { parkedQuestion } from "./session/past-session.ts";
 export { readLog } from "./session/read-log.ts";

@@ -42,6 +42,17 @@ async function play(calls: readonly ScriptedCall[] = [], settings: SettingsInput
 }
 
 describe("context files", () => {
+  it("P6 another agent's file stands in where there is no AGENTS.md, one to a folder, unless names are set", async () => {
+    await mkdir(join(base, "repo", ".git"));
+    await put("repo/AGENTS.md", "Ours.");
+    await put("repo/CLAUDE.md", "Theirs.");
+    await put("repo/package/QWEN.md", "Second.");
+    await put("repo/package/GEMINI.md", "First.");
+    expect((await play()).files).toEqual(["repo/AGENTS.md", "repo/package/GEMINI.md"]);
+    const named = await play([], { context: { fileNames: ["QWEN.md"] } });
+    expect(named.files).toEqual(["repo/package/QWEN.md"]);
+  });
+
   it("P6 the person's, those from the repository's top down to the root, then the prompt; each once", async () => {
     await mkdir(join(base, "repo", ".git"));
     await put("AGENTS.md", "not in the repository");

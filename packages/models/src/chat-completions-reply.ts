@@ -155,5 +155,7 @@ function usageOf(value: unknown): Usage | undefined {
     inputTokens: count(value.prompt_tokens),
     outputTokens: count(value.completion_tokens),
     cachedTokens: count(details.cached_tokens) || count(value.prompt_cache_hit_tokens),
+    // OpenRouter says what it takes for it.
+    ...(typeof value.cost === "number" && value.cost >= 0 ? { cost: value.cost } : {}),
   };
 }

@@ -1,10 +1,13 @@
 import type {
   ModelEntry,
+  ModelPrice,
   ModelProvider,
   ModelSettings,
   NamedModel,
   ServiceName,
 } from "@burin/contract/settings/settings";
+import { variableOf } from "./key-variable.ts";
+import { knownModel } from "./known-model.ts";
 import type { ModelChoice } from "./open-model.ts";
 import type { Tuning } from "./prepare-request.ts";
 
@@ -82,6 +85,8 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
   dashscope: compatible("dashscope", "dashscope-intl.aliyuncs.com/compatible-mode/v1"),
 };
 const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
+/** The models that are asked where only a key is set. */
+export const SERVICE_DEFAULTS = Object.values(SERVICES).flatMap(({ general = [] }) => general);
 /** These are the same addresses and keys, once more. */
 const SEARCHED = SERVICE_NAMES.filter((name) => name !== "openai-responses");
 
@@ -96,8 +101,8 @@ export function chooseOther(
   names: ModelNames,
   environment: Environment,
 ): ModelChoice | null {
-  const { timeoutSeconds, callsInText } = names.model;
-  return chosen({ ...entryOf(named, names), ...given({ timeoutSeconds, callsInText }) }, environment);
+  const { timeoutSeconds, callsInText, prices } = names.model;
+  return chosen({ ...entryOf(named, names), ...given({ timeoutSeconds, callsInText, prices }) }, environment);
 }
 
 /** The variable that holds the key of the chosen service. */
@@ -111,7 +116,7 @@ export function missingForModel(names: ModelNames, environment: Environment): st
   const wanted = prefixedName(named, environment)?.provider ?? named.provider;
   const said = named.name ?? "";
   if (wanted !== undefined && said !== "") return `${placeMissing(wanted, named, environment)} for ${said}.`;
-  if (said !== "") return `a service for ${said}: set the key of one, or OPENAI_BASE_URL.`;
+  if (said !== "") return `there is no service for ${said}; set the key of one, or OPENAI_BASE_URL.`;
   const half = SEARCHED.find((service) => {
     const { keys, url = "" } = SERVICES[service];
     return service === wanted || environment[url] || keys.some((key) => environment[key]);
@@ -135,8 +140,8 @@ function entryOf(named: ModelSettings, { models = {} }: ModelNames): ModelSettin
   const entry = Object.hasOwn(models, name) ? models[name] : undefined;
   if (!entry) return named;
   // What says where the main model is, and what it is like, says nothing of this one.
-  const { timeoutSeconds, callsInText, retries } = named;
-  return { ...given({ timeoutSeconds, callsInText, retries }), ...entry, name: entry.model ?? name };
+  const { timeoutSeconds, callsInText, retries, prices } = named;
+  return { ...given({ timeoutSeconds, callsInText, retries, prices }), ...entry, name: entry.model ?? name };
 }
 
 function chosen(entry: ModelSettings, environment: Environment): ModelChoice | null {
@@ -152,10 +157,11 @@ function chosen(entry: ModelSettings, environment: Environment): ModelChoice | n
     ...entry.headers,
   };
   const silenceMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
-  const window = entry.window ?? entry.contextWindow;
+  const window = entry.window ?? entry.contextWindow ?? knownModel(choice.name)?.window;
+  const price = entry.price ?? pricedIn(entry.prices, choice.name) ?? knownModel(choice.name)?.price;
   return {
     ...choice,
-    ...given({ silenceMs, callsInText, images, tools, retries, window }),
+    ...given({ silenceMs, callsInText, images, tools, retries, window, price }),
     ...(entry.bearer ? { keyHeader: "authorization" } : {}),
     ...(Object.keys(headers).length > 0 ? { headers } : {}),
     ...(Object.keys(tuning).length > 0 || choice.tuning
@@ -164,6 +170,10 @@ function chosen(entry: ModelSettings, environment: Environment): ModelChoice | n
         }
       : {}),
   };
+}
+
+function pricedIn(prices: ModelSettings["prices"], name: string): ModelPrice | undefined {
+  return prices?.[name] ?? prices?.[name.slice(name.lastIndexOf("/") + 1)];
 }
 
 /** What of it is said at all. */
@@ -259,11 +269,6 @@ function vertex(
     // The model stands in the path there, and the version in the body.
     ...(isClaude ? { tuning: { body: { model: null, anthropic_version: "vertex-2023-10-16" } } } : {}),
   };
-}
-
-function variableOf({ key, apiKeyEnv }: NamedModel): string | undefined {
-  if (typeof key === "string") return key;
-  return key && "variable" in key ? key.variable : apiKeyEnv;
 }
 
 /** A key that a command or a file gives. */

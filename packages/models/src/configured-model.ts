@@ -35,9 +35,13 @@ function besides({ model, models = {} }: ModelNames, name: string): NamedModel {
 }
 
 function opened(choice: ModelChoice): ChatModel {
-  const { retries, window } = choice;
+  const { retries, window: contextWindow, price } = choice;
   const model = retrying(openModel(choice), retries === undefined ? {} : { mostAttempts: retries + 1 });
-  return window === undefined ? model : { ...model, contextWindow: window };
+  return {
+    ...model,
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(price === undefined ? {} : { price }),
+  };
 }
 
 function others(names: ModelNames, environment: NodeJS.ProcessEnv): ChatModel[] {

@@ -17,7 +17,7 @@ const known = new Map<string, { readonly key: string; readonly until: number }>(
 
 /** The key as a command or a file gives it; a command is asked again only when its key was refused. */
 export async function keyFrom(place: KeyPlace, isRefused: boolean): Promise<string> {
-  if ("file" in place) return keyOfFile(place.file.replace(/^~(?=[/\\])/, homedir()));
+  if ("file" in place) return textOf(place.file.replace(/^~(?=[/\\])/, homedir()));
   const kept = known.get(place.command);
   if (kept && !isRefused) return kept.key;
   const key = await said(place.command);
@@ -25,10 +25,10 @@ export async function keyFrom(place: KeyPlace, isRefused: boolean): Promise<stri
   return key;
 }
 
-function keyOfFile(path: string): string {
-  const text = readNamedText(path, MOST_BYTES);
-  if (text === null) throw new Error(`${path} does not exist`);
-  return text.trim();
+function textOf(file: string): string {
+  const text = readNamedText(file, MOST_BYTES)?.trim();
+  if (text) return text;
+  throw new Error(`the file ${file} ${text === undefined ? "does not exist" : "is empty"}`);
 }
 
 async function said(command: string): Promise<string> {

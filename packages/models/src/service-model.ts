@@ -1,13 +1,14 @@
-import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
+import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "@burin/contract/chat-model";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Part } from "@burin/contract/messages/parts";
-import type { CallsInText } from "@burin/contract/settings/settings";
+import type { CallsInText, ModelPrice } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { BodyBytes } from "./body-bytes.ts";
 import type { SchemaDialect } from "./clean-schema.ts";
 import { exchange } from "./exchange.ts";
 import { Lessons } from "./lessons.ts";
 import { isPlain, type PreparedRequest, prepareRequest, type Tuning } from "./prepare-request.ts";
+import { costOf } from "./price.ts";
 import type { End, Outcome } from "./read-answer.ts";
 import type { ReplyReader } from "./reply-reader.ts";
 import { shownUrl } from "./shown-url.ts";
@@ -32,6 +33,8 @@ export interface ServiceOptions {
   /** False: the model is offered no tools. */
   readonly tools?: boolean;
   readonly tuning?: Tuning;
+  /** What the model costs, unless the service says it itself. */
+  readonly price?: ModelPrice;
   /** The longest silence of the service that is waited for. */
   readonly silenceMs?: number;
   /** Whether calls that the model writes into its text are run. */
@@ -254,7 +257,8 @@ async function* requestOnce(
   let next = await events.next();
   for (; !next.done; next = await events.next()) {
     const event = next.value;
-    if (event.type !== "function_call") yield event;
+    if (event.type === "usage") yield { ...event, usage: priced(event.usage, options.price) };
+    else if (event.type !== "function_call") yield event;
     else {
       lessons.makesCalls ||= !isWritten(event.call.id);
       const { ownCall } = await import("./own-call.ts");
@@ -262,6 +266,11 @@ async function* requestOnce(
     }
   }
   return next.value;
+}
+
+function priced(usage: Usage, price: ModelPrice | undefined): Usage {
+  const cost = costOf(usage, price);
+  return cost === undefined ? usage : { ...usage, cost };
 }
 
 /** Whether calls in the text of the model count: by default where it has never made one in the proper way. */

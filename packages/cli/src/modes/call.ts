@@ -2,13 +2,14 @@ import {
   type AnsweredCall,
   type Confirmation,
   createToolbox,
+  exitCodeIn,
   type Part,
   type PartListUnion,
 } from "@burin/core";
 import { openSettings } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { noteFailures, noteNotices } from "../terminal/notes.ts";
+import { noteFailures, noteNotices, noteUnknownRules } from "../terminal/notes.ts";
 import { type Output, visible } from "../terminal/output.ts";
 import { questionText } from "../terminal/question-text.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
@@ -35,6 +36,7 @@ export async function runCall({ words, options }: SubcommandRequest, io: Io): Pr
     overwriteUnread: true,
     record: options.session.kind !== "unrecorded",
   });
+  if (!settings.tools.toolDiscoveryCommand) noteUnknownRules(options, toolbox.registry, io.output);
   const answer = await toolbox.run(name, parsed, { signal: io.signal }).finally(() => toolbox.close());
   noteFailures(toolbox.discoveryFailures, io.output);
   if (options.outputFormat === "text") printText(answer, io.output);
@@ -101,7 +103,10 @@ function partText(part: Part): string {
 }
 
 function exitCodeOf(answer: AnsweredCall): ExitCode {
-  if (answer.status === "success") return EXIT.done;
+  if (answer.status === "success") {
+    const hasFailed = answer.name === "run_shell_command" && (exitCodeIn(answer.llmContent) ?? 0) !== 0;
+    return hasFailed ? EXIT.failed : EXIT.done;
+  }
   if (answer.status === "cancelled") return EXIT.interrupted;
   return answer.error.type === "needs_approval" || answer.error.type === "denied"
     ? EXIT.refused

@@ -5,6 +5,9 @@ import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import { noteFailures, noteNotices } from "../terminal/notes.ts";
 import { visible } from "../terminal/output.ts";
 
+const TOLD_AFTER_MS = 500;
+const MOST_START_MS = 10_000;
+
 /** Lists what the model would be told, and of each other tool what is missing before it is. */
 export async function runTools(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   nothingAfter("tools", request);
@@ -14,13 +17,26 @@ export async function runTools(request: SubcommandRequest, { output, signal }: I
   const toolbox = createToolbox({ root: options.root, settings });
   const { registry } = toolbox;
   signal.addEventListener("abort", () => void toolbox.close(), { once: true });
-  noteFailures(await toolbox.ready(), output);
-  await toolbox.close();
+  const starting = Object.keys(settings.mcpServers);
+  const told = setTimeout(() => {
+    if (starting.length > 0) output.note(`starting ${visible(starting.join(", "))}, at most 10 s`);
+  }, TOLD_AFTER_MS);
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, MOST_START_MS, null);
+  });
+  const failures = await Promise.race([toolbox.ready(), limit]);
+  clearTimeout(told);
+  if (failures === null) output.note("burin: not every server is up after 10 s; its tools are missing here");
+  noteFailures(failures ?? toolbox.discoveryFailures, output);
   if (signal.aborted) return EXIT.interrupted;
   const tools = registry.getAllTools().map(({ name, description, parameterSchema: parameters, missing }) => ({
     ...{ name, description, parameters, source: registry.sourceOf(name) ?? "" },
     ...(missing === undefined ? {} : { missing }),
   }));
+  // A server that does not start is not waited for again.
+  await Promise.race([toolbox.close(), limit]);
+  clearTimeout(timer);
   if (options.outputFormat !== "text") {
     output.out(`${JSON.stringify(tools, null, 2)}\n`);
     return EXIT.done;

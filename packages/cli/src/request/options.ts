@@ -24,6 +24,8 @@ export interface CommonOptions {
   readonly sandbox?: SandboxMode;
   readonly settingsFile?: string;
   readonly model?: string;
+  /** A command that must pass before a run has ended well. */
+  readonly check?: string;
   readonly maxTurns?: number;
   /** What the run may spend, as `parseBudget` reads it. */
   readonly budget?: string;
@@ -85,7 +87,7 @@ export function sessionOptions(
   options: CommonOptions,
   { settings, isTrusted }: Pick<Opened, "settings" | "isTrusted">,
 ): SessionOptions {
-  const { root, includeDirectories, approvalMode, maxTurns, budget } = options;
+  const { root, includeDirectories, approvalMode, maxTurns, budget, check } = options;
   return {
     root,
     includeDirectories,
@@ -94,5 +96,6 @@ export function sessionOptions(
     approvalMode,
     ...(maxTurns === undefined ? {} : { maxTurns }),
     ...(budget === undefined ? {} : { budget }),
+    ...(check === undefined ? {} : { check }),
   };
 }

@@ -1,4 +1,4 @@
-import type { DiscoveryFailure } from "@burin/core";
+import { type DiscoveryFailure, nearNames, parseRule, type ToolRegistry } from "@burin/core";
 import { type Output, visible } from "./output.ts";
 
 /** Says on stderr what settings had to say when they were read. */
@@ -12,4 +12,22 @@ export function noteFailures(failures: readonly DiscoveryFailure[], output: Outp
     failures.map(({ source, message }) => `tools from ${source}: ${message}`),
     output,
   );
+}
+
+interface Named {
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+}
+
+/** Says which rules of the command line name no tool. What servers and commands bring later cannot be known yet. */
+export function noteUnknownRules({ allow, deny }: Named, registry: ToolRegistry, output: Output): void {
+  const known = registry.getAllTools().map(({ name }) => name);
+  for (const [option, rules] of [["--allow", allow] as const, ["--deny", deny] as const]) {
+    for (const { tool } of rules.map(parseRule)) {
+      if (known.includes(tool) || tool.includes("*") || tool.includes("__")) continue;
+      const [near] = nearNames(tool, known);
+      const hint = near === undefined ? "" : `; did you mean ${near}?`;
+      noteNotices([`${option} ${tool}: there is no tool of that name here${hint}`], output);
+    }
+  }
 }

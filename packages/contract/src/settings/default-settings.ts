@@ -6,7 +6,7 @@ export const DEFAULT_SETTINGS = {
   model: {},
   models: {},
   permissions: { allow: [], ask: [], deny: [] },
-  context: { fileNames: [] },
+  context: { fileNames: [], environment: true },
   loop: { detection: true },
   files: { ignoreFileNames: [], ignore: [] },
   sandbox: { mode: "workspace-write", network: false, discovered: false },

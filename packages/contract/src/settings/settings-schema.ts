@@ -252,6 +252,7 @@ const SECTIONS = {
   ),
   context: section("What the model is told about this project.", defaults.context, {
     fileNames: texts("Names of files with instructions for the model. Default: AGENTS.md."),
+    environment: flag("Tell the model the date, the system, the shell and the git branch."),
   }),
   loop: section("What happens to a model that repeats itself.", defaults.loop, {
     detection: flag("Correct a model that repeats itself, then stop it."),
@@ -340,6 +341,9 @@ const TOOL_SOURCES = {
   mcpServers: named(SERVER, "MCP servers by alias. The names of their tools begin with it: alias__tool."),
 };
 
+const CHECK = text("A command that must pass before a run ends well. Its failures go back to the model.", {
+  minLength: 1,
+});
 const HOOKS = list(HOOK, "Commands that are run at certain events and can influence what happens next.");
 
 /** What a settings file may hold. The build writes it beside the package, for editors. Unknown keys are allowed. */
@@ -351,6 +355,7 @@ export const SETTINGS_SCHEMA: JsonSchema = {
     $schema: text(),
     ...SECTIONS,
     tools: { ...SECTIONS.tools, properties: { ...SECTIONS.tools.properties, ...OLD_TOOL_COMMANDS } },
+    check: CHECK,
     hooks: HOOKS,
     ...TOOL_SOURCES,
   },

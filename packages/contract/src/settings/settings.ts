@@ -18,6 +18,8 @@ export type {
 
 /** What settings.json can say, after merging. A frozen value: each part is handed only its own fields. */
 export interface Settings extends SectionSettings {
+  /** A command that must pass before a run ends well. */
+  readonly check?: string;
   /** Commands that are run at certain events and can influence what happens next. */
   readonly hooks: readonly HookSettings[];
   /** MCP servers by their alias. */

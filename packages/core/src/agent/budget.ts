@@ -1,5 +1,6 @@
 import type { Usage } from "@burin/contract/chat-model";
 import type { ModelPrice } from "@burin/contract/settings/settings";
+import { costOf } from "@burin/models/price";
 
 /** The most that may be spent, of each kind; a kind that is left out has no end. */
 export interface BudgetLimits {
@@ -24,7 +25,6 @@ const FORMS: readonly (readonly [RegExp, Kind, (found: RegExpExecArray) => numbe
   [/^(\d+(?:\.\d+)?)\s*(k?)(?:\s*tokens?)?$/i, "tokens", ([, amount, k]) => Number(amount) * (k ? 1000 : 1)],
 ];
 const TOLD_AT = 0.8;
-const MILLION = 1_000_000;
 
 /** Reads `200k, $2, 10m, 50 calls`. Throws with how to write it. */
 export function parseBudget(text: string): BudgetLimits {
@@ -67,13 +67,8 @@ export class Budget {
   }
 
   spend(usage: Usage, model: string): void {
-    const { inputTokens, outputTokens, cachedTokens } = usage;
-    this.#spent.tokens += inputTokens + outputTokens;
-    const price = this.#priceOf(model);
-    if (!price) return;
-    const cached = Math.min(cachedTokens, inputTokens);
-    const sent = (inputTokens - cached) * price.input + cached * (price.cached ?? price.input);
-    this.#spent.money += (sent + outputTokens * price.output) / MILLION;
+    this.#spent.tokens += usage.inputTokens + usage.outputTokens;
+    this.#spent.money += costOf(usage, this.#priceOf(model)) ?? 0;
   }
 
   spendCalls(count: number): void {

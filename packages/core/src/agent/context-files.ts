@@ -27,6 +27,8 @@ export interface ContextText {
 }
 
 const DEFAULT_NAME = "AGENTS.md";
+/** What other agents call theirs; the first one stands in for an AGENTS.md that is not there. */
+const STAND_INS = ["CLAUDE.md", "GEMINI.md", "QWEN.md"];
 /** UTF-8 takes no more for a character; what would be cut anyway is not read. */
 const MOST_BYTES_PER_CHARACTER = 4;
 
@@ -88,13 +90,20 @@ export class ContextFiles {
     for (const folder of folders) {
       if (this.#seen.has(folder)) continue;
       this.#seen.add(folder);
-      for (const name of this.#names) {
+      for (const name of this.#namesIn(folder)) {
         const file = join(folder, name);
         const content = existsSync(file) ? await this.#contentOf(file) : null;
         if (content !== null) texts.push(this.#told(realpathSync(file), content));
       }
     }
     return texts;
+  }
+
+  /** Whoever names files means those and no others. */
+  #namesIn(folder: string): readonly string[] {
+    const isThere = (name: string) => existsSync(join(folder, name));
+    if (this.#places.fileNames.length > 0 || this.#names.some(isThere)) return this.#names;
+    return STAND_INS.filter(isThere).slice(0, 1);
   }
 
   #told(file: string, content: string): ContextText {

@@ -14,6 +14,7 @@ import type { RunCalls } from "../scheduler/scheduler.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
+import { environmentFacts } from "./environment-facts.ts";
 
 /** What a session says of its agent. */
 export interface AgentOptions {
@@ -66,11 +67,17 @@ export function agentOf(options: AgentOptions, parts: AgentParts): Agent {
   const { model } = needs;
   const contextWindow = contextWindowOf(settings.model, model);
   const mostCharacters = Math.floor(Math.min(MOST_CONTEXT_CHARACTERS, contextWindow * CONTEXT_SHARE));
-  const budget = budgetOf(options.budget, model.name, settings);
+  const budget = budgetOf(options.budget, model, settings);
   return new Agent({
     ...needs,
     declarations: declarationsOf(parts),
-    systemPrompt: [systemPrompt(workspace.roots), ...(instructions ? [instructions] : [])].join("\n\n"),
+    systemPrompt: [
+      systemPrompt(workspace.roots),
+      ...(settings.context.environment
+        ? [environmentFacts(workspace.root, options.environment ?? process.env)]
+        : []),
+      ...(instructions ? [instructions] : []),
+    ].join("\n\n"),
     maxTurns: options.maxTurns ?? DEFAULT_MAX_TURNS,
     contextWindow,
     detectLoops: settings.loop.detection,
@@ -126,14 +133,14 @@ async function textInside(
 /** What a session may spend, to be shared with whoever spends on its behalf. */
 export function budgetOf(
   given: string | Budget | undefined,
-  model: string,
+  { name: model, price }: ChatModel,
   { model: { prices = {} } }: Settings,
 ): Budget | undefined {
   if (typeof given !== "string") return given;
   const limits = parseBudget(given);
   const known = new Map(Object.entries(prices));
   const priceOf = (name: string) => known.get(name) ?? known.get(name.slice(name.lastIndexOf("/") + 1));
-  const own = priceOf(model);
+  const own = priceOf(model) ?? price;
   if (limits.money !== undefined && own === undefined) {
     const example = `{"model": {"prices": {"${model}": {"input": 3, "output": 15}}}}`;
     throw new SettingsError(

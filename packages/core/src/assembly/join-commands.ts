@@ -3,6 +3,7 @@ import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { EnvironmentRules } from "@burin/machine/processes/child-environment";
 import { Commands } from "@burin/machine/processes/commands";
+import { variableOf } from "@burin/models/key-variable";
 import { burinHome } from "../settings/load-settings.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
 
@@ -38,9 +39,9 @@ export function commandsOf(options: ToolboxOptions, settings: Settings, place: C
 }
 
 /** Which variables every child process is denied, and which it gets all the same. */
-export function environmentRules({ model, shell, web }: Settings): EnvironmentRules {
-  const models = [model, ...(model.fallbacks ?? [])];
-  const keys = models.flatMap((one) => (typeof one === "string" ? [] : (one.apiKeyEnv ?? [])));
+export function environmentRules({ model, models, shell, web }: Settings): EnvironmentRules {
+  const named = [model, ...Object.values(models), ...(model.fallbacks ?? [])];
+  const keys = named.flatMap((one) => (typeof one === "string" ? [] : (variableOf(one) ?? [])));
   const { search } = web;
   return {
     pass: shell.passEnvironment,

@@ -15,6 +15,7 @@ import { newSessionId } from "../session/session-id.ts";
 import { SessionRun } from "../session/session-run.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
+import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { agentOf, budgetOf, contextWindowOf } from "./join-agent.ts";
 import { type Definitions, readDefinitions } from "./join-definitions.ts";
 import type { JoinedHooks } from "./join-hooks.ts";
@@ -34,7 +35,7 @@ export function joinSession(options: SessionOptions) {
   const { resume: resumed, answerSchema } = options;
   const id = resumed?.id ?? newSessionId();
   const isRecorded = options.record || resumed !== undefined;
-  const budget = budgetOf(options.budget, model.name, settings);
+  const budget = budgetOf(options.budget, model, settings);
   const spending = { ...options, ...(budget ? { budget } : {}) };
   const root = realDirectory(options.root);
   const folders = [burinHome(environment), ...(options.isTrusted ? [join(root, ".burin")] : [])];
@@ -92,7 +93,8 @@ export function joinSession(options: SessionOptions) {
     onEvent: (event) => recording.note(event),
     ...(resumed ? { past: resumed.session.events(kindOf) } : {}),
   });
-  const work = new SessionRun({ agent, announcement, recording, past, kindOf, parking, answerSchema });
+  const check = checkOf(options.check ?? settings.check, registry);
+  const work = new SessionRun({ agent, announcement, recording, past, kindOf, parking, answerSchema, check });
   return { id, joined, subagents, definitions, agent, background, work, recording, parking, models };
 }
 
@@ -103,6 +105,10 @@ function definitionsIn(folders: readonly string[]): () => Promise<Definitions> {
     reading ??= readDefinitions(folders);
     return reading;
   };
+}
+
+function checkOf(command: string | undefined, registry: ToolRegistry) {
+  return command ? { command, shell: () => registry.getTool("run_shell_command") } : null;
 }
 
 /** What the model is told of skills, and what hooks say. */

@@ -21,6 +21,8 @@ export interface SessionOptions extends ToolboxOptions, AgentOptions {
   readonly answer?: Decision;
   /** The final answer must be JSON that fits this schema; the event `done` has its value as `structured`. */
   readonly answerSchema?: JsonSchema;
+  /** A command that must pass before a run has ended well; its failures go back to the model. Default: `check` of the settings. */
+  readonly check?: string;
   /**
    * The first prompt waits, up to 5 seconds, for MCP servers that were never up before: for runs that nobody
    * watches. Without it their tools come when they are up.

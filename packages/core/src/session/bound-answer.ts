@@ -7,7 +7,7 @@ const MOST_CORRECTIONS = 3;
 const LONGEST_FAULT = 2000;
 
 type Done = Extract<AgentEvent, { type: "done" }>;
-type Ask = (prompt: string | null) => AsyncGenerator<AgentEvent>;
+export type Ask = (prompt: string | null) => AsyncGenerator<AgentEvent>;
 
 /**
  * Asks until the final answer is JSON that fits the schema; the end then has the JSON alone as `result` and its
@@ -43,9 +43,14 @@ export async function* boundAnswer(
   }
 }
 
-async function* untilDone(events: AsyncGenerator<AgentEvent>): AsyncGenerator<AgentEvent, Done | null> {
+/** Hands on all but the end, which is returned. */
+export async function* untilDone(
+  events: AsyncGenerator<AgentEvent>,
+  hear: (event: AgentEvent) => void = () => {},
+): AsyncGenerator<AgentEvent, Done | null> {
   let done: Done | null = null;
   for await (const event of events) {
+    hear(event);
     if (event.type === "done") done = event;
     else yield event;
   }

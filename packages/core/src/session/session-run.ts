@@ -1,12 +1,14 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { Tool } from "@burin/contract/tools";
 import type { Agent } from "../agent/agent.ts";
 import { isCutOff } from "../agent/outcome.ts";
 import type { Parking } from "./parking.ts";
 import type { PastSession } from "./past-session.ts";
 import type { Recording } from "./recording.ts";
 import type { KindOf } from "./unsettled-calls.ts";
+import { ProofOfWork } from "./work-proof.ts";
 
 export interface SessionRunNeeds {
   readonly agent: Agent;
@@ -19,6 +21,8 @@ export interface SessionRunNeeds {
   readonly parking: Parking;
   /** What every final answer has to fit. */
   readonly answerSchema: JsonSchema | undefined;
+  /** A command that must pass before a run has ended well, and the tool that runs it. */
+  readonly check: { readonly command: string; readonly shell: () => Tool | undefined } | null;
 }
 
 const NOTHING_LEFT: AgentEvent = {
@@ -53,17 +57,30 @@ export class SessionRun {
 
   /** Works on a prompt; null goes on where the session stopped, with the calls that had not begun. */
   async *run(prompt: string | null, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    const { recording, answerSchema: schema } = this.#needs;
-    const ask = (text: string | null) => this.#parkable(text, signal);
-    const events = schema ? (await boundBy())(schema, prompt, ask) : ask(prompt);
-    for await (const event of events) {
-      recording.note(event);
-      if (event.type !== "done") yield event;
+    const { recording, kindOf } = this.#needs;
+    const work = new ProofOfWork(kindOf);
+    for await (const event of await this.#demanded(prompt, signal)) {
+      work.note(event);
+      const proof = event.type === "done" ? work.told : null;
+      const told = proof === null ? event : { ...event, proof };
+      recording.note(told);
+      if (told.type !== "done") yield told;
       else {
-        this.#lastEnd = event;
-        yield await this.#asRecorded(event);
+        this.#lastEnd = told;
+        yield await this.#asRecorded(told);
       }
     }
+  }
+
+  /** The events of a run whose end is what was demanded of it: an answer of a form, a check that passes. */
+  async #demanded(prompt: string | null, signal: AbortSignal): Promise<AsyncGenerator<AgentEvent>> {
+    const { answerSchema: schema, check } = this.#needs;
+    const plain = (text: string | null) => this.#parkable(text, signal);
+    const boundAnswer = schema && (await boundBy());
+    const ask = boundAnswer ? (text: string | null) => boundAnswer(schema, text, plain) : plain;
+    if (check === null) return ask(prompt);
+    const { checkedRun } = await import("./checked-run.ts");
+    return checkedRun({ ...check, signal }, prompt, ask);
   }
 
   /** After a question that is kept, nothing is told but the end: what the calls became then is not kept. */

@@ -1,4 +1,14 @@
-import { chooseModel, findLocalServers, keyVariable, reachModel, type Settings } from "@burin/core";
+import {
+  chooseModel,
+  findLocalServers,
+  keyVariable,
+  type ModelChoice,
+  missingForModel,
+  nearNames,
+  type Reached,
+  reachModel,
+  type Settings,
+} from "@burin/core";
 import { type Finding, findings } from "./finding.ts";
 
 const { ok, warn, fail } = findings("model");
@@ -9,7 +19,8 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
   const choice = chooseModel(all, process.env);
   if (choice === null) {
     return fail(
-      "No model is configured: set OPENAI_API_KEY and OPENAI_MODEL (or OPENAI_BASE_URL, ANTHROPIC_*, GEMINI_*), or model.* in settings.json.",
+      missingForModel(all, process.env) ??
+        "No model is configured: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or OPENAI_BASE_URL and OPENAI_MODEL, or model.* in settings.json.",
     );
   }
   const { name, provider, baseUrl, apiKey } = choice;
@@ -20,21 +31,44 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
     );
   }
   const variable = keyVariable(choice, settings);
-  const key = apiKey === undefined ? `no key in ${variable}` : `key from ${variable}`;
-  const what = `${name} (${provider}) at ${address}, ${key}`;
+  const place = typeof apiKey === "function" ? "where the settings say" : variable;
+  const key = apiKey === undefined ? `no key in ${variable}` : `key from ${place}`;
+  const general = choice.isGeneral ? " (no model is named, so it is this one)" : "";
+  const what = `${name}${general} (${provider}) at ${address}, ${key}`;
   if (!isOnline) {
     if (apiKey !== undefined || isHere(baseUrl)) return ok(`${what}; not asked, --online does.`);
     return warn(`${what}: most services want one.`);
   }
   const reached = await reachModel(choice, signal);
   if ("fault" in reached) return fail(`${what}: it cannot be reached: ${reached.fault}.`);
-  const { status } = reached;
+  return answered(choice, what, reached);
+}
+
+/** What the answer to the question for its models says of the service. */
+function answered(
+  { name, provider, baseUrl }: ModelChoice,
+  what: string,
+  { status, models = [] }: Exclude<Reached, { fault: string }>,
+): Finding {
   if (status === 401 || status === 403) return fail(`${what}: it refuses the key (HTTP ${status}).`);
   if (status >= 500) return warn(`${what}: it answers HTTP ${status}.`);
+  if (status === 404 && provider.startsWith("openai") && !/\/v\d/.test(baseUrl)) {
+    return fail(`${what}: there is nothing for models there (HTTP 404); a base URL usually ends in /v1.`);
+  }
+  if (status < 300 && models.length > 0 && !isListed(name, models)) {
+    const [near] = nearNames(name, models);
+    const hint = near === undefined ? "burin models --online lists what it has." : `did you mean ${near}?`;
+    return fail(`${what}: the service does not list this model; ${hint}`);
+  }
   // Not every service lists its models.
   return ok(
     `${what}; it answers${status < 300 ? "" : `, with HTTP ${status} to the question for its models`}.`,
   );
+}
+
+/** Some list a name with its maker or its tag, and take it without. */
+function isListed(name: string, models: readonly string[]): boolean {
+  return models.some((one) => one === name || one === `${name}:latest` || one.endsWith(`/${name}`));
 }
 
 export async function examineLocalServers(signal: AbortSignal): Promise<Finding> {

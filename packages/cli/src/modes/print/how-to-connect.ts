@@ -8,10 +8,9 @@ export async function howToConnect(settings?: Settings): Promise<string> {
     return `  ${name} listens here: export OPENAI_BASE_URL=${baseUrl} OPENAI_MODEL=${model}`;
   });
   const missing = settings && missingForModel(settings, process.env);
+  if (missing) return [`no model can be asked: ${missing}`, ...found].join("\n");
   return [
-    missing
-      ? `no model can be asked: ${missing} All ways to name one:`
-      : "no model is configured. Name one in the environment (or as model.* in ~/.burin/settings.json):",
+    "no model is configured. Name one in the environment (or as model.* in ~/.burin/settings.json):",
     ...found,
     "  a service with a key:  export OPENAI_API_KEY=<key>, and OPENAI_MODEL=<model> for one of your choice",
     "  any other service:     export OPENAI_BASE_URL=http://<host>/v1 OPENAI_MODEL=<model>",

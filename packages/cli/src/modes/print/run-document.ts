@@ -1,4 +1,6 @@
-import type { AgentEvent, Confirmation, RunStatus } from "@burin/core";
+import type { AgentEvent, Confirmation, RunStatus, Usage } from "@burin/core";
+
+type Done = Extract<AgentEvent, { type: "done" }>;
 
 /** Everything a script wants to know of a run, in one document. */
 export interface RunDocument {
@@ -10,12 +12,17 @@ export interface RunDocument {
   cut?: true;
   /** The value of the result, with --json-schema. */
   structured?: unknown;
+  /** What --check came to. */
+  check?: NonNullable<Done["check"]>;
+  /** Where files were changed: the tests and builds that ran after the last change, or only before. */
+  proof?: NonNullable<Done["proof"]>;
   error?: { type: string; message: string };
   /** The question that the run was parked with. */
   confirmation?: Confirmation;
   turns: number;
   toolCalls: { name: string; status: string }[];
-  usage: { inputTokens: number; outputTokens: number; cachedTokens: number };
+  /** `cost` in the currency of the prices; absent where the price of something is not known. */
+  usage: { inputTokens: number; outputTokens: number; cachedTokens: number; cost?: number };
   durationMs: number;
 }
 
@@ -27,24 +34,27 @@ export function newDocument(sessionId: string | null): RunDocument {
 
 /** Takes what an event says into the document. */
 export function addEvent(document: RunDocument, event: AgentEvent): void {
-  if (event.type === "usage") {
-    document.usage.inputTokens += event.usage.inputTokens;
-    document.usage.outputTokens += event.usage.outputTokens;
-    document.usage.cachedTokens += event.usage.cachedTokens;
-  }
+  if (event.type === "usage") addUsage(document, event.usage);
+  if (event.type === "done") addEnd(document, event);
   if (event.type === "tool_call") {
     const { name, status } = event.call;
     if (status === "success" || status === "error" || status === "cancelled") {
       document.toolCalls.push({ name, status });
     }
   }
-  if (event.type === "done") {
-    document.status = event.status;
-    document.result = event.result;
-    document.turns = event.turns;
-    if (event.cut) document.cut = true;
-    if (event.error) document.error = event.error;
-    if (event.confirmation) document.confirmation = event.confirmation;
-    if (event.structured !== undefined) document.structured = event.structured;
-  }
+}
+
+function addUsage(document: RunDocument, { inputTokens, outputTokens, cachedTokens, cost }: Usage): void {
+  const { usage } = document;
+  const isFirst = usage.inputTokens + usage.outputTokens === 0;
+  const known = isFirst ? 0 : usage.cost;
+  usage.inputTokens += inputTokens;
+  usage.outputTokens += outputTokens;
+  usage.cachedTokens += cachedTokens;
+  if (known !== undefined && cost !== undefined) usage.cost = known + cost;
+  else delete usage.cost;
+}
+
+function addEnd(document: RunDocument, { type: _, ...end }: Done): void {
+  Object.assign(document, end);
 }

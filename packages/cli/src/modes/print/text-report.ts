@@ -45,6 +45,9 @@ export class TextReport {
     this.#endLine();
     if (confirmation && !this.#isJson) this.#output.note(questionText(confirmation));
     if (error) this.#output.note(`burin: ${visible(error.message)}`);
+    if (!this.#isJson && !this.#options.isQuiet) {
+      for (const line of proofInWords(document)) this.#dim(visible(line));
+    }
     if (turns > 0 && !this.#isJson && !this.#options.isQuiet) this.#dim(costInWords(document));
   }
 
@@ -89,9 +92,31 @@ export class TextReport {
   }
 }
 
+/** What shows how sound the work is, from its own log; nothing where no file was changed. */
+function proofInWords({ proof, check }: RunDocument): string[] {
+  const lines: string[] = [];
+  if (proof) {
+    const files = proof.changed.length === 1 ? "1 file" : `${proof.changed.length} files`;
+    const ran = proof.checked.map(({ command, exitCode }) => `${command} (${endOf(exitCode)})`);
+    const since = ran.length > 0 ? `ran since: ${ran.join(", ")}` : "no test or build ran since";
+    const not = proof.notSince.length > 0 ? `; not again since: ${proof.notSince.join(", ")}` : "";
+    lines.push(`${files} changed; ${since}${not}`);
+  }
+  if (check)
+    lines.push(`check ${check.command}: ${check.passed ? "passes" : "fails"} (${endOf(check.exitCode)})`);
+  return lines;
+}
+
+function endOf(exitCode: number | null): string {
+  return exitCode === null ? "exit code not known" : `exit code ${exitCode}`;
+}
+
 function costInWords({ toolCalls, usage, durationMs }: RunDocument): string {
   const calls = toolCalls.length === 1 ? "1 tool call" : `${toolCalls.length} tool calls`;
-  const isCounted = usage.inputTokens + usage.outputTokens > 0;
-  const tokens = isCounted ? `, ${usage.inputTokens} tokens read, ${usage.outputTokens} written` : "";
-  return `${(durationMs / 1000).toFixed(1)} s, ${calls}${tokens}`;
+  const { inputTokens, outputTokens, cachedTokens, cost } = usage;
+  const isCounted = inputTokens + outputTokens > 0;
+  const cached = cachedTokens > 0 ? ` (${cachedTokens} from the cache)` : "";
+  const tokens = isCounted ? `, ${inputTokens} tokens read${cached}, ${outputTokens} written` : "";
+  const money = cost === undefined ? "" : `, $${cost.toFixed(cost < 0.1 ? 4 : 2)}`;
+  return `${(durationMs / 1000).toFixed(1)} s, ${calls}${tokens}${money}`;
 }

@@ -1,0 +1,119 @@
+import {
+  chooseModel,
+  findLocalServers,
+  knownModel,
+  type ModelChoice,
+  missingForModel,
+  type Reached,
+  reachModel,
+  type Settings,
+  TABLE_DATE,
+} from "@burin/core";
+import { openSettings } from "../request/options.ts";
+import { type Io, nothingAfter, type SubcommandRequest } from "../request/subcommand.ts";
+import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
+import { visible } from "../terminal/output.ts";
+import { withoutLogin } from "./doctor/examine-model.ts";
+
+interface Listed {
+  /** What is given to -m or `model.name`. */
+  readonly name: string;
+  /** As the service names it. */
+  readonly model: string;
+  readonly service: string;
+  readonly address: string;
+  readonly isMain: boolean;
+  readonly window?: number;
+  readonly price?: { readonly input: number; readonly output: number };
+  /** What its service says of it, with --online. */
+  readonly online?: string;
+}
+
+/** The models of settings, environment and this machine, and with --online what their services offer. */
+export async function runModels(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
+  nothingAfter("models", request);
+  const { options, own } = request;
+  const { settings } = await openSettings(options);
+  const rows: Listed[] = [];
+  const asked = new Map<string, Reached>();
+  for (const [name, choice] of namedModels(settings)) {
+    const { baseUrl } = choice;
+    const isNew = own.online === true && !asked.has(baseUrl);
+    if (isNew) asked.set(baseUrl, await reachModel(choice, signal));
+    const reached = asked.get(baseUrl);
+    const row = rowOf(name || choice.name, choice);
+    rows.push({ ...row, isMain: name === "", ...(reached ? { online: saidOf(choice.name, reached) } : {}) });
+    if (isNew) rows.push(...offered(choice, reached));
+  }
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(1000)]);
+  for (const { baseUrl, models } of await findLocalServers(limit)) {
+    rows.push(...models.map((name) => rowOf(name, { provider: "openai", name, baseUrl })));
+  }
+  if (options.outputFormat !== "text") {
+    output.out(`${JSON.stringify({ tableDate: TABLE_DATE, models: rows }, null, 2)}\n`);
+    return EXIT.done;
+  }
+  const missing = chooseModel(settings, process.env) === null ? missingForModel(settings, process.env) : null;
+  if (missing !== null) output.note(`The main model cannot be asked: ${visible(missing)}`);
+  if (rows.length === 0) output.note('No model is named here; burin -p "hello" says how to name one.');
+  output.out(rows.map((row) => `${visible(lineOf(row))}\n`).join(""));
+  return EXIT.done;
+}
+
+/** The main model under the empty name, and those of `models` that have a service. */
+function namedModels(settings: Settings): [string, ModelChoice][] {
+  const { models } = settings;
+  const all: [string, ModelChoice | null][] = [
+    ["", chooseModel(settings, process.env)],
+    ...Object.keys(models).map((name): [string, ModelChoice | null] => [
+      name,
+      chooseModel({ models, model: { name } }, process.env),
+    ]),
+  ];
+  return all.flatMap(([name, choice]) => (choice === null ? [] : [[name, choice] as [string, ModelChoice]]));
+}
+
+/** What else a service has; its models are not those whose window and price were set by hand. */
+function offered(
+  { provider, service, baseUrl, name: own }: ModelChoice,
+  reached: Reached | undefined,
+): Listed[] {
+  const models = reached && "models" in reached ? (reached.models ?? []) : [];
+  const place = { provider, baseUrl, ...(service === undefined ? {} : { service }) };
+  return models.filter((name) => name !== own).map((name) => rowOf(name, { ...place, name }));
+}
+
+function rowOf(name: string, choice: ModelChoice): Listed {
+  const { name: model, provider, service = provider, baseUrl } = choice;
+  const known = knownModel(model);
+  const window = choice.window ?? known?.window;
+  const price = choice.price ?? known?.price;
+  return {
+    name,
+    model,
+    service,
+    address: withoutLogin(baseUrl),
+    isMain: false,
+    ...(window === undefined ? {} : { window }),
+    ...(price === undefined ? {} : { price }),
+  };
+}
+
+function saidOf(model: string, reached: Reached): string {
+  if ("fault" in reached) return `not reached: ${reached.fault}`;
+  const { status, models } = reached;
+  if (status > 299) return `HTTP ${status}`;
+  if (!models || models.length === 0) return "the service lists no models";
+  return models.includes(model) ? "listed there" : "NOT listed there";
+}
+
+function lineOf({ name, model, service, address, isMain, window, price, online }: Listed): string {
+  const facts = [
+    model === name ? "" : model,
+    `${service} at ${address}`,
+    window === undefined ? "" : `${window} tokens`,
+    price === undefined ? "" : `$${price.input} in, $${price.output} out per million`,
+    online ?? "",
+  ];
+  return `${isMain ? "*" : " "} ${name.padEnd(28)} ${facts.filter((fact) => fact !== "").join("; ")}`;
+}

@@ -1,0 +1,143 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+
+let root = "";
+let home = "";
+const servers: FakeModelServer[] = [];
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), "burin-models-"));
+  home = join(root, ".home");
+  await mkdir(home);
+});
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+  await rm(root, { recursive: true });
+});
+
+async function serve(...replies: FakeReply[]): Promise<FakeModelServer> {
+  const server = await startFakeModelServer(replies);
+  servers.push(server);
+  return server;
+}
+
+async function settings(value: object): Promise<void> {
+  await writeFile(join(home, "settings.json"), JSON.stringify(value));
+}
+
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  burin(args, { cwd: root, env: { BURIN_HOME: home, ...env } });
+
+describe("burin models", () => {
+  it("lists the main model and those of the settings, and with --online what their service offers", async () => {
+    const { baseUrl } = await serve();
+    await settings({
+      model: { name: "main" },
+      models: {
+        main: { baseUrl, model: "fake-model", window: 64_000, price: { input: 1, output: 2 } },
+        other: { baseUrl, model: "gone" },
+      },
+    });
+    const { code, stdout } = await run(["models", "--online"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\* fake-model .*64000 tokens; \$1 in, \$2 out per million; listed there$/m);
+    expect(stdout).toMatch(/^ {2}other .*gone; .*NOT listed there$/m);
+    const { models } = JSON.parse((await run(["models", "--json"])).stdout);
+    expect(models.slice(0, 3)).toMatchObject([
+      { isMain: true },
+      { name: "main" },
+      { name: "other", model: "gone" },
+    ]);
+  });
+
+  it("says what is missing where the main one cannot be asked", async () => {
+    const { stderr } = await run(["models"], { OPENAI_BASE_URL: "http://127.0.0.1:9/v1" });
+    expect(stderr).toContain("OPENAI_MODEL is not set");
+  });
+});
+
+describe("a model that cannot be asked", () => {
+  it.each([
+    [["-m", "anthropic/claude-x"], {}, "ANTHROPIC_API_KEY is not set"],
+    [[], { OPENAI_API_KEY: "k", OPENAI_BASE_URL: "http://127.0.0.1:9/v1" }, "OPENAI_MODEL is not set"],
+  ] as const)("%j %j: the missing name is said, rc 2", async (args, env, wanted) => {
+    const { code, stderr } = await run(["-p", "go", ...args], env);
+    expect(code).toBe(2);
+    expect(stderr).toContain(wanted);
+  });
+});
+
+describe("doctor --online", () => {
+  it("fails for a model that the service does not list, and names the near one", async () => {
+    const { baseUrl } = await serve();
+    const { code, stdout } = await run(["doctor", "--online"], {
+      OPENAI_BASE_URL: baseUrl,
+      OPENAI_MODEL: "fake-modle",
+    });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^fail +model .*does not list this model; did you mean fake-model\?/m);
+  });
+
+  it("fails for a base URL without /v1", async () => {
+    const { baseUrl } = await serve();
+    const { code, stdout } = await run(["doctor", "--online"], {
+      OPENAI_BASE_URL: baseUrl.replace(/\/v1$/, ""),
+      OPENAI_MODEL: "fake-model",
+    });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^fail +model .*usually ends in \/v1/m);
+  });
+});
+
+describe("what a run costs", () => {
+  const reply = {
+    text: "ok",
+    usage: { inputTokens: 1_000_000, outputTokens: 100_000, cachedTokens: 400_000 },
+  };
+  const price = { input: 1, output: 10, cached: 0.5 };
+
+  it("stands at its end and in the document, by the price of the settings", async () => {
+    const { baseUrl } = await serve(reply, reply);
+    await settings({ model: { name: "x" }, models: { x: { baseUrl, price } } });
+    const { stderr } = await run(["-p", "go"]);
+    expect(stderr).toMatch(/1000000 tokens read \(400000 from the cache\), 100000 written, \$1\.80$/m);
+    const { usage } = JSON.parse((await run(["-p", "go", "--json"])).stdout);
+    expect(usage.cost).toBeCloseTo(1.8);
+  });
+
+  it("is not guessed where no price is known", async () => {
+    const { baseUrl } = await serve(reply);
+    const { stdout } = await run(["-p", "go", "--json"], { OPENAI_BASE_URL: baseUrl, OPENAI_MODEL: "some" });
+    expect(JSON.parse(stdout).usage).not.toHaveProperty("cost");
+  });
+
+  it("is what OpenRouter says that it is", async () => {
+    const chunk = {
+      choices: [{ index: 0, delta: { content: "ok" }, finish_reason: "stop" }],
+      usage: { prompt_tokens: 10, completion_tokens: 1, cost: 0.25 },
+    };
+    const { baseUrl } = await serve({
+      raw: (_request, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+      },
+    });
+    await settings({ model: { name: "x" }, models: { x: { baseUrl, price } } });
+    expect(JSON.parse((await run(["-p", "go", "--json"])).stdout).usage.cost).toBe(0.25);
+  });
+
+  it("limits a run by the price of the shipped table", async () => {
+    const { baseUrl } = await serve(
+      { ...reply, calls: [{ name: "todo_write", args: { todos: [] } }] },
+      reply,
+    );
+    await settings({ model: { name: "gpt-4o", baseUrl } });
+    const { code } = await run(["-p", "go", "--budget", "$0.5"]);
+    expect(code).toBe(4);
+  });
+});

@@ -1,0 +1,72 @@
+import type { AgentEvent, WorkProof } from "@burin/contract/agent-event";
+import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
+import { exitCodeIn } from "./command-answer.ts";
+import type { KindOf } from "./unsettled-calls.ts";
+
+/** What may stand before the program itself. */
+const BEFORE =
+  /^(?:[A-Za-z_]\w*=\S*\s+|(?:npx|pnpx|bunx|time|uv run|poetry run|bundle exec|timeout \S+|(?:npm|pnpm|yarn) exec)\s+(?:-\S+\s+)*)+/;
+/** Programs that show whether work is sound. */
+const CHECKING = new RegExp(
+  [
+    "(?:npm|pnpm|yarn|bun)\\s+(?:run\\s+)?(?:t$|\\S*(?:test|check|lint|build|type|tsc|verify))",
+    "node\\s+(?:-\\S+\\s+)*--test",
+    "(?:\\S*/)?(?:vitest|jest|mocha|ava|pytest|tox|rspec|phpunit|ctest|tsc|eslint|biome|ruff|mypy|make|rake|gradlew?|mvnw?)\\b",
+    "(?:cargo|go|dotnet|deno|swift|mix|zig)\\s+(?:test|check|build|clippy|vet|nextest)\\b",
+    "python[\\d.]*\\s+-m\\s+(?:pytest|unittest|mypy|tox)\\b",
+  ]
+    .map((form) => `^${form}`)
+    .join("|"),
+);
+
+/** Whether the line runs such a program, and whether its exit code is that program's; null where it runs none. */
+function checkingIn(line: string): { readonly isOwnCode: boolean } | null {
+  const pieces = line
+    .replaceAll("\n", ";")
+    .split(/(\|\||&&|[|;])/)
+    .map((piece) => piece.trim());
+  const last = pieces.findLastIndex((piece) => CHECKING.test(piece.replace(BEFORE, "")));
+  if (last === -1) return null;
+  return { isOwnCode: pieces.slice(last + 1).every((piece) => !/^(?:\|\|?|;)$/.test(piece)) };
+}
+
+/** From the calls of a run: what it changed, and which commands that would show a fault ran after that, or before. */
+export class ProofOfWork {
+  readonly #kindOf: KindOf;
+  readonly #changed = new Set<string>();
+  #after = new Map<string, number | null>();
+  readonly #before = new Set<string>();
+
+  constructor(kindOf: KindOf) {
+    this.#kindOf = kindOf;
+  }
+
+  note(event: AgentEvent): void {
+    if (event.type === "tool_call" && isAnswered(event.call)) this.#noteCall(event.call);
+  }
+
+  /** null where nothing was changed, so that there is nothing to show. */
+  get told(): WorkProof | null {
+    if (this.#changed.size === 0) return null;
+    const checked = [...this.#after].map(([command, exitCode]) => ({ command, exitCode }));
+    return { changed: [...this.#changed], checked, notSince: [...this.#before] };
+  }
+
+  #noteCommand({ args, status, llmContent }: AnsweredCall): void {
+    const command = String(args.command ?? "").trim();
+    const checking = checkingIn(command);
+    if (checking === null || args.is_background === true || status === "cancelled") return;
+    this.#before.delete(command);
+    this.#after.set(command, checking.isOwnCode && status === "success" ? exitCodeIn(llmContent) : null);
+  }
+
+  #noteCall(call: AnsweredCall): void {
+    const { name, args, status } = call;
+    if (name === "run_shell_command") this.#noteCommand(call);
+    else if (status === "success" && this.#kindOf(name) === "edit") {
+      this.#changed.add(String(args.file_path ?? args.path ?? name));
+      for (const command of this.#after.keys()) this.#before.add(command);
+      this.#after = new Map();
+    }
+  }
+}

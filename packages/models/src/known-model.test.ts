@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { SERVICE_DEFAULTS } from "./choose-model.ts";
+import { defaultContextWindow } from "./context-window.ts";
+import { knownModel, knownModels } from "./known-model.ts";
+
+const ALL = knownModels();
+
+describe("the shipped table of models", () => {
+  it("holds whole rows", () => {
+    expect(ALL.length).toBeGreaterThan(100);
+    for (const model of ALL) {
+      expect(knownModel(model.name)).toEqual(model);
+      expect([model.window, model.maxOutput, model.price.input, model.price.output]).not.toContain(
+        Number.NaN,
+      );
+    }
+  });
+
+  it.each([
+    ["claude-sonnet-4-5", "anthropic/claude-sonnet-4.5"],
+    ["claude-sonnet-4-5", "claude-sonnet-4-5-20250929"],
+    ["claude-sonnet-4-5", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"],
+    ["claude-sonnet-4-5", "claude-sonnet-4-5@20250929"],
+    ["gpt-5", "openai/gpt-5-2025-08-07"],
+    ["glm-5", "z-ai/GLM-5:free"],
+  ])("knows %s as %s", (name, other) => {
+    expect(knownModel(other)?.name).toBe(name);
+  });
+
+  it.each(["gpt-5.99", "llama", "", "gpt"])("says nothing of %j, which it does not have", (name) => {
+    expect(knownModel(name)).toBeUndefined();
+  });
+
+  it("holds the models that are asked when only a key is set", () => {
+    for (const name of SERVICE_DEFAULTS) expect(knownModel(name), name).toBeDefined();
+  });
+
+  it("P5 the window by the start of a name is never more than it is, nor less than a third", () => {
+    const wrong = ALL.filter(({ name, window }) => {
+      const guessed = defaultContextWindow(name);
+      return guessed > window * 1.05 || guessed * 3 < window;
+    });
+    expect(wrong.map(({ name, window }) => `${name} ${window} ${defaultContextWindow(name)}`)).toEqual([]);
+  });
+});
