@@ -52,17 +52,17 @@ describe("burin -p with an MCP server that was written into the settings by hand
     await writeServer({ args: [SERVER, "sleep", "60000"], startTimeout: 700 });
     const first = await ask();
     expect(first).toMatchObject({ code: 0, stdout: "One.\n" });
-    expect(first.stderr).toContain("mcp:mine: it was not up in time");
+    expect(first.stderr).toContain("mcp:mine: it did not start in time");
     expect(declared(0)).not.toContain("mine__echo");
   });
 
   it("R24 P28 after 5 seconds asks without it, and the next time at once, with the search for its tools", async () => {
     await writeServer({ args: [SERVER, "sleep", "60000"] });
     const first = await ask();
-    expect(first.stderr).toMatch(/mcp:mine: it was not up in time.*burin mcp test mine/);
+    expect(first.stderr).toMatch(/mcp:mine: it did not start in time.*burin mcp test mine/);
     const second = await ask();
     expect([first.code, second.code]).toEqual([0, 0]);
-    expect(second.stderr).not.toContain("not up in time");
+    expect(second.stderr).not.toContain("did not start in time");
     expect(declared(1)).toContain("tool_search");
   }, 30_000);
 

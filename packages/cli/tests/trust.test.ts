@@ -126,7 +126,7 @@ describe("a hostile project folder", () => {
     const lines = stderr.split("\n").filter((line) => line.includes("settings.json"));
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatch(
-      /was not followed: this folder is not trusted \(it would .* more\)\. See burin trust\.$/,
+      /was ignored: this folder is not trusted \(it would .* more\)\. See burin trust\.$/,
     );
   });
 
@@ -154,7 +154,7 @@ describe("a hostile project folder", () => {
     const { code, stderr } = await run(["call", "run_shell_command", `{"command":"touch ${canary}"}`]);
     expect(code).toBe(3);
     expect(stderr).toContain(
-      "can only make rules stricter, so these do not count: permissions.allow, sandbox.mode",
+      "can only make rules stricter, so these are ignored: permissions.allow, sandbox.mode",
     );
     expect(existsSync(canary)).toBe(false);
   });

@@ -34,7 +34,7 @@ describe("a call that fails", () => {
 
   it("R22 too slow, too loud: ended, told, and nothing of it is left", async () => {
     const slow = await failing(TREE, { toolCallSeconds: 1 });
-    expect((await slow.call("do_it", {})).error?.message).toContain("took longer than 1 s");
+    expect((await slow.call("do_it", {})).error?.message).toContain("timed out after 1 s");
     await expectAllGone();
     const loud = await failing(
       `for (;;) require("node:fs").writeSync(1, "x".repeat(65536))`.replace(

@@ -82,9 +82,9 @@ describe("a discovery that fails", () => {
   it.each([
     ["echo no >&2; exit 3", "failed with exit code 3: no"],
     ["no-such-program-here", "failed with exit code 127"],
-    ["kill -9 $$", "was ended by SIGKILL"],
+    ["kill -9 $$", "was killed by SIGKILL"],
     ["head -c 11000000 /dev/zero", "printed more than 10 MiB"],
-    ["sleep 60", "took longer than 1 s"],
+    ["sleep 60", "timed out after 1 s"],
   ])("R21 %s: told in words, the built-in tools stay", async (toolDiscoveryCommand, message) => {
     const box = toolbox({ tools: { toolDiscoveryCommand, toolCallCommand: "x", toolDiscoverySeconds: 1 } });
     expect(await complaints(box)).toContain(message);
@@ -136,7 +136,7 @@ describe("a discovery that fails", () => {
     expect(discovered(box)).toEqual(["add"]);
     expect(told).toContain("entry 1 has no name; it was left out");
     expect(told).toContain("entry 3 is a number, not an object");
-    expect(told).toContain("has a name that no model service takes");
+    expect(told).toContain("has a name that model services do not accept");
     expect(told).toContain('"listed": its parameters must be of type object, not "array"');
     expect(told).toContain('"add" is declared twice');
   });

@@ -79,7 +79,7 @@ export class McpConnection implements ServerLine {
       if (error !== time.reason) throw error;
       throw new McpError(
         "mcp_timeout",
-        `The MCP server "${alias}" was not up after ${limit} ms; it may be at the next call. Its startTimeout says how long is waited.`,
+        `The MCP server "${alias}" did not start within ${limit} ms. It may be ready at the next call; startTimeout in its settings sets the limit.`,
       );
     });
   }
@@ -185,7 +185,7 @@ export class McpConnection implements ServerLine {
     return new McpError(
       "mcp_connection_lost",
       `The MCP server "${this.#needs.alias}" ended while ${tool} was running; whether the call had an effect is ` +
-        `not known. The server is started again with the next call.${words === "" ? "" : ` Its last words: ${words}`}`,
+        `not known. The server is started again with the next call.${words === "" ? "" : ` Its last output: ${words}`}`,
     );
   }
 

@@ -91,8 +91,8 @@ export class McpServer implements ToolSource {
     void this.#save();
     const { alias, report } = this.#needs;
     report(
-      `it was not up in time, so the first request goes without its tools; it will not be waited for again. ` +
-        `burin mcp test ${alias} starts it and remembers them.`,
+      `it did not start in time, so the first request goes without its tools, and later sessions do not wait for it. ` +
+        `To store its tools, run: burin mcp test ${alias}`,
     );
   }
 

@@ -54,7 +54,7 @@ function readSafely(entry: unknown): OfferedTool | RefusedTool {
 }
 
 function readTool(entry: unknown): OfferedTool | RefusedTool {
-  if (!isRecord(entry)) return { name: "?", reason: "an entry of the list is no object" };
+  if (!isRecord(entry)) return { name: "?", reason: "an entry of the list is not an object" };
   const { name, title, description, inputSchema, annotations } = entry;
   if (typeof name !== "string" || name === "") return { name: "?", reason: "it has no name" };
   const fault = schemaFault(inputSchema);
@@ -73,7 +73,7 @@ function readTool(entry: unknown): OfferedTool | RefusedTool {
 
 function schemaFault(schema: unknown): string | null {
   if (schema === undefined) return null;
-  if (!isRecord(schema)) return "its input schema is no object";
+  if (!isRecord(schema)) return "its input schema is not an object";
   if (schema.type !== undefined && schema.type !== "object") return "its input schema is not of type object";
   if (isDeep(schema)) return `its input schema is nested deeper than ${MOST_DEPTH} levels`;
   const { length } = JSON.stringify(schema);

@@ -67,7 +67,7 @@ export async function openClient(needs: OpenNeeds, signal: AbortSignal): Promise
 }
 
 function failureText(alias: string, fault: unknown, words: string): string {
-  const said = words === "" ? "" : ` Its last words: ${words}`;
+  const said = words === "" ? "" : ` Its last output: ${words}`;
   return `The MCP server "${alias}" could not be started: ${reasonOf(fault)}.${said}`;
 }
 

@@ -82,7 +82,7 @@ function media(mimeType: unknown, data: unknown, where: string): PartUnion {
   const bytes = Buffer.from(data, "base64");
   const kind = mediaKind(bytes);
   if (kind === null && type === SVG_MIME_TYPE && isSvg(bytes.toString())) return bytes.toString();
-  const fault = kind === null ? "its content is none" : kind.fault(bytes);
+  const fault = kind === null ? "its content is something else" : kind.fault(bytes);
   if (kind === null || fault !== null) return `[${type}${where}: damaged, ${fault}]`;
   return { inlineData: { mimeType: kind.mimeType, data } };
 }

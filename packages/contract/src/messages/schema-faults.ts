@@ -141,21 +141,21 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["pattern", pattern],
   ["uniqueItems", uniqueItems],
   ["$ref", reference],
-  ["required", (place, given) => missing(place, listOf(given))],
-  ["properties", (place, given) => properties(place, fieldsOf(given))],
-  ["patternProperties", (place, given) => patternProperties(place, fieldsOf(given))],
+  ["required", missing],
+  ["properties", properties],
+  ["patternProperties", patternProperties],
   ["additionalProperties", additionalProperties],
   ["propertyNames", propertyNames],
-  ["dependentRequired", (place, given) => dependencies(place, fieldsOf(given))],
-  ["dependentSchemas", (place, given) => dependencies(place, fieldsOf(given))],
-  ["dependencies", (place, given) => dependencies(place, fieldsOf(given))],
-  ["prefixItems", (place, given) => leadingItems(place, listOf(given))],
+  ["dependentRequired", dependencies],
+  ["dependentSchemas", dependencies],
+  ["dependencies", dependencies],
+  ["prefixItems", leadingItems],
   ["items", items],
   ["additionalItems", additionalItems],
   ["contains", contains],
   ["allOf", (place, given) => listOf(given).flatMap((schema) => also(place, schema))],
-  ["anyOf", (place, given) => anyOf(place, listOf(given))],
-  ["oneOf", (place, given) => oneOf(place, listOf(given))],
+  ["anyOf", anyOf],
+  ["oneOf", oneOf],
   ["not", (place, given) => (fits(place, given) ? wrong(place, "is of a kind that is not allowed") : [])],
   ["if", (place, given) => also(place, fits(place, given) ? place.schema.then : place.schema.else)],
 ]);
@@ -239,9 +239,9 @@ function anchored(root: JsonSchema, name: string): unknown {
   return all.find((one) => isRecord(one) && (one.$anchor === name || one.$id === `#${name}`));
 }
 
-function missing(place: Place, names: readonly unknown[]): Faults {
+function missing(place: Place, names: unknown): Faults {
   if (!isRecord(place.value)) return [];
-  return names
+  return listOf(names)
     .filter((name) => typeof name === "string")
     .filter((name) => !has(place.value, name))
     .map((name) => {
@@ -251,14 +251,15 @@ function missing(place: Place, names: readonly unknown[]): Faults {
     });
 }
 
-function properties(place: Place, schemas: JsonRecord): Faults {
+function properties(place: Place, given: unknown): Faults {
+  const schemas = fieldsOf(given);
   return keysOf(place.value)
     .filter((key) => Object.hasOwn(schemas, key))
     .flatMap((key) => inside(place, key, schemas[key]));
 }
 
-function patternProperties(place: Place, schemas: JsonRecord): Faults {
-  return Object.entries(schemas).flatMap(([pattern, schema]) =>
+function patternProperties(place: Place, schemas: unknown): Faults {
+  return Object.entries(fieldsOf(schemas)).flatMap(([pattern, schema]) =>
     keysOf(place.value)
       .filter((key) => matches(pattern, key))
       .flatMap((key) => inside(place, key, schema)),
@@ -286,15 +287,16 @@ function propertyNames(place: Place, given: unknown): Faults {
 }
 
 /** A key may ask for other keys (a list) or for more of the whole value (a schema). */
-function dependencies(place: Place, given: JsonRecord): Faults {
-  return Object.entries(given)
+function dependencies(place: Place, given: unknown): Faults {
+  return Object.entries(fieldsOf(given))
     .filter(([key]) => has(place.value, key))
     .flatMap(([, needed]) => (Array.isArray(needed) ? missing(place, needed) : also(place, needed)));
 }
 
-function leadingItems(place: Place, schemas: readonly unknown[]): Faults {
-  const count = Math.min(listOf(place.value).length, schemas.length);
-  return schemas.slice(0, count).flatMap((schema, index) => inside(place, String(index), schema));
+function leadingItems(place: Place, schemas: unknown): Faults {
+  return listOf(schemas)
+    .slice(0, listOf(place.value).length)
+    .flatMap((schema, index) => inside(place, String(index), schema));
 }
 
 function items(place: Place, given: unknown): Faults {
@@ -324,13 +326,13 @@ function contains(place: Place, given: unknown): Faults {
   return count > Number(most) ? wrong(place, `must contain at most ${most} fitting items`) : [];
 }
 
-function anyOf(place: Place, schemas: readonly unknown[]): Faults {
-  const tried = schemas.map((schema) => also(place, schema));
+function anyOf(place: Place, schemas: unknown): Faults {
+  const tried = listOf(schemas).map((schema) => also(place, schema));
   return tried.some((faults) => faults.length === 0) ? [] : unfit(place, tried);
 }
 
-function oneOf(place: Place, schemas: readonly unknown[]): Faults {
-  const tried = schemas.map((schema) => also(place, schema));
+function oneOf(place: Place, schemas: unknown): Faults {
+  const tried = listOf(schemas).map((schema) => also(place, schema));
   const count = tried.filter((faults) => faults.length === 0).length;
   if (count === 0) return unfit(place, tried);
   return count > 1 ? wrong(place, `must fit one kind only, but fits ${count} of them`) : [];

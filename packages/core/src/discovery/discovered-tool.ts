@@ -97,9 +97,9 @@ export class DiscoveredTool extends BaseTool<Args> {
 export function faultOf(end: ExchangeEnd, seconds: number): string | null {
   if (end.startError !== null) return `could not be started: ${end.startError}`;
   if (end.stopped === "abort") return "was interrupted";
-  if (end.stopped === "time") return `was ended because it took longer than ${seconds} s`;
-  if (end.stopped === "size") return "was ended because it printed more than 10 MiB";
-  if (end.signal !== null) return `was ended by ${end.signal}`;
+  if (end.stopped === "time") return `timed out after ${seconds} s`;
+  if (end.stopped === "size") return "was stopped because it printed more than 10 MiB";
+  if (end.signal !== null) return `was killed by ${end.signal}`;
   return end.exitCode === 0 ? null : `failed with exit code ${end.exitCode}`;
 }
 

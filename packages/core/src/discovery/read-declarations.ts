@@ -65,9 +65,9 @@ function declarationIn(entry: unknown, position: number): FunctionDeclaration | 
   const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 77)}...` : name);
   if (!LEGAL_NAME.test(name)) {
     const rule = 'a letter or "_", then at most 63 letters, digits, "_" or "-"';
-    return `entry ${position}, ${shown}, has a name that no model service takes (${rule}); it was left out`;
+    return `entry ${position}, ${shown}, has a name that model services do not accept (${rule}); it was left out`;
   }
-  if (typeof description !== "string") return `${shown}: its description is not a text; it was left out`;
+  if (typeof description !== "string") return `${shown}: its description is not a string; it was left out`;
   const given = SCHEMA_KEYS.map((key) => entry[key]).find(
     (schema) => schema !== undefined && schema !== null,
   );

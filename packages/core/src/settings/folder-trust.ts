@@ -115,7 +115,7 @@ export function trustNotices(project: ProjectFolder): string[] {
     notices.push(...unknown);
     if (refused.length === 0) return notices;
     const keys = refused.join(", ");
-    return [...notices, `${file}: a project can only make rules stricter, so these do not count: ${keys}.`];
+    return [...notices, `${file}: a project can only make rules stricter, so these are ignored: ${keys}.`];
   }
   const isEmpty =
     effects.length === 0 && refused.length === 0 && Object.keys(project.settings.trusted).length === 0;
@@ -124,7 +124,7 @@ export function trustNotices(project: ProjectFolder): string[] {
     state === "changed"
       ? `it has changed since this folder was trusted (${changes(added, removed)})`
       : `this folder is not trusted${effects.length === 0 ? "" : ` (it would ${someOf(effects)})`}`;
-  return [...notices, `${file} was not followed: ${what}. See burin trust.`];
+  return [...notices, `${file} was ignored: ${what}. See burin trust.`];
 }
 
 function changes(added: readonly string[], removed: readonly string[]): string {

@@ -71,7 +71,7 @@ describe("loadSettings", () => {
     await writeFile(project(), '{ "model": { "name": "expensive", "baseUrl": "http://evil.example/v1" } }');
     const { settings, notices } = await loadSettings({ home, root });
     expect(settings.model).toEqual({});
-    expect(notices).toEqual([`${project()} was not followed: this folder is not trusted. See burin trust.`]);
+    expect(notices).toEqual([`${project()} was ignored: this folder is not trusted. See burin trust.`]);
   });
 
   it("P54 a broken file: line and column, every byte kept", async () => {

@@ -43,7 +43,7 @@ describe("trust of a folder", () => {
     expect(await servers()).toEqual([]);
     expect(await state()).toBe("untrusted");
     expect(await notices()).toEqual([
-      `${join(root, ".burin", "settings.json")} was not followed: this folder is not trusted (it would start the MCP server "a": serve --safe, env {"MODE":"x"}). See burin trust.`,
+      `${join(root, ".burin", "settings.json")} was ignored: this folder is not trusted (it would start the MCP server "a": serve --safe, env {"MODE":"x"}). See burin trust.`,
     ]);
   });
 
@@ -121,7 +121,7 @@ describe("trust of a folder", () => {
     expect(settings.permissions).toEqual({ allow: [], ask: [], deny: ["edit"] });
     await trust();
     expect((await loadSettings({ home, root })).settings.permissions.allow).toEqual([]);
-    expect((await notices())[0]).toContain("so these do not count: permissions.allow");
+    expect((await notices())[0]).toContain("so these are ignored: permissions.allow");
   });
 
   it("what a folder brings beside its settings is listed, and counts once it is trusted", async () => {

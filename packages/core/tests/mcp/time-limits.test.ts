@@ -34,7 +34,7 @@ describe("P17 a server that does not answer costs no more than its timeout", () 
 
   it("initialize", async () => {
     const { mcp } = openOne("no-start");
-    await expect(mcp.readResource("slow", "a:b")).rejects.toThrow("was not up after 2500 ms");
+    await expect(mcp.readResource("slow", "a:b")).rejects.toThrow("did not start within 2500 ms");
   });
 
   it.each([
