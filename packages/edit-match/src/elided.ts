@@ -46,7 +46,7 @@ export function findElided(file: FoldedFile, search: Search, windows: Windows): 
     }
     blocks.push(...aligned.map((block) => shifted(block, part.from, first)));
   }
-  return [placeOf(search, { start, end }, { fileLines, blocks, slips: ["left-out lines"] }) ?? []].flat();
+  return [placeOf(search, { start, end }, { fileLines, blocks, slips: ["left-out lines"] })];
 }
 
 /** Dots that the file has stand for themselves. */

@@ -25,8 +25,6 @@ export interface Learned {
   signs(part: Part): string | undefined;
   /** Blanks at the end of a line, which never contradict: where they do, they stay. */
   trail(trail: string): string;
-  /** Whether the new text is indented like the file: then a line that is not was moved on purpose. */
-  readonly isAsFile: boolean;
 }
 
 export function learn(triples: readonly Triple[], newLines: readonly string[], depth: Depth): Learned {
@@ -55,7 +53,6 @@ export function learn(triples: readonly Triple[], newLines: readonly string[], d
       const [inFile = trail, ...more] = trails.get(trail) ?? [];
       return trail === "" || more.length > 0 ? trail : inFile;
     },
-    isAsFile: indents === "as file",
   };
 }
 

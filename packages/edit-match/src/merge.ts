@@ -245,10 +245,7 @@ function keptBlock(sides: Sides, block: Block, { newOf, learned }: KeptParts): M
 
 /** Each part of the line is the file's unless the new text has another one than both. */
 function keptLine(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
-  if (line.fresh === line.old) {
-    const isMoved = learned.isAsFile && partsOf(line.old).indent !== partsOf(line.file).indent;
-    return isMoved ? undefined : line.file;
-  }
+  if (line.fresh === line.old) return line.file;
   const [old, file, fresh] = [partsOf(line.old), partsOf(line.file), partsOf(line.fresh)];
   const indent = indentOf(line, learned);
   const body = old.body === file.body ? bodyOf(line, learned, depth) : file.body;

@@ -176,38 +176,11 @@ export function placeOf(
   { content, said, depth }: Search,
   stretch: Stretch,
   { fileLines, blocks, slips }: Alignment,
-): Place | undefined {
+): Place {
   const { oldLines, newLines } = said;
   const sides = { oldLines, newLines, fileLines, blocks, depth };
-  if (isOffAtEdge(content, stretch, sides)) return undefined;
   const isOpen = !fitsAround(content, stretch, said);
   return { ...stretch, sides, isOpen, mistakes: new Set([...slips, ...mistakesIn(sides)]) };
-}
-
-const FEW_SIGNS = 3;
-
-/** A lone bracket at the edge that is indented otherwise is more likely the like one beside it. */
-function isOffAtEdge(
-  content: string,
-  { start, end }: Stretch,
-  { oldLines, fileLines, blocks, depth }: Sides,
-): boolean {
-  const isShifted = blocks.filter(isOneToOne).every(({ oldFrom, fileFrom }) => {
-    const [old, file] = [oldLines[oldFrom] ?? "", fileLines[fileFrom] ?? ""];
-    return isBlank(old) || partsOf(old).indent !== partsOf(file).indent;
-  });
-  if (isShifted) return false;
-  const above = content.slice(content.lastIndexOf("\n", start - 2) + 1, Math.max(0, start - 1));
-  const below = /^\r?\n([^\n]*)/.exec(content.slice(end, end + 200))?.[1] ?? "";
-  return [
-    [oldLines[0], fileLines[0], above],
-    [oldLines.at(-1), fileLines.at(-1), below],
-  ].some(([old = "", file = "", beside = ""]) => {
-    const key = keyOf(old, depth);
-    const isOff =
-      partsOf(old).indent !== partsOf(file).indent && partsOf(old).indent === partsOf(beside).indent;
-    return isOff && key.length <= FEW_SIGNS && keyOf(beside.slice(0, 200), depth) === key;
-  });
 }
 
 /** What comes after the last line end of a file is no line. */
