@@ -49,6 +49,11 @@ const ARGUMENTS = [
   "sort --outp canary file.txt",
   "sort -S1k --compress-program=./tools/ls many.txt",
   "uniq file.txt canary",
+  "cd names && awk B* file.txt",
+  "cd names && printf f*",
+  "cd names/two && test *",
+  "cd names/two && [ * ]",
+  "cd names/three && sed s,*,x, ../file.txt",
   "rg --pre ./tools/ls x",
   "rg --pre=./tools/ls x",
   "rg --hostname-bin=./tools/ls --hyperlink-format='file://{host}{path}' --color=always a",
@@ -267,6 +272,7 @@ const OUTSIDE = [
 ];
 
 const DESTROYING = [
+  "uniq ./[ef]*.txt",
   "git reset --hard",
   "git reset --har",
   "git reset -q --hard HEAD",

@@ -124,6 +124,12 @@ function makeProject(arena: string, env: NodeJS.ProcessEnv): void {
   write("root/5/ls", "#!/bin/sh\n: > canary\n");
   chmodSync(join(root, "5/ls"), 0o755);
   write("root/odd/$(touch canary)", "x\n");
+  write('root/names/BEGIN{system("touch can" "ary")}', "x\n");
+  write("root/names/f%n", "x\n");
+  write("root/names/fa[$(touch can''ary)]", "x\n");
+  write("root/names/two/-v", "x\n");
+  write("root/names/two/a[$(touch can''ary)]", "x\n");
+  write("root/names/three/s,a,touch can''ary,e;s,y,x,", "x\n");
   write("root/odd-names/x link.txt", "x\n");
   write("root/twin/link.txt", "other\n");
   write("root/vendored/HEAD", "ref: refs/heads/main\n");

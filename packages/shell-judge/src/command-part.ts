@@ -102,10 +102,10 @@ function isGlob(word: Argument): boolean {
 /** null when a word is known only as the command runs. */
 function literalWords(command: SimpleCommand): Argument[] | null {
   const words: Argument[] = [];
-  for (const { value, isGlob, lineOf } of command.words) {
+  for (const { value, isGlob, isMany = false, lineOf } of command.words) {
     const below = value === null ? printedNames(lineOf) : null;
     if (value === null && below === null) return null;
-    words.push(below === null ? { value: value ?? "", isGlob } : pathBelow(below));
+    words.push(below === null ? { value: value ?? "", isGlob, isMany } : pathBelow(below));
   }
   const [program] = words;
   return program?.isGlob === true || program?.below !== undefined ? null : words;

@@ -95,6 +95,13 @@ describe("an ordinary repository", () => {
     expect(fault(root, { use: CHANGE })).toBeNull();
   });
 
+  it("P21 the git that commands would find is asked, not another one of the system", () => {
+    makeRepository(root);
+    chmodSync(write("programs/git", "#!/bin/sh\necho another git >&2; exit 1\n"), 0o755);
+    environment = { ...environment, PATH: `${join(base, "programs")}:${environment.PATH}` };
+    expect(fault()?.what).toContain("another git");
+  });
+
   it("P22 what a person's own settings name is theirs", () => {
     makeRepository(root);
     appendFileSync(join(base, "home/.gitconfig"), '[diff]\n\texternal = difft\n[filter "x"]\n\tclean = x\n');

@@ -1,5 +1,4 @@
-import { dirname, isAbsolute, join, resolve } from "node:path";
-import type { GitUse, RepositoryFault } from "@burin/shell-judge";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { entriesOf, lstatOf } from "../files/disk-looks.ts";
 import { isWithin } from "../files/paths.ts";
 import { realPlace } from "../files/real-place.ts";
@@ -7,7 +6,7 @@ import { childEnvironment } from "../processes/child-environment.ts";
 import { leadsOutside } from "../processes/command-surroundings.ts";
 import { pathOutside } from "../processes/helper-program.ts";
 import type { ProgramOutput } from "../processes/run-process.ts";
-import { findProgram } from "../processes/shell-program.ts";
+import { firstProgram } from "../processes/shell-program.ts";
 import { askGit, gitLooking } from "./git-environment.ts";
 import { readSmallFile } from "./git-excludes.ts";
 import { type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "./git-programs.ts";
@@ -66,7 +65,8 @@ class GitAsker {
     const env = childEnvironment(environment, { pass, secret: [], roots });
     const path = pathOutside(env.PATH ?? "", roots);
     this.#roots = roots;
-    this.#git = findProgram("git", path, roots);
+    // Commands would find this one.
+    this.#git = firstProgram("git", path.split(delimiter));
     this.#env = { ...env, PATH: path, ...gitLooking({ isSandboxed: false }) };
   }
 

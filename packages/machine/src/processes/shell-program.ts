@@ -56,8 +56,14 @@ export function findProgram(
   path = process.env.PATH ?? "",
   roots: readonly string[] = [],
 ): string | null {
-  for (const folder of [...SYSTEM_FOLDERS, ...path.split(delimiter)]) {
-    if (!isAbsolute(folder) || isOfProject(folder, roots)) continue;
+  const isOutside = (folder: string) => !isOfProject(folder, roots);
+  return firstProgram(name, SYSTEM_FOLDERS) ?? firstProgram(name, path.split(delimiter).filter(isOutside));
+}
+
+/** The same in these folders alone, in their order. */
+export function firstProgram(name: string, folders: readonly string[]): string | null {
+  for (const folder of folders) {
+    if (!isAbsolute(folder)) continue;
     const file = join(folder, name);
     try {
       accessSync(file, constants.X_OK);

@@ -6,6 +6,8 @@ export interface ShellWord {
   readonly value: string | null;
   /** The shell replaces it with the names of matching files, where there are any. */
   readonly isGlob: boolean;
+  /** It becomes as many words as there are such files. */
+  readonly isMany?: boolean;
   /** Of a word without a value: text that may be shown, whatever it turns out to be. */
   readonly isAnyText?: boolean;
   /** Of a word without a value: it is one line of what this command prints. */

@@ -11,7 +11,7 @@ export type Variable =
  * why only the shell can know it.
  */
 export type WordReading =
-  | { readonly value: string; readonly isGlob: boolean }
+  | { readonly value: string; readonly isGlob: boolean; readonly isMany?: boolean }
   | { readonly isAnyText: true; readonly lineOf?: SimpleCommand }
   | { readonly problem: string };
 
@@ -90,7 +90,9 @@ function joinPieces(pieces: readonly Piece[], word: Word, { isWhole }: WordSurro
     const lineOf = pieces.length === 1 ? pieces[0]?.lineOf : undefined;
     return lineOf === undefined ? { isAnyText: true } : { isAnyText: true, lineOf };
   }
-  return { value: joined("value"), isGlob: hasPattern || pieces.some(({ isGlob }) => isGlob) };
+  const value = joined("value");
+  if (hasPattern) return { value, isGlob: true, isMany: true };
+  return { value, isGlob: pieces.some(({ isGlob }) => isGlob) };
 }
 
 function pieceOf(part: WordPart, around: WordSurroundings): Piece | { readonly problem: string } {

@@ -1,9 +1,11 @@
+import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { isPlainName } from "../grammar/loops-and-tests.ts";
 import { isHarmlessFormat, STRING_COMPARES } from "./any-text.ts";
 import {
   type Argument,
   type Finding,
   launchFinding,
+  manyFinding,
   type ProgramReader,
   pathFinding,
   unknownFinding,
@@ -19,6 +21,9 @@ const TEST_OPERATORS = new Set(
 const test: ProgramReader = (words, reach) =>
   words.flatMap((word, index) => {
     if (index === 0 || isCompared(words, index)) return [];
+    // Names that are operators would be taken for them.
+    const matches = word.isMany ? globMatcher(word.value, { caseSensitive: true }) : () => false;
+    if ([...TEST_OPERATORS, ...STRING_COMPARES, "!", "(", ")"].some(matches)) return manyFinding(word, index);
     const isOperator = word.value.startsWith("-") && !/^-\d+$/.test(word.value);
     if (!isOperator) return pathFinding(word, index, reach);
     const isKnown = TEST_OPERATORS.has(word.value);
@@ -34,7 +39,7 @@ function isCompared(words: readonly Argument[], index: number): boolean {
 
 /** `printf -v name[subscript]` assigns, and evaluates the subscript. */
 const printf: ProgramReader = ([, first]) =>
-  first === undefined || first.value === "--" || isHarmlessFormat(first.value)
+  first === undefined || (!first.isMany && (first.value === "--" || isHarmlessFormat(first.value)))
     ? []
     : [launchFinding("`printf` sets a variable", 1)];
 

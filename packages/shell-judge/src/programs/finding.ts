@@ -5,6 +5,8 @@ export interface Argument {
   readonly value: string;
   /** The shell replaces it with names of files, where any match. */
   readonly isGlob: boolean;
+  /** It becomes as many words as there are such files. */
+  readonly isMany?: boolean;
   /** It stands for paths that nobody has seen, of which this is known. */
   readonly below?: Below;
 }
@@ -67,6 +69,13 @@ export function followedFinding(word: Argument, upTo: number, reach: Reach): Fin
     return [launchFinding(`what \`${word.value}\` matches is not looked through for links`, upTo)];
   const below = { folders: word.below?.folders ?? [word.value], names: [], hasLinks: true, isText: false };
   return pathFinding({ ...word, below }, upTo, reach);
+}
+
+/** Of a word that has a meaning by its place: names of files would get it instead. */
+export function manyFinding({ value, isMany }: Argument, upTo: number): Finding[] {
+  return isMany
+    ? [launchFinding(`\`${value}\` becomes names of files, which would mean something`, upTo)]
+    : [];
 }
 
 export function unknownFinding(what: string, upTo = 0): Finding {

@@ -131,7 +131,8 @@ class OptionReader implements Options {
 
   #option(name: string, word: Argument | null, isPath: boolean): void {
     this.options.push({ name, value: word?.value ?? null, index: this.#index });
-    if (!isPath || word === null) return;
+    // Of many words only the first is the value.
+    if (word === null || !(isPath || word.isMany)) return;
     this.findings.push(...pathFinding(word, this.#index, this.#reach));
   }
 

@@ -1,8 +1,15 @@
 import { BUILTINS } from "./builtins.ts";
 import { find } from "./find.ts";
-import { launchFinding, type ProgramReader, pathFinding } from "./finding.ts";
+import {
+  type Argument,
+  type Finding,
+  launchFinding,
+  manyFinding,
+  type ProgramReader,
+  pathFinding,
+} from "./finding.ts";
 import { git } from "./git.ts";
-import { readOptions } from "./options.ts";
+import { type Options, readOptions } from "./options.ts";
 import { other } from "./other-programs.ts";
 import { sed } from "./sed.ts";
 import { SIMPLE_PROGRAMS } from "./simple-programs.ts";
@@ -21,6 +28,8 @@ const awk: ProgramReader = (words, reach) => {
   const assigned = options.filter(({ name, value }) => name === "-v" && !/^[a-z]\w*=/.test(value ?? ""));
   return [
     ...findings,
+    ...(program === undefined ? [] : manyFinding(program, program.index)),
+    ...valueFindings(words, options),
     ...reaching,
     ...assigned.map(({ index }) => launchFinding("`awk -v` sets a variable of `awk` itself", index)),
     ...files.flatMap((file) => pathFinding(file, file.index, reach)),
@@ -29,6 +38,14 @@ const awk: ProgramReader = (words, reach) => {
       .map(({ index }) => launchFinding("it sets a variable of `awk` itself", index)),
   ];
 };
+
+/** The value of an option that becomes many words puts another one in the place of the program. */
+function valueFindings(words: readonly Argument[], options: Options["options"]): Finding[] {
+  return options.flatMap(({ index }) => {
+    const word = words[index];
+    return word === undefined || word.value.startsWith("-") ? [] : manyFinding(word, index);
+  });
+}
 
 /** Only a list of what an archive holds, from a file that no other machine has to send. */
 const tar: ProgramReader = (words, reach) => {

@@ -1,4 +1,4 @@
-import { type Finding, launchFinding, type ProgramReader, pathFinding } from "./finding.ts";
+import { type Finding, launchFinding, manyFinding, type ProgramReader, pathFinding } from "./finding.ts";
 import { readOptions } from "./options.ts";
 
 const OPTIONS = {
@@ -19,7 +19,11 @@ export const sed: ProgramReader = (words, reach) => {
   const files = given.length === 0 ? read.operands.slice(1) : read.operands;
   const script = scripts.map(({ text }) => text).join("\n");
   const last = scripts.at(-1)?.index ?? 0;
-  const findings: Finding[] = [...read.findings];
+  const places = [...scripts, ...read.options].map(({ index }) => ({ word: words[index], index }));
+  const findings: Finding[] = [
+    ...read.findings,
+    ...places.flatMap(({ word, index }) => (word === undefined ? [] : manyFinding(word, index))),
+  ];
   if (!isHarmlessScript(script)) {
     findings.push(launchFinding("the script of `sed` may write, read another file or start a program", last));
   }

@@ -3,6 +3,7 @@ import {
   type Finding,
   followedFinding,
   launchFinding,
+  manyFinding,
   type ProgramReader,
   pathFinding,
 } from "./finding.ts";
@@ -176,7 +177,8 @@ const jq: ProgramReader = (words, reach) => {
   const rest = [...words];
   const findings: Finding[] = [];
   for (let at = rest.findIndex(isNamed); at !== -1; at = rest.findIndex(isNamed)) {
-    const [option, , value] = rest.splice(at, 3);
+    const [option, name, value] = rest.splice(at, 3);
+    findings.push(...[name, value].flatMap((word) => (word ? manyFinding(word, words.indexOf(word)) : [])));
     if (value !== undefined && /file$/.test(option?.value ?? "")) {
       findings.push(...pathFinding(value, words.indexOf(value), reach));
     }
@@ -190,7 +192,8 @@ function isNamed({ value }: Argument): boolean {
 
 function jqFilter({ operands }: Options): Finding[] {
   const [filter] = operands;
-  const reaches = filter !== undefined && JQ_REACHES.test(filter.value);
+  if (filter === undefined) return [];
+  const reaches = filter.isMany || JQ_REACHES.test(filter.value);
   return reaches ? [launchFinding("the filter reads a file or the environment", filter.index)] : [];
 }
 
@@ -206,7 +209,8 @@ const printenv: ProgramReader = (words) => {
 };
 
 function laterOperands({ operands }: Options): Finding[] {
-  return operands.slice(1).map(({ value, index }) => launchFinding(`it writes to \`${value}\``, index));
+  const written = operands.filter(({ isMany }, place) => place > 0 || isMany);
+  return written.map(({ value, index }) => launchFinding(`it writes to \`${value}\``, index));
 }
 
 function dateOperands({ operands }: Options): Finding[] {
