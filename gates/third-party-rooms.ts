@@ -16,6 +16,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   "ipaddr.js": "packages/web/src/judge-address.ts",
   "jsonc-parser": "packages/core/src/settings/",
   rolldown: "build.mjs",
+  "llm-zoo": "model-table.mjs",
   unbash: "packages/shell-judge/src/grammar/",
   unpdf: "packages/machine/src/parsing/pdf-text.ts",
   vitest: "packages/testing/src/made-files.ts",

@@ -151,3 +151,21 @@ describe("burin tools", () => {
     expect(stdout).toContain("read_file");
   });
 });
+
+describe("a call that nobody was there to approve", () => {
+  it("is told of once, with what would let it run", async () => {
+    server = await startFakeModelServer([running("touch x"), { text: "could not" }]);
+    const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model" };
+    const { code, stderr } = await burin(["-p", "go"], { cwd: root, env });
+    expect(code).toBe(3);
+    expect(stderr.match(/needs an approval \(/g)).toHaveLength(1);
+    expect(stderr).toMatch(/to run it unasked: --allow 'run_shell_command\(touch x\)', or --yes/);
+    const quiet = await startFakeModelServer([running("touch x"), { text: "could not" }]);
+    const again = await burin(["-p", "go", "-q"], {
+      cwd: root,
+      env: { ...env, OPENAI_BASE_URL: quiet.baseUrl },
+    });
+    await quiet.close();
+    expect(again.stderr).toContain("needs an approval");
+  });
+});

@@ -7,6 +7,7 @@ import {
   type Confirmation,
   createSession,
   type Decision,
+  type Message,
   type ScriptLine,
   scriptedModel,
 } from "@burin/core";
@@ -55,6 +56,35 @@ function answering(...decisions: Decision[]) {
   };
   return { asked, confirm };
 }
+
+describe("plan mode", () => {
+  const told = (session: { readonly history: readonly Message[] }) =>
+    session.history.flatMap(({ parts }) =>
+      parts.flatMap(({ text = "" }) => /^\[Plan mode is \w+/.exec(text)?.[0] ?? []),
+    );
+
+  it("R47 is told to the model when it begins, once, and when the person ends it", async () => {
+    const { session, prompt } = await run([{ text: "a" }, { text: "b" }, { text: "c" }, { text: "d" }], {});
+    await prompt("go");
+    await prompt("on");
+    expect(told(session)).toEqual(["[Plan mode is on"]);
+    session.approvalMode = "default";
+    await prompt("on");
+    await prompt("on");
+    expect(told(session)).toEqual(["[Plan mode is on", "[Plan mode is over"]);
+  });
+
+  it("R47 is not told to be over again when an approved plan has ended it, nor where it never was on", async () => {
+    const { confirm } = answering({ outcome: "once" });
+    const { session, prompt } = await run([{ calls: [PLAN] }, { text: "b" }, { text: "c" }], { confirm });
+    await prompt("go");
+    await prompt("on");
+    expect(told(session)).toEqual(["[Plan mode is on"]);
+    const other = await run([{ text: "a" }], { mode: "default" });
+    await other.prompt("go");
+    expect(told(other.session)).toEqual([]);
+  });
+});
 
 describe("exit_plan_mode", () => {
   it("R47 P47 an approved plan ends plan mode; the work after it asks as before", async () => {

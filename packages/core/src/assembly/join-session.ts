@@ -15,7 +15,6 @@ import { newSessionId } from "../session/session-id.ts";
 import { SessionRun } from "../session/session-run.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
-import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { agentOf, budgetOf, contextWindowOf } from "./join-agent.ts";
 import { type Definitions, readDefinitions } from "./join-definitions.ts";
 import type { JoinedHooks } from "./join-hooks.ts";
@@ -32,7 +31,7 @@ export function joinSession(options: SessionOptions) {
   const environment = options.environment ?? process.env;
   const models = new Models(options, settings);
   const { model } = models;
-  const { resume: resumed, answerSchema } = options;
+  const { resume: resumed } = options;
   const id = resumed?.id ?? newSessionId();
   const isRecorded = options.record || resumed !== undefined;
   const budget = budgetOf(options.budget, model, settings);
@@ -93,8 +92,8 @@ export function joinSession(options: SessionOptions) {
     onEvent: (event) => recording.note(event),
     ...(resumed ? { past: resumed.session.events(kindOf) } : {}),
   });
-  const check = checkOf(options.check ?? settings.check, registry);
-  const work = new SessionRun({ agent, announcement, recording, past, kindOf, parking, answerSchema, check });
+  const demands = demandsOf(options, settings, joined);
+  const work = new SessionRun({ agent, announcement, recording, past, kindOf, parking, ...demands });
   return { id, joined, subagents, definitions, agent, background, work, recording, parking, models };
 }
 
@@ -107,8 +106,17 @@ function definitionsIn(folders: readonly string[]): () => Promise<Definitions> {
   };
 }
 
-function checkOf(command: string | undefined, registry: ToolRegistry) {
-  return command ? { command, shell: () => registry.getTool("run_shell_command") } : null;
+type Joined = ReturnType<typeof joinParts>;
+
+/** What is asked of a run beside its prompt. */
+function demandsOf(
+  { answerSchema, check }: SessionOptions,
+  settings: Settings,
+  { registry, current }: Joined,
+) {
+  const command = check ?? settings.check;
+  const shell = () => registry.getTool("run_shell_command");
+  return { answerSchema, check: command ? { command, shell } : null, mode: () => current.mode };
 }
 
 /** What the model is told of skills, and what hooks say. */

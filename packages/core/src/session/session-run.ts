@@ -1,9 +1,11 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
+import type { ApprovalMode } from "@burin/contract/approval-mode";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Tool } from "@burin/contract/tools";
 import type { Agent } from "../agent/agent.ts";
 import { isCutOff } from "../agent/outcome.ts";
+import { modeNote } from "./mode-note.ts";
 import type { Parking } from "./parking.ts";
 import type { PastSession } from "./past-session.ts";
 import type { Recording } from "./recording.ts";
@@ -21,6 +23,7 @@ export interface SessionRunNeeds {
   readonly parking: Parking;
   /** What every final answer has to fit. */
   readonly answerSchema: JsonSchema | undefined;
+  readonly mode: () => ApprovalMode;
   /** A command that must pass before a run has ended well, and the tool that runs it. */
   readonly check: { readonly command: string; readonly shell: () => Tool | undefined } | null;
 }
@@ -102,6 +105,11 @@ export class SessionRun {
       if (!isUnfinished) return yield NOTHING_LEFT;
       agent.enter(CUT_OFF);
       yield CUT_OFF;
+    }
+    const note = prompt === null ? null : modeNote(this.#needs.mode(), agent.history);
+    if (note !== null) {
+      agent.enter(note);
+      yield note;
     }
     yield* agent.run(prompt ?? left, signal);
   }

@@ -1,3 +1,4 @@
+import type { GitUse, RepositoryFault } from "@burin/shell-judge";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { entriesOf, lstatOf } from "../files/disk-looks.ts";
 import { isWithin } from "../files/paths.ts";

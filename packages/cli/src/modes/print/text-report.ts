@@ -17,6 +17,10 @@ export class TextReport {
   /** What the model has said since its last call, as far as it was not shown. */
   #words = "";
   #lastShown = "\n";
+  /** The messages of failed calls that were shown. */
+  readonly #told = new Set<string>();
+  /** The rules that would have let the refused calls run. */
+  readonly #rules = new Set<string>();
 
   constructor(options: Pick<CommonOptions, "outputFormat" | "isQuiet">, output: Output) {
     this.#options = options;
@@ -34,6 +38,7 @@ export class TextReport {
   tell(event: AgentEvent): void {
     if (event.type === "notice") this.#note(`burin: ${visible(event.message)}`);
     if (event.type === "text" && event.role === "model") this.#hear(event.text);
+    if (event.type === "tool_call") this.#noteRefusal(event.call);
     if (event.type === "tool_call" && !this.#options.isQuiet) this.#tellCall(event.call);
   }
 
@@ -44,11 +49,20 @@ export class TextReport {
     else if (!this.#isLive && result !== "") this.#output.content(`${result.replace(/\n$/, "")}\n`);
     this.#endLine();
     if (confirmation && !this.#isJson) this.#output.note(questionText(confirmation));
-    if (error) this.#output.note(`burin: ${visible(error.message)}`);
+    if (error && !this.#told.has(error.message)) this.#output.note(`burin: ${visible(error.message)}`);
+    if (error && this.#rules.size > 0) {
+      const rules = [...this.#rules].map((rule) => ` --allow '${visible(rule)}'`).join("");
+      this.#output.note(`burin: to run it unasked:${rules}, or --yes for everything`);
+    }
     if (!this.#isJson && !this.#options.isQuiet) {
       for (const line of proofInWords(document)) this.#dim(visible(line));
     }
     if (turns > 0 && !this.#isJson && !this.#options.isQuiet) this.#dim(costInWords(document));
+  }
+
+  #noteRefusal(call: Call): void {
+    if (call.status !== "error" || call.error.type !== "needs_approval") return;
+    for (const rule of call.confirmation?.grants ?? []) this.#rules.add(rule);
   }
 
   #hear(text: string): void {
@@ -72,6 +86,7 @@ export class TextReport {
       if (text !== "") this.#dim(text);
     }
     if (call.status === "error" || call.status === "cancelled") {
+      this.#told.add(call.error.message);
       this.#dim(`! ${visible(call.error.message)}`);
     }
   }

@@ -1,0 +1,27 @@
+import type { AgentEvent } from "@burin/contract/agent-event";
+import type { ApprovalMode } from "@burin/contract/approval-mode";
+import type { Message } from "@burin/contract/messages/message";
+
+const ON =
+  "[Plan mode is on: look, and change nothing. When your plan is complete, show it with exit_plan_mode; when nothing is to be planned, just answer.]";
+const OFF = "[Plan mode is over: the person has ended it. You may make changes now.]";
+
+/** What the model has to know of the mode before a prompt; null where what it was told last still holds. */
+export function modeNote(mode: ApprovalMode, history: readonly Message[]): AgentEvent | null {
+  const isPlan = mode === "plan";
+  if (isPlan === wasToldOfPlan(history)) return null;
+  return { type: "context", text: isPlan ? ON : OFF };
+}
+
+function wasToldOfPlan(history: readonly Message[]): boolean {
+  for (const { parts } of history.toReversed()) {
+    for (const { text, functionResponse } of parts.toReversed()) {
+      if (text === ON) return true;
+      if (text === OFF) return false;
+      // The tool says it itself.
+      const { name, response } = functionResponse ?? {};
+      if (name === "exit_plan_mode" && /plan mode is over/i.test(JSON.stringify(response))) return false;
+    }
+  }
+  return false;
+}
