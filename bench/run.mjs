@@ -14,6 +14,7 @@ const BENCHES = {
   shell: "shell.mjs",
   mcp: "mcp.mjs",
   session: "session.mjs",
+  screen: "screen.mjs",
   web: "web.mjs",
 };
 

@@ -31,6 +31,18 @@ export function modulesUsed(path: string, text: string): ModuleUse[] {
   return uses.sort((a, b) => a.line - b.line);
 }
 
+/** The texts that stand in the code, those of templates piece by piece. */
+export function textsWritten(path: string, text: string): { readonly line: number; readonly text: string }[] {
+  const texts: { line: number; text: string }[] = [];
+  new Visitor({
+    Literal: (node) => {
+      if (typeof node.value === "string") texts.push({ line: lineAt(text, node.start), text: node.value });
+    },
+    TemplateElement: (node) => texts.push({ line: lineAt(text, node.start), text: node.value.raw }),
+  }).visit(programOf(path, text));
+  return texts;
+}
+
 export interface ImportedName {
   readonly line: number;
   /** As the other module calls it; `*` for all of it, by whatever form. */

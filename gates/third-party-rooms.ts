@@ -9,6 +9,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   "@modelcontextprotocol/client": "packages/mcp/src/",
   "@napi-rs/keyring": "packages/mcp/src/keychain.ts",
   "@lydell/node-pty": "packages/machine/src/processes/terminal-process.ts",
+  "@xterm/headless": "bench/screen.mjs",
   diff: ["packages/core/src/text/", "packages/machine/src/files/diff.ts"],
   entities: "packages/web/src/html/scan-html.ts",
   "eventsource-parser": "packages/models/src/sse.ts",

@@ -86,6 +86,7 @@ const USAGES: Readonly<Record<SubcommandName, Usage>> = {
 export function helpText(topic?: string): string {
   if (topic === undefined) {
     const forms: Usage = [
+      ['["prompt"]', "opens the app at a terminal, with a first prompt if one is given"],
       ['-p [options] "prompt"', "one prompt, no screen; text on stdin is added to it"],
       ["help [command]", "this text, or the help on one command"],
       ...Object.values(USAGES).flat(),

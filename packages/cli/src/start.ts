@@ -55,7 +55,7 @@ async function run(request: Request, output: Output): Promise<ExitCode> {
 
 async function runSubcommand(name: string, request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const subcommand = SUBCOMMANDS[name];
-  if (subcommand === undefined) throw new UsageError(`there is no burin ${name}. See burin --help.`);
+  if (subcommand === undefined) throw new UsageError(`there is no burin ${name}.`);
   return (await subcommand.load())(request, io);
 }
 
@@ -68,15 +68,20 @@ async function runPrompt(
   }
   if (options.isStreamInput) return runPrint(await streamInput(prompt, options, io), options, io);
   const isTakenUp = options.session.kind === "take-up";
+  if (!isPrint && options.outputFormat === "text" && process.stdin.isTTY && process.stdout.isTTY) {
+    return (await import("./modes/interactive/interactive.ts")).runInteractive(prompt, options, io);
+  }
   const piped = await readStdin(prompt !== "" || isTakenUp);
   const text = [prompt, piped].filter((part) => part.trim() !== "").join("\n\n");
   if (text !== "") return runPrint(onePrompt(text), options, io);
   if (isTakenUp) return runPrint(onePrompt(null), options, io);
-  if (isPrint) throw new UsageError('there is no prompt: burin -p "what does this project do?"');
+  const notice = 'there is no prompt: burin -p "what does this project do?"';
+  if (isPrint) throw new UsageError(notice);
   const { settings } = await openSettings(options);
-  if (!(await import("./modes/print/find-model.ts")).namesModel(settings))
+  if (!(await import("./modes/print/find-model.ts")).namesModel(settings)) {
     return runSubcommand("demo", { words: [], options, own: {} }, io);
-  throw new UsageError('there is no screen yet; give a prompt: burin -p "what does this project do?"');
+  }
+  throw new UsageError(notice);
 }
 
 async function streamInput(first: string, options: CommonOptions, io: Io): Promise<PromptInput> {

@@ -46,6 +46,7 @@ export {
   type ToolResult,
   type ToolSource,
 } from "@burin/contract/tools";
+export { readText } from "@burin/machine/disk/regular-file";
 export type { CommandInfo, CommandList } from "@burin/machine/processes/command-list";
 export { SANDBOX_MODES, type SandboxMode } from "@burin/machine/sandbox/sandbox";
 export { DiscoveredMCPTool, type McpToolServer } from "@burin/mcp/discovered-mcp-tool";
@@ -78,6 +79,7 @@ export { historyOf } from "./agent/history.ts";
 export { type QuestionView, questionView, type ViewLimits } from "./approval/question-view.ts";
 export { openGrants } from "./assembly/join-grants.ts";
 export { type MachineFacts, machineFacts } from "./assembly/machine-facts.ts";
+export { projectFiles } from "./assembly/project-files.ts";
 export { createSession } from "./configured-session.ts";
 export {
   createToolbox,

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { nearNames, type PartListUnion, type Session } from "@burin/core";
+import { FILES_MARK } from "../state/transcript.ts";
 
 /** `@path`, `@"a path"` or `@a\ path` at the start of a word. */
 const MENTION = /(?<=^|[\s([{])@(?:"([^"\n]+)"|((?:\\.|[^\s"\\])+))/g;
@@ -34,7 +35,7 @@ export async function withMentions(
   for (const path of folders) {
     parts.push(textOf((await session.call("list_directory", { path }, signal)).llmContent));
   }
-  return parts.length === 0 ? prompt : [prompt, "What the @ mentions hold:", ...parts].join("\n\n");
+  return parts.length === 0 ? prompt : prompt + FILES_MARK + parts.join("\n\n");
 }
 
 /** What is no file, folder or glob is no mention: it stays the text that it is. */

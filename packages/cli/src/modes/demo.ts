@@ -96,14 +96,11 @@ function scripts(root: string) {
 /** Plays scripted models against the real agent, scheduler and tools, in a folder made for it. */
 export async function runDemo(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   nothingAfter("demo", request);
-  const root = await realpath(await mkdtemp(join(tmpdir(), "burin-demo-")));
+  const demo = await makeDemo();
+  const { root } = demo;
   try {
-    for (const [name, text] of Object.entries(SAMPLE)) {
-      await mkdir(dirname(join(root, name)), { recursive: true });
-      await writeFile(join(root, name), text);
-    }
     output.out(`Scripted models, the real agent and the real tools, in ${root}\n\n`);
-    await play(root, output);
+    await play(demo, output);
     output.out(`\nTo connect a real model: ${(await howToConnect()).replace(/^no model.* Name/, "name")}\n`);
     return EXIT.done;
   } finally {
@@ -111,7 +108,22 @@ export async function runDemo(request: SubcommandRequest, { output }: Io): Promi
   }
 }
 
-async function play(root: string, output: Output): Promise<void> {
+interface Demo {
+  /** A folder made for it, to be removed. */
+  readonly root: string;
+  readonly model: ChatModel;
+  readonly prompt: string;
+  /** What is left of the scripts. */
+  unusedLines(): number;
+}
+
+/** A small project, and models that know what to do in it. */
+export async function makeDemo(): Promise<Demo> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), "burin-demo-")));
+  for (const [name, text] of Object.entries(SAMPLE)) {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), text);
+  }
   const { explorer, session: lines } = scripts(root);
   const models = { session: scriptedModel(lines), explorer: scriptedModel(explorer) };
   const model: ChatModel = {
@@ -119,6 +131,11 @@ async function play(root: string, output: Output): Promise<void> {
     stream: (request, signal) =>
       (isForExplorer(request) ? models.explorer : models.session).stream(request, signal),
   };
+  const unusedLines = () => models.session.unusedLines().length + models.explorer.unusedLines().length;
+  return { root, model, prompt: PROMPT, unusedLines };
+}
+
+async function play({ root, model, prompt, unusedLines }: Demo, output: Output): Promise<void> {
   const confirm = async (question: Confirmation) => {
     const { title, lines } = questionView(question);
     output.out(`${label(output, "ask")}${title}\n`);
@@ -128,11 +145,11 @@ async function play(root: string, output: Output): Promise<void> {
   };
   const session = openSession({ root, model, confirm, approvalMode: "plan" });
   try {
-    for await (const event of session.run(PROMPT)) show(event, output);
+    for await (const event of session.run(prompt)) show(event, output);
   } finally {
     await session.close();
   }
-  const unused = models.session.unusedLines().length + models.explorer.unusedLines().length;
+  const unused = unusedLines();
   if (unused > 0) throw new Error(`The demo ended with ${unused} lines of its script unused.`);
 }
 

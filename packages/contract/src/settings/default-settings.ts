@@ -12,6 +12,7 @@ export const DEFAULT_SETTINGS = {
   sandbox: { mode: "workspace-write", network: false, discovered: false },
   shell: { passEnvironment: [] },
   web: { allowedHosts: [] },
+  ui: {},
   tools: {
     include: [],
     exclude: [],

@@ -293,6 +293,14 @@ const SECTIONS = {
     toolDiscoverySeconds: seconds("How long toolDiscoveryCommand may take."),
     toolCallSeconds: seconds("How long toolCallCommand may take."),
   }),
+  ui: section("How the screen looks.", defaults.ui, {
+    language: choice(["en", "zh", "ja", "fr", "ru"], "Default: the language of the locale."),
+    theme: choice(
+      ["auto", "dark", "light", "contrast", "colorblind"],
+      "Default auto: by the background of the terminal.",
+    ),
+    screenReader: flag("Draw nothing over and no frames, so that a screen reader can read the screen."),
+  }),
 };
 
 const SERVER_COMMAND = text('A command that starts one MCP server on stdio, with the alias "mcp".');

@@ -23,6 +23,7 @@ const SECTIONS = new Set(["model", "permissions", "files", "sandbox", "shell", "
 
 const PLACES: Readonly<Record<string, Place>> = {
   $schema: "harmless",
+  ui: "harmless",
   "model.name": "harmless",
   "model.timeoutSeconds": "harmless",
   // These say who gets the conversation and the person's keys.

@@ -1,0 +1,317 @@
+// npm run bench -- screen [--short]: the screen in a pseudo-terminal of 120x40, read by a headless xterm, as a person
+// at a terminal has it. CPU times are the program's own, from /proc; bytes are those it writes to the terminal.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import headless from "@xterm/headless";
+import { median, report } from "./measure.mjs";
+
+const { spawn: spawnPty } = createRequire(import.meta.url)("@lydell/node-pty");
+const BURIN = join(dirname(fileURLToPath(import.meta.url)), "../packages/cli/dist/burin.cjs");
+const TICKS_PER_SECOND = 100;
+
+/** @param {number} milliseconds */
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+/** @param {number} count */
+const linesOf = (count) =>
+  Array.from(
+    { length: count },
+    (_, n) => `line ${String(n).padStart(5, "0")} of the reply, with a few words more\n`,
+  );
+
+/**
+ * A model whose next reply are these lines, so many a second (0: as fast as they are taken).
+ * @param {{ lines: string[], perSecond: number }} next
+ */
+async function startModel(next) {
+  const server = createServer(async (request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    if (request.method === "GET") {
+      response.end();
+      return;
+    }
+    const began = performance.now();
+    for (const [index, content] of next.lines.entries()) {
+      const chunk = JSON.stringify({ choices: [{ index: 0, delta: { content } }] });
+      const isFree = response.write(`data: ${chunk}\n\n`);
+      if (next.perSecond > 0) {
+        const wait = began + ((index + 1) * 1000) / next.perSecond - performance.now();
+        if (wait > 1) await pause(wait);
+      } else if (!isFree) await new Promise((resolve) => response.once("drain", () => resolve(null)));
+    }
+    const end = { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+    response.end(`data: ${JSON.stringify(end)}\n\ndata: [DONE]\n\n`);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(null)));
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}/v1`, close: () => server.close() };
+}
+
+class Screen {
+  /** @param {string} url */
+  constructor(url) {
+    this.folder = mkdtempSync(join(tmpdir(), "burin-bench-screen-"));
+    this.bytes = 0;
+    this.terminal = new headless.Terminal({
+      cols: 120,
+      rows: 40,
+      scrollback: 200_000,
+      allowProposedApi: true,
+    });
+    this.began = performance.now();
+    this.pty = spawnPty(process.execPath, [BURIN], {
+      name: "xterm-256color",
+      cols: 120,
+      rows: 40,
+      cwd: this.folder,
+      env: {
+        PATH: process.env.PATH,
+        HOME: this.folder,
+        BURIN_HOME: join(this.folder, ".home"),
+        TERM: "xterm-256color",
+        OPENAI_BASE_URL: url,
+        OPENAI_MODEL: "bench",
+      },
+    });
+    /** @type {(() => void)[]} */
+    this.waiting = [];
+    this.pty.onData((/** @type {string} */ data) => {
+      this.bytes += Buffer.byteLength(data);
+      this.terminal.write(data, () => {
+        for (const look of this.waiting) look();
+      });
+    });
+  }
+
+  /** @param {number} index */
+  row(index) {
+    return this.terminal.buffer.active.getLine(index)?.translateToString(true) ?? "";
+  }
+
+  text() {
+    const { baseY } = this.terminal.buffer.active;
+    return Array.from({ length: 40 }, (_, n) => this.row(baseY + n)).join("\n");
+  }
+
+  all() {
+    const { active } = this.terminal.buffer;
+    return Array.from({ length: active.length }, (_, n) => this.row(n)).join("\n");
+  }
+
+  /** @param {() => boolean} holds */
+  until(holds) {
+    return new Promise((resolve) => {
+      const look = () => {
+        if (!holds()) return;
+        this.waiting = this.waiting.filter((one) => one !== look);
+        resolve(null);
+      };
+      this.waiting.push(look);
+      look();
+    });
+  }
+
+  cpuMs() {
+    const fields = readFileSync(`/proc/${this.pty.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
+  }
+
+  peakMb() {
+    const status = readFileSync(`/proc/${this.pty.pid}/status`, "utf8");
+    return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
+  }
+
+  close() {
+    this.pty.kill("SIGKILL");
+    this.terminal.dispose();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** @param {string} url */
+async function openScreen(url) {
+  const screen = new Screen(url);
+  await screen.until(() => screen.text().includes("bench · default"));
+  return screen;
+}
+
+function bareNode() {
+  return new Promise((resolve) => {
+    const began = performance.now();
+    spawn(process.execPath, ["-e", "process.stdout.write('>')"]).stdout.once("data", () =>
+      resolve(performance.now() - began),
+    );
+  });
+}
+
+/** @param {string} url */
+async function measureStart(url) {
+  const [ours, bare, memory] = [[], [], []].map(() => /** @type {number[]} */ ([]));
+  for (let round = 0; round < 7; round += 1) {
+    bare?.push(await bareNode());
+    const screen = new Screen(url);
+    await screen.until(() => screen.text().includes("> "));
+    ours?.push(performance.now() - screen.began);
+    await screen.until(() => screen.text().includes("bench · default"));
+    memory?.push(screen.peakMb());
+    screen.close();
+  }
+  const ratio = median(ours ?? []) / median(bare ?? []);
+  report({
+    what: "first prompt",
+    value: ratio,
+    unit: "x bare Node",
+    most: 3,
+    more: `${median(ours ?? []).toFixed(0)} ms`,
+  });
+  report({ what: "memory at the first prompt", value: median(memory ?? []), unit: "MB", most: 60 });
+}
+
+/**
+ * Types one letter at a time and waits until the caret has moved.
+ * @param {Screen} screen
+ * @param {number} count
+ */
+async function echoTimes(screen, count) {
+  const times = [];
+  for (let n = 0; n < count; n += 1) {
+    const wanted = "x".repeat((n % 40) + 1);
+    const began = performance.now();
+    screen.pty.write(n % 40 === 0 && n > 0 ? "\u0015x" : "x");
+    await screen.until(
+      () => screen.text().includes(`> ${wanted}\n`) || screen.text().includes(`> ${wanted} `),
+    );
+    times.push(performance.now() - began);
+    await pause(15);
+  }
+  screen.pty.write("\u0015");
+  return times.sort((a, b) => a - b);
+}
+
+/** @param {readonly number[]} sorted */
+const ninetyNinth = (sorted) => sorted[Math.min(Math.floor(sorted.length * 0.99), sorted.length - 1)] ?? 0;
+
+/** @param {readonly string[]} args */
+export async function run(args) {
+  const isShort = args.includes("--short");
+  const next = { lines: /** @type {string[]} */ ([]), perSecond: 0 };
+  const model = await startModel(next);
+  try {
+    await measureStart(model.url);
+    await measureFlood(model.url, next);
+    await measurePace(model.url, next, isShort ? 5 : 25);
+    await measureResize(model.url, next);
+  } finally {
+    model.close();
+  }
+}
+
+/**
+ * @param {string} url
+ * @param {{ lines: string[], perSecond: number }} next
+ */
+async function measureFlood(url, next) {
+  const screen = await openScreen(url);
+  const idle = screen.cpuMs();
+  await pause(3000);
+  report({ what: "CPU in 3 s of doing nothing", value: screen.cpuMs() - idle, unit: "ms", most: 0 });
+  const echo = await echoTimes(screen, 40);
+  report({
+    what: "key echoed, idle, 99 of 100",
+    value: ninetyNinth(echo),
+    unit: "ms",
+    most: 5,
+    more: `median ${median(echo).toFixed(1)}`,
+  });
+  Object.assign(next, { lines: linesOf(5000), perSecond: 0 });
+  const size = next.lines.join("").length;
+  const [cpu, bytes] = [screen.cpuMs(), screen.bytes];
+  screen.pty.write("go\r");
+  await screen.until(() => screen.text().includes("line 04999") && screen.text().includes("? for keys"));
+  report({ what: "5,000 lines at once", value: (screen.cpuMs() - cpu) / 1000, unit: "s of CPU", most: 1 });
+  report({
+    what: "written for a byte of text",
+    value: (screen.bytes - bytes) / size,
+    unit: "bytes",
+    most: 1.5,
+  });
+  screen.close();
+}
+
+/**
+ * @param {string} url
+ * @param {{ lines: string[], perSecond: number }} next
+ * @param {number} seconds
+ */
+async function measurePace(url, next, seconds) {
+  const screen = await openScreen(url);
+  Object.assign(next, { lines: linesOf(10_000), perSecond: 0 });
+  screen.pty.write("go\r");
+  await screen.until(() => screen.text().includes("line 09999") && screen.text().includes("? for keys"));
+  Object.assign(next, { lines: linesOf(200 * seconds), perSecond: 200 });
+  const [cpu, bytes] = [screen.cpuMs(), screen.bytes];
+  const size = next.lines.join("").length;
+  screen.pty.write("go\r");
+  const last = `line ${String(200 * seconds - 1).padStart(5, "0")}`;
+  await screen.until(() => screen.text().includes(last) && screen.text().includes("? for keys"));
+  const most = (3 * seconds) / 25;
+  report({
+    what: `200 lines a second for ${seconds} s`,
+    value: (screen.cpuMs() - cpu) / 1000,
+    unit: "s of CPU",
+    most,
+  });
+  report({
+    what: "written for a byte of text at that pace",
+    value: (screen.bytes - bytes) / size,
+    unit: "bytes",
+    most: 1.5,
+  });
+  screen.pty.write("go\r");
+  await screen.until(() => screen.text().includes("line 00050"));
+  const echo = await echoTimes(screen, 100);
+  report({
+    what: "key echoed while 200 lines a second stream, 99 of 100",
+    value: ninetyNinth(echo),
+    unit: "ms",
+    most: 16,
+    more: `median ${median(echo).toFixed(1)}`,
+  });
+  report({ what: "memory behind 10,000 lines", value: screen.peakMb(), unit: "MB", most: 120 });
+  screen.close();
+}
+
+/**
+ * @param {string} url
+ * @param {{ lines: string[], perSecond: number }} next
+ */
+async function measureResize(url, next) {
+  const screen = await openScreen(url);
+  const words =
+    "that is long enough to be wrapped where the window is narrow, and to be put together again where it is not";
+  const lines = Array.from(
+    { length: 1000 },
+    (_, n) => `mark${String(n).padStart(4, "0")} ${words.slice(0, 20 + ((n * 7) % 80))}\n`,
+  );
+  Object.assign(next, { lines, perSecond: 200 });
+  screen.pty.write("go\r");
+  let at = 0;
+  for (const columns of [80, 160, 100, 60, 120, 80, 160, 120]) {
+    at += 100;
+    await screen.until(() => screen.text().includes(`mark${String(at).padStart(4, "0")}`));
+    screen.terminal.resize(columns, 40);
+    screen.pty.resize(columns, 40);
+  }
+  await screen.until(() => screen.text().includes("mark0999") && screen.text().includes("? for keys"));
+  const found = [...screen.all().matchAll(/mark(\d{4})/g)].map(([, number]) => Number(number));
+  const wrong = found.filter((number, index) => number !== index).length + Math.abs(found.length - 1000);
+  report({ what: "lines lost, doubled or out of order in 8 resizes", value: wrong, unit: "lines", most: 0 });
+  screen.close();
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { repositoryFiles } from "./repository-files.ts";
+import { screenTexts } from "./screen-texts.ts";
+
+const EN = 'export const en = {\n  "a.one": "One {count}",\n  "a.two": "Two",\n};\n';
+
+describe("texts of the screen", () => {
+  it("are in the locales, all of them in each", () => {
+    const { looked, violations } = screenTexts(repositoryFiles());
+    expect(violations).toEqual([]);
+    expect(looked).toBeGreaterThan(20);
+  });
+
+  it.each([
+    ['export const texts = {\n  "a.one": "Eins {count}",\n};\n', "has no text for a.two"],
+    ['export const texts = {\n  "a.one": "Eins",\n  "a.two": "Zwei",\n};\n', "does not have the values"],
+    [
+      'export const texts = {\n  "a.one": "1 {count}",\n  "a.two": "2",\n  "a.b": "3",\n};\n',
+      "has a text for a.b",
+    ],
+  ])("finds what a locale lacks", (text, found) => {
+    const files = new Map([
+      ["packages/cli/src/locales/en.ts", EN],
+      ["packages/cli/src/locales/de.ts", text],
+    ]);
+    expect(screenTexts(files).violations).toEqual([expect.stringContaining(found)]);
+  });
+
+  it("finds a text outside of them", () => {
+    const files = new Map([
+      ["packages/cli/src/ui/panel.ts", '// a comment of words\nconst title = "Press any key";\n'],
+    ]);
+    expect(screenTexts(files).violations).toHaveLength(1);
+  });
+});

@@ -1,0 +1,63 @@
+import type { Files, Verdict } from "./repository-files.ts";
+import { textsWritten } from "./syntax.ts";
+
+const ROOMS = ["packages/cli/src/ui/", "packages/cli/src/commands/", "packages/cli/src/modes/interactive/"];
+/** Texts that no person reads on the screen, or that runs without a screen say too. */
+const OTHER_READERS = new Set([
+  "packages/cli/src/commands/words-for-models.ts",
+  "packages/cli/src/commands/at-files.ts",
+  "packages/cli/src/commands/slash-commands.ts",
+  "packages/cli/src/ui/highlight.ts",
+  "packages/cli/src/ui/key-list.ts",
+]);
+const LOCALES = /^packages\/cli\/src\/locales\/([a-z]{2})\.ts$/;
+const ENTRY = /^ {2}"([a-z]+\.[A-Za-z_-]+)":\s*(?:\n\s*)?"((?:[^"\\]|\\.)*)"/gm;
+/** What a browser reads. */
+const MARKUP = /[<{]/;
+const WORDS = /[A-Za-z]{2,} [A-Za-z]{2,}/;
+
+/** Every text of the screen is in the locales, and each of these has every text with the same values in it. */
+export function screenTexts(files: Files): Verdict {
+  const violations: string[] = [];
+  const languages = new Map<string, Map<string, string>>();
+  let looked = 0;
+  for (const [path, text] of files) {
+    const language = LOCALES.exec(path)?.[1];
+    const entries = language === undefined ? null : entriesOf(text);
+    if (language !== undefined && entries !== null && entries.size > 0) languages.set(language, entries);
+    if (!ROOMS.some((room) => path.startsWith(room)) || OTHER_READERS.has(path) || path.includes(".test."))
+      continue;
+    looked += 1;
+    for (const { line, text: words } of textsWritten(path, text)) {
+      if (!WORDS.test(words) || MARKUP.test(words)) continue;
+      violations.push(
+        `${path}:${line} says ${JSON.stringify(words)}: a text of the screen belongs in locales/`,
+      );
+    }
+  }
+  const english = languages.get("en") ?? new Map<string, string>();
+  for (const [language, entries] of languages) violations.push(...differences(language, entries, english));
+  return { looked: looked + languages.size, violations };
+}
+
+function entriesOf(text: string): Map<string, string> {
+  return new Map([...text.matchAll(ENTRY)].map(([, key = "", value = ""]) => [key, value]));
+}
+
+function differences(language: string, entries: Map<string, string>, english: Map<string, string>): string[] {
+  const path = `packages/cli/src/locales/${language}.ts:1`;
+  const missing = [...english.keys()].filter((key) => !entries.has(key));
+  const more = [...entries.keys()].filter((key) => !english.has(key));
+  const other = [...entries].filter(
+    ([key, value]) => english.has(key) && valuesIn(value) !== valuesIn(english.get(key) ?? ""),
+  );
+  return [
+    ...missing.map((key) => `${path} has no text for ${key}`),
+    ...more.map((key) => `${path} has a text for ${key}, which English does not have`),
+    ...other.map(([key]) => `${path} does not have the values of the English text for ${key}`),
+  ];
+}
+
+function valuesIn(text: string): string {
+  return (text.match(/\{\w+\}/g) ?? []).sort().join(" ");
+}

@@ -1,0 +1,54 @@
+import type { Session, Settings, ToolResult } from "@burin/core";
+import type { CommonOptions } from "../request/options.ts";
+import type { TextBuffer } from "../state/text-buffer.ts";
+import type { Transcript } from "../state/transcript.ts";
+import type { Line } from "../terminal/styled-line.ts";
+import type { Panel } from "../ui/panel.ts";
+import type { ThemeName } from "../ui/theme.ts";
+
+/** What a command of the screen can do. */
+export interface CommandDesk {
+  /** null until it is open. */
+  readonly session: Session | null;
+  readonly settings: Settings | null;
+  readonly options: CommonOptions;
+  readonly transcript: Transcript;
+  readonly buffer: TextBuffer;
+  readonly isWorking: boolean;
+  readonly milliseconds: number;
+  theme: ThemeName;
+  /** In place of the prompt; null takes it away. */
+  show(panel: Panel | null): void;
+  /** A line in the transcript, which the model is not told of. */
+  note(text: string, isBad?: boolean): void;
+  /** Rows in the transcript, drawn for the width that there is. */
+  print(draw: (width: number) => readonly Line[]): void;
+  /** Asks the model. */
+  submit(text: string): void;
+  /** Goes on in another session, or with another model. */
+  change(change: Partial<Pick<CommonOptions, "model" | "session">>): Promise<void>;
+  /** What `burin <name>` would print. */
+  outputOf(name: "doctor" | "tools" | "mcp" | "grants" | "trust", words: readonly string[]): Promise<string>;
+  /** A call that the person has just asked for; null while nothing is open. */
+  callOwn(name: string, args: Record<string, unknown>): Promise<ToolResult | null>;
+  copy(text: string): void;
+  /** The models that the service has. */
+  models(): Promise<readonly string[]>;
+  clearScreen(): void;
+  /** Plays the demo: scripted models, real tools, a folder of its own. */
+  showDemo(): Promise<void>;
+  leave(): void;
+  useLanguage(name: string): Promise<void>;
+  /** Keeps a choice of the person in their own settings. */
+  keep(path: readonly string[], value: unknown): Promise<void>;
+}
+
+/** `/name words`: the texts that describe it are `command.<name>`. */
+export interface ScreenCommand {
+  readonly name: string;
+  /** What may stand behind the name, as the list of commands shows it. */
+  readonly words?: string;
+  /** Can be used while the model works. */
+  readonly isQuiet?: boolean;
+  readonly run: (desk: CommandDesk, words: string) => Promise<void> | void;
+}

@@ -1,0 +1,88 @@
+import { writeFileSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import type { Message } from "@burin/core";
+import { say } from "../locales/say.ts";
+import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
+
+/** Commands that hand out what was said. */
+export const exportCommands: readonly ScreenCommand[] = [
+  { name: "export", words: "[file.md | file.html]", isQuiet: true, run: exportSession },
+  { name: "copy", isQuiet: true, run: copyAnswer },
+];
+
+function exportSession(desk: CommandDesk, words: string): void {
+  const { session, options } = desk;
+  if (session === null || session.history.length === 0) {
+    desk.note(say("export.none"));
+    return;
+  }
+  const name = words === "" ? `burin-${session.id}.md` : words;
+  const file = isAbsolute(name) ? name : join(options.root, name);
+  const markdown = session.history
+    .map(markdownOf)
+    .filter((text) => text !== "")
+    .join("\n\n");
+  try {
+    // A file that is there already may be somebody's work.
+    writeFileSync(file, /\.html?$/i.test(file) ? htmlOf(session.history) : `${markdown}\n`, { flag: "wx" });
+    desk.note(say("export.done", { file }));
+  } catch (error) {
+    desk.note(
+      say("export.failed", { file, why: error instanceof Error ? error.message : String(error) }),
+      true,
+    );
+  }
+}
+
+function copyAnswer(desk: CommandDesk): void {
+  const { answer } = desk.transcript;
+  if (answer.trim() === "") desk.note(say("copy.none"));
+  else {
+    desk.copy(answer.trim());
+    desk.note(say("copy.done", { count: answer.trim().length }));
+  }
+}
+
+function markdownOf(message: Message): string {
+  const text = textPartsOf(message).join("\n").trim();
+  const calls = message.parts.flatMap(({ functionCall, functionResponse }) => {
+    if (functionCall !== undefined)
+      return [`- \`${functionCall.name}\` \`${JSON.stringify(functionCall.args)}\``];
+    return functionResponse === undefined
+      ? []
+      : [fenced(JSON.stringify(functionResponse.response ?? {}, null, 2))];
+  });
+  const isPrompt = message.role === "user" && text !== "";
+  const said = isPrompt
+    ? text
+        .split("\n")
+        .map((line) => `> ${line}`)
+        .join("\n")
+    : text;
+  return [said, ...calls].filter((part) => part !== "").join("\n\n");
+}
+
+function textPartsOf({ parts }: Message): string[] {
+  return parts.flatMap(({ text, thought }) => (text === undefined || thought ? [] : [text]));
+}
+
+/** A fence longer than any in the text. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}json\n${text}\n${fence}`;
+}
+
+function htmlOf(history: readonly Message[]): string {
+  const blocks = history.map((message) => {
+    const isPrompt = message.role === "user" && textPartsOf(message).length > 0;
+    return `<section class="${isPrompt ? "you" : message.role}"><pre>${escaped(markdownOf(message))}</pre></section>`;
+  });
+  const style =
+    "body{max-width:60rem;margin:2rem auto;font-family:system-ui}pre{white-space:pre-wrap}.you{font-weight:bold}";
+  return `<!doctype html>\n<meta charset="utf-8">\n<title>Burin</title>\n<style>${style}</style>\n${blocks.join("\n")}\n`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+}

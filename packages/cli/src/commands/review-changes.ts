@@ -1,0 +1,61 @@
+import { realpath } from "node:fs/promises";
+import { isAbsolute, relative, resolve } from "node:path";
+import { burinHome, findSession, hunksOf, readLog } from "@burin/core";
+import { say } from "../locales/say.ts";
+import { type Change, ReviewPanel } from "../ui/review-panel.ts";
+import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
+
+export const reviewCommands: readonly ScreenCommand[] = [{ name: "changes", run: showChanges }];
+
+/** All that the calls of the session changed, to be looked at and taken back place by place. */
+async function showChanges(desk: CommandDesk): Promise<void> {
+  const changes = await changesOf(desk);
+  if (changes.length === 0) {
+    desk.note(say("changes.none"));
+    return;
+  }
+  const panel = new ReviewPanel({
+    changes,
+    takeBack: (chosen) => void takeBack(desk, chosen),
+    close: () => desk.show(null),
+  });
+  desk.show(panel);
+}
+
+async function changesOf({ session, options }: CommandDesk): Promise<Change[]> {
+  if (session === null || session.history.length === 0 || options.session.kind === "unrecorded") return [];
+  const root = await realpath(options.root);
+  const { path } = await findSession(burinHome(process.env), root, session.id);
+  const changes: Change[] = [];
+  for (const { event } of readLog(path)) {
+    if (event.type !== "tool_call" || event.call.status !== "success") continue;
+    const { returnDisplay: diff, description } = event.call;
+    if (typeof diff === "string" || diff.kind !== "file_diff") continue;
+    const file = isAbsolute(diff.fileName) ? relative(root, diff.fileName) : diff.fileName;
+    changes.push(...hunksOf(diff).map((hunk) => ({ file, call: description, hunk, isTakenBack: false })));
+  }
+  return changes;
+}
+
+/** Each by an edit of its own: a place that somebody has changed since is not found, and is left alone. */
+async function takeBack(desk: CommandDesk, chosen: readonly Change[]): Promise<void> {
+  for (const change of [...chosen].reverse()) {
+    if (change.isTakenBack) continue;
+    const { before, after } = sidesOf(change.hunk);
+    const file_path = resolve(desk.options.root, change.file);
+    const result = await desk.callOwn("edit", { file_path, old_string: after, new_string: before });
+    change.isTakenBack = result !== null && result.error === undefined;
+    if (result?.error)
+      desk.note(say("undo.refused", { file: change.file, reason: result.error.message }), true);
+  }
+}
+
+/** What stood there, and what stands there. */
+function sidesOf(hunk: string): { before: string; after: string } {
+  const lines = hunk.split("\n").slice(1);
+  const side = (other: string) =>
+    lines
+      .flatMap((line) => (line.startsWith(other) || line.startsWith("\\") ? [] : [line.slice(1)]))
+      .join("\n");
+  return { before: side("+"), after: side("-") };
+}

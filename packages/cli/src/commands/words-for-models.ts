@@ -1,0 +1,18 @@
+// What models read is English, whatever language the person reads.
+
+export const INIT = `Look at this project (its files, its build and test commands, its conventions) and write an AGENTS.md at its root for
+coding agents: what the project is, how it is laid out, the commands to build, check and test it, and the rules
+that its code follows. Keep it under 80 lines, and state only what you have seen. If there is an AGENTS.md
+already, improve it and keep what is right.`;
+
+export const REVIEW = `Review the changes in the working tree (git status, git diff, git diff --staged, and new files). Report faults
+that matter: wrong behaviour, missed cases, security, races, broken interfaces, missing tests. Name file and line,
+say why it is a fault and how to put it right, the worst first. Change nothing.`;
+
+export const TEST_SYSTEM = "You are being tested.";
+export const TEST_PROMPT = "Answer with the word ok.";
+
+/** Tells of a command that the person has run, with its output. */
+export function ranByPerson(command: string, output: string): string {
+  return `I ran \`${command}\` myself:\n\n${output}`;
+}

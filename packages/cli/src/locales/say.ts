@@ -1,0 +1,45 @@
+import { en, type TextKey } from "./en.ts";
+
+type Texts = Readonly<Record<TextKey, string>>;
+
+/** The languages of the screen, by their own names. */
+export const LANGUAGES = {
+  en: "English",
+  zh: "中文",
+  ja: "日本語",
+  fr: "Français",
+  ru: "Русский",
+} as const;
+
+type Language = keyof typeof LANGUAGES;
+
+/** Each is loaded when it is wanted. */
+const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<{ texts: Texts }>>> = {
+  zh: () => import("./zh.ts"),
+  ja: () => import("./ja.ts"),
+  fr: () => import("./fr.ts"),
+  ru: () => import("./ru.ts"),
+};
+
+let texts: Texts = en;
+
+/** A text in the person's language, with its values filled in. */
+export function say(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
+  return texts[key].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
+}
+
+/** Changes the language of everything that is said from now on. */
+export async function useTexts(language: Language): Promise<void> {
+  texts = language === "en" ? en : (await LOAD[language]()).texts;
+}
+
+/** The language that a name means, such as `zh`, `fr-CA` or `ja_JP.UTF-8`; English where it is none of ours. */
+export function languageOf(name: string): Language {
+  const code = name.toLowerCase().split(/[-_.@]/)[0] ?? "";
+  return Object.hasOwn(LANGUAGES, code) ? (code as Language) : "en";
+}
+
+/** The language that the environment asks for. */
+export function languageIn({ LC_ALL, LC_MESSAGES, LANG }: NodeJS.ProcessEnv): Language {
+  return languageOf(LC_ALL || LC_MESSAGES || LANG || "");
+}

@@ -1,0 +1,334 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import {
+  burinHome,
+  changeSettings,
+  chooseModel,
+  nearNames,
+  reachModel,
+  type Session,
+  type Settings,
+  type ToolResult,
+} from "@burin/core";
+import { SCREEN_COMMANDS, screenCommandIn } from "../../commands/screen-commands.ts";
+import { slashFault } from "../../commands/slash-commands.ts";
+import { languageIn, languageOf, say, useTexts } from "../../locales/say.ts";
+import type { CommonOptions } from "../../request/options.ts";
+import type { Io } from "../../request/subcommand.ts";
+import { PromptHistory } from "../../state/prompt-history.ts";
+import { Questions } from "../../state/questions.ts";
+import { TextBuffer } from "../../state/text-buffer.ts";
+import { Transcript } from "../../state/transcript.ts";
+import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
+import type { Key } from "../../terminal/keys.ts";
+import { RawTerminal } from "../../terminal/raw-terminal.ts";
+import type { Line } from "../../terminal/styled-line.ts";
+import { look } from "../../ui/look.ts";
+import type { Panel } from "../../ui/panel.ts";
+import type { Status } from "../../ui/status-line.ts";
+import { THEMES, type ThemeName } from "../../ui/theme.ts";
+import { Completion } from "./completion.ts";
+import type { Desk } from "./desk.ts";
+import { OwnCalls } from "./own-calls.ts";
+import { PromptKeys } from "./prompt-keys.ts";
+import { QuestionDesk } from "./question-desk.ts";
+import { SessionHost } from "./session-host.ts";
+import { type Shown, View } from "./view.ts";
+import { Work } from "./work.ts";
+
+const MESSAGE_MS = 2000;
+const CLOCK_MS = 1000;
+
+/** The screen: keys and events come in, the state changes, and what has changed is drawn. */
+export class App implements Desk {
+  readonly transcript = new Transcript();
+  readonly buffer = new TextBuffer();
+  readonly history = new PromptHistory(burinHome(process.env));
+  readonly questions = new Questions(() => this.#asking.update());
+  readonly host: SessionHost;
+  readonly view: View;
+  readonly work: Work;
+  readonly shown: Shown;
+  readonly terminal: RawTerminal;
+  readonly #own: OwnCalls;
+  readonly #asking: QuestionDesk;
+  readonly #keys: PromptKeys;
+  #message = "";
+  #messageTimer: NodeJS.Timeout | undefined;
+  #opening: Promise<void> = Promise.resolve();
+  #leave: (code: ExitCode) => void = () => {};
+
+  constructor(options: CommonOptions) {
+    this.host = new SessionHost({
+      options,
+      confirm: this.questions.confirm,
+      tell: (notice) => this.note(notice),
+    });
+    const { transcript, buffer, history } = this;
+    const status = () => this.#status();
+    this.shown = { transcript, buffer, history, panel: null, completions: null, waiting: [], status };
+    this.terminal = new RawTerminal(
+      {
+        onKeys: (keys) => this.#hear(keys),
+        onResize: () => this.view.soon(),
+        onEnd: () => this.leave(EXIT.interrupted),
+        onReturn: () => this.view.begin(),
+      },
+      process.env,
+    );
+    this.view = new View(this.shown, this.terminal);
+    this.#own = new OwnCalls(this);
+    this.work = new Work(this, () => this.#own.takeForModel());
+    this.#asking = new QuestionDesk(this, this.work);
+    const submit = (text: string, isLast: boolean): void => void this.#take(text, isLast);
+    this.#keys = new PromptKeys(this, { work: this.work, completion: new Completion(this), submit });
+  }
+
+  /** Shows the screen until the person leaves. The prompt can be used before anything else is loaded. */
+  async run(first: string, { signal }: Io): Promise<ExitCode> {
+    const left = new Promise<ExitCode>((resolve) => {
+      this.#leave = resolve;
+    });
+    signal.addEventListener("abort", () => this.leave(EXIT.interrupted), { once: true });
+    await useTexts(languageIn(process.env));
+    this.terminal.open();
+    this.view.now();
+    const clock = setInterval(() => this.isWorking && this.view.later(), CLOCK_MS);
+    try {
+      this.#opening = this.#open(first);
+      return await Promise.race([left, this.#opening.then(() => left)]);
+    } finally {
+      clearInterval(clock);
+      clearTimeout(this.#messageTimer);
+      await this.#close();
+    }
+  }
+
+  get options(): CommonOptions {
+    return this.host.options;
+  }
+
+  get session(): Session | null {
+    return this.host.session;
+  }
+
+  get settings(): Settings | null {
+    return this.host.settings;
+  }
+
+  get isWorking(): boolean {
+    return this.work.isWorking || this.#own.isRunning;
+  }
+
+  get milliseconds(): number {
+    return this.work.milliseconds;
+  }
+
+  get theme(): ThemeName {
+    return this.view.theme;
+  }
+
+  set theme(name: ThemeName) {
+    this.view.theme = name;
+  }
+
+  leave(code: ExitCode = EXIT.done): void {
+    this.#leave(code);
+  }
+
+  flash(message: string): void {
+    if (look.isSpoken && message !== "") this.transcript.note(message);
+    this.#message = message;
+    clearTimeout(this.#messageTimer);
+    if (message !== "") this.#messageTimer = setTimeout(() => this.flash(""), MESSAGE_MS);
+    this.view.soon();
+  }
+
+  note(text: string, isBad = false): void {
+    this.transcript.note(text, isBad);
+    this.view.soon();
+  }
+
+  print(draw: (width: number) => readonly Line[]): void {
+    this.transcript.print(draw);
+    this.view.soon();
+  }
+
+  show(panel: Panel | null): void {
+    this.shown.panel = panel;
+    this.view.soon();
+  }
+
+  submit(text: string): void {
+    this.work.submit(text);
+  }
+
+  async change(change: Partial<Pick<CommonOptions, "model" | "session">>): Promise<void> {
+    const { session } = this;
+    const isSame = change.session === undefined;
+    const taken =
+      isSame && session !== null && session.history.length > 0 && this.options.session.kind !== "unrecorded";
+    const kept = taken ? { session: { kind: "take-up", id: session.id, isFork: false } as const } : {};
+    await this.host.change({ ...kept, ...change });
+    this.transcript.begin(this.host.modelName ?? "");
+    if (!isSame && this.options.session.kind === "take-up") await this.work.showPast();
+    this.view.soon();
+  }
+
+  async models(): Promise<readonly string[]> {
+    const choice = this.settings && chooseModel(this.settings, process.env);
+    if (!choice) return [];
+    const reached = await reachModel(choice, new AbortController().signal);
+    return "models" in reached ? (reached.models ?? []) : [];
+  }
+
+  async showDemo(): Promise<void> {
+    const { makeDemo } = await import("../demo.ts");
+    const { root, model, prompt } = await makeDemo();
+    process.once("exit", () => rmSync(root, { recursive: true, force: true }));
+    await this.host.openDemo(root, model);
+    this.transcript.begin(model.name);
+    this.note(say("demo.begin", { root }));
+    this.submit(prompt);
+  }
+
+  async outputOf(name: Parameters<Desk["outputOf"]>[0], words: readonly string[]): Promise<string> {
+    const { outputOf } = await import("./output-of.ts");
+    return outputOf(name, words, this.options);
+  }
+
+  callOwn(name: string, args: Record<string, unknown>): Promise<ToolResult | null> {
+    return this.#own.call(name, args).finally(() => this.view.soon());
+  }
+
+  copy(text: string): void {
+    this.terminal.write(`\u001b]52;c;${Buffer.from(text).toString("base64")}\u0007`);
+  }
+
+  clearScreen(): void {
+    this.view.leave();
+    this.terminal.write("\u001b[H\u001b[2J");
+    this.view.begin();
+  }
+
+  async useLanguage(name: string): Promise<void> {
+    await useTexts(languageOf(name));
+    this.view.soon();
+  }
+
+  async keep(path: readonly string[], value: unknown): Promise<void> {
+    try {
+      await changeSettings(join(burinHome(process.env), "settings.json"), path, value);
+    } catch (error) {
+      this.note(error instanceof Error ? error.message : String(error), true);
+    }
+  }
+
+  async #open(first: string): Promise<void> {
+    const { ui } = await this.host.readSettings();
+    if (ui.language !== undefined) await this.useLanguage(ui.language);
+    look.isSpoken = ui.screenReader === true;
+    this.view.theme = THEMES.find((theme) => theme === ui.theme) ?? "auto";
+    this.terminal.askBackground();
+    if (this.host.modelName === null) {
+      const { FirstStart } = await import("./first-start.ts");
+      const outcome = await new FirstStart(this).run();
+      if (outcome === "demo") await this.showDemo();
+      if (outcome !== "ready") return;
+      await this.host.readSettings();
+    }
+    await this.host.open();
+    this.view.soon();
+    if (this.options.session.kind === "take-up") await this.work.showPast();
+    if (first !== "") await this.#take(first, false);
+  }
+
+  async #close(): Promise<void> {
+    this.work.interrupt();
+    this.#own.interrupt();
+    this.shown.panel = null;
+    this.view.close();
+    this.terminal.close();
+    await this.host.close();
+    const { sessionId } = this.transcript;
+    if (sessionId !== "" && this.options.session.kind !== "unrecorded") {
+      process.stdout.write(`${say("end.session", { id: sessionId })}\n`);
+    }
+  }
+
+  /** Does what was written: a command of the screen, one of the person's own, or a prompt. */
+  async #take(text: string, isLast: boolean): Promise<void> {
+    const found = screenCommandIn(text);
+    // What is sent before the session is open waits for it.
+    if (found === null && this.session === null) await this.#opening;
+    if (found !== null) await this.#command(found.command, found.words);
+    else if (!this.#own.take(text) && !(await this.#isMistyped(text))) this.work.submit(text, isLast);
+    this.view.soon();
+  }
+
+  async #command(command: (typeof SCREEN_COMMANDS)[number], words: string): Promise<void> {
+    if (this.isWorking && !command.isQuiet) {
+      this.note(say("command.busy"));
+      return;
+    }
+    try {
+      await command.run(this, words);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.note(say("command.failed", { name: command.name, why }), true);
+    }
+  }
+
+  /** `/name` that is neither a command nor a path: no model knows what was meant. */
+  async #isMistyped(text: string): Promise<boolean> {
+    const name = /^\/([A-Za-z0-9_-]+)(?=\s|$)/.exec(text)?.[1];
+    if (name === undefined || this.session === null) return false;
+    if (slashFault(text, await this.session.customCommands()) === null) return false;
+    const [near] = nearNames(
+      name,
+      SCREEN_COMMANDS.map((command) => command.name),
+    );
+    this.note(
+      near === undefined ? say("command.unknown", { name }) : say("command.near", { name, near }),
+      true,
+    );
+    return true;
+  }
+
+  #hear(keys: readonly Key[]): void {
+    for (const key of keys) {
+      if (key.name === "background") this.view.background = key.text;
+      else if (key.name === "cursor") this.view.answer(key.text);
+      else this.#press(key);
+    }
+    this.view.soon();
+  }
+
+  #press(key: Key): void {
+    if (this.#message !== "" && key.name !== "ctrl+c" && key.name !== "escape") this.flash("");
+    const { panel } = this.shown;
+    if (panel !== null && key.name !== "ctrl+c" && key.name !== "ctrl+z") {
+      if (!this.#asking.isDeaf(panel)) {
+        panel.key(key);
+        return;
+      }
+      // Words that were on their way when the question came up are still for the prompt.
+      if (key.name !== "text") return;
+    }
+    if (key.name === "escape" && this.#own.isRunning) this.#own.interrupt();
+    else this.#keys.press(key);
+  }
+
+  #status(): Status {
+    const { spent, model } = this.transcript;
+    return {
+      model: model || (this.host.modelName ?? ""),
+      mode: this.session?.approvalMode ?? this.options.approvalMode,
+      filled: this.work.filled,
+      money: spent.money,
+      milliseconds: this.work.milliseconds,
+      isWorking: this.isWorking,
+      message: this.#message,
+    };
+  }
+}

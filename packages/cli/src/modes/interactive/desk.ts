@@ -1,0 +1,20 @@
+import type { CommandDesk } from "../../commands/command-desk.ts";
+import type { PromptHistory } from "../../state/prompt-history.ts";
+import type { Questions } from "../../state/questions.ts";
+import type { ExitCode } from "../../terminal/exit-code.ts";
+import type { RawTerminal } from "../../terminal/raw-terminal.ts";
+import type { SessionHost } from "./session-host.ts";
+import type { Shown, View } from "./view.ts";
+
+/** What the parts of the screen work with. */
+export interface Desk extends CommandDesk {
+  readonly history: PromptHistory;
+  readonly questions: Questions;
+  readonly host: SessionHost;
+  readonly view: View;
+  readonly shown: Shown;
+  readonly terminal: RawTerminal;
+  leave(code?: ExitCode): void;
+  /** A few words in place of the hint, for a moment. */
+  flash(message: string): void;
+}

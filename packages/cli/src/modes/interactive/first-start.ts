@@ -1,0 +1,178 @@
+import { join } from "node:path";
+import {
+  burinHome,
+  changeSettings,
+  chooseModel,
+  findLocalServers,
+  keyVariable,
+  type ModelChoice,
+  openModel,
+  reachModel,
+} from "@burin/core";
+import { TEST_PROMPT, TEST_SYSTEM } from "../../commands/words-for-models.ts";
+import { say } from "../../locales/say.ts";
+import type { Choice } from "../../ui/choice-list.ts";
+import { ChoicePanel, matching } from "../../ui/choice-panel.ts";
+import { InputPanel } from "../../ui/input-panel.ts";
+import type { Desk } from "./desk.ts";
+
+type Provider = ModelChoice["provider"];
+
+const SERVICES: Readonly<Record<string, { readonly provider: Provider; readonly baseUrl: string }>> = {
+  openai: { provider: "openai", baseUrl: "https://api.openai.com/v1" },
+  anthropic: { provider: "anthropic", baseUrl: "https://api.anthropic.com" },
+  gemini: { provider: "gemini", baseUrl: "https://generativelanguage.googleapis.com" },
+};
+const MOST_SEARCH_MS = 1000;
+const MOST_TEST_MS = 60_000;
+const DEMO = "demo";
+const OTHER = "other";
+
+/** Leads a person who has no model yet to one that answers, and writes down which it is. */
+export class FirstStart {
+  readonly #desk: Desk;
+
+  constructor(desk: Desk) {
+    this.#desk = desk;
+  }
+
+  /** What to do next: begin with the model that was set up, look at the demo, or nothing. */
+  async run(): Promise<"ready" | "demo" | "none"> {
+    this.#desk.note(say("first.welcome"));
+    for (;;) {
+      const way = await this.#choose(say("first.title"), await this.#ways());
+      if (way === null) {
+        this.#desk.note(say("first.later"));
+        return "none";
+      }
+      if (way === DEMO) return "demo";
+      const choice = await this.#serviceOf(way);
+      if (choice !== null && (await this.#setUp(choice))) return "ready";
+    }
+  }
+
+  async #ways(): Promise<Choice[]> {
+    const servers = await findLocalServers(AbortSignal.timeout(MOST_SEARCH_MS));
+    const local = servers.map(({ name, baseUrl, models }) => ({
+      value: baseUrl,
+      label: name,
+      more: say("first.local", { url: baseUrl, models: models.join(", ") }),
+    }));
+    const way = (value: string, label: string): Choice => ({
+      value,
+      label,
+      more: say(`first.${value}` as "first.demo"),
+    });
+    return [
+      ...local,
+      way("openai", "OpenAI"),
+      way("anthropic", "Anthropic"),
+      way("gemini", "Gemini"),
+      way(OTHER, say("first.otherLabel")),
+      way(DEMO, say("first.demoLabel")),
+    ];
+  }
+
+  /** The service with its key; null when the person goes back. */
+  async #serviceOf(way: string): Promise<ModelChoice | null> {
+    const known = SERVICES[way];
+    if (known !== undefined) {
+      const apiKey = await this.#ask({
+        title: say("first.keyTitle"),
+        hint: say("first.key"),
+        isSecret: true,
+      });
+      return apiKey === null || apiKey === "" ? null : { ...known, name: "", apiKey };
+    }
+    if (way !== OTHER) return { provider: "openai", name: "", baseUrl: way };
+    const baseUrl = await this.#ask({ title: say("first.urlTitle"), hint: say("first.url") });
+    if (baseUrl === null || baseUrl === "") return null;
+    const apiKey = await this.#ask({
+      title: say("first.keyTitle"),
+      hint: say("first.keyMaybe"),
+      isSecret: true,
+    });
+    if (apiKey === null) return null;
+    return { provider: "openai", name: "", baseUrl, ...(apiKey === "" ? {} : { apiKey }) };
+  }
+
+  /** Asks which model, tries it and keeps it; false when that came to nothing. */
+  async #setUp(service: ModelChoice): Promise<boolean> {
+    const reached = await reachModel(service, new AbortController().signal);
+    if ("fault" in reached) {
+      this.#desk.note(say("first.unreachable", { url: service.baseUrl, why: reached.fault }), true);
+      return false;
+    }
+    if (reached.status === 401 || reached.status === 403) {
+      this.#desk.note(say("first.badKey"), true);
+      return false;
+    }
+    const name = await this.#modelOf(reached.models ?? []);
+    if (name === null || name === "") return false;
+    const choice = { ...service, name };
+    this.#desk.note(say("first.testing", { model: name }));
+    const fault = await faultOf(choice);
+    if (fault !== null) {
+      this.#desk.note(say("first.failed", { why: fault }), true);
+      return false;
+    }
+    await this.#keep(choice);
+    return true;
+  }
+
+  #modelOf(models: readonly string[]): Promise<string | null> {
+    if (models.length === 0) return this.#ask({ title: say("model.title"), hint: say("first.name") });
+    return this.#choose(
+      say("model.title"),
+      models.map((name) => ({ value: name, label: name, more: "" })),
+    );
+  }
+
+  async #keep({ provider, name, baseUrl, apiKey }: ModelChoice): Promise<void> {
+    const file = join(burinHome(process.env), "settings.json");
+    await changeSettings(file, ["model", "provider"], provider);
+    await changeSettings(file, ["model", "name"], name);
+    if (SERVICES[provider]?.baseUrl !== baseUrl) await changeSettings(file, ["model", "baseUrl"], baseUrl);
+    this.#desk.note(say("first.kept", { file }));
+    if (typeof apiKey !== "string") return;
+    const model = { provider, name, baseUrl };
+    const variable = keyVariable(chooseModel({ model }, process.env) ?? model, model);
+    process.env[variable] = apiKey;
+    // A key in a file of settings would be read by whoever reads the file.
+    this.#desk.note(say("first.keyKept", { variable }));
+  }
+
+  #choose(title: string, choices: readonly Choice[]): Promise<string | null> {
+    return new Promise((resolve) => {
+      const end = (value: string | null): void => {
+        this.#desk.show(null);
+        resolve(value);
+      };
+      const find = (words: string) => matching(choices, words);
+      this.#desk.show(
+        new ChoicePanel({ title, find, choose: ({ value }) => end(value), close: () => end(null) }),
+      );
+    });
+  }
+
+  #ask(needs: { title: string; hint: string; isSecret?: boolean }): Promise<string | null> {
+    return new Promise((resolve) => {
+      const end = (text: string | null) => {
+        this.#desk.show(null);
+        resolve(text);
+      };
+      this.#desk.show(new InputPanel({ ...needs, done: end, close: () => end(null) }));
+    });
+  }
+}
+
+/** One small request; null when the model answers it. */
+async function faultOf(choice: ModelChoice): Promise<string | null> {
+  const history = [{ role: "user" as const, parts: [{ text: TEST_PROMPT }] }];
+  const request = { system: TEST_SYSTEM, history, tools: [] };
+  for await (const event of openModel(choice).stream(request, AbortSignal.timeout(MOST_TEST_MS))) {
+    if (event.type !== "end") continue;
+    return event.reason === "error" ? event.error.message : event.reason === "cancelled" ? "timeout" : null;
+  }
+  return null;
+}

@@ -1,0 +1,34 @@
+import type { CommonOptions } from "../../request/options.ts";
+import type { SubcommandRequest } from "../../request/subcommand.ts";
+import type { Output } from "../../terminal/output.ts";
+
+type Mode = "doctor" | "tools" | "mcp" | "grants" | "trust";
+
+const MODES = {
+  doctor: async () => (await import("../doctor/doctor.ts")).runDoctor,
+  tools: async () => (await import("../tools.ts")).runTools,
+  mcp: async () => (await import("../mcp.ts")).runMcp,
+  grants: async () => (await import("../grants.ts")).runGrants,
+  trust: async () => (await import("../trust.ts")).runTrust,
+} as const satisfies Record<Mode, unknown>;
+
+/** What `burin <name>` would print here. */
+export async function outputOf(
+  name: Mode,
+  words: readonly string[],
+  options: CommonOptions,
+): Promise<string> {
+  const texts: string[] = [];
+  const output: Output = {
+    out: (text) => texts.push(text),
+    content: (text) => texts.push(text),
+    note: (text) => texts.push(`${text}\n`),
+    isTerminal: false,
+    hasResult: false,
+    styled: (_style, text) => text,
+  };
+  const request: SubcommandRequest = { words, options, own: {} };
+  const run = await MODES[name]();
+  await run(request, { output, signal: new AbortController().signal });
+  return texts.join("");
+}

@@ -1,0 +1,90 @@
+import type { ToolResult } from "@burin/core";
+import { ranByPerson } from "../../commands/words-for-models.ts";
+import { say } from "../../locales/say.ts";
+import { linesOf } from "../../terminal/styled-line.ts";
+import type { Desk } from "./desk.ts";
+
+const MOST_ROWS = 200;
+
+/** `!command` runs a command of the person's own, `#fact` remembers one: both without a model. */
+export class OwnCalls {
+  readonly #desk: Desk;
+  #abort: AbortController | null = null;
+  /** What goes with the next prompt, because the person wants the model to see it. */
+  #forModel = "";
+
+  constructor(desk: Desk) {
+    this.#desk = desk;
+  }
+
+  get isRunning(): boolean {
+    return this.#abort !== null;
+  }
+
+  interrupt(): void {
+    this.#abort?.abort();
+  }
+
+  /** What the model is to see with the next prompt, once. */
+  takeForModel(): string {
+    const text = this.#forModel;
+    this.#forModel = "";
+    return text;
+  }
+
+  /** true when the text was one of these. */
+  take(text: string): boolean {
+    if (text.startsWith("#")) void this.#remember(text.slice(1).trim());
+    else if (text.startsWith("!")) void this.#run(text.replace(/^!+/, "").trim(), text.startsWith("!!"));
+    else return false;
+    return true;
+  }
+
+  async #remember(fact: string): Promise<void> {
+    if (fact === "") this.#desk.note(say("remember.none"));
+    else this.#show(`# ${fact}`, await this.call("save_memory", { fact }));
+  }
+
+  async #run(command: string, isForModel: boolean): Promise<void> {
+    if (command === "") {
+      this.#desk.note(say("shell.none"));
+      return;
+    }
+    const result = await this.call("run_shell_command", { command });
+    this.#show(`! ${command}`, result);
+    if (isForModel && result !== null) this.#forModel = ranByPerson(command, modelText(result));
+  }
+
+  /** The person has just written it, and is not asked whether they want it. */
+  async call(name: string, args: Record<string, unknown>): Promise<ToolResult | null> {
+    const { session, questions, view } = this.#desk;
+    if (session === null) return null;
+    this.#abort = new AbortController();
+    questions.isOwn = true;
+    view.soon();
+    try {
+      return await session.call(name, args, this.#abort.signal);
+    } finally {
+      questions.isOwn = false;
+      this.#abort = null;
+    }
+  }
+
+  #show(title: string, result: ToolResult | null): void {
+    if (result === null) return;
+    const shown = typeof result.returnDisplay === "string" ? result.returnDisplay : modelText(result);
+    const text = result.error?.message ?? shown;
+    const lines = linesOf(text.trimEnd(), result.error ? "bad" : undefined);
+    const left = lines.length - MOST_ROWS;
+    this.#desk.print(() => [
+      [{ text: linesOf(title)[0]?.[0]?.text ?? "", style: "strong" }],
+      ...(left > 0 ? [[{ text: say("call.more", { count: left }), style: "dim" as const }]] : []),
+      ...lines.slice(-MOST_ROWS),
+    ]);
+  }
+}
+
+function modelText({ llmContent }: ToolResult): string {
+  const parts = Array.isArray(llmContent) ? llmContent : [llmContent];
+  return parts.map((part) => (typeof part === "string" ? part : (part.text ?? ""))).join("\n");
+}

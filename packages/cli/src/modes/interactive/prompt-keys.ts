@@ -1,0 +1,179 @@
+import { APPROVAL_MODES } from "@burin/core";
+import { screenCommandIn } from "../../commands/screen-commands.ts";
+import { say } from "../../locales/say.ts";
+import { EXIT } from "../../terminal/exit-code.ts";
+import type { Key } from "../../terminal/keys.ts";
+import { ChoicePanel } from "../../ui/choice-panel.ts";
+import { callsInFull } from "../../ui/displays/call-lines.ts";
+import { editKey } from "../../ui/edit-keys.ts";
+import { placeBeside } from "../../ui/prompt-view.ts";
+import { TextPanel } from "../../ui/text-panel.ts";
+import type { Completion } from "./completion.ts";
+import type { Desk } from "./desk.ts";
+import type { Work } from "./work.ts";
+
+const TWICE_MS = 2000;
+
+interface Needs {
+  readonly work: Work;
+  readonly completion: Completion;
+  /** Does what the person has written, be it a prompt or a command. */
+  readonly submit: (text: string, isLast: boolean) => void;
+}
+
+/** What keys do at the prompt. */
+export class PromptKeys {
+  readonly #desk: Desk;
+  readonly #needs: Needs;
+  readonly #bindings: Readonly<Record<string, () => void>>;
+  #last = { name: "", at: 0 };
+  #isAgain = false;
+
+  constructor(desk: Desk, needs: Needs) {
+    this.#desk = desk;
+    this.#needs = needs;
+    const { terminal, view, buffer } = desk;
+    this.#bindings = {
+      enter: () => this.#enter(false),
+      tab: () => this.#tab(),
+      up: () => this.#upOrDown(-1),
+      down: () => this.#upOrDown(1),
+      "ctrl+p": () => this.#upOrDown(-1),
+      "ctrl+n": () => this.#upOrDown(1),
+      escape: () => this.#escape(),
+      "ctrl+c": () => this.#interrupt(),
+      "ctrl+d": () => (buffer.isEmpty ? desk.leave(EXIT.done) : buffer.erase("right")),
+      "ctrl+z": () => {
+        view.leave();
+        terminal.stop();
+      },
+      "ctrl+l": () => view.begin(),
+      "alt+up": () =>
+        buffer.set([needs.work.takeBack(), buffer.text].filter((part) => part !== "").join("\n")),
+      "ctrl+o": () => this.#showCalls(),
+      "ctrl+r": () => this.#searchHistory(),
+      "shift+tab": () => this.#nextMode(),
+    };
+  }
+
+  press(key: Key): void {
+    const now = performance.now();
+    this.#isAgain = this.#last.name === key.name && now - this.#last.at < TWICE_MS;
+    this.#last = { name: this.#isAgain ? "" : key.name, at: now };
+    const { buffer } = this.#desk;
+    if (key.text === "?" && key.name === "text" && buffer.isEmpty) {
+      void screenCommandIn("/keys")?.command.run(this.#desk, "");
+      return;
+    }
+    const before = buffer.text;
+    const bound = this.#bindings[key.name];
+    if (bound !== undefined) bound();
+    else editKey(buffer, key);
+    if (buffer.text !== before || key.name === "left" || key.name === "right")
+      this.#needs.completion.update();
+  }
+
+  #enter(isLast: boolean): void {
+    const { buffer, history } = this.#desk;
+    const { completion } = this.#needs;
+    if (completion.isOpen && !completion.isWhole) {
+      const isCommand = buffer.text.startsWith("/");
+      if (completion.accept() && !isCommand) return;
+    }
+    completion.close();
+    if (buffer.text.slice(0, buffer.caret).endsWith("\\")) {
+      buffer.erase("left");
+      buffer.insert("\n");
+      return;
+    }
+    const text = buffer.content;
+    if (text.trim() === "") return;
+    history.add(text.trimEnd());
+    buffer.clear();
+    this.#needs.submit(text.trimEnd(), isLast);
+  }
+
+  #tab(): void {
+    if (this.#needs.completion.accept()) return;
+    if (this.#needs.work.isWorking) this.#enter(true);
+  }
+
+  #upOrDown(by: -1 | 1): void {
+    const { buffer, history, view, shown } = this.#desk;
+    if (shown.completions !== null) {
+      shown.completions.move(by);
+      return;
+    }
+    const place = placeBeside(buffer, view.width, by);
+    if (place !== null) {
+      buffer.moveTo(place);
+      return;
+    }
+    const prompt = history.step(by, buffer.text);
+    if (prompt !== null) buffer.set(prompt);
+    this.#needs.completion.close();
+  }
+
+  #escape(): void {
+    const { completion, work } = this.#needs;
+    const { buffer } = this.#desk;
+    if (completion.isOpen) completion.close();
+    else if (work.isWorking) {
+      work.interrupt();
+      this.#desk.flash(say("status.interrupting"));
+    } else if (!this.#isAgain) this.#desk.flash(say("status.back"));
+    else if (buffer.isEmpty) void screenCommandIn("/back")?.command.run(this.#desk, "");
+    else buffer.clear();
+  }
+
+  /** The first one never ends the program. */
+  #interrupt(): void {
+    const { buffer, shown, questions } = this.#desk;
+    if (this.#isAgain) {
+      this.#desk.leave(EXIT.done);
+      return;
+    }
+    if (this.#needs.work.isWorking) this.#needs.work.interrupt();
+    else buffer.clear();
+    if (questions.open.length === 0) shown.panel = null;
+    this.#desk.flash(say("status.quit"));
+  }
+
+  #showCalls(): void {
+    const { transcript, shown } = this.#desk;
+    const running = transcript.items.flatMap((item) => (item.kind === "call" ? [item.call] : []));
+    shown.panel = new TextPanel({
+      title: say("calls.title"),
+      lines: (width) => callsInFull([...transcript.calls, ...running], width),
+      close: () => {
+        shown.panel = null;
+      },
+    });
+  }
+
+  #searchHistory(): void {
+    const { history, shown, buffer } = this.#desk;
+    shown.panel = new ChoicePanel({
+      title: say("search.title"),
+      find: (words) => history.search(words).map((prompt) => ({ value: prompt, label: prompt, more: "" })),
+      choose: ({ value }) => {
+        shown.panel = null;
+        buffer.set(value);
+      },
+      close: () => {
+        shown.panel = null;
+      },
+    });
+  }
+
+  #nextMode(): void {
+    const { session } = this.#desk;
+    if (session === null) return;
+    // Everything unasked is never a key away.
+    const modes = APPROVAL_MODES.filter((mode) => mode !== "yolo");
+    const { approvalMode } = session;
+    const at = approvalMode === "yolo" ? -1 : modes.indexOf(approvalMode);
+    const next = modes[(at + 1) % modes.length];
+    if (next !== undefined) session.approvalMode = next;
+  }
+}

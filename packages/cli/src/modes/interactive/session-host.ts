@@ -1,0 +1,99 @@
+import {
+  type ApprovalMode,
+  type ChatModel,
+  type Confirm,
+  chooseModel,
+  createSession,
+  type Session,
+  type SessionOptions,
+  type Settings,
+} from "@burin/core";
+import { type CommonOptions, type Opened, openSettings, sessionOptions } from "../../request/options.ts";
+
+/** What the sessions of one run of the screen have in common. */
+export interface HostNeeds {
+  readonly options: CommonOptions;
+  readonly confirm: Confirm;
+  readonly tell: (notice: string) => void;
+}
+
+/** Opens the session that the person works in; another model, or an earlier session, is another session. */
+export class SessionHost {
+  readonly #needs: HostNeeds;
+  #options: CommonOptions;
+  #opened: Opened | null = null;
+  #session: Session | null = null;
+
+  constructor(needs: HostNeeds) {
+    this.#needs = needs;
+    this.#options = needs.options;
+  }
+
+  get session(): Session | null {
+    return this.#session;
+  }
+
+  get options(): CommonOptions {
+    return this.#options;
+  }
+
+  get settings(): Settings | null {
+    return this.#opened?.settings ?? null;
+  }
+
+  /** The model that will be asked; null when none is configured. */
+  get modelName(): string | null {
+    const { settings } = this;
+    return settings && (chooseModel(settings, process.env)?.name ?? null);
+  }
+
+  /** Reads the settings again. Throws SettingsError. */
+  async readSettings(): Promise<Settings> {
+    this.#opened = await openSettings(this.#options);
+    for (const notice of this.#opened.notices) this.#needs.tell(notice);
+    return this.#opened.settings;
+  }
+
+  /** The session to work in, opened with what the command line said. */
+  async open(): Promise<Session> {
+    if (this.#opened === null) await this.readSettings();
+    const opened = this.#opened as Opened;
+    const { session } = this.#options;
+    this.#session = createSession({
+      ...sessionOptions(this.#options, opened),
+      record: session.kind !== "unrecorded",
+      confirm: this.#needs.confirm,
+      ...(session.kind === "take-up" ? await takenUp(this.#options) : {}),
+    });
+    return this.#session;
+  }
+
+  /** Works in another folder and with a model that is no service, until the program ends. */
+  async openDemo(root: string, model: ChatModel): Promise<Session> {
+    await this.close();
+    if (this.#opened === null) await this.readSettings();
+    const { confirm } = this.#needs;
+    this.#session = createSession({ root, model, confirm, record: false, approvalMode: "plan" });
+    return this.#session;
+  }
+
+  /** Closes what is open and goes on in another session: a new one, or one that was recorded. */
+  async change(change: Partial<Pick<CommonOptions, "model" | "session">>): Promise<Session> {
+    const approvalMode: ApprovalMode = this.#session?.approvalMode ?? this.#options.approvalMode;
+    await this.close();
+    this.#options = { ...this.#options, approvalMode, ...change };
+    this.#opened = null;
+    return this.open();
+  }
+
+  async close(): Promise<void> {
+    const session = this.#session;
+    this.#session = null;
+    await session?.close();
+  }
+}
+
+async function takenUp(options: CommonOptions): Promise<Pick<SessionOptions, "resume" | "answer">> {
+  const { takeUp } = await import("../print/take-up.ts");
+  return takeUp(options);
+}

@@ -1,0 +1,217 @@
+import { say } from "../../locales/say.ts";
+import type { PromptHistory } from "../../state/prompt-history.ts";
+import type { TextBuffer } from "../../state/text-buffer.ts";
+import type { Transcript } from "../../state/transcript.ts";
+import { habits } from "../../terminal/cell-width.ts";
+import {
+  learnWidths,
+  type Row,
+  Screen,
+  type ScreenPort,
+  WIDTH_ANSWERS,
+  WIDTH_QUESTION,
+} from "../../terminal/screen.ts";
+import { cutLine, type Line, shownText } from "../../terminal/styled-line.ts";
+import type { ChoiceList } from "../../ui/choice-list.ts";
+import { look } from "../../ui/look.ts";
+import type { Panel } from "../../ui/panel.ts";
+import { promptView } from "../../ui/prompt-view.ts";
+import { type Status, statusLine } from "../../ui/status-line.ts";
+import {
+  colorDepth,
+  isLightBackground,
+  paint,
+  type Theme,
+  type ThemeName,
+  themeNamed,
+} from "../../ui/theme.ts";
+import { TranscriptRows } from "../../ui/transcript-rows.ts";
+
+/** All that is on the screen. */
+export interface Shown {
+  readonly transcript: Transcript;
+  readonly buffer: TextBuffer;
+  readonly history: PromptHistory;
+  panel: Panel | null;
+  /** What could be meant by the word that is being written. */
+  completions: ChoiceList | null;
+  /** What was said while work goes on, and is not sent yet. */
+  waiting: readonly string[];
+  status: () => Status;
+}
+
+/** While a reply streams, a person reads no faster. */
+const STREAM_MS = 50;
+const MOST_PROMPT_ROWS = 12;
+
+/** Draws the state, at once for a key and at a calm pace for what streams. */
+export class View {
+  readonly #shown: Shown;
+  readonly #port: ScreenPort;
+  readonly #screen: Screen;
+  readonly #rows = new TranscriptRows();
+  #theme: Theme;
+  #themeName: ThemeName = "auto";
+  #isLight = false;
+  #drawnAt = 0;
+  #next: NodeJS.Timeout | NodeJS.Immediate | null = null;
+  #isUrgent = false;
+  #answers: number[] | null = null;
+  #isClosed = false;
+  /** Others write to the terminal. */
+  #isAway = false;
+
+  constructor(shown: Shown, port: ScreenPort) {
+    this.#shown = shown;
+    this.#port = port;
+    this.#screen = new Screen(port);
+    this.#theme = themeNamed(this.#themeName, colorDepth(process.env), false);
+  }
+
+  get width(): number {
+    return this.#port.size().columns;
+  }
+
+  set theme(name: ThemeName) {
+    this.#themeName = name;
+    this.#theme = themeNamed(name, colorDepth(process.env), this.#isLight);
+    this.soon();
+  }
+
+  get theme(): ThemeName {
+    return this.#themeName;
+  }
+
+  set background(report: string) {
+    this.#isLight = isLightBackground(report);
+    this.theme = this.#themeName;
+  }
+
+  /** With what came in this turn of the event loop. */
+  soon(): void {
+    if (this.#isUrgent || this.#isClosed) return;
+    this.#cancel();
+    this.#isUrgent = true;
+    this.#next = setImmediate(() => this.now());
+  }
+
+  /** Not more often than is worth it. */
+  later(): void {
+    if (this.#next !== null || this.#isClosed) return;
+    const wait = STREAM_MS - (performance.now() - this.#drawnAt);
+    if (wait <= 1) this.soon();
+    else this.#next = setTimeout(() => this.now(), wait);
+  }
+
+  now(): void {
+    this.#cancel();
+    if (this.#isClosed || this.#isAway) return;
+    this.#drawnAt = performance.now();
+    const { columns, rows } = this.#port.size();
+    const frame = { width: columns, theme: this.#theme, now: this.#drawnAt };
+    const final = this.#rows.takeFinal(this.#shown.transcript, frame);
+    const live = look.isSpoken ? [] : this.#rows.live(this.#shown.transcript, frame);
+    const { lines, caret } = this.#bottom(columns, rows);
+    const room = Math.max(rows - 1 - lines.length, 0);
+    const above = live.length > room ? live.slice(live.length - room) : live;
+    const painted = lines.map((line) => paint(cutLine(line, columns), this.#theme));
+    this.#screen.draw(final, [...above, ...painted], {
+      row: above.length + caret.row,
+      column: Math.min(caret.column, columns - 1),
+    });
+    this.#askWidths();
+  }
+
+  /** Draws what is final and takes all else away; nothing is drawn behind that. */
+  close(): void {
+    this.#cancel();
+    const frame = { width: this.width, theme: this.#theme, now: performance.now() };
+    const final: Row[] = this.#rows.takeFinal(this.#shown.transcript, frame);
+    final.push(...this.#rows.live(this.#shown.transcript, frame));
+    this.#screen.draw([...final, EMPTY], [], null);
+    this.#isClosed = true;
+  }
+
+  /** What was drawn is no longer there, or no longer ours. */
+  begin(): void {
+    this.#isAway = false;
+    this.#screen.forget();
+    this.now();
+  }
+
+  /** Takes one of the terminal's answers on widths. */
+  answer(report: string): void {
+    this.#answers?.push(Number(report.split(";")[1]));
+    if (this.#answers?.length !== WIDTH_ANSWERS) return;
+    if (learnWidths(this.#answers)) this.soon();
+  }
+
+  /** Takes the live rows away so that others may write; `begin` draws them again. */
+  leave(): void {
+    this.#cancel();
+    this.#screen.clear();
+    this.#isAway = true;
+  }
+
+  #cancel(): void {
+    if (this.#next !== null) {
+      clearTimeout(this.#next as NodeJS.Timeout);
+      clearImmediate(this.#next as NodeJS.Immediate);
+    }
+    this.#next = null;
+    this.#isUrgent = false;
+  }
+
+  /** What stands below the transcript: a panel or the prompt, and the status. */
+  #bottom(width: number, height: number): { lines: Line[]; caret: { row: number; column: number } } {
+    const { panel, buffer, completions, waiting, status } = this.#shown;
+    const above: Line[] = [[], ...waiting.map((text) => waitingLine(text, width))];
+    if (waiting.length > 0) above.push([{ text: `  ${say("queue.hint")}`, style: "dim" }]);
+    const statusRow = statusLine(status(), width);
+    if (look.isSpoken) above.splice(0);
+    if (panel !== null) {
+      const { lines, caret } = panel.view({
+        width,
+        height: Math.max(height - above.length - 2, 4),
+        theme: this.#theme,
+      });
+      const place = caret ?? { row: lines.length - 1, column: 0 };
+      return {
+        lines: [...above, ...lines, ...(look.isSpoken ? [] : [statusRow])],
+        caret: { row: above.length + place.row, column: place.column },
+      };
+    }
+    const prompt = promptView(buffer, width, Math.min(MOST_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1)));
+    const choices =
+      completions?.lines(width, Math.max(Math.min(8, height - prompt.lines.length - 4), 1)) ?? [];
+    const lines = buffer.isEmpty ? [placeholder(width)] : prompt.lines;
+    const caret = { row: above.length + prompt.caret.row, column: prompt.caret.column };
+    const isBare = look.isSpoken || choices.length > 0;
+    return { lines: [...above, ...lines, ...choices, ...(isBare ? [] : [statusRow])], caret };
+  }
+
+  /** Once, when something is about to be shown whose width terminals do not agree on. */
+  #askWidths(): void {
+    if (!habits.isDoubtful || this.#answers !== null) return;
+    this.#answers = [];
+    this.#port.write(WIDTH_QUESTION);
+    this.#screen.touch();
+    this.soon();
+  }
+}
+
+const EMPTY: Row = { bytes: "", width: 0 };
+
+function placeholder(width: number): Line {
+  return cutLine(
+    [
+      { text: "> ", style: "accent" },
+      { text: say("prompt.placeholder"), style: "dim" },
+    ],
+    width,
+  );
+}
+
+function waitingLine(text: string, width: number): Line {
+  return cutLine([{ text: `  ${say("queue.line", { text: shownText(text) })}`, style: "dim" }], width);
+}

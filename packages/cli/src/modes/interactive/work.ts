@@ -1,0 +1,130 @@
+import { existsSync } from "node:fs";
+import { type AgentEvent, burinHome, findSession, readLog } from "@burin/core";
+import { say } from "../../locales/say.ts";
+import { look } from "../../ui/look.ts";
+import type { Desk } from "./desk.ts";
+
+/** A run that took so long may have been left alone; its end is told by the bell. */
+const LONG_MS = 10_000;
+
+/** What the session is asked to do, and what comes of it. */
+export class Work {
+  readonly #desk: Desk;
+  readonly #more: () => string;
+  #abort: AbortController | null = null;
+  #since = 0;
+  #before = 0;
+
+  /** `more` gives what the model is to see with the next prompt, once. */
+  constructor(desk: Desk, more: () => string) {
+    this.#desk = desk;
+    this.#more = more;
+  }
+
+  get isWorking(): boolean {
+    return this.#abort !== null;
+  }
+
+  /** Time in which work went on, all runs together. */
+  get milliseconds(): number {
+    return this.#before + (this.isWorking ? performance.now() - this.#since : 0);
+  }
+
+  get filled(): number | null {
+    const { windowTokens } = this.#desk.transcript.spent;
+    const size = this.#desk.host.settings?.model.contextWindow;
+    return size === undefined || windowTokens === 0 ? null : Math.min(windowTokens / size, 1);
+  }
+
+  /** A prompt, or words for the work in hand; what is said with `isLast` goes when the model has ended its turn. */
+  submit(text: string, isLast = false): void {
+    const { session } = this.#desk;
+    if (session === null) return;
+    if (this.isWorking) {
+      if (isLast) session.queue(text);
+      else session.steer(text);
+      this.#desk.shown.waiting = [...this.#desk.shown.waiting, text];
+      this.#desk.view.soon();
+      return;
+    }
+    void this.#run([this.#more(), text].filter((part) => part !== "").join("\n\n"));
+  }
+
+  interrupt(): void {
+    this.#abort?.abort();
+  }
+
+  /** What was said and is not sent yet, as text to be edited. */
+  takeBack(): string {
+    this.#desk.shown.waiting = [];
+    return this.#desk.session?.takeWaiting().join("\n") ?? "";
+  }
+
+  /** Tells a person who looks elsewhere that something waits for them. */
+  ring(): void {
+    this.#desk.terminal.write("\u0007");
+  }
+
+  /** Draws what a session that is taken up again holds. */
+  async showPast(): Promise<void> {
+    const { options, session, transcript } = this.#desk;
+    if (session === null) return;
+    const { path } = await findSession(burinHome(process.env), options.root, session.id);
+    if (!existsSync(path)) return;
+    for (const { event } of readLog(path)) transcript.hear(event, performance.now());
+    this.#desk.view.now();
+  }
+
+  async #run(text: string): Promise<void> {
+    const { session, transcript, view } = this.#desk;
+    if (session === null) return;
+    const abort = new AbortController();
+    this.#abort = abort;
+    this.#since = performance.now();
+    if (look.isSpoken) transcript.note(say("spoken.begin"));
+    view.soon();
+    try {
+      const prompt = text.includes("@") ? await this.#withFiles(text, abort.signal) : text;
+      for await (const event of session.run(prompt, abort.signal)) this.#hear(event);
+    } catch (error) {
+      transcript.note(error instanceof Error ? error.message : String(error), true);
+    }
+    const took = performance.now() - this.#since;
+    this.#before += took;
+    this.#abort = null;
+    if (abort.signal.aborted) transcript.note(say("end.cancelled"));
+    else if (look.isSpoken) transcript.note(say("spoken.end"));
+    if (took > LONG_MS) this.ring();
+    this.#goOnWithWaiting(abort.signal.aborted);
+    view.soon();
+  }
+
+  #hear(event: AgentEvent): void {
+    const { transcript, shown, view } = this.#desk;
+    transcript.hear(event, performance.now());
+    if (event.type === "text" && event.role === "user") {
+      const at = shown.waiting.findIndex((waiting) => event.text.includes(waiting));
+      if (at !== -1) shown.waiting = shown.waiting.filter((_, index) => index !== at);
+    }
+    view.later();
+  }
+
+  /** What was said too late for a run is the next one; after an interruption it is the person's to decide. */
+  #goOnWithWaiting(isInterrupted: boolean): void {
+    if (this.#desk.shown.waiting.length === 0) return;
+    const text = this.takeBack();
+    if (text === "") return;
+    if (isInterrupted)
+      this.#desk.buffer.set([text, this.#desk.buffer.text].filter((part) => part !== "").join("\n"));
+    else void this.#run(text);
+  }
+
+  async #withFiles(text: string, signal: AbortSignal): Promise<string> {
+    const { session, options } = this.#desk;
+    if (session === null) return text;
+    const { withMentions } = await import("../../commands/at-files.ts");
+    const tell = (fault: string): void => this.#desk.note(fault);
+    const folders = [options.root, ...options.includeDirectories] as const;
+    return withMentions(text, { session, folders, tell }, signal);
+  }
+}

@@ -1,0 +1,83 @@
+import { appendFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { readText } from "@burin/core";
+
+const MOST_KEPT = 1000;
+const MOST_BYTES = 32 * 1024 * 1024;
+/** A prompt longer than that is not worth being kept. */
+const LONGEST_KEPT = 20_000;
+
+/** What the person has asked before, in this project and in this run; one JSON string a line. */
+export class PromptHistory {
+  readonly #file: string;
+  #entries: string[] | null = null;
+  /** Where in the history the person is; the length of it: at the prompt that is being written. */
+  #at = 0;
+  #written = "";
+
+  constructor(home: string) {
+    this.#file = join(home, "history.jsonl");
+  }
+
+  get #known(): string[] {
+    if (this.#entries === null) {
+      this.#entries = readEntries(this.#file);
+      this.#at = this.#entries.length;
+    }
+    return this.#entries;
+  }
+
+  add(prompt: string): void {
+    const known = this.#known;
+    if (prompt.trim() !== "" && known.at(-1) !== prompt) {
+      known.push(prompt);
+      keep(this.#file, prompt);
+    }
+    this.#at = known.length;
+  }
+
+  /** The prompt before or after the one that is shown; null when there is none. */
+  step(by: -1 | 1, current: string): string | null {
+    const known = this.#known;
+    if (this.#at === known.length) this.#written = current;
+    const at = this.#at + by;
+    if (at < 0 || at > known.length) return null;
+    this.#at = at;
+    return known[at] ?? this.#written;
+  }
+
+  /** Those that hold the text, the last first. */
+  search(text: string): string[] {
+    const wanted = text.toLowerCase();
+    const found = this.#known.filter((prompt) => prompt.toLowerCase().includes(wanted));
+    return [...new Set(found.reverse())];
+  }
+}
+
+function readEntries(file: string): string[] {
+  try {
+    const lines = (readText(file, MOST_BYTES) ?? "").split("\n").slice(-MOST_KEPT);
+    return lines.flatMap((line) => entryOf(line));
+  } catch {
+    return [];
+  }
+}
+
+function entryOf(line: string): string[] {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "string" ? [value] : [];
+  } catch {
+    return [];
+  }
+}
+
+function keep(file: string, prompt: string): void {
+  if (prompt.length > LONGEST_KEPT) return;
+  try {
+    mkdirSync(join(file, ".."), { recursive: true, mode: 0o700 });
+    appendFileSync(file, `${JSON.stringify(prompt)}\n`, { mode: 0o600 });
+  } catch {
+    // A history that cannot be kept is one for this run.
+  }
+}

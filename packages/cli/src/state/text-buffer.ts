@@ -1,0 +1,228 @@
+import { graphemesOf } from "../terminal/cell-width.ts";
+
+interface Snapshot {
+  readonly text: string;
+  readonly caret: number;
+}
+
+const MOST_SNAPSHOTS = 200;
+const MOST_KILLED = 20;
+/** A paste longer than that stands in the text as one mark. */
+const LONGEST_SHOWN_PASTE = 1000;
+const MOST_SHOWN_LINES = 8;
+/** Marks of folded pastes are characters of a plane that no text uses. */
+const FIRST_MARK = 0xf0000;
+const MARKS = /[\u{f0000}-\u{ffffd}]/gu;
+const WORD = /[\p{L}\p{N}_]/u;
+
+/** Text that a person edits: a caret, undo, and what was cut. The caret stands between two characters as people see them. */
+export class TextBuffer {
+  #text = "";
+  #caret = 0;
+  #undo: Snapshot[] = [];
+  #redo: Snapshot[] = [];
+  #killed: string[] = [];
+  #folded: string[] = [];
+  /** What the last change was: typing on is one step to undo, cutting on is one piece to put back. */
+  #last: "type" | "kill" | "yank" | "" = "";
+  #yanked = { from: 0, index: 0 };
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get caret(): number {
+    return this.#caret;
+  }
+
+  get isEmpty(): boolean {
+    return this.#text === "";
+  }
+
+  /** The text with folded pastes in full. */
+  get content(): string {
+    return this.#text.replace(MARKS, (mark) => this.foldedBy(mark) ?? "");
+  }
+
+  /** The paste that a mark stands for. */
+  foldedBy(mark: string): string | undefined {
+    return this.#folded[(mark.codePointAt(0) ?? 0) - FIRST_MARK];
+  }
+
+  set(text: string): void {
+    this.#remember();
+    this.#text = text.replace(MARKS, "");
+    this.#caret = this.#text.length;
+    this.#last = "";
+  }
+
+  insert(text: string): void {
+    const clean = text.replace(MARKS, "");
+    if (clean === "") return;
+    if (this.#last !== "type" || /\s/.test(clean)) this.#remember();
+    this.#put(clean);
+    this.#last = "type";
+  }
+
+  paste(text: string): void {
+    const clean = text.replace(/\r\n?/g, "\n").replace(MARKS, "");
+    if (clean === "") return;
+    this.#remember();
+    const isLong = clean.length > LONGEST_SHOWN_PASTE || clean.split("\n").length > MOST_SHOWN_LINES;
+    this.#put(isLong ? String.fromCodePoint(FIRST_MARK + this.#folded.push(clean) - 1) : clean);
+    this.#last = "";
+  }
+
+  /** Replaces what stands before the caret from that place on. */
+  replaceFrom(from: number, text: string): void {
+    this.#remember();
+    this.#cut(from, this.#caret);
+    this.#put(text);
+    this.#last = "";
+  }
+
+  clear(): void {
+    if (this.#text !== "") this.set("");
+  }
+
+  move(to: "left" | "right" | "wordLeft" | "wordRight" | "lineStart" | "lineEnd" | "start" | "end"): void {
+    this.#caret = this.#place(to);
+    this.#last = "";
+  }
+
+  moveTo(caret: number): void {
+    this.#caret = Math.max(0, Math.min(caret, this.#text.length));
+    this.#last = "";
+  }
+
+  erase(to: "left" | "right"): void {
+    const [from, end] = this.#range(to);
+    if (from === end) return;
+    if (this.#last !== "type") this.#remember();
+    this.#cut(from, end);
+    this.#last = "type";
+  }
+
+  /** Cuts up to there; it can be put back with `yank`. */
+  kill(to: "wordLeft" | "wordRight" | "lineStart" | "lineEnd" | "blankLeft"): void {
+    const place = to === "blankLeft" ? this.#blankLeft() : this.#place(to);
+    const isAtEnd = to === "lineEnd" && place === this.#caret;
+    const [from, end] = isAtEnd
+      ? this.#range("right")
+      : [Math.min(place, this.#caret), Math.max(place, this.#caret)];
+    if (from === end) return;
+    this.#remember();
+    const cut = this.#text.slice(from, end);
+    const before = this.#last === "kill" ? (this.#killed.pop() ?? "") : "";
+    this.#killed.push(from < this.#caret ? cut + before : before + cut);
+    if (this.#killed.length > MOST_KILLED) this.#killed.shift();
+    this.#cut(from, end);
+    this.#last = "kill";
+  }
+
+  yank(): void {
+    const text = this.#killed.at(-1);
+    if (text === undefined) return;
+    this.#remember();
+    this.#yanked = { from: this.#caret, index: this.#killed.length - 1 };
+    this.#put(text);
+    this.#last = "yank";
+  }
+
+  /** What was cut before, in place of what was just put back. */
+  yankBefore(): void {
+    if (this.#last !== "yank") return;
+    const { from, index } = this.#yanked;
+    const next = (index - 1 + this.#killed.length) % this.#killed.length;
+    this.#cut(from, this.#caret);
+    this.#put(this.#killed[next] ?? "");
+    this.#yanked = { from, index: next };
+    this.#last = "yank";
+  }
+
+  undo(): void {
+    this.#swap(this.#undo, this.#redo);
+  }
+
+  redo(): void {
+    this.#swap(this.#redo, this.#undo);
+  }
+
+  #swap(from: Snapshot[], to: Snapshot[]): void {
+    const snapshot = from.pop();
+    if (snapshot === undefined) return;
+    to.push({ text: this.#text, caret: this.#caret });
+    this.#text = snapshot.text;
+    this.#caret = snapshot.caret;
+    this.#last = "";
+  }
+
+  #remember(): void {
+    this.#undo.push({ text: this.#text, caret: this.#caret });
+    if (this.#undo.length > MOST_SNAPSHOTS) this.#undo.shift();
+    this.#redo = [];
+  }
+
+  #put(text: string): void {
+    this.#text = this.#text.slice(0, this.#caret) + text + this.#text.slice(this.#caret);
+    this.#caret += text.length;
+  }
+
+  #cut(from: number, end: number): void {
+    this.#text = this.#text.slice(0, from) + this.#text.slice(end);
+    this.#caret = from;
+  }
+
+  #range(to: "left" | "right"): [number, number] {
+    const place = this.#place(to);
+    return [Math.min(place, this.#caret), Math.max(place, this.#caret)];
+  }
+
+  #place(to: Parameters<TextBuffer["move"]>[0]): number {
+    const before = this.#text.slice(0, this.#caret);
+    const after = this.#text.slice(this.#caret);
+    switch (to) {
+      case "left":
+        return this.#caret - (graphemesOf(lineEndOf(before)).at(-1)?.length ?? 0);
+      case "right":
+        return this.#caret + (graphemesOf(after.slice(0, 60))[0]?.length ?? 0);
+      case "wordLeft":
+        return wordStart(before);
+      case "wordRight":
+        return this.#caret + wordLength(after);
+      case "lineStart":
+        return before.lastIndexOf("\n") + 1;
+      case "lineEnd":
+        return after.includes("\n") ? this.#caret + after.indexOf("\n") : this.#text.length;
+      case "start":
+        return 0;
+      case "end":
+        return this.#text.length;
+    }
+  }
+
+  #blankLeft(): number {
+    const before = this.#text.slice(0, this.#caret);
+    return before.length - (/\S*\s*$/.exec(before)?.[0].length ?? 0);
+  }
+}
+
+/** Enough of the end to find its last character in. */
+function lineEndOf(before: string): string {
+  const line = before.slice(before.lastIndexOf("\n", before.length - 2) + 1);
+  return line.length > 60 ? line.slice(-60) : line;
+}
+
+function wordStart(before: string): number {
+  let at = before.length;
+  while (at > 0 && !WORD.test(before[at - 1] ?? "")) at -= 1;
+  while (at > 0 && WORD.test(before[at - 1] ?? "")) at -= 1;
+  return at;
+}
+
+function wordLength(after: string): number {
+  let at = 0;
+  while (at < after.length && !WORD.test(after[at] ?? "")) at += 1;
+  while (at < after.length && WORD.test(after[at] ?? "")) at += 1;
+  return at;
+}

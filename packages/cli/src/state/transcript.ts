@@ -1,0 +1,168 @@
+import type { AgentEvent, ToolCall } from "@burin/core";
+import type { Line } from "../terminal/styled-line.ts";
+
+/** One thing that stands in the transcript, as far as it has come. */
+export type Item =
+  | { readonly kind: "user"; readonly text: string }
+  /** `text` is what has not been drawn for good yet. */
+  | { readonly kind: "text"; text: string; isWhole: boolean }
+  | { readonly kind: "thought"; text: string; readonly since: number; isWhole: boolean }
+  | { readonly kind: "call"; call: ToolCall; since: number; milliseconds: number }
+  /** What a command of the screen shows, drawn for the width that there is. */
+  | { readonly kind: "lines"; readonly draw: (width: number) => readonly Line[] }
+  | { readonly kind: "notice"; readonly text: string; readonly isBad: boolean };
+
+/** What a session has used so far, and what the window holds. */
+export interface Spent {
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens: number;
+  /** Of the last request and its reply: what fills the window. */
+  windowTokens: number;
+  calls: number;
+  /** In the currency of `model.prices`. */
+  money: number;
+}
+
+const MOST_KEPT_CALLS = 50;
+/** Behind it stands in a prompt what the files hold that it names, which is for the model. */
+export const FILES_MARK = "\n\nWhat the @ mentions hold:\n\n";
+
+/**
+ * The events of a session as things to be drawn, in order. What is drawn for good is taken out at the front, so
+ * that a long session holds no more than a short one.
+ */
+export class Transcript {
+  #items: Item[] = [];
+  /** The calls that ended last, to be looked at again. */
+  readonly calls: ToolCall[] = [];
+  readonly spent: Spent = {
+    inputTokens: 0,
+    outputTokens: 0,
+    cachedTokens: 0,
+    windowTokens: 0,
+    calls: 0,
+    money: 0,
+  };
+  model = "";
+  sessionId = "";
+  /** The model's last answer, to be copied. */
+  answer = "";
+
+  get items(): readonly Item[] {
+    return this.#items;
+  }
+
+  /** Takes out the first item: it is drawn for good. */
+  shift(): void {
+    this.#items.shift();
+  }
+
+  /** Another session, or another model, from here on. */
+  begin(model: string): void {
+    this.model = model;
+    this.spent.windowTokens = 0;
+  }
+
+  note(text: string, isBad = false): void {
+    this.#close();
+    this.#items.push({ kind: "notice", text, isBad });
+  }
+
+  print(draw: (width: number) => readonly Line[]): void {
+    this.#close();
+    this.#items.push({ kind: "lines", draw });
+  }
+
+  hear(event: AgentEvent, now: number): void {
+    switch (event.type) {
+      case "session":
+        this.model = event.model;
+        this.sessionId = event.sessionId;
+        return;
+      case "text":
+        if (event.role === "user") this.#heardUser(event.text);
+        else this.#heardText(event.text);
+        return;
+      case "thought":
+        this.#heardThought(event.text, now);
+        return;
+      case "tool_call":
+        this.#heardCall(event.call, now);
+        return;
+      case "usage":
+        this.#heardUsage(event);
+        return;
+      case "notice":
+        this.note(event.message);
+        return;
+      case "done":
+        this.#close();
+        if (event.status !== "success" && event.error) this.note(event.error.message, true);
+        return;
+      default:
+    }
+  }
+
+  #heardUser(said: string): void {
+    this.#close();
+    const text = said.split(FILES_MARK, 1)[0] ?? "";
+    this.answer = "";
+    this.#items.push({ kind: "user", text });
+  }
+
+  #heardText(text: string): void {
+    const last = this.#items.at(-1);
+    if (last?.kind === "text" && !last.isWhole) last.text += text;
+    else {
+      this.#close();
+      this.answer = "";
+      this.#items.push({ kind: "text", text: text.replace(/^\n+/, ""), isWhole: false });
+    }
+    this.answer += text;
+  }
+
+  #heardThought(text: string, now: number): void {
+    if (text === "") return;
+    const last = this.#items.at(-1);
+    if (last?.kind === "thought" && !last.isWhole) last.text = (last.text + text).slice(-2000);
+    else {
+      this.#close();
+      this.#items.push({ kind: "thought", text, since: now, isWhole: false });
+    }
+  }
+
+  #heardCall(call: ToolCall, now: number): void {
+    const known = this.#items.find((item) => item.kind === "call" && item.call.callId === call.callId);
+    if (known?.kind !== "call") {
+      this.#close();
+      this.#items.push({ kind: "call", call, since: now, milliseconds: 0 });
+    } else {
+      // Time in which a person was asked is not the call's.
+      if (call.status === "executing" && known.call.status !== "executing") known.since = now;
+      known.call = call;
+      known.milliseconds = now - known.since;
+    }
+    if (!isOver(call)) return;
+    this.spent.calls += 1;
+    this.calls.push(call);
+    if (this.calls.length > MOST_KEPT_CALLS) this.calls.shift();
+  }
+
+  #heardUsage({ usage, purpose }: Extract<AgentEvent, { type: "usage" }>): void {
+    this.spent.inputTokens += usage.inputTokens;
+    this.spent.outputTokens += usage.outputTokens;
+    this.spent.cachedTokens += usage.cachedTokens;
+    if (purpose === undefined) this.spent.windowTokens = usage.inputTokens + usage.outputTokens;
+  }
+
+  /** Nothing more is said to what was being said. */
+  #close(): void {
+    const last = this.#items.at(-1);
+    if (last?.kind === "text" || last?.kind === "thought") last.isWhole = true;
+  }
+}
+
+export function isOver({ status }: ToolCall): boolean {
+  return status === "success" || status === "error" || status === "cancelled";
+}

@@ -1,0 +1,74 @@
+/**
+ * What terminals do not agree on. The values are what most of them do; `screen.ts` asks the terminal once such
+ * a character is about to be shown.
+ */
+export const habits = {
+  /** Cells of one emoji. */
+  emoji: 2,
+  /** Cells of several emoji that are joined to one picture. */
+  joined: 2,
+  /** Cells of a character that only a selector makes an emoji. */
+  selected: 2,
+  /** A text with such characters was measured since the terminal was asked last. */
+  isDoubtful: false,
+};
+
+/** Characters that take two cells: East Asian wide and full width. Pairs of first and last. */
+const WIDE: readonly number[] = [
+  0x1100, 0x115f, 0x2e80, 0x303e, 0x3041, 0x33ff, 0x3400, 0x4dbf, 0x4e00, 0x9fff, 0xa000, 0xa4cf, 0xa960,
+  0xa97f, 0xac00, 0xd7a3, 0xf900, 0xfaff, 0xfe10, 0xfe19, 0xfe30, 0xfe6f, 0xff01, 0xff60, 0xffe0, 0xffe6,
+  0x16fe0, 0x18cff, 0x1aff0, 0x1b2ff, 0x20000, 0x2fffd, 0x30000, 0x3fffd,
+];
+
+const ASCII = /^[\x20-\x7e]*$/;
+const EMOJI = /\p{Emoji_Presentation}/u;
+const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** What a person sees as single characters. */
+export function graphemesOf(text: string): string[] {
+  if (ASCII.test(text)) return text.split("");
+  segmenter ??= new Intl.Segmenter();
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+/** The cells that a text without control characters takes. */
+export function widthOf(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const grapheme of graphemesOf(text)) width += graphemeWidth(grapheme);
+  return width;
+}
+
+export function graphemeWidth(grapheme: string): number {
+  const code = grapheme.codePointAt(0) ?? 0;
+  if (grapheme.length === 1 && code < 0x300) return 1;
+  const isJoined = grapheme.includes("\u200d") || /^\p{RI}{2}|\p{EMod}$/u.test(grapheme);
+  if (EMOJI.test(grapheme) || isJoined) {
+    habits.isDoubtful = true;
+    return isJoined ? joinedWidth(grapheme) : habits.emoji;
+  }
+  if (grapheme.includes("\ufe0f")) {
+    habits.isDoubtful = true;
+    return habits.selected;
+  }
+  if (isWide(code)) return 2;
+  return NO_CELL.test(grapheme) ? 0 : 1;
+}
+
+/** A terminal that does not join draws each part. */
+function joinedWidth(grapheme: string): number {
+  if (habits.joined === 2) return 2;
+  const parts = [...grapheme].filter((part) => !NO_CELL.test(part));
+  return parts.reduce((sum, part) => sum + (EMOJI.test(part) ? habits.emoji : 1), 0);
+}
+
+function isWide(code: number): boolean {
+  if (code < 0x1100) return false;
+  for (let at = 0; at < WIDE.length; at += 2) {
+    if (code < (WIDE[at] ?? 0)) return false;
+    if (code <= (WIDE[at + 1] ?? 0)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,178 @@
+import { StringDecoder } from "node:string_decoder";
+
+/** One thing that came from the keyboard, or from the terminal itself. */
+export interface Key {
+  /** `enter`, `ctrl+r`, `alt+left`, `text`, `paste`, or a report of the terminal: `cursor`, `background`. */
+  readonly name: string;
+  /** What is to be inserted, or what was reported. */
+  readonly text: string;
+}
+
+const PASTE_END = "\u001b[201~";
+
+const LETTERS: Readonly<Record<string, string>> = {
+  A: "up",
+  B: "down",
+  C: "right",
+  D: "left",
+  F: "end",
+  H: "home",
+  Z: "shift+tab",
+};
+const NUMBERS: Readonly<Record<string, string>> = {
+  1: "home",
+  2: "insert",
+  3: "delete",
+  4: "end",
+  5: "pageup",
+  6: "pagedown",
+  7: "home",
+  8: "end",
+};
+const CODES: Readonly<Record<number, string>> = {
+  8: "backspace",
+  9: "tab",
+  13: "enter",
+  27: "escape",
+  32: "space",
+  127: "backspace",
+  57414: "enter",
+};
+
+const CSI = new RegExp(`^${"\u001b"}\\[([?<>=]?)([\\d;:]*)([@-~])`);
+const OSC = new RegExp(`^${"\u001b"}\\]([\\s\\S]*?)(?:${"\u0007"}|${"\u001b"}\\\\)`);
+const PLAIN = /^\P{Cc}+/u;
+
+/** Takes what a terminal sends apart into keys, however it is cut into pieces. */
+export class KeyReader {
+  readonly #decoder = new StringDecoder("utf8");
+  #rest = "";
+  /** What has been pasted so far; null outside a paste. */
+  #pasted: string[] | null = null;
+
+  read(bytes: Buffer): Key[] {
+    this.#rest += this.#decoder.write(bytes);
+    const keys: Key[] = [];
+    for (;;) {
+      const key = this.#pasted === null ? this.#next() : this.#endOfPaste();
+      if (key === null) return keys;
+      if (key.name !== "") keys.push(key);
+    }
+  }
+
+  /** A lone escape is a key when nothing follows it soon. */
+  get isOpen(): boolean {
+    return this.#rest !== "" && this.#pasted === null;
+  }
+
+  /** What was kept back, as the key that it is by itself. */
+  flush(): Key[] {
+    const rest = this.#rest;
+    this.#rest = "";
+    if (rest === "\u001b") return [ESCAPE];
+    return rest === "\u001b\u001b" ? [ESCAPE, ESCAPE] : [];
+  }
+
+  #endOfPaste(): Key | null {
+    const at = this.#rest.indexOf(PASTE_END);
+    if (at === -1) {
+      // The end mark itself may be cut.
+      const safe = Math.max(this.#rest.length - PASTE_END.length, 0);
+      this.#pasted?.push(this.#rest.slice(0, safe));
+      this.#rest = this.#rest.slice(safe);
+      return null;
+    }
+    const text = [...(this.#pasted ?? []), this.#rest.slice(0, at)].join("");
+    this.#rest = this.#rest.slice(at + PASTE_END.length);
+    this.#pasted = null;
+    return { name: "paste", text };
+  }
+
+  /** null when nothing is left, or when more has to come first. */
+  #next(): Key | null {
+    const rest = this.#rest;
+    if (rest === "") return null;
+    const plain = PLAIN.exec(rest)?.[0];
+    if (plain !== undefined) return this.#took(plain.length, { name: "text", text: plain });
+    if (rest[0] !== "\u001b") return this.#took(1, controlKey(rest.charCodeAt(0)));
+    return this.#escaped(rest);
+  }
+
+  #escaped(rest: string): Key | null {
+    if (rest.length === 1) return null;
+    if (rest[1] === "[") return this.#sequence(rest);
+    if (rest[1] === "]") return this.#report(rest);
+    if (rest[1] === "O") {
+      return rest.length === 2 ? null : this.#took(3, { name: LETTERS[rest[2] ?? ""] ?? "", text: "" });
+    }
+    // Two escapes in a row are two keys, unless the second begins a sequence.
+    if (rest[1] === "\u001b") return rest.length === 2 ? null : this.#took(1, ESCAPE);
+    const character = String.fromCodePoint(rest.codePointAt(1) ?? 0);
+    const isControl = character < " " || character === "\u007f";
+    const name = isControl ? controlKey(character.charCodeAt(0)).name : character.toLowerCase();
+    return this.#took(1 + character.length, { name: `alt+${name}`, text: "" });
+  }
+
+  #sequence(rest: string): Key | null {
+    const found = CSI.exec(rest);
+    if (found === null) return isCutOff(rest) ? null : this.#took(2, NOTHING);
+    if (found[2] === "200" && found[3] === "~") this.#pasted = [];
+    return this.#took(found[0].length, sequenceKey(found));
+  }
+
+  #report(rest: string): Key | null {
+    const found = OSC.exec(rest);
+    if (found === null) return rest.length > LONGEST_REPORT ? this.#took(2, NOTHING) : null;
+    const [whole, text = ""] = found;
+    return this.#took(whole.length, text.startsWith("11;") ? { name: "background", text } : NOTHING);
+  }
+
+  #took(length: number, key: Key): Key {
+    this.#rest = this.#rest.slice(length);
+    return key;
+  }
+}
+
+const NOTHING: Key = { name: "", text: "" };
+const ESCAPE: Key = { name: "escape", text: "" };
+const LONGEST_REPORT = 200;
+
+function isCutOff(rest: string): boolean {
+  return rest.length < 40 && /^[?<>=]?[\d;:]*$/.test(rest.slice(2));
+}
+
+function controlKey(code: number): Key {
+  const name = CODES[code];
+  if (name !== undefined) return { name, text: "" };
+  if (code === 0) return { name: "ctrl+space", text: "" };
+  return { name: `ctrl+${String.fromCharCode(code + (code < 27 ? 96 : 64))}`, text: "" };
+}
+
+function sequenceKey([, mark = "", numbers = "", letter = ""]: RegExpExecArray): Key {
+  if (mark !== "") return NOTHING;
+  const fields = numbers.split(";");
+  const [first = "", second = "", third = ""] = fields;
+  if (letter === "R" && fields.length === 2) return { name: "cursor", text: numbers };
+  if (letter === "u") return codeKey(Number(first.split(":")[0]), second);
+  if (letter === "~" && first === "27") return codeKey(Number(third), second);
+  const name = letter === "~" ? NUMBERS[first] : LETTERS[letter];
+  return name === undefined ? NOTHING : { name: `${modifiers(second)}${name}`, text: "" };
+}
+
+/** A key by its code, as the keyboard protocol of kitty and xterm's own name it. */
+function codeKey(code: number, modified: string): Key {
+  if (!(code > 0 && code < 0x110000) || modified.endsWith(":3")) return NOTHING;
+  const before = modifiers(modified);
+  const known = CODES[code];
+  const character = String.fromCodePoint(code);
+  if (known !== undefined && !(known === "space" && before === ""))
+    return { name: `${before}${known}`, text: "" };
+  if (before === "" || before === "shift+")
+    return { name: "text", text: before === "" ? character : character.toUpperCase() };
+  return { name: `${before}${character.toLowerCase()}`, text: "" };
+}
+
+function modifiers(field: string): string {
+  const bits = Math.max(Number(field.split(":")[0] || 1) - 1, 0);
+  return `${bits & 4 ? "ctrl+" : ""}${bits & 2 ? "alt+" : ""}${bits & 1 ? "shift+" : ""}`;
+}

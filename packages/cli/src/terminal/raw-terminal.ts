@@ -1,0 +1,165 @@
+import { writeSync } from "node:fs";
+import { type Key, KeyReader } from "./keys.ts";
+import type { ScreenPort } from "./screen.ts";
+
+/** Bracketed paste, and keys that say which of them are held. */
+const ENTER = "\u001b[?2004h\u001b[>1u";
+const LEAVE = "\u001b[<u\u001b[?2004l\u001b[?2026l\u001b[?25h";
+const ASK_BACKGROUND = "\u001b]11;?\u0007";
+/** A sequence comes in one piece; an escape that is followed by nothing for so long is the key. */
+const ESCAPE_MS = 30;
+/** Text and a new line in one piece are pasted where terminals do not say so; a person is slower. */
+const ENTER_MS = 20;
+const STOP_MS = 50;
+
+interface Listener {
+  readonly onKeys: (keys: readonly Key[]) => void;
+  readonly onResize: () => void;
+  /** The terminal is gone, or nothing more comes from it. */
+  readonly onEnd: () => void;
+  /** The program was stopped and goes on: what is on the screen is no longer ours. */
+  readonly onReturn: () => void;
+}
+
+/** The terminal as a screen needs it, given back as it was found however the program ends. */
+export class RawTerminal implements ScreenPort {
+  readonly reflows: boolean;
+  readonly #reader = new KeyReader();
+  readonly #listener: Listener;
+  #isOpen = false;
+  #isGone = false;
+  #timer: NodeJS.Timeout | undefined;
+  #heldEnter = false;
+  #lastInput = 0;
+
+  constructor(listener: Listener, environment: NodeJS.ProcessEnv) {
+    this.#listener = listener;
+    const { TERM = "", XTERM_VERSION, TMUX } = environment;
+    this.reflows = !(TERM === "linux" || XTERM_VERSION || (TERM.startsWith("screen") && !TMUX));
+  }
+
+  open(): void {
+    process.stdin.on("data", this.#onData);
+    process.stdin.on("end", this.#onEnd);
+    process.stdin.on("error", this.#onEnd);
+    process.stdout.on("error", this.#onEnd);
+    process.stdout.on("resize", this.#listener.onResize);
+    process.on("exit", this.#restore);
+    process.on("SIGCONT", this.#onContinue);
+    this.#enter();
+  }
+
+  /** Asks once what colour the background has; a terminal that does not know stays silent. */
+  askBackground(): void {
+    this.write(ASK_BACKGROUND);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    process.stdin.off("data", this.#onData);
+    process.stdin.off("end", this.#onEnd);
+    process.stdout.off("resize", this.#listener.onResize);
+    process.off("SIGCONT", this.#onContinue);
+    this.#restore();
+    process.off("exit", this.#restore);
+    process.stdin.pause();
+  }
+
+  /** Hands the terminal to another program, or to the shell, until `resume`. */
+  suspend(): void {
+    process.stdin.off("data", this.#onData);
+    this.#restore();
+    process.stdin.pause();
+  }
+
+  resume(): void {
+    process.stdin.on("data", this.#onData);
+    this.#enter();
+  }
+
+  /** Stops the program as the shell's own key would. */
+  stop(): void {
+    this.suspend();
+    process.kill(0, "SIGTSTP");
+    // A program without a shell to go back to is not stopped.
+    setTimeout(() => this.#isOpen || this.#onContinue(), STOP_MS);
+  }
+
+  write(bytes: string): void {
+    if (!this.#isGone) process.stdout.write(bytes);
+  }
+
+  size(): { columns: number; rows: number } {
+    const [columns, rows] = process.stdout.getWindowSize?.() ?? [80, 24];
+    return { columns: Math.max(columns || 80, 1), rows: Math.max(rows || 24, 2) };
+  }
+
+  #enter(): void {
+    this.#isOpen = true;
+    process.stdin.setRawMode?.(true);
+    process.stdin.resume();
+    this.write(ENTER);
+  }
+
+  /** At once, because the process may end behind it. */
+  readonly #restore = (): void => {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    try {
+      process.stdin.setRawMode?.(false);
+      if (!this.#isGone) writeSync(1, LEAVE);
+    } catch {
+      // The terminal is gone; there is nothing to give back.
+    }
+  };
+
+  readonly #onEnd = (): void => {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#listener.onEnd();
+  };
+
+  readonly #onContinue = (): void => {
+    if (this.#isOpen) this.#restore();
+    process.stdin.off("data", this.#onData);
+    this.resume();
+    this.#listener.onReturn();
+  };
+
+  readonly #onData = (bytes: Buffer): void => {
+    clearTimeout(this.#timer);
+    const keys = this.#reader.read(bytes);
+    const now = performance.now();
+    const isBurst = now - this.#lastInput < ENTER_MS;
+    this.#lastInput = now;
+    this.#listener.onKeys(this.#asPasted(keys, isBurst));
+    if (this.#reader.isOpen) this.#timer = setTimeout(() => this.#give(this.#reader.flush()), ESCAPE_MS);
+    else if (this.#heldEnter) this.#timer = setTimeout(() => this.#giveEnter(), ENTER_MS);
+  };
+
+  /** New lines that come in one piece with more text are text; the last one may still be the key. */
+  #asPasted(keys: readonly Key[], isBurst: boolean): Key[] {
+    const found = this.#heldEnter && keys.length > 0 ? [NEW_LINE, ...keys] : [...keys];
+    this.#heldEnter = false;
+    const isText = found.every(
+      ({ name }) => name === "text" || name === "enter" || name === "ctrl+j" || name === "tab",
+    );
+    if (!isText || found.length === 0 || (found.length === 1 && !isBurst)) return found;
+    if (found.at(-1)?.name === "enter") {
+      this.#heldEnter = true;
+      found.pop();
+    }
+    return found.map((key) => (key.name === "enter" ? NEW_LINE : key));
+  }
+
+  #giveEnter(): void {
+    this.#heldEnter = false;
+    this.#give([{ name: "enter", text: "" }]);
+  }
+
+  #give(keys: readonly Key[]): void {
+    if (keys.length > 0) this.#listener.onKeys(keys);
+  }
+}
+
+const NEW_LINE: Key = { name: "newline", text: "\n" };

@@ -1,0 +1,187 @@
+import { visibleText } from "@burin/core";
+import { graphemesOf, graphemeWidth, widthOf } from "./cell-width.ts";
+
+/** What a text is, not how it looks; a theme gives each its look. */
+export type Style =
+  | "strong"
+  | "emphasis"
+  | "dim"
+  | "heading"
+  | "code"
+  | "link"
+  | "person"
+  | "good"
+  | "bad"
+  | "warning"
+  | "accent"
+  | "added"
+  | "removed"
+  | "addedWord"
+  | "removedWord"
+  | "comment"
+  | "string"
+  | "keyword"
+  | "number"
+  | "chosen";
+
+export interface Span {
+  readonly text: string;
+  readonly style?: Style | undefined;
+}
+
+/** One line of the screen, or a longer one that has still to be wrapped. Its texts hold no control characters. */
+export type Line = readonly Span[];
+
+/** Text from outside as spans: nothing in it has power over the terminal. */
+export function span(text: string, style?: Style): Span {
+  return { text: shownText(text), style };
+}
+
+/** The same without its style: for a text that is looked at before it gets one. */
+export function shownText(text: string): string {
+  const shown = /\u200c|\u200d|\ufe0f/.test(text) ? withJoiners(text) : visibleText(text);
+  return /[\t\n]/.test(shown) ? shown.replace(/\t/g, "    ").replace(/\n/g, " ") : shown;
+}
+
+/** Characters that join emoji, and letters of many scripts, hide nothing where they do. */
+const JOINED =
+  /(?<=\p{Extended_Pictographic}\p{EMod}?\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{L}\p{M}])(?:\u200c|\u200d)(?=\p{L})|(?<=\p{Emoji})\ufe0f/gu;
+
+function withJoiners(text: string): string {
+  const joiners = text.match(JOINED) ?? [];
+  const parts = text.split(JOINED);
+  return parts.map((part, index) => visibleText(part) + (joiners[index] ?? "")).join("");
+}
+
+/** Lines of a text from outside, as they may be shown. */
+export function linesOf(text: string, style?: Style): Line[] {
+  return text
+    .replace(/\r\n/g, "\n")
+    .split("\n")
+    .map((line) => [span(line, style)]);
+}
+
+export function lineWidth(line: Line): number {
+  let width = 0;
+  for (const { text } of line) width += widthOf(text);
+  return width;
+}
+
+/** As much of the line as fits, with a mark where something is missing. */
+export function cutLine(line: Line, width: number): Line {
+  if (lineWidth(line) <= width) return line;
+  const kept: Span[] = [];
+  let left = width - 1;
+  for (const { text, style } of line) {
+    let end = "";
+    for (const grapheme of graphemesOf(text)) {
+      const cells = graphemeWidth(grapheme);
+      if (cells > left) return width < 1 ? [] : [...kept, { text: `${end}…`, style }];
+      left -= cells;
+      end += grapheme;
+    }
+    kept.push({ text: end, style });
+  }
+  return kept;
+}
+
+/** A run of characters that is not broken unless it is wider than a line. */
+interface Word {
+  readonly spans: Span[];
+  width: number;
+  readonly isBlank: boolean;
+}
+
+/** The line as rows of at most so many cells, broken at blanks where there are some; `hang` begins further rows. */
+export function wrapLine(line: Line, width: number, hang = ""): Line[] {
+  if (lineWidth(line) <= width) return [line];
+  const wrapping = new Wrapping(width, hang === "" || widthOf(hang) * 2 > width ? "" : hang);
+  for (const word of wordsOf(line)) wrapping.add(word);
+  return wrapping.rows();
+}
+
+class Wrapping {
+  readonly #width: number;
+  readonly #indent: Line;
+  readonly #first: number;
+  readonly #rows: Span[][] = [];
+  #row: Span[] = [];
+  #used = 0;
+
+  constructor(width: number, hang: string) {
+    this.#width = width;
+    this.#indent = hang === "" ? [] : [{ text: hang }];
+    this.#first = widthOf(hang);
+  }
+
+  add(word: Word): void {
+    if (this.#used + word.width <= this.#width) this.#put(word);
+    else if (word.isBlank) this.#begin();
+    else if (word.width <= this.#width - this.#first) {
+      this.#begin();
+      this.#put(word);
+    } else this.#putBroken(word);
+  }
+
+  rows(): Line[] {
+    return [...this.#rows, this.#row].map(joined);
+  }
+
+  #put({ spans, width }: Word): void {
+    this.#row.push(...spans);
+    this.#used += width;
+  }
+
+  #putBroken({ spans }: Word): void {
+    for (const { text, style } of spans) {
+      for (const grapheme of graphemesOf(text)) {
+        const cells = graphemeWidth(grapheme);
+        if (this.#used + cells > this.#width && this.#used > this.#first) this.#begin();
+        this.#row.push({ text: grapheme, style });
+        this.#used += cells;
+      }
+    }
+  }
+
+  #begin(): void {
+    this.#rows.push(this.#row);
+    this.#row = [...this.#indent];
+    this.#used = this.#first;
+  }
+}
+
+const PIECE = / +|[^ ]+/g;
+
+function wordsOf(line: Line): Word[] {
+  const words: Word[] = [];
+  const add = (text: string, style: Style | undefined, isApart: boolean): void => {
+    const isBlank = text.startsWith(" ");
+    const last = words.at(-1);
+    const width = widthOf(text);
+    if (last === undefined || last.isBlank || isBlank || isApart)
+      words.push({ spans: [{ text, style }], width, isBlank });
+    else {
+      last.spans.push({ text, style });
+      last.width += width;
+    }
+  };
+  for (const { text, style } of line) {
+    for (const [piece] of text.matchAll(PIECE)) {
+      // Scripts that are written without blanks may be broken behind any of their characters.
+      if (widthOf(piece) === piece.length) add(piece, style, false);
+      else for (const grapheme of graphemesOf(piece)) add(grapheme, style, graphemeWidth(grapheme) === 2);
+    }
+  }
+  return words;
+}
+
+/** Neighbours of one style as one span. */
+function joined(row: readonly Span[]): Line {
+  const spans: { text: string; style?: Style | undefined }[] = [];
+  for (const { text, style } of row) {
+    const last = spans.at(-1);
+    if (last && last.style === style) last.text += text;
+    else spans.push({ text, style });
+  }
+  return spans;
+}

@@ -1,0 +1,74 @@
+import { say } from "../locales/say.ts";
+import { TextBuffer } from "../state/text-buffer.ts";
+import type { Key } from "../terminal/keys.ts";
+import { type Line, shownText } from "../terminal/styled-line.ts";
+import { type Choice, ChoiceList } from "./choice-list.ts";
+import { editKey } from "./edit-keys.ts";
+import { framed, type Panel, type PanelSpace, type PanelView } from "./panel.ts";
+import { promptView } from "./prompt-view.ts";
+
+export interface ChoiceNeeds {
+  readonly title: string;
+  /** What there is to choose from, for the words that were written so far. */
+  readonly find: (words: string) => readonly Choice[];
+  /** The list is still open then. */
+  readonly choose: (choice: Choice) => void;
+  readonly close: () => void;
+}
+
+const MOST_ROWS = 12;
+
+/** A list to choose from, narrowed down by writing. */
+export class ChoicePanel implements Panel {
+  readonly #needs: ChoiceNeeds;
+  readonly #words = new TextBuffer();
+  #list: ChoiceList;
+
+  constructor(needs: ChoiceNeeds) {
+    this.#needs = needs;
+    this.#list = new ChoiceList(needs.find(""));
+  }
+
+  view({ width, height }: PanelSpace): PanelView {
+    const room = Math.max(width - 3, 8);
+    const input = promptView(this.#words, room, 1);
+    const found = this.#list.lines(room, Math.max(Math.min(MOST_ROWS, height - 4), 1));
+    const none: Line[] = [[{ text: say("choice.none"), style: "dim" }]];
+    const hint: Line = [{ text: say("choice.keys"), style: "dim" }];
+    const rows = [...input.lines, ...(found.length === 0 ? none : found), hint];
+    const caret = { row: 1 + input.caret.row, column: 2 + input.caret.column };
+    return { lines: framed(shownText(this.#needs.title), rows, width), caret };
+  }
+
+  key(key: Key): boolean {
+    const { name } = key;
+    const steps: Record<string, number> = {
+      up: -1,
+      down: 1,
+      "ctrl+p": -1,
+      "ctrl+n": 1,
+      "ctrl+r": 1,
+      pageup: -8,
+      pagedown: 8,
+    };
+    const step = steps[name];
+    if (step !== undefined) this.#list.move(step);
+    else if (name === "escape") this.#needs.close();
+    else if (name === "enter" || name === "tab") {
+      const { chosen } = this.#list;
+      if (chosen === undefined) this.#needs.close();
+      else this.#needs.choose(chosen);
+    } else if (editKey(this.#words, key)) this.#list = new ChoiceList(this.#needs.find(this.#words.content));
+    else return false;
+    return true;
+  }
+}
+
+/** The choices whose label or words hold all that was written. */
+export function matching(choices: readonly Choice[], words: string): readonly Choice[] {
+  const wanted = words.toLowerCase().split(/\s+/);
+  return choices.filter(({ label, more }) => {
+    const text = `${label} ${more}`.toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  });
+}

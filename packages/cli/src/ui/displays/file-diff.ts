@@ -1,0 +1,124 @@
+import type { FileDiff } from "@burin/core";
+import { type Line, type Span, type Style, shownText, wrapLine } from "../../terminal/styled-line.ts";
+
+/** A line of a unified diff, with its number in the file that has it. */
+interface DiffLine {
+  readonly sign: "+" | "-" | " ";
+  readonly number: number;
+  readonly text: string;
+}
+
+/** Beyond that a line is compared as a whole. */
+const LONGEST_COMPARED = 400;
+const WORDS = /[\p{L}\p{N}_]+|\s+|[^\s\p{L}\p{N}_]/gu;
+
+/** A change of a file, or some hunks of it, with the words marked that differ. */
+export function diffLines(fileDiff: string, width: number): Line[] {
+  const rows: Line[] = [];
+  for (const [index, hunk] of hunksIn(fileDiff).entries()) {
+    if (index > 0) rows.push([{ text: "  ⋯", style: "dim" }]);
+    rows.push(...hunkLines(hunk, width));
+  }
+  return rows;
+}
+
+export function diffSummary({ addedLines, removedLines }: FileDiff): Span[] {
+  const parts: Span[] = [];
+  if (addedLines > 0 || removedLines === 0) parts.push({ text: `+${addedLines}`, style: "added" });
+  if (removedLines > 0) parts.push({ text: `-${removedLines}`, style: "removed" });
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [{ text: " " }, part]));
+}
+
+function hunksIn(fileDiff: string): DiffLine[][] {
+  const hunks: DiffLine[][] = [];
+  let before = 0;
+  let after = 0;
+  for (const line of fileDiff.split("\n")) {
+    const head = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/.exec(line);
+    if (head !== null) {
+      before = Number(head[1]);
+      after = Number(head[2]);
+      hunks.push([]);
+      continue;
+    }
+    const sign = line[0];
+    const text = line.slice(1);
+    const hunk = hunks.at(-1);
+    if (hunk === undefined || (sign !== "+" && sign !== "-" && sign !== " ")) continue;
+    hunk.push({ sign, number: sign === "-" ? before : after, text });
+    if (sign !== "+") before += 1;
+    if (sign !== "-") after += 1;
+  }
+  return hunks;
+}
+
+function hunkLines(hunk: readonly DiffLine[], width: number): Line[] {
+  const rows: Line[] = [];
+  const gutter = String(hunk.at(-1)?.number ?? 0).length;
+  for (let at = 0; at < hunk.length; ) {
+    const removed = runOf(hunk, at, "-");
+    const added = runOf(hunk, at + removed.length, "+");
+    if (removed.length + added.length === 0) {
+      rows.push(...drawn(hunk[at] as DiffLine, [], { gutter, width }));
+      at += 1;
+      continue;
+    }
+    const isPaired = removed.length === added.length;
+    const pairs = isPaired
+      ? removed.map((line, index) => changedWords(line.text, added[index]?.text ?? ""))
+      : [];
+    for (const [index, line] of removed.entries())
+      rows.push(...drawn(line, pairs[index]?.[0] ?? [], { gutter, width }));
+    for (const [index, line] of added.entries())
+      rows.push(...drawn(line, pairs[index]?.[1] ?? [], { gutter, width }));
+    at += removed.length + added.length;
+  }
+  return rows;
+}
+
+function runOf(hunk: readonly DiffLine[], from: number, sign: "+" | "-"): DiffLine[] {
+  const end = hunk.findIndex((line, index) => index >= from && line.sign !== sign);
+  return hunk.slice(from, end === -1 ? hunk.length : end);
+}
+
+function drawn(
+  { sign, number, text }: DiffLine,
+  changed: readonly boolean[],
+  { gutter, width }: { readonly gutter: number; readonly width: number },
+): Line[] {
+  const head = `${String(number).padStart(gutter)} ${sign} `;
+  const style: Style | undefined = sign === "+" ? "added" : sign === "-" ? "removed" : undefined;
+  const word: Style = sign === "+" ? "addedWord" : "removedWord";
+  const clean = text.endsWith("\r") ? text.slice(0, -1) : text;
+  const spans: Span[] =
+    changed.length === 0
+      ? [{ text: shownText(clean), style }]
+      : wordsIn(clean).map((piece, index) => ({
+          text: shownText(piece),
+          style: changed[index] ? word : style,
+        }));
+  const lead: Line = [{ text: head, style: style ?? "dim" }];
+  const room = Math.max(width - head.length, 8);
+  return wrapLine(spans, room).map((row, index) =>
+    index === 0 ? [...lead, ...row] : [{ text: " ".repeat(head.length) }, ...row],
+  );
+}
+
+function wordsIn(text: string): string[] {
+  return text.match(WORDS) ?? [];
+}
+
+/** For each word of two lines whether it differs; nothing is marked where most of the line does. */
+function changedWords(before: string, after: string): [boolean[], boolean[]] {
+  if (before.length + after.length > LONGEST_COMPARED) return [[], []];
+  const [one, two] = [wordsIn(before), wordsIn(after)];
+  let head = 0;
+  while (head < one.length && head < two.length && one[head] === two[head]) head += 1;
+  let tail = 0;
+  const most = Math.min(one.length, two.length) - head;
+  while (tail < most && one[one.length - 1 - tail] === two[two.length - 1 - tail]) tail += 1;
+  const same = [...one.slice(0, head), ...one.slice(one.length - tail)].join("").trim().length;
+  if (same * 4 < Math.min(before.trim().length, after.trim().length)) return [[], []];
+  const marks = (words: readonly string[]) => words.map((_, at) => at >= head && at < words.length - tail);
+  return [marks(one), marks(two)];
+}

@@ -1,0 +1,78 @@
+import type { Span, Style } from "../terminal/styled-line.ts";
+
+const WORDS =
+  "abstract and as assert async await begin bool boolean break byte case catch char class const continue def default defer del delete do double elif else elsif end ensure enum except export extends extern false False final finally float fn for foreach from func function go goto if impl implements import in include instanceof int interface internal is lambda let long loop match mod module mut namespace new nil None nonlocal not null nullptr number object of operator or override package pass private protected pub public raise readonly ref require rescue return Self self short signed sizeof static str string struct super switch template then this throw throws trait true True try type typedef typeof undefined union unless unsafe unsigned until use using val var virtual void volatile when where while with yield";
+const KEYWORDS = new Set(WORDS.split(" "));
+const HASH = new Set([
+  "py",
+  "python",
+  "sh",
+  "bash",
+  "zsh",
+  "shell",
+  "console",
+  "rb",
+  "ruby",
+  "yaml",
+  "yml",
+  "toml",
+  "r",
+  "perl",
+  "make",
+  "makefile",
+  "dockerfile",
+  "conf",
+  "ini",
+]);
+const DASHES = new Set(["sql", "lua", "haskell", "hs", "elm", "ada"]);
+/** No program text, where words are only words. */
+const PROSE = new Set(["text", "txt", "md", "markdown", "diff", "patch", "log", "csv", "plain", "output"]);
+
+const TOKEN =
+  /("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`(?:[^`\\]|\\.)*`?)|(\b0x[\da-f]+\b|\b\d[\d_.]*\b)|([A-Za-z_$][\w$]*)|(\/\/.*|\/\*.*?(?:\*\/|$))|(#.*)|(--.*)/gi;
+const LONGEST = 500;
+
+/** One line of a program with its strings, numbers, words and comments marked; good for most languages, made for none. */
+export function highlighted(text: string, language: string): Span[] {
+  const name = language.toLowerCase();
+  if (name === "diff" || name === "patch") return [{ text, style: diffStyle(text) }];
+  if (PROSE.has(name) || text.length > LONGEST) return [{ text }];
+  const spans: Span[] = [];
+  let from = 0;
+  for (const found of text.matchAll(TOKEN)) {
+    const style = styleOf(found, name, text);
+    if (style === undefined) continue;
+    if (found.index < from) continue;
+    if (found.index > from) spans.push({ text: text.slice(from, found.index) });
+    const isRest = style === "comment" && found[4]?.startsWith("/*") !== true;
+    const token = isRest ? text.slice(found.index) : found[0];
+    spans.push({ text: token, style });
+    from = found.index + token.length;
+  }
+  return from === 0 ? [{ text }] : [...spans, { text: text.slice(from) }];
+}
+
+function styleOf(found: RegExpMatchArray, language: string, text: string): Style | undefined {
+  const [, string, number, word, slashes, hash, dashes] = found;
+  if (string !== undefined) return "string";
+  if (number !== undefined) return "number";
+  if (word !== undefined) return KEYWORDS.has(word) ? "keyword" : undefined;
+  if (slashes !== undefined) return HASH.has(language) || isInAddress(found, text) ? undefined : "comment";
+  if (hash !== undefined) return HASH.has(language) || language === "" ? hashStyle(found, text) : undefined;
+  return dashes !== undefined && DASHES.has(language) ? "comment" : undefined;
+}
+
+/** The slashes of `https://` begin no comment. */
+function isInAddress({ index = 0 }: RegExpMatchArray, text: string): boolean {
+  return text[index - 1] === ":";
+}
+
+function hashStyle({ index = 0 }: RegExpMatchArray, text: string): Style | undefined {
+  return index === 0 || /\s/.test(text[index - 1] ?? "") ? "comment" : undefined;
+}
+
+function diffStyle(text: string): Style | undefined {
+  if (text.startsWith("+")) return "added";
+  if (text.startsWith("-")) return "removed";
+  return text.startsWith("@@") ? "dim" : undefined;
+}

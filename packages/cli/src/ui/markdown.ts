@@ -1,0 +1,223 @@
+import { widthOf } from "../terminal/cell-width.ts";
+import { type Line, type Span, type Style, shownText, wrapLine } from "../terminal/styled-line.ts";
+import { highlighted } from "./highlight.ts";
+
+const SPECIAL = /[`*_~[\]\\<!]/;
+const INLINE =
+  /(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)|\*\*(?=\S)([\s\S]+?\S?)\*\*|__(?=\S)([\s\S]+?\S?)__|(?<![*\w])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?!\w)|(?<![_\w])_(?=[^\s_])([^_]+?)(?<=\S)_(?!\w)|~~(?=\S)([^~]+?)~~|!?\[([^\]]*)\]\(([^)\s]+)(?: "[^"]*")?\)|\\([\\`*_{}[\]()#+.!|~-])/g;
+const FENCE = /^(\s*)(`{3,}|~{3,})\s*([\w+#-]*)/;
+const ROW = /^\s*\|.*\|?\s*$/;
+const RULE_ROW = /^\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
+const MOST_TABLE_ROWS = 200;
+/** A line without an end is drawn for good in pieces of so many rows. */
+const ROWS_AT_ONCE = 6;
+
+/** Rows of Markdown that comes in pieces: each line is drawn for good once, and never again. */
+export class MarkdownStream {
+  /** The mark that closes the block of code that the text is in. */
+  #fence: string | null = null;
+  #language = "";
+  #table: string[] = [];
+  /** The line was begun in an earlier piece. */
+  #isWithin = false;
+  readonly #keepsMarks: boolean;
+
+  /** `keepsMarks`: where styles cannot be seen, the marks themselves stay. */
+  constructor(keepsMarks: boolean) {
+    this.#keepsMarks = keepsMarks;
+  }
+
+  /** Draws all of the text that can be drawn for good; gives what is left of it. */
+  take(text: string, isWhole: boolean, width: number): { rows: Line[]; rest: string } {
+    const rows: Line[] = [];
+    let from = 0;
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
+      rows.push(...this.#line(text.slice(from, end), width));
+      from = end + 1;
+    }
+    let rest = from === 0 ? text : text.slice(from);
+    if (isWhole) {
+      if (rest !== "") rows.push(...this.#line(rest, width));
+      rows.push(...this.#endTable(width));
+      return { rows, rest: "" };
+    }
+    while (rest.length > width * ROWS_AT_ONCE && !this.#isTableRow(rest)) {
+      const cut = cutPlace(rest, width * (ROWS_AT_ONCE - 1));
+      rows.push(...this.#piece(rest.slice(0, cut), width));
+      rest = rest.slice(cut);
+    }
+    return { rows, rest };
+  }
+
+  /** The line that is still being written, and the table that is not at its end. */
+  tail(rest: string, width: number): Line[] {
+    const table = this.#table.length === 0 ? [] : tableLines(this.#table, width, this.#keepsMarks);
+    if (rest === "") return table;
+    if (this.#isTableRow(rest)) return [...table, [{ text: shownText(rest).slice(0, width) }]];
+    return [...table, ...this.#drawn(rest, width)];
+  }
+
+  #isTableRow(line: string): boolean {
+    return this.#fence === null && !this.#isWithin && /^\s*\|/.test(line);
+  }
+
+  #line(line: string, width: number): Line[] {
+    const source = line.endsWith("\r") ? line.slice(0, -1) : line;
+    if (this.#isTableRow(source) && ROW.test(source) && this.#table.length < MOST_TABLE_ROWS) {
+      this.#table.push(source);
+      return [];
+    }
+    const before = this.#endTable(width);
+    const rows = [...before, ...this.#drawn(source, width)];
+    this.#enterFence(source);
+    this.#isWithin = false;
+    return rows;
+  }
+
+  /** A part of a line whose end has not come. */
+  #piece(text: string, width: number): Line[] {
+    const rows = [...this.#endTable(width), ...this.#drawn(text, width)];
+    this.#isWithin = true;
+    return rows;
+  }
+
+  #enterFence(source: string): void {
+    const found = this.#isWithin ? null : FENCE.exec(source);
+    if (found === null) return;
+    const [, , mark = "", language = ""] = found;
+    if (this.#fence === null) {
+      this.#fence = mark;
+      this.#language = language;
+    } else if (mark.startsWith(this.#fence) && language === "") this.#fence = null;
+  }
+
+  #endTable(width: number): Line[] {
+    const table = this.#table;
+    this.#table = [];
+    return table.length === 0 ? [] : tableLines(table, width, this.#keepsMarks);
+  }
+
+  #drawn(source: string, width: number): Line[] {
+    const text = shownText(source);
+    if (this.#fence !== null || (!this.#isWithin && FENCE.test(text))) return this.#codeLines(text, width);
+    if (this.#isWithin) return wrapLine(inline(text, this.#keepsMarks), width);
+    return blockLines(text, width, this.#keepsMarks);
+  }
+
+  #codeLines(text: string, width: number): Line[] {
+    if (!this.#isWithin && FENCE.test(text)) return [[{ text, style: "dim" }]];
+    return wrapLine(highlighted(text, this.#language), width);
+  }
+}
+
+/** Markdown that is there as a whole. */
+export function markdownLines(text: string, width: number, keepsMarks: boolean): Line[] {
+  return new MarkdownStream(keepsMarks).take(text.replace(/\n+$/, ""), true, width).rows;
+}
+
+/** Behind a blank where there is one, so that no word is torn. */
+function cutPlace(text: string, most: number): number {
+  const blank = text.lastIndexOf(" ", most);
+  if (blank > most / 2) return blank + 1;
+  const code = text.charCodeAt(most);
+  return code >= 0xdc00 && code < 0xe000 ? most - 1 : most;
+}
+
+function blockLines(text: string, width: number, keepsMarks: boolean): Line[] {
+  const [, lead = "", mark = "", rest = ""] = /^(\s*)([#>*+-]{1,6}|\d{1,3}[.)])?(.*)$/.exec(text) ?? [];
+  if (mark === "" || !/^\s/.test(rest)) {
+    if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(text))
+      return [[{ text: "─".repeat(Math.min(width, 40)), style: "dim" }]];
+    return wrapLine(inline(text, keepsMarks), width, lead);
+  }
+  const words = rest.trimStart();
+  if (/^#+$/.test(mark)) {
+    const kept = keepsMarks ? `${mark} ` : "";
+    return wrapLine([{ text: kept + words.replace(/\s+#+$/, ""), style: "heading" }], width);
+  }
+  if (/^>+$/.test(mark)) {
+    const bar: Span = { text: `${lead}│ `, style: "dim" };
+    const inner = wrapLine(inline(words, keepsMarks), Math.max(width - widthOf(bar.text), 1));
+    return inner.map((line) => [bar, ...line]);
+  }
+  const bullet = /^[*+-]$/.test(mark) ? "•" : mark;
+  const box = { "[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ " }[words.slice(0, 4)];
+  const content = box === undefined ? words : box + words.slice(4);
+  const head = `${lead}${bullet} `;
+  return wrapLine([{ text: head }, ...inline(content, keepsMarks)], width, " ".repeat(widthOf(head)));
+}
+
+/** The styles inside of a line. */
+function inline(text: string, keepsMarks: boolean): Span[] {
+  if (keepsMarks || !SPECIAL.test(text)) return [{ text }];
+  const spans: Span[] = [];
+  let from = 0;
+  for (const found of text.matchAll(INLINE)) {
+    if (found.index > from) spans.push({ text: text.slice(from, found.index) });
+    spans.push(...inlineSpans(found));
+    from = found.index + found[0].length;
+  }
+  return [...spans, { text: text.slice(from) }].filter((span) => span.text !== "");
+}
+
+function inlineSpans(found: RegExpMatchArray): Span[] {
+  const [, , code, strong, strongToo, emphasis, emphasisToo, struck, label, address, escaped] = found;
+  if (code !== undefined) return [{ text: code.replace(/^ (.+) $/, "$1"), style: "code" }];
+  const marked = (words: string, style: Style): Span[] =>
+    inline(words, false).map((span) => ({ text: span.text, style: span.style ?? style }));
+  if (strong !== undefined) return marked(strong, "strong");
+  if (strongToo !== undefined) return marked(strongToo, "strong");
+  if (emphasis !== undefined) return marked(emphasis, "emphasis");
+  if (emphasisToo !== undefined) return marked(emphasisToo, "emphasis");
+  if (struck !== undefined) return marked(struck, "dim");
+  if (address !== undefined) {
+    const isSame = label === address || label === "";
+    const place: Span = { text: address, style: "link" };
+    return isSame ? [place] : [{ text: `${label} (` }, place, { text: ")" }];
+  }
+  return [{ text: escaped ?? found[0] }];
+}
+
+function tableLines(rows: readonly string[], width: number, keepsMarks: boolean): Line[] {
+  const isTable = rows[1] !== undefined && RULE_ROW.test(rows[1]);
+  if (!isTable) return rows.flatMap((row) => wrapLine(inline(shownText(row), keepsMarks), width));
+  const cells = rows
+    .filter((_row, index) => index !== 1)
+    .map((row) => cellsOf(row).map((cell) => inline(cell, keepsMarks)));
+  const columns = Math.max(...cells.map((row) => row.length));
+  const widthIn = (line: Line): number => line.reduce((sum, { text }) => sum + widthOf(text), 0);
+  const widths = Array.from({ length: columns }, (_, at) =>
+    Math.max(1, ...cells.map((row) => widthIn(row[at] ?? []))),
+  );
+  const total = widths.reduce((sum, one) => sum + one, 0) + 3 * (columns - 1);
+  // A table that does not fit is one line for each cell: what is cut off could not be read at all.
+  if (total > width) return narrowTable(cells, width);
+  const drawn = cells.map((row, index) =>
+    widths.flatMap((one, at): Span[] => {
+      const cell = row[at] ?? [];
+      const styled = index === 0 ? cell.map(({ text }): Span => ({ text, style: "strong" })) : cell;
+      const isLast = at === columns - 1;
+      return [...styled, { text: isLast ? "" : " ".repeat(one - widthIn(cell)) }, ...(isLast ? [] : [BAR])];
+    }),
+  );
+  const [head = [], ...body] = drawn;
+  const rule: Line = [{ text: widths.map((one) => "─".repeat(one)).join("─┼─"), style: "dim" }];
+  return [head, rule, ...body];
+}
+
+const BAR: Span = { text: " │ ", style: "dim" };
+
+function narrowTable(cells: readonly (readonly Line[])[], width: number): Line[] {
+  const [head = [], ...body] = cells;
+  return body.flatMap((row) =>
+    row.flatMap((cell, at) => {
+      const title: Span[] = (head[at] ?? []).map(({ text }) => ({ text, style: "strong" }));
+      return wrapLine([{ text: at === 0 ? "• " : "  " }, ...title, { text: ": " }, ...cell], width, "  ");
+    }),
+  );
+}
+
+function cellsOf(row: string): string[] {
+  const inner = shownText(row).trim().replace(/^\|/, "").replace(/\|$/, "");
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replace(/\\\|/g, "|"));
+}

@@ -1,0 +1,96 @@
+import { say } from "../locales/say.ts";
+import type { TextBuffer } from "../state/text-buffer.ts";
+import { graphemesOf, graphemeWidth } from "../terminal/cell-width.ts";
+import { type Line, type Span, shownText } from "../terminal/styled-line.ts";
+
+export interface PromptView {
+  readonly lines: readonly Line[];
+  readonly caret: { readonly row: number; readonly column: number };
+  /** Where in the text each row begins and ends, for moves up and down. */
+  readonly rows: readonly PromptRow[];
+}
+
+interface PromptRow {
+  readonly from: number;
+  readonly end: number;
+}
+
+/** The text as it is edited: as many rows as there is room for, around the caret. */
+export function promptView(buffer: TextBuffer, width: number, most: number): PromptView {
+  const room = Math.max(width - 3, 1);
+  const { rows, caret } = layOut(buffer, room);
+  const from = Math.max(
+    0,
+    Math.min(caret.row - most + 1, rows.length - most),
+    Math.min(caret.row, rows.length - most),
+  );
+  const lines = rows.slice(from, from + most).map(({ spans }, index): Line => {
+    const isFirst = from + index === 0;
+    return [{ text: isFirst ? "> " : "  ", style: "accent" }, ...spans];
+  });
+  return { lines, caret: { row: caret.row - from, column: caret.column + 2 }, rows };
+}
+
+interface LaidRow extends PromptRow {
+  readonly spans: Span[];
+}
+
+/** The place in the row above or below that stands under the caret's column; null when there is no such row. */
+export function placeBeside(buffer: TextBuffer, width: number, by: -1 | 1): number | null {
+  const { rows, caret } = layOut(buffer, Math.max(width - 3, 1));
+  const row = rows[caret.row + by];
+  if (row === undefined) return null;
+  let column = 0;
+  let at = row.from;
+  for (const grapheme of graphemesOf(buffer.text.slice(row.from, row.end))) {
+    column += shownAs(grapheme, buffer).width;
+    if (column > caret.column) break;
+    at += grapheme.length;
+  }
+  return at;
+}
+
+function layOut(
+  buffer: TextBuffer,
+  room: number,
+): { rows: LaidRow[]; caret: { row: number; column: number } } {
+  const { text } = buffer;
+  const rows: LaidRow[] = [];
+  let caret = { row: 0, column: 0 };
+  let row = { from: 0, spans: [] as Span[], text: "", column: 0 };
+  let at = 0;
+  const end = (next: number): void => {
+    if (row.text !== "") row.spans.push({ text: row.text });
+    rows.push({ from: row.from, end: at, spans: row.spans });
+    row = { from: next, spans: [], text: "", column: 0 };
+  };
+  for (const grapheme of graphemesOf(text)) {
+    const { shown, width, isMark } = shownAs(grapheme, buffer);
+    if (grapheme !== "\n" && row.column + width > room && row.column > 0) end(at);
+    if (at === buffer.caret) caret = { row: rows.length, column: row.column };
+    if (grapheme === "\n") end(at + 1);
+    else if (isMark) {
+      row.spans.push({ text: row.text }, { text: shown, style: "code" });
+      row.text = "";
+      row.column += width;
+    } else {
+      row.text += shown;
+      row.column += width;
+    }
+    at += grapheme.length;
+  }
+  if (at === buffer.caret) caret = { row: rows.length, column: row.column };
+  end(at);
+  return { rows, caret };
+}
+
+function shownAs(grapheme: string, buffer: TextBuffer): { shown: string; width: number; isMark: boolean } {
+  const folded = buffer.foldedBy(grapheme);
+  if (folded !== undefined) {
+    const shown = say("prompt.pasted", { count: folded.split("\n").length });
+    return { shown, width: [...shown].reduce((sum, one) => sum + graphemeWidth(one), 0), isMark: true };
+  }
+  const shown = shownText(grapheme);
+  const width = shown === grapheme ? graphemeWidth(grapheme) : [...shown].length;
+  return { shown, width, isMark: false };
+}

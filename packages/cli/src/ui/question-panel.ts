@@ -1,0 +1,248 @@
+import {
+  type Confirmation,
+  contentWithHunks,
+  type Decision,
+  type GrantScope,
+  hunksOf,
+  type QuestionView,
+  questionView,
+} from "@burin/core";
+import { say } from "../locales/say.ts";
+import { TextBuffer } from "../state/text-buffer.ts";
+import type { Key } from "../terminal/keys.ts";
+import { type Line, type Span, shownText, wrapLine } from "../terminal/styled-line.ts";
+import { planLines } from "./displays/call-lines.ts";
+import { diffLines } from "./displays/file-diff.ts";
+import { editKey } from "./edit-keys.ts";
+import { framed, type Panel, type PanelSpace, type PanelView, scrolled } from "./panel.ts";
+import { promptView } from "./prompt-view.ts";
+
+/** A key that was meant for something else must not answer what has only just come up. */
+const DEAF_MS = 300;
+/** All of it is shown, however long. */
+const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
+
+export interface QuestionNeeds {
+  readonly confirmation: Confirmation;
+  /** Why it is asked, in the words of the core. */
+  readonly reason: string;
+  /** How many more wait behind it. */
+  readonly waiting: () => number;
+  readonly answer: (decision: Decision) => void;
+  /** No, and nothing else is done either. */
+  readonly stop: () => void;
+}
+
+/** A question with all that would happen, and its answers. */
+export class QuestionPanel implements Panel {
+  readonly #needs: QuestionNeeds;
+  readonly #view: QuestionView;
+  readonly #words = new TextBuffer();
+  #state: "choose" | "scope" | "reason" | "hunks" = "choose";
+  #isExplained = false;
+  #from = 0;
+  #page = 10;
+  #drawnAt: number | null = null;
+  #hunk = 0;
+  readonly #hunks: readonly string[];
+  readonly #taken = new Set<number>();
+
+  constructor(needs: QuestionNeeds) {
+    this.#needs = needs;
+    this.#view = questionView(needs.confirmation, ALL);
+    const { confirmation } = needs;
+    this.#hunks = confirmation.kind === "edit" ? hunksOf(confirmation.diff) : [];
+    for (const index of this.#hunks.keys()) this.#taken.add(index);
+  }
+
+  /** Whether it has stood long enough for keys to count. */
+  get isHeard(): boolean {
+    return this.#drawnAt !== null && performance.now() - this.#drawnAt >= DEAF_MS;
+  }
+
+  view({ width, height }: PanelSpace): PanelView {
+    this.#drawnAt ??= performance.now();
+    const room = Math.max(width - 3, 8);
+    const content = this.#state === "hunks" ? this.#hunkLines(room) : this.#content(room);
+    const below = this.#belowLines(room);
+    const input = this.#state === "reason" ? promptView(this.#words, room, 4) : null;
+    this.#page = Math.max(height - below.length - (input?.lines.length ?? 0) - 3, 3);
+    const { shown, from } = scrolled(content, this.#from, this.#page);
+    this.#from = from;
+    const isCut = shown.length < content.length;
+    const place = say("question.scroll", { from: from + 1, to: from + shown.length, all: content.length });
+    const rows: Line[] = [...shown, ...(isCut ? [[{ text: place, style: "dim" } as Span]] : []), ...below];
+    const lines = framed(this.#title(), [...rows, ...(input?.lines ?? [])], width);
+    if (input === null) return { lines };
+    return { lines, caret: { row: 1 + rows.length + input.caret.row, column: 2 + input.caret.column } };
+  }
+
+  key(key: Key): boolean {
+    if (!this.isHeard) return false;
+    if (this.#scroll(key.name)) return true;
+    switch (this.#state) {
+      case "reason":
+        return this.#reasonKey(key);
+      case "scope":
+        return this.#scopeKey(key);
+      case "hunks":
+        return this.#hunkKey(key);
+      case "choose":
+        return this.#chosen(key);
+    }
+  }
+
+  #title(): string {
+    const waiting = this.#needs.waiting();
+    const more = waiting > 0 ? ` (${say("question.queue", { count: waiting })})` : "";
+    return `${say(`question.${this.#needs.confirmation.kind}`)}${more}`;
+  }
+
+  #content(width: number): Line[] {
+    const { confirmation } = this.#needs;
+    const target = this.#view.target.flatMap((text) => wrapLine([{ text, style: "strong" }], width));
+    if (confirmation.kind === "edit") return [...target, ...diffLines(confirmation.diff.fileDiff, width)];
+    if (confirmation.kind === "plan") return planLines(confirmation.plan, width);
+    const lines = this.#view.lines.flatMap((text) => wrapLine([{ text: shownText(text) }], width, "  "));
+    const isCommand = confirmation.kind === "exec";
+    const where = isCommand
+      ? target.map((line) => line.map(({ text }): Span => ({ text, style: "dim" })))
+      : target;
+    return isCommand ? [...lines, ...where] : [...where, ...lines];
+  }
+
+  #hunkLines(width: number): Line[] {
+    return this.#hunks.flatMap((hunk, index) => {
+      const mark = this.#taken.has(index) ? "[x] " : "[ ] ";
+      const head: Line = [
+        {
+          text: `${mark}${index + 1}/${this.#hunks.length}`,
+          style: index === this.#hunk ? "chosen" : "strong",
+        },
+      ];
+      return [head, ...diffLines(hunk, width)];
+    });
+  }
+
+  /** Why, and which keys there are. */
+  #belowLines(width: number): Line[] {
+    const { confirmation, reason } = this.#needs;
+    const exception = confirmation.kind === "exec" && confirmation.exception;
+    const facts = [exception ? say(`question.${exception}`) : "", shownText(reason)].filter(
+      (text) => text !== "",
+    );
+    const lines = wrapLine([{ text: facts.join(" · "), style: "dim" }], width);
+    if (this.#isExplained) {
+      const parts = this.#view.parts.map((part): Line => [{ text: `  ${part}` }]);
+      if (parts.length > 0) lines.push([{ text: say("question.parts"), style: "dim" }], ...parts);
+    }
+    const shown = facts.length === 0 ? lines.slice(1) : lines;
+    return [...shown, ...this.#keyLines(width)];
+  }
+
+  #keyLines(width: number): Line[] {
+    if (this.#state === "reason") return [[{ text: say("question.reason"), style: "dim" }]];
+    if (this.#state === "scope") return wrapLine([{ text: say("question.scope") }], width);
+    if (this.#state === "hunks") return wrapLine([{ text: say("question.hunkKeys"), style: "dim" }], width);
+    const spans = this.#choices().flatMap(([key, words], index): Span[] => [
+      { text: index === 0 ? "" : "   " },
+      { text: key, style: "accent" },
+      { text: ` ${words}` },
+    ]);
+    return wrapLine(spans, width);
+  }
+
+  #choices(): [string, string][] {
+    const { confirmation } = this.#needs;
+    const stop: [string, string] = ["esc", say("question.stop")];
+    if (confirmation.kind === "plan") {
+      return [
+        ["y", say("question.planEdits")],
+        ["a", say("question.planAsk")],
+        ["n", say("question.planStay")],
+        stop,
+      ];
+    }
+    const rule = this.#view.grants.join(", ");
+    return [
+      ["y", say("question.yes")],
+      ...(rule === "" ? [] : [["a", say("question.always", { rule })] as [string, string]]),
+      ...(this.#hunks.length > 1 ? [["h", say("question.hunks")] as [string, string]] : []),
+      ["n", say("question.no")],
+      ["w", say("question.why")],
+      stop,
+    ];
+  }
+
+  #scroll(name: string): boolean {
+    const steps: Record<string, number> = { up: -1, down: 1, pageup: -this.#page, pagedown: this.#page };
+    const step = steps[name];
+    if (step === undefined || this.#state === "hunks") return false;
+    this.#from = Math.max(this.#from + step, 0);
+    return true;
+  }
+
+  #chosen({ name, text }: Key): boolean {
+    if (name === "escape") {
+      this.#needs.stop();
+      return true;
+    }
+    const { confirmation } = this.#needs;
+    switch (name === "text" ? text.toLowerCase() : "") {
+      case "y":
+        return this.#yes();
+      case "a":
+        if (confirmation.kind === "plan") this.#needs.answer({ outcome: "approved_plan", mode: "default" });
+        else if (this.#view.grants.length > 0) this.#state = "scope";
+        return true;
+      case "n":
+        this.#state = "reason";
+        return true;
+      case "w":
+        this.#isExplained = !this.#isExplained;
+        return true;
+      case "h":
+        if (this.#hunks.length > 1) this.#state = "hunks";
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #yes(): boolean {
+    const isPlan = this.#needs.confirmation.kind === "plan";
+    this.#needs.answer(isPlan ? { outcome: "approved_plan", mode: "auto-edit" } : { outcome: "once" });
+    return true;
+  }
+
+  #scopeKey({ name, text }: Key): boolean {
+    const scopes: Readonly<Record<string, GrantScope>> = { s: "session", p: "project", e: "everywhere" };
+    const scope = scopes[text.toLowerCase()];
+    if (scope !== undefined) this.#needs.answer({ outcome: "always", scope });
+    else if (name === "escape") this.#state = "choose";
+    return true;
+  }
+
+  #reasonKey(key: Key): boolean {
+    if (key.name !== "enter" && key.name !== "escape") return editKey(this.#words, key);
+    const reason = key.name === "enter" ? this.#words.content.trim() : "";
+    this.#needs.answer(reason === "" ? { outcome: "cancel" } : { outcome: "cancel", reason });
+    return true;
+  }
+
+  #hunkKey({ name, text }: Key): boolean {
+    const { confirmation } = this.#needs;
+    if (name === "escape") this.#state = "choose";
+    else if (name === "up" || name === "down") {
+      this.#hunk = (this.#hunk + (name === "up" ? -1 : 1) + this.#hunks.length) % this.#hunks.length;
+    } else if (text === " " || text === "x") {
+      if (!this.#taken.delete(this.#hunk)) this.#taken.add(this.#hunk);
+    } else if (name === "enter" && confirmation.kind === "edit") {
+      if (this.#taken.size === 0) this.#state = "reason";
+      else if (this.#taken.size === this.#hunks.length) this.#needs.answer({ outcome: "once" });
+      else
+        this.#needs.answer({ outcome: "edited", content: contentWithHunks(confirmation.diff, this.#taken) });
+    } else return false;
+    return true;
+  }
+}

@@ -1,0 +1,72 @@
+import { say } from "../locales/say.ts";
+import type { Key } from "../terminal/keys.ts";
+import { type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
+import { diffLines } from "./displays/file-diff.ts";
+import { framed, type Panel, type PanelSpace, type PanelView, scrolled } from "./panel.ts";
+
+/** One place of a file that a call changed. */
+export interface Change {
+  readonly file: string;
+  /** What the call was to do. */
+  readonly call: string;
+  /** The lines of a unified diff. */
+  readonly hunk: string;
+  isTakenBack: boolean;
+}
+
+export interface ReviewNeeds {
+  readonly changes: readonly Change[];
+  /** Takes these back, the last first; the panel is drawn anew behind that. */
+  readonly takeBack: (changes: readonly Change[]) => void;
+  readonly close: () => void;
+}
+
+/** The changes of a session, one place of a file after the other. */
+export class ReviewPanel implements Panel {
+  readonly #needs: ReviewNeeds;
+  #at = 0;
+  #from = 0;
+  #page = 5;
+
+  constructor(needs: ReviewNeeds) {
+    this.#needs = needs;
+  }
+
+  view({ width, height }: PanelSpace): PanelView {
+    const { changes } = this.#needs;
+    const change = changes[this.#at];
+    if (change === undefined) return { lines: framed(say("changes.none"), [], width) };
+    const room = Math.max(width - 3, 8);
+    const count = { at: this.#at + 1, all: changes.length };
+    const state = change.isTakenBack ? `  ${say("changes.takenBack")}` : "";
+    const head: Line = [
+      { text: shownText(change.file), style: "strong" },
+      { text: `  ${say("changes.place", count)}${state}`, style: "dim" },
+    ];
+    const what: Line = [{ text: shownText(change.call), style: "dim" }];
+    const keys = wrapLine([{ text: say("changes.keys") }], room);
+    const diff = diffLines(change.hunk, room);
+    this.#page = Math.max(height - 4 - keys.length, 3);
+    const { shown, from } = scrolled(diff, this.#from, this.#page);
+    this.#from = from;
+    return { lines: framed(say("changes.title"), [head, what, ...shown, ...keys], width) };
+  }
+
+  key({ name, text }: Key): boolean {
+    const { changes, takeBack, close } = this.#needs;
+    const change = changes[this.#at];
+    const steps: Record<string, number> = { up: -1, down: 1, left: -1, right: 1 };
+    const step = steps[name];
+    if (step !== undefined) {
+      this.#at = Math.max(0, Math.min(this.#at + step, changes.length - 1));
+      this.#from = 0;
+    } else if (name === "pageup" || name === "pagedown") {
+      this.#from = Math.max(0, this.#from + (name === "pageup" ? -this.#page : this.#page));
+    } else if (name === "escape" || text === "q") close();
+    else if (text === "t" && change !== undefined) takeBack([change]);
+    else if (text === "f") takeBack(changes.filter(({ file }) => file === change?.file));
+    else if (text === "a") takeBack(changes);
+    else return false;
+    return true;
+  }
+}

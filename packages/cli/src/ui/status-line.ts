@@ -1,0 +1,37 @@
+import { say } from "../locales/say.ts";
+import { cutLine, type Line, lineWidth, type Span, shownText } from "../terminal/styled-line.ts";
+import { duration } from "./displays/call-lines.ts";
+
+export interface Status {
+  readonly model: string;
+  readonly mode: string;
+  /** How much of the window is filled, 0 to 1; null when its size is not known. */
+  readonly filled: number | null;
+  readonly money: number;
+  /** Time in which work went on. */
+  readonly milliseconds: number;
+  readonly isWorking: boolean;
+  /** Takes the place of the hint. */
+  readonly message: string;
+}
+
+/** One line: what is asked, how, how full, how dear and how long; and at its end what the keys do. */
+export function statusLine(status: Status, width: number): Line {
+  const { model, mode, filled, money, milliseconds, isWorking, message } = status;
+  const parts = [
+    model,
+    mode,
+    filled === null ? "" : say("status.window", { percent: Math.round(filled * 100) }),
+    money > 0 ? `$${money < 1 ? money.toFixed(3).replace(/0$/, "") : money.toFixed(2)}` : "",
+    milliseconds >= 1000 ? duration(milliseconds) : "",
+  ].filter((part) => part !== "");
+  const left: Line = [
+    { text: isWorking ? "◐ " : "  ", style: "accent" },
+    { text: shownText(parts.join(" · ")), style: mode === "yolo" ? "warning" : "dim" },
+  ];
+  const hint = message !== "" ? message : say(isWorking ? "status.working" : "status.keys");
+  const right: Span = { text: hint, style: message !== "" ? "warning" : "dim" };
+  const gap = width - 1 - lineWidth(left) - lineWidth([right]);
+  if (gap >= 2) return [...left, { text: "  " }, right];
+  return cutLine(message !== "" ? [{ text: "  " }, right] : left, width - 1);
+}

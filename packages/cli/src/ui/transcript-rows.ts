@@ -1,0 +1,130 @@
+import { say } from "../locales/say.ts";
+import type { Item, Transcript } from "../state/transcript.ts";
+import { isOver } from "../state/transcript.ts";
+import type { Row } from "../terminal/screen.ts";
+import { cutLine, type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
+import { callLines, duration } from "./displays/call-lines.ts";
+import { MarkdownStream } from "./markdown.ts";
+import { paint, type Theme } from "./theme.ts";
+
+const BLANK: Row = { bytes: "", width: 0 };
+/** Of a long prompt the beginning says enough: it is in the scrollback of whoever wrote it. */
+const MOST_PROMPT_ROWS = 12;
+const MOST_CALL_ROWS = 12;
+
+export interface Frame {
+  readonly width: number;
+  readonly theme: Theme;
+  readonly now: number;
+}
+
+/** Makes rows of a transcript: those that are final, each once, and those of what is still going on. */
+export class TranscriptRows {
+  #stream: MarkdownStream | null = null;
+  /** What the last final rows were of: between things of another kind stands an empty row. */
+  #last: Item["kind"] | "" = "";
+
+  /** Takes what is final out of the transcript. */
+  takeFinal(transcript: Transcript, frame: Frame): Row[] {
+    const rows: Row[] = [];
+    for (let item = transcript.items[0]; item !== undefined; item = transcript.items[0]) {
+      if (!this.#takeItem(item, rows, frame)) break;
+      transcript.shift();
+    }
+    return rows;
+  }
+
+  /** What may change yet. */
+  live(transcript: Transcript, frame: Frame): Row[] {
+    const rows: Row[] = [];
+    let last = this.#last;
+    for (const [index, item] of transcript.items.entries()) {
+      const lines = this.#liveLines(item, index === 0, frame);
+      if (lines.length === 0) continue;
+      const isGoingOn = index === 0 && item.kind === "text" && this.#stream !== null;
+      if (!isGoingOn && isApart(last, item.kind)) rows.push(BLANK);
+      last = item.kind;
+      for (const line of lines) rows.push(paint(line, frame.theme));
+    }
+    return rows;
+  }
+
+  /** true when all of the item is among the rows now. */
+  #takeItem(item: Item, rows: Row[], frame: Frame): boolean {
+    if (item.kind === "text") return this.#takeText(item, rows, frame);
+    if (item.kind === "thought" && item.isWhole) return true;
+    const isFinal = item.kind === "call" ? isOver(item.call) : item.kind !== "thought";
+    if (!isFinal) return false;
+    this.#put(item.kind, itemLines(item, frame), { rows, frame });
+    return true;
+  }
+
+  #takeText(item: Extract<Item, { kind: "text" }>, rows: Row[], frame: Frame): boolean {
+    const isNew = this.#stream === null;
+    this.#stream ??= new MarkdownStream(Object.keys(frame.theme).length === 0);
+    const text = item.isWhole ? item.text.trimEnd() : item.text;
+    const taken = this.#stream.take(text, item.isWhole, frame.width);
+    item.text = taken.rest;
+    if (isNew && taken.rows.length === 0 && !item.isWhole) this.#stream = null;
+    else if (isNew && taken.rows.length > 0) this.#part("text", rows);
+    for (const line of taken.rows) rows.push(paint(line, frame.theme));
+    if (item.isWhole) this.#stream = null;
+    return item.isWhole;
+  }
+
+  #put(kind: Item["kind"], lines: readonly Line[], { rows, frame }: { rows: Row[]; frame: Frame }): void {
+    this.#part(kind, rows);
+    for (const line of lines) rows.push(paint(line, frame.theme));
+  }
+
+  #part(kind: Item["kind"], rows: Row[]): void {
+    if (isApart(this.#last, kind)) rows.push(BLANK);
+    this.#last = kind;
+  }
+
+  #liveLines(item: Item, isFirst: boolean, frame: Frame): Line[] {
+    if (item.kind !== "text") return itemLines(item, frame);
+    const stream = isFirst && this.#stream !== null ? this.#stream : new MarkdownStream(false);
+    return stream.tail(item.text.slice(-20_000), frame.width);
+  }
+}
+
+function isApart(last: Item["kind"] | "", next: Item["kind"]): boolean {
+  return last !== "" && !(last === "call" && next === "call") && !(last === "notice" && next === "notice");
+}
+
+function itemLines(item: Item, { width, now }: Frame): Line[] {
+  switch (item.kind) {
+    case "user":
+      return promptLines(item.text, width);
+    case "text":
+      return [];
+    case "thought": {
+      const words = say("thought.line", { time: duration(now - item.since) });
+      return item.isWhole ? [] : [cutLine([{ text: words, style: "dim" }], width)];
+    }
+    case "call": {
+      const { call, since, milliseconds } = item;
+      const time = isOver(call) ? milliseconds : call.status === "executing" ? now - since : 0;
+      const lines = callLines(call, { width, milliseconds: time });
+      return isOver(call) ? lines : lines.slice(0, MOST_CALL_ROWS);
+    }
+    case "lines":
+      return item.draw(width).flatMap((line) => wrapLine(line, width));
+    case "notice":
+      return item.text
+        .split("\n")
+        .flatMap((text) => wrapLine([{ text: shownText(text), style: item.isBad ? "bad" : "dim" }], width));
+  }
+}
+
+function promptLines(text: string, width: number): Line[] {
+  const room = Math.max(width - 2, 1);
+  const lines = text
+    .split("\n")
+    .flatMap((line) => wrapLine([{ text: shownText(line), style: "person" }], room));
+  const shown = lines.slice(0, MOST_PROMPT_ROWS);
+  if (lines.length > shown.length)
+    shown.push([{ text: say("prompt.more", { count: lines.length - shown.length }), style: "dim" }]);
+  return shown.map((line, index) => [{ text: index === 0 ? "> " : "  ", style: "accent" }, ...line]);
+}

@@ -1,0 +1,211 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { SCREEN_COMMANDS } from "../src/commands/screen-commands.ts";
+import { KEY_LIST } from "../src/ui/key-list.ts";
+import { newFolder, removeFolder, type ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
+
+let root = "";
+let server: FakeModelServer | undefined;
+let screen: ScreenTerminal | undefined;
+
+beforeEach(async () => {
+  root = await newFolder({ "a.txt": "alpha\nbeta\n", "AGENTS.md": "Say please.\n" });
+});
+
+afterEach(async () => {
+  screen?.close();
+  await server?.close();
+  await removeFolder(root);
+});
+
+async function open(
+  replies: readonly FakeReply[] = [],
+  options: Partial<ScreenOptions> = {},
+): Promise<ScreenTerminal> {
+  server = await startFakeModelServer(replies);
+  const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model", ...options.env };
+  screen = new ScreenTerminal({ cwd: root, columns: 100, rows: 40, ...options, env });
+  await screen.shows("fake-model · ");
+  return screen;
+}
+
+/** What each command shows, for a session in which one prompt was answered with `Answer.` */
+const SHOWN: Readonly<Record<string, string | RegExp>> = {
+  agents: "No file defines a subagent.",
+  approval: "What may run without asking?",
+  back: "Back to before which prompt?",
+  changes: "This session has changed no file.",
+  clear: /^\s*> Ask anything/,
+  context: "descriptions of tools (about)",
+  copy: "7 characters copied.",
+  cost: "tokens sent",
+  demo: "The demo:",
+  doctor: /Node/,
+  export: /Written: .*\.md/,
+  fork: /fake-model · default/,
+  help: "ctrl+_, alt+_",
+  hooks: "No hook is set.",
+  init: "Made.",
+  keys: "search earlier prompts",
+  language: "Which language?",
+  mcp: /MCP|mcp/,
+  memory: "Say please.",
+  model: "Which model?",
+  permissions: /There|always|nothing/i,
+  quit: "To go on with this session",
+  resume: "There is no other session of this folder.",
+  review: "Made.",
+  settings: '"mcpServers"',
+  skills: "No file defines a skill.",
+  theme: "Which colours?",
+  tools: "read_file",
+  trust: /folder|trust/i,
+  undo: "There is nothing to take back.",
+};
+
+describe("a command", () => {
+  it("has a proof each", () => {
+    expect(SCREEN_COMMANDS.map(({ name }) => name).sort()).toEqual(Object.keys(SHOWN).sort());
+  });
+
+  it.each(Object.entries(SHOWN))("/%s works", async (name, wanted) => {
+    const terminal = await open([{ text: "Answer." }, { text: "Made." }]);
+    terminal.type("ask\r");
+    await terminal.shows("Answer.");
+    await terminal.shows("? for keys");
+    terminal.type(`/${name} `);
+    await terminal.shows(`> /${name}`);
+    terminal.type("\r");
+    await terminal.shows(wanted);
+  });
+
+  it("is completed, with what it does", async () => {
+    const terminal = await open();
+    terminal.type("/appr");
+    await terminal.shows("› /approval [mode]  how much runs without asking");
+    terminal.type("\r");
+    await terminal.shows("What may run without asking?");
+    terminal.type("auto\r");
+    await terminal.shows("fake-model · auto-edit");
+    terminal.type("\u001b[Z");
+    await terminal.shows("fake-model · plan");
+  });
+
+  it("/changes takes one place back, and spares what somebody changed since", async () => {
+    const lines = Array.from({ length: 30 }, (_, n) => `row ${n}`);
+    await writeFile(join(root, "rows.txt"), `${lines.join("\n")}\n`);
+    const edits = [
+      { old_string: "row 2\n", new_string: "row two\n" },
+      { old_string: "row 25\n", new_string: "row twenty-five\n" },
+    ];
+    const edit = { name: "edit", args: { file_path: join(root, "rows.txt"), edits } };
+    const terminal = await open([{ calls: [edit] }, { text: "Edited." }], {
+      args: ["--approval-mode", "auto-edit"],
+    });
+    terminal.type("edit\r");
+    await terminal.shows("Edited.");
+    await terminal.shows("? for keys");
+    terminal.type("/changes \r");
+    await terminal.shows("1 of 2");
+    terminal.type("t");
+    await terminal.shows("1 of 2  taken back");
+    expect(await readFile(join(root, "rows.txt"), "utf8")).toBe(
+      `${lines.join("\n")}\n`.replace("row 25\n", "row twenty-five\n"),
+    );
+    await writeFile(join(root, "rows.txt"), "all of it is other now\n");
+    terminal.type("a");
+    await terminal.shows("left alone: rows.txt");
+    expect(await readFile(join(root, "rows.txt"), "utf8")).toBe("all of it is other now\n");
+  });
+
+  it("/undo takes the last change back", async () => {
+    const edit = {
+      name: "edit",
+      args: { file_path: join(root, "a.txt"), old_string: "beta", new_string: "gamma" },
+    };
+    const terminal = await open([{ calls: [edit] }, { text: "Edited." }], {
+      args: ["--approval-mode", "auto-edit"],
+    });
+    terminal.type("edit\r");
+    await terminal.shows("Edited.");
+    await terminal.shows("? for keys");
+    terminal.type("/undo \r");
+    await terminal.shows("taken back: a.txt");
+    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
+  });
+
+  it("/back goes on in a copy from before an earlier prompt, which is there to be changed", async () => {
+    const terminal = await open([{ text: "One." }, { text: "Two." }, { text: "Other." }]);
+    terminal.type("first\r");
+    await terminal.shows("One.");
+    await terminal.shows("? for keys");
+    terminal.type("second\r");
+    await terminal.shows("Two.");
+    await terminal.shows("? for keys");
+    terminal.type("\u001b");
+    await terminal.shows("Press esc again");
+    terminal.type("\u001b");
+    await terminal.shows("Back to before which prompt?");
+    terminal.type("second\r");
+    await terminal.shows(/> second\n +fake-model/);
+    terminal.type(" time\r");
+    await terminal.shows("Other.");
+    const messages = JSON.stringify(server?.requests.at(-1)?.body.messages);
+    expect(messages).toContain("first");
+    expect(messages).toContain("second time");
+    expect(messages).not.toContain("Two.");
+  });
+
+  it("/model asks another model from then on, with the session as it is", async () => {
+    const terminal = await open([{ text: "One." }, { text: "Two." }]);
+    terminal.type("first\r");
+    await terminal.shows("One.");
+    await terminal.shows("? for keys");
+    terminal.type("/model other-model\r");
+    await terminal.shows("other-model · default");
+    terminal.type("second\r");
+    await terminal.shows("Two.");
+    const body = server?.requests.at(-1)?.body;
+    expect(body?.model).toBe("other-model");
+    expect(JSON.stringify(body?.messages)).toContain("first");
+  });
+
+  it("/resume lists earlier sessions, and goes on with the chosen one", async () => {
+    const terminal = await open([{ text: "Known." }, { text: "Still known." }]);
+    terminal.type("the old question\r");
+    await terminal.shows("Known.");
+    await terminal.shows("? for keys");
+    terminal.type("/clear \r");
+    await terminal.until(() => !terminal.text().includes("Known."), "an empty window");
+    terminal.type("/resume \r");
+    await terminal.shows("Which session?");
+    terminal.type("old\r");
+    await terminal.shows("Known.");
+    terminal.type("and now?\r");
+    await terminal.shows("Still known.");
+    expect(JSON.stringify(server?.requests.at(-1)?.body.messages)).toContain("the old question");
+  });
+
+  it("/help names every command and every key", async () => {
+    const terminal = await open([], { rows: 90 });
+    terminal.type("/help \r");
+    await terminal.shows("remember a fact");
+    const shown = terminal.all().join("\n");
+    for (const { name } of SCREEN_COMMANDS) expect(shown).toContain(`/${name}`);
+    for (const [keys] of KEY_LIST) expect(shown).toContain(keys);
+  });
+
+  it("waits while the model works, unless it only shows something", async () => {
+    const terminal = await open([
+      { raw: (_request, response) => void response.writeHead(200).flushHeaders() },
+    ]);
+    terminal.type("go\r");
+    await terminal.shows("esc to interrupt");
+    terminal.type("/clear \r");
+    await terminal.shows("That has to wait");
+    terminal.type("/cost \r");
+    await terminal.shows("tokens sent");
+  });
+});

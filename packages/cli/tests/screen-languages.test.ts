@@ -1,0 +1,93 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newFolder, removeFolder, ScreenTerminal } from "./screen-terminal.ts";
+
+let root = "";
+let server: FakeModelServer | undefined;
+let screen: ScreenTerminal | undefined;
+
+beforeEach(async () => {
+  root = await newFolder({ "a.txt": "alpha\n" });
+  const call = { name: "run_shell_command", args: { command: "touch made.txt" } };
+  server = await startFakeModelServer([{ text: "見ました。", calls: [call] }, { text: "Done." }]);
+});
+
+afterEach(async () => {
+  screen?.close();
+  await server?.close();
+  await removeFolder(root);
+});
+
+async function open(env: Readonly<Record<string, string>>, columns = 80): Promise<ScreenTerminal> {
+  const model = { OPENAI_BASE_URL: server?.baseUrl ?? "", OPENAI_MODEL: "fake-model" };
+  screen = new ScreenTerminal({ cwd: root, columns, env: { ...model, ...env } });
+  await screen.shows("fake-model · default");
+  return screen;
+}
+
+describe("for a screen reader", () => {
+  it("nothing is framed or drawn over, and what happens is said in words", async () => {
+    await mkdir(join(root, ".home"));
+    await writeFile(join(root, ".home/settings.json"), '{ "ui": { "screenReader": true } }');
+    const model = { OPENAI_BASE_URL: server?.baseUrl ?? "", OPENAI_MODEL: "fake-model" };
+    screen = new ScreenTerminal({ cwd: root, env: model });
+    const terminal = screen;
+    await terminal.shows("> Ask anything");
+    await terminal.until(() => !terminal.text().includes("? for keys"), "its own look");
+    terminal.type("go\r");
+    await terminal.shows("Run this command?");
+    await terminal.until(() => {
+      if (terminal.text().includes("Run this command?")) terminal.type("y");
+      return terminal.all().includes("The work is done.");
+    }, "the end");
+    const said = terminal.all().filter((line) => line !== "");
+    expect(said).toEqual([
+      "Working.",
+      "> go",
+      "見ました。",
+      expect.stringMatching(/^done: Run touch made\.txt/),
+      "Done.",
+      "The work is done.",
+      expect.stringMatching(/^> /),
+    ]);
+    for (const sign of ["┌", "│", "└", "●", "✓"]) expect(terminal.written).not.toContain(sign);
+  });
+});
+
+describe("the language of the screen", () => {
+  it.each([
+    ["zh_CN.UTF-8", "要运行这条命令吗？"],
+    ["ja_JP.UTF-8", "このコマンドを実行しますか？"],
+    ["fr_CA.UTF-8", "Exécuter cette commande ?"],
+    ["ru_RU.UTF-8", "Выполнить эту команду?"],
+  ])("is that of the locale %s", async (LANG, question) => {
+    const terminal = await open({ LANG });
+    terminal.type("go\r");
+    await terminal.shows(question);
+  });
+
+  it("is chosen with /language, and stays chosen, in Japanese of three widths", async () => {
+    const terminal = await open({});
+    terminal.type("/language ja\r");
+    await terminal.shows("? でキー一覧");
+    await terminal.until(() => terminal.text().includes("質問を入力"), "a Japanese prompt");
+    terminal.type("go\r");
+    await terminal.shows("このコマンドを実行しますか？");
+    for (const columns of [80, 50, 34]) {
+      terminal.resize(columns, 24);
+      await terminal.until(() => terminal.rows().every((row) => row.length <= columns), "the width");
+      await terminal.shows("touch made.txt");
+    }
+    const settings = await readFile(join(root, ".home/settings.json"), "utf8");
+    expect(JSON.parse(settings)).toEqual({ ui: { language: "ja" } });
+  });
+
+  it("is what the settings say, before the locale", async () => {
+    await mkdir(join(root, ".home"));
+    await writeFile(join(root, ".home/settings.json"), '{ "ui": { "language": "fr" } }');
+    const terminal = await open({ LANG: "ru_RU.UTF-8" });
+    await terminal.shows("? pour les touches");
+  });
+});

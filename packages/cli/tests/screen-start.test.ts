@@ -1,0 +1,197 @@
+import { execFileSync } from "node:child_process";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newFolder, removeFolder, ScreenTerminal } from "./screen-terminal.ts";
+
+let root = "";
+let server: FakeModelServer | undefined;
+let screen: ScreenTerminal | undefined;
+
+beforeEach(async () => {
+  root = await newFolder({ "a.txt": "alpha\n" });
+});
+
+afterEach(async () => {
+  screen?.close();
+  await server?.close();
+  await removeFolder(root);
+});
+
+async function open(replies: readonly FakeReply[], args: readonly string[] = []): Promise<ScreenTerminal> {
+  server = await startFakeModelServer(replies);
+  screen = new ScreenTerminal({
+    cwd: root,
+    args,
+    env: { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model" },
+  });
+  await screen.shows("fake-model · default");
+  return screen;
+}
+
+/** How the terminal is set, as `stty` sees it from outside. */
+function modeOf(terminal: ScreenTerminal): string {
+  const name = execFileSync("readlink", [`/proc/${terminal.pid}/fd/0`], { encoding: "utf8" }).trim();
+  return execFileSync("stty", ["-F", name, "-a"], { encoding: "utf8" });
+}
+
+const MODE = new RegExp(`${"\u001b"}\\[\\?(\\d+)([hl])`, "g");
+
+/** Switched on and not off again. */
+function leftOn(written: string): string[] {
+  const modes = [...written.matchAll(MODE)];
+  const state = new Map(modes.map(([, mode = "", letter]) => [mode, letter === "h"]));
+  const pushed = written.split("\u001b[>1u").length - written.split("\u001b[<u").length;
+  const left = [...state].filter(([mode, isOn]) => isOn !== (mode === "25")).map(([mode]) => mode);
+  return pushed === 0 ? left : [...left, "keyboard"];
+}
+
+describe("the first start", () => {
+  it("leads to a model that answers, and writes it into the settings with comments kept", async () => {
+    server = await startFakeModelServer([{ text: "ok" }, { text: "Hello." }]);
+    await mkdir(join(root, ".home"));
+    await writeFile(join(root, ".home/settings.json"), '{\n  // mine\n  "loop": {}\n}\n');
+    screen = new ScreenTerminal({ cwd: root, columns: 100 });
+    const terminal = screen;
+    await terminal.shows("Which model service?");
+    terminal.type("another\r");
+    await terminal.shows("Where is the service?");
+    terminal.type(`${server.baseUrl}\r`);
+    await terminal.shows("press enter if it needs none");
+    terminal.type("secret-key");
+    await terminal.shows("••••••••••");
+    terminal.type("\r");
+    await terminal.shows("fake-model");
+    terminal.type("\r");
+    await terminal.shows("fake-model · default");
+    expect(terminal.all().join("\n")).not.toContain("secret-key");
+    const settings = await readFile(join(root, ".home/settings.json"), "utf8");
+    expect(settings).toContain("// mine");
+    expect(settings).toContain('"name": "fake-model"');
+    expect(settings).not.toContain("secret-key");
+    terminal.type("hello\r");
+    await terminal.shows("Hello.");
+    expect(server.requests.at(-1)?.headers.authorization).toBe("Bearer secret-key");
+  });
+
+  it("says why a service cannot be had, and asks again", async () => {
+    screen = new ScreenTerminal({ cwd: root, columns: 100 });
+    const terminal = screen;
+    await terminal.shows("Which model service?");
+    terminal.type("another\r");
+    await terminal.shows("Where is the service?");
+    terminal.type("http://127.0.0.1:1/v1\r");
+    await terminal.shows("press enter if it needs none");
+    terminal.type("\r");
+    await terminal.shows("http://127.0.0.1:1/v1 cannot be reached:");
+    await terminal.shows("Which model service?");
+    terminal.type("\u001b");
+    await terminal.shows("No model is set.");
+    terminal.type("/quit\r");
+    expect(await terminal.ended()).toBe(0);
+  });
+
+  it("shows the demo with no model at all", async () => {
+    screen = new ScreenTerminal({ cwd: root, columns: 100, rows: 40 });
+    const terminal = screen;
+    await terminal.shows("Which model service?");
+    terminal.type("just show\r");
+    await terminal.shows("The demo:");
+    const questions = ["Go on with this plan?", "Run this command?"];
+    await terminal.until(() => {
+      if (questions.some((question) => terminal.text().includes(question))) terminal.type("y");
+      return terminal.all().join("\n").includes("An empty text counts 0 words now");
+    }, "the end of the demo");
+    terminal.type("\u0003\u0003");
+    expect(await terminal.ended()).toBe(0);
+  });
+});
+
+describe("the end", () => {
+  it("P11 the first ctrl+c never ends it, and says what a second one does", async () => {
+    const terminal = await open([]);
+    expect(modeOf(terminal)).toContain("-icanon");
+    terminal.type("some words\u0003");
+    await terminal.shows("Press ctrl+c again to quit");
+    expect(terminal.text()).not.toContain("some words");
+    terminal.type("\u0003");
+    expect(await terminal.ended()).toBe(0);
+    expect(leftOn(terminal.written)).toEqual([]);
+  });
+
+  it.each([
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)("gives the terminal back after %s", async (signal, code) => {
+    const terminal = await open([
+      { raw: (_request, response) => void response.writeHead(200).flushHeaders() },
+    ]);
+    terminal.type("go\r");
+    await terminal.shows("esc to interrupt");
+    process.kill(terminal.pid, signal);
+    expect(await terminal.ended()).toBe(code);
+    expect(leftOn(terminal.written)).toEqual([]);
+  });
+
+  it("gives the terminal back after a fault in its settings, which it names", async () => {
+    await writeFile(join(root, "broken.json"), "{");
+    screen = new ScreenTerminal({ cwd: root, args: ["--settings", "broken.json"] });
+    expect(await screen.ended()).toBe(2);
+    expect(leftOn(screen.written)).toEqual([]);
+    expect(screen.text()).toContain("broken.json");
+  });
+
+  it("is put aside with ctrl+z, and goes on after fg", async () => {
+    server = await startFakeModelServer([{ text: "Still here." }]);
+    const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model" };
+    screen = new ScreenTerminal({ cwd: root, env, isInShell: true });
+    const terminal = screen;
+    await terminal.shows("fake-model · default");
+    terminal.type("half a prompt\u001a");
+    await terminal.shows("Stopped");
+    terminal.type("echo in-the-shell-$((1+1))\r");
+    await terminal.shows("in-the-shell-2");
+    terminal.type("fg\r");
+    await terminal.shows("> half a prompt");
+    terminal.type("\r");
+    await terminal.shows("Still here.");
+    terminal.type("\u0004");
+    await terminal.shows("To go on with this session");
+    terminal.type("stty -a | grep -c -- '-icanon'\r");
+    await terminal.shows(/^0$/m);
+  });
+
+  it("is still there after ctrl+z where there is no shell to go back to", async () => {
+    const terminal = await open([{ text: "Still here." }]);
+    terminal.type("words\u001a");
+    await terminal.until(() => terminal.written.split("\u001b[>1u").length === 3, "its return");
+    await terminal.shows(/^> words\n.*default {2}\? for keys$/m);
+    expect(terminal.text().match(/> words/g)).toHaveLength(1);
+    terminal.type("\r");
+    await terminal.shows("Still here.");
+  });
+
+  it("P13 a session that was killed goes on, and shows what it held", async () => {
+    const terminal = await open([{ text: "I know **alpha**." }]);
+    terminal.type("remember alpha\r");
+    await terminal.shows("I know");
+    await terminal.shows("? for keys");
+    process.kill(terminal.pid, "SIGKILL");
+    await terminal.ended();
+    await server?.close();
+    const again = await open([{ text: "It was alpha." }], ["-c"]);
+    await again.shows("I know **alpha**.");
+    expect(again.all()).toContain("> remember alpha");
+    again.type("what was it?\r");
+    await again.shows("It was alpha.");
+  });
+});
+
+describe("the command line", () => {
+  it("opens the screen with a first prompt", async () => {
+    const terminal = await open([{ text: "Begun." }], ["begin with this"]);
+    await terminal.shows("Begun.");
+    expect(terminal.all()).toContain("> begin with this");
+  });
+});

@@ -1,0 +1,183 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type * as NodePty from "@lydell/node-pty";
+import headless from "@xterm/headless";
+import { BURIN } from "./burin.ts";
+
+const { spawn } = createRequire(import.meta.url)("@lydell/node-pty") as typeof NodePty;
+
+export interface ScreenOptions {
+  readonly cwd: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly columns?: number;
+  readonly rows?: number;
+  /** In a shell that a person types into, and not by itself. */
+  readonly isInShell?: boolean;
+}
+
+const MOST_WAIT_MS = 20_000;
+
+/** The command line in a pseudo-terminal, and what a person sees of it. */
+export class ScreenTerminal {
+  readonly #terminal: headless.Terminal;
+  readonly #pty: NodePty.IPty;
+  /** Every byte that was written, as text. */
+  written = "";
+  exitCode: number | null = null;
+
+  constructor({ cwd, args = [], env = {}, columns = 80, rows = 24, isInShell = false }: ScreenOptions) {
+    this.#terminal = new headless.Terminal({
+      cols: columns,
+      rows,
+      allowProposedApi: true,
+      scrollback: 20_000,
+    });
+    const { PATH = "" } = process.env;
+    const command = isInShell
+      ? { program: "bash", words: ["--norc", "--noprofile", "-i"] }
+      : { program: process.execPath, words: [BURIN, ...args] };
+    this.#pty = spawn(command.program, command.words, {
+      name: "xterm-256color",
+      cols: columns,
+      rows,
+      cwd,
+      env: {
+        PATH,
+        HOME: cwd,
+        BURIN_HOME: join(cwd, ".home"),
+        TERM: "xterm-256color",
+        NO_COLOR: "1",
+        LANG: "C.UTF-8",
+        ...env,
+      },
+    });
+    if (isInShell) this.#pty.write(`"${process.execPath}" "${BURIN}" ${args.join(" ")}\r`);
+    this.#pty.onData((data) => {
+      this.written += data;
+      this.#terminal.write(data);
+    });
+    this.#terminal.onData((data) => this.#pty.write(data));
+    this.#pty.onExit(({ exitCode }) => {
+      this.exitCode = exitCode;
+    });
+  }
+
+  get pid(): number {
+    return this.#pty.pid;
+  }
+
+  type(text: string): void {
+    this.#pty.write(text);
+  }
+
+  resize(columns: number, rows: number): void {
+    this.#terminal.resize(columns, rows);
+    this.#pty.resize(columns, rows);
+  }
+
+  /** The rows of the window, without blanks at their ends. */
+  rows(): string[] {
+    const { active } = this.#terminal.buffer;
+    return Array.from({ length: this.#terminal.rows }, (_, index) => this.#row(active.baseY + index));
+  }
+
+  text(): string {
+    return this.rows().join("\n").trimEnd();
+  }
+
+  /** Everything, the scrollback too; rows that the terminal itself has wrapped are one. */
+  all(): string[] {
+    const { active } = this.#terminal.buffer;
+    const lines: string[] = [];
+    for (let index = 0; index < active.length; index += 1) {
+      const text = this.#row(index);
+      if (active.getLine(index)?.isWrapped) lines.push((lines.pop() ?? "") + text);
+      else lines.push(text);
+    }
+    return lines;
+  }
+
+  get caret(): { row: number; column: number } {
+    const { cursorX, cursorY } = this.#terminal.buffer.active;
+    return { row: cursorY, column: cursorX };
+  }
+
+  /** Whether the caret stands behind this character of its row. */
+  caretFollows(character: string): boolean {
+    const { active } = this.#terminal.buffer;
+    const { row, column } = this.caret;
+    return (
+      active
+        .getLine(active.baseY + row)
+        ?.getCell(column - 1)
+        ?.getChars() === character
+    );
+  }
+
+  /** The colour of the text at a cell of the window; -1 for the terminal's own. */
+  colorAt(row: number, column: number): number {
+    const { active } = this.#terminal.buffer;
+    return (
+      active
+        .getLine(active.baseY + row)
+        ?.getCell(column)
+        ?.getFgColor() ?? -1
+    );
+  }
+
+  /** Resolves when the window shows that; throws with the window when it does not come to it. */
+  async shows(wanted: string | RegExp): Promise<void> {
+    await this.until(
+      () => (typeof wanted === "string" ? this.text().includes(wanted) : wanted.test(this.text())),
+      String(wanted),
+    );
+  }
+
+  async until(holds: () => boolean, what: string): Promise<void> {
+    const end = performance.now() + MOST_WAIT_MS;
+    while (!holds()) {
+      if (performance.now() > end) throw new Error(`The screen did not come to ${what}:\n${this.text()}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /** Resolves when the last frame that was begun is on the screen to its end. */
+  async settled(): Promise<void> {
+    await this.until(
+      () => this.written.lastIndexOf("2026h") <= this.written.lastIndexOf("2026l"),
+      "the end of a frame",
+    );
+    await new Promise<void>((resolve) => this.#terminal.write("", resolve));
+  }
+
+  async ended(): Promise<number> {
+    await this.until(() => this.exitCode !== null, "its end");
+    return this.exitCode ?? -1;
+  }
+
+  close(): void {
+    if (this.exitCode === null) this.#pty.kill("SIGKILL");
+    this.#terminal.dispose();
+  }
+
+  #row(index: number): string {
+    return this.#terminal.buffer.active.getLine(index)?.translateToString(true) ?? "";
+  }
+}
+
+/** A folder with a few files, which is gone at the end. */
+export async function newFolder(files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "burin-screen-")));
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(join(folder, name, ".."), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  return folder;
+}
+
+export function removeFolder(folder: string): Promise<void> {
+  return rm(folder, { recursive: true, force: true });
+}
