@@ -4,23 +4,23 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3390,
-  "edit-match": 2610,
-  "shell-judge": 3860,
-  machine: 11770,
-  models: 6020,
-  testing: 1650,
-  web: 2220,
-  mcp: 2350,
-  core: 12590,
-  cli: 3350,
+  contract: 3600,
+  "edit-match": 2630,
+  "shell-judge": 3850,
+  machine: 11680,
+  models: 6250,
+  testing: 1700,
+  web: 2120,
+  mcp: 2320,
+  core: 13530,
+  cli: 9830,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
 
 /** Files of fewer lines than this, with one importer that does not load them late, belong into that importer. */
 const SMALL = 40;
-const MOST_SMALL_FILES = 26;
+const MOST_SMALL_FILES = 20;
 
 const PACKAGE_CODE = /^packages\/([^/]+)\/src\//;
 

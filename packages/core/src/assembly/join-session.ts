@@ -30,11 +30,10 @@ export function joinSession(options: SessionOptions) {
   const settings = mergeSettings([options.settings ?? {}]);
   const environment = options.environment ?? process.env;
   const models = new Models(options, settings);
-  const { model } = models;
   const { resume: resumed } = options;
   const id = resumed?.id ?? newSessionId();
   const isRecorded = options.record || resumed !== undefined;
-  const budget = budgetOf(options.budget, model, settings);
+  const budget = budgetOf(options.budget, models.model, settings);
   const spending = { ...options, ...(budget ? { budget } : {}) };
   const root = realDirectory(options.root);
   const folders = [burinHome(environment), ...(options.isTrusted ? [join(root, ".burin")] : [])];
@@ -55,8 +54,7 @@ export function joinSession(options: SessionOptions) {
   });
   const past = resumed?.session ?? null;
   const ground = { id, root, environment, settings, resumed, isRecorded };
-  const mode = options.approvalMode ?? "default";
-  const announcement = announcementOf(model, { id, root, mode, forkOf: resumed?.forkOf });
+  const announcement = announcementOf(models.model, { id, root, options });
   const recording = recordingOf(ground, announcement);
   const parking = parkingOf(ground, options.answer, recording);
   const accountOf = (purpose: UsagePurpose) => ({ purpose, budget, tell });
@@ -80,7 +78,7 @@ export function joinSession(options: SessionOptions) {
   const { registry, runCalls, callIds, workspace, hooks } = joined;
   const kindOf = (tool: string) => registry.getTool(tool)?.kind;
   const agent = agentOf(spending, {
-    model,
+    model: models.model,
     settings,
     registry,
     runCalls,
@@ -133,13 +131,13 @@ function briefingOf(definitions: () => Promise<Definitions>, hooks: JoinedHooks 
 interface Announced {
   readonly id: string;
   readonly root: string;
-  readonly mode: ApprovalMode;
-  readonly forkOf: string | undefined;
+  readonly options: SessionOptions;
 }
 
-function announcementOf({ name }: ChatModel, { id, root, mode, forkOf }: Announced): AgentEvent {
+function announcementOf({ name }: ChatModel, { id, root, options }: Announced): AgentEvent {
+  const { approvalMode: mode = "default", resume } = options;
   const announcement = { type: "session" as const, sessionId: id, model: name, root, mode };
-  return forkOf === undefined ? announcement : { ...announcement, forkOf };
+  return resume?.forkOf === undefined ? announcement : { ...announcement, forkOf: resume.forkOf };
 }
 
 interface ForHelp {

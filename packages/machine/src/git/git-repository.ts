@@ -1,5 +1,5 @@
-import type { GitUse, RepositoryFault } from "@burin/shell-judge";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import type { GitUse, RepositoryFault } from "@burin/shell-judge";
 import { entriesOf, lstatOf } from "../files/disk-looks.ts";
 import { isWithin } from "../files/paths.ts";
 import { realPlace } from "../files/real-place.ts";
