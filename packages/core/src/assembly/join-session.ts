@@ -4,7 +4,6 @@ import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-m
 import type { Message } from "@burin/contract/messages/message";
 import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
 import { realDirectory } from "@burin/machine/node-workspace";
-import type { ApprovalMode } from "@burin/shell-judge";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks } from "../agent/background-tasks.ts";
 import type { Briefing } from "../agent/context-notes.ts";
