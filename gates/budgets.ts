@@ -7,12 +7,12 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3600,
   "edit-match": 2630,
   "shell-judge": 3850,
-  machine: 11680,
+  machine: 11670,
   models: 6250,
   testing: 1700,
   web: 2120,
   mcp: 2320,
-  core: 13530,
+  core: 13620,
   cli: 9830,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */

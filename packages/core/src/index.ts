@@ -8,7 +8,16 @@ export type {
 } from "@burin/contract/agent-event";
 export { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode";
 export type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "@burin/contract/chat-model";
-export { WorkspaceError } from "@burin/contract/machine/workspace";
+export type { FilePreview, FileSnapshot, FileWrite, FileWritten } from "@burin/contract/machine/file-change";
+export type { FileContent, LineRange } from "@burin/contract/machine/file-content";
+export type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
+export type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
+export {
+  type Listing,
+  type ListOptions,
+  type Workspace,
+  WorkspaceError,
+} from "@burin/contract/machine/workspace";
 export type {
   FunctionCall,
   FunctionDeclaration,
@@ -47,7 +56,17 @@ export {
   type ToolSource,
 } from "@burin/contract/tools";
 export { readText } from "@burin/machine/disk/regular-file";
+export { nodeMachine } from "@burin/machine/files/node-machine";
+export type { FactsGround, Machine, MachineCommands, PlaceFacts, SandboxFact } from "@burin/machine/machine";
+export type { WorkspaceSettings } from "@burin/machine/node-workspace";
 export type { CommandInfo, CommandList } from "@burin/machine/processes/command-list";
+export type {
+  BackgroundCommand,
+  CommandRequest as MachineCommandRequest,
+  CommandsOptions,
+  RunningCommand,
+  ShellEnd,
+} from "@burin/machine/processes/command-request";
 export { SANDBOX_MODES, type SandboxMode } from "@burin/machine/sandbox/sandbox";
 export { DiscoveredMCPTool, type McpToolServer } from "@burin/mcp/discovered-mcp-tool";
 export type {

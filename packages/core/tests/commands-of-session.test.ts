@@ -58,7 +58,7 @@ describe("the commands of a session, for the person", () => {
     expect(await toolbox.commands.toBackground("run_1")).toBe(true);
     const { llmContent, error } = await answer;
     expect(error).toBeUndefined();
-    expect(llmContent).toContain("The person did not want to wait; it goes on in the background as bg_1.");
+    expect(llmContent).toContain("Moved to the background by the user; it keeps running as bg_1.");
     expect(llmContent).toContain("first");
     await shell({ command: "touch go" });
     await vi.waitUntil(async () => (await toolbox.commands.list())[0]?.state === "ended", 20_000);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ToolResult } from "@burin/contract/tools";
 import { openWorkspace } from "@burin/machine/node-workspace";
-import { Commands } from "@burin/machine/processes/commands";
+import { type Commands, openCommands } from "@burin/machine/processes/commands";
 import { Shell } from "../src/index.ts";
 
 type ShellParams = Parameters<Shell["execute"]>[0];
@@ -58,7 +58,7 @@ export class ShellRoom {
   }
 
   #begin(environment: NodeJS.ProcessEnv, passEnvironment: readonly string[]): Commands {
-    return new Commands({
+    return openCommands({
       roots: [this.root],
       home: this.home,
       environment,

@@ -72,7 +72,7 @@ describe("a command with a terminal", () => {
       const tree = `sh -c 'trap "" TERM HUP INT; while :; do sleep 0.1; done' ${name} & while :; do sleep 0.1; done`;
       const { error, llmContent } = await shell({ command: tree, terminal: true, timeout: 400 });
       expect(error?.type).toBe("timeout");
-      expect(llmContent).not.toContain("Could not be ended");
+      expect(llmContent).not.toContain("Could not be stopped");
       await shell({ command: tree, terminal: true, is_background: true });
       await open[0]?.close();
       expect((await open[0]?.commands.list())?.map(({ processes }) => processes)).toEqual([0]);

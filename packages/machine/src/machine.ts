@@ -1,97 +1,82 @@
-import { closeSync, constants, fstatSync, type Stats } from "node:fs";
+import type { Workspace } from "@burin/contract/machine/workspace";
+import type { GitUse, RepositoryFault } from "@burin/shell-judge";
+import type { WorkspaceSettings } from "./node-workspace.ts";
 import type {
-  ChangedText,
-  FilePreview,
-  FileSnapshot,
-  FileWrite,
-  FileWritten,
-} from "@burin/contract/machine/file-change";
-import type { FileContent, LineRange } from "@burin/contract/machine/file-content";
-import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
-import type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
-import { type Listing, type ListOptions, WorkspaceError } from "@burin/contract/machine/workspace";
-import { Access, type AccessSettings } from "./files/access.ts";
-import { type FileNotes, Files } from "./files/files.ts";
-import { findFiles } from "./files/find-files.ts";
-import { listFolder } from "./files/list-folder.ts";
-import { openWithin, resolveWithin } from "./files/paths.ts";
-import { notRegular } from "./files/system-error.ts";
-import { leaveOutFolders } from "./processes/helper-program.ts";
-import { searchFiles } from "./search/search-files.ts";
+  BackgroundCommand,
+  CommandRequest,
+  CommandsOptions,
+  RunningCommand,
+} from "./processes/command-request.ts";
+import type { TreeBelow } from "./processes/command-surroundings.ts";
+import type { ProcessEntry } from "./processes/process-table.ts";
+import type { ExchangeEnd, ExchangeRequest } from "./processes/run-exchange.ts";
+import type { ServerProcess, ServerRequest } from "./processes/server-processes.ts";
+import type { ShellProgram } from "./processes/shell-program.ts";
+import type { SandboxMode } from "./sandbox/sandbox.ts";
 
-/** The work of a workspace on real folders. It is loaded with the first call, because a start needs none of it. */
-export class Machine {
-  readonly #roots: readonly string[];
-  readonly #access: Access;
-  readonly #files: Files;
+/**
+ * A computer as tools and approval know it: files, commands, and what there is to know of the places that a command
+ * names. Another one than this may be handed to createToolbox and createSession, e.g. a container, a machine far away
+ * or an editor with files that are not saved; all that it is asked and answers is plain data.
+ */
+export interface Machine {
+  /** The folders that work stays in. Each answer is for one agent, which has been shown some files and others not. */
+  openFiles(root: string, includeDirectories: readonly string[], settings: WorkspaceSettings): Workspace;
+  openCommands(options: CommandsOptions): MachineCommands;
+  /** Asked for each decision anew. */
+  openFacts(ground: FactsGround): Promise<PlaceFacts>;
+}
 
-  constructor(roots: readonly string[], settings: AccessSettings, notes: FileNotes) {
-    this.#roots = roots;
-    leaveOutFolders(roots);
-    this.#access = new Access(roots, settings);
-    this.#files = new Files(this.#access, notes);
-  }
+/** The commands of one session. */
+export interface MachineCommands {
+  readonly shell: ShellProgram;
+  readonly roots: readonly string[];
+  /** Commands can be given a terminal. */
+  readonly hasTerminal: boolean;
+  readonly hasNetwork: boolean;
+  hasNetworkFor(request: CommandRequest): boolean;
+  /** Which limits commands run in, or this one does. */
+  sandbox(request?: CommandRequest): Promise<SandboxFact>;
+  /** Throws a WorkspaceError when the directory is not there. */
+  start(request: CommandRequest): Promise<RunningCommand>;
+  /** Lets a command go on by itself. The answer is the id it is known by. */
+  keep(request: CommandRequest, run: RunningCommand): Promise<string>;
+  /** Those that run in the background and those that ended lately, as they are now. */
+  backgrounds(): Promise<readonly BackgroundCommand[]>;
+  /** Those that a call waits for just now. */
+  foreground(): Promise<readonly BackgroundCommand[]>;
+  /** A program that is spoken with, e.g. an MCP server. Rejects when it cannot be started. */
+  startServer(request: ServerRequest): Promise<ServerProcess>;
+  /** A line for the shell that answers what it is given to read. Never rejects. */
+  exchange(request: ExchangeRequest): Promise<ExchangeEnd>;
+  /** Ends what a Burin that crashed has left behind, once. Resolves to the count of processes. */
+  endLeftBehind(): Promise<number>;
+  /** Ends everything that still runs. Resolves to what could not be ended. */
+  close(): Promise<readonly ProcessEntry[]>;
+}
 
-  resolve(path: string): Promise<string> {
-    return resolveWithin(path, this.#roots);
-  }
+export type SandboxFact =
+  | { readonly sandbox: { readonly mode: Exclude<SandboxMode, "off"> } }
+  | { readonly sandbox: null; readonly reason: string };
 
-  async list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing> {
-    const opened = await openWithin(directory, this.#roots, constants.O_RDONLY);
-    try {
-      if (!fstatSync(opened.descriptor).isDirectory()) {
-        throw new WorkspaceError(
-          "not_a_directory",
-          `${directory} is not a directory; read it with read_file.`,
-        );
-      }
-      signal.throwIfAborted();
-      const rules = this.#access.namedFolder(opened.realPath, this.#access.ignoreRules());
-      return listFolder(opened, rules, options);
-    } finally {
-      closeSync(opened.descriptor);
-    }
-  }
+export interface FactsGround extends Pick<CommandsOptions, "environment" | "passEnvironment"> {
+  readonly roots: readonly string[];
+}
 
-  async find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FoundFiles> {
-    return findFiles(this.#access, await this.#realFolder(directory), { ...request, signal });
-  }
+type Awaitable<T> = T | Promise<T>;
 
-  async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
-    const { place, stats } = await this.#place(path);
-    const isFolder = stats.isDirectory();
-    if (!isFolder && !stats.isFile()) throw notRegular(path);
-    return searchFiles(this.#access, { place, isFolder }, { ...request, signal });
-  }
-
-  async #realFolder(directory: string): Promise<string> {
-    const { place, stats } = await this.#place(directory);
-    if (!stats.isDirectory()) throw new WorkspaceError("not_a_directory", `${directory} is not a directory.`);
-    return place;
-  }
-
-  async #place(path: string): Promise<{ readonly place: string; readonly stats: Stats }> {
-    const { descriptor, realPath } = await openWithin(path, this.#roots, constants.O_RDONLY);
-    try {
-      return { place: realPath, stats: fstatSync(descriptor) };
-    } finally {
-      closeSync(descriptor);
-    }
-  }
-
-  read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
-    return this.#files.read(file, range, signal);
-  }
-
-  snapshot(file: string, changes?: readonly ChangedText[]): Promise<FileSnapshot> {
-    return this.#files.snapshot(file, changes);
-  }
-
-  preview(file: string, content: string, basis?: FileSnapshot): Promise<FilePreview> {
-    return this.#files.preview(file, content, basis);
-  }
-
-  write(change: FileWrite, signal: AbortSignal): Promise<FileWritten> {
-    return this.#files.write(change, signal);
-  }
+/** What approval asks about places. Paths are absolute. */
+export interface PlaceFacts {
+  /** Whether the path, or any file that a pattern of the shell matches, really lies outside the roots. */
+  leadsOutside(path: string, isPattern: boolean): Awaitable<boolean>;
+  /** Where the path, or each file that the pattern matches, really is. */
+  realPaths(path: string, isPattern: boolean): Awaitable<readonly string[]>;
+  /** null when they are too many to look through. */
+  filesBelow(folder: string): Awaitable<readonly string[] | null>;
+  /** null when it is too large to be looked through. */
+  treeBelow(folder: string): Awaitable<TreeBelow | null>;
+  /** The folder of the project in which alone a program would be found, or null. */
+  projectFolderOf(program: string): Awaitable<string | null>;
+  /** What git would do in that folder beside what its words say, or null. */
+  repositoryFault(directory: string, use: GitUse): Awaitable<RepositoryFault | null>;
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Commands } from "@burin/machine/processes/commands";
+import { type Commands, openCommands } from "@burin/machine/processes/commands";
 import { findProgram } from "@burin/machine/processes/shell-program";
 import type { SandboxMode } from "@burin/machine/sandbox/sandbox";
 
@@ -24,7 +24,7 @@ export class SandboxRoom {
 
   /** What was open before has to be closed. */
   open(sandbox: SandboxMode = "workspace-write", network = false): Commands {
-    this.commands = new Commands({
+    this.commands = openCommands({
       roots: [this.root],
       home: this.home,
       environment: { ...process.env, OPENAI_API_KEY: "canary-key" },

@@ -4,6 +4,8 @@ export type Seen = "all" | "part" | "nothing" | "older";
 /** A file as it is at one moment, as the basis of a change. */
 export interface FileSnapshot {
   readonly exists: boolean;
+  /** Names this very content, and the part of it that `text` is: what a write is based on. Only the machine reads it. */
+  readonly version: string;
   /** Without byte order mark; null when there is no file or when it holds no text. */
   readonly text: string | null;
   /** Of a large file the text is only what is around the changes that were named: from the line of this number on. */
@@ -25,8 +27,8 @@ export interface FileWrite {
   readonly content: string;
   /** false when the model named only a change in it, and may never have seen the rest. */
   readonly isWholeKnown: boolean;
-  /** What the change was made for, as this workspace's `snapshot` or `preview` gave it. */
-  readonly basis: FileSnapshot;
+  /** The version that the change was made for, as `snapshot` or `preview` gave it. */
+  readonly basis: string;
   /**
    * true when a person was shown the change against the basis, or when it is a change in it: only that very
    * content is replaced. Otherwise only a new file is made or one replaced that the model has been shown in full.

@@ -82,7 +82,7 @@ export interface Workspace {
    */
   snapshot(file: string, changes?: readonly ChangedText[]): Promise<FileSnapshot>;
   /** What `write` would make of the file, or of the basis. Refuses what the file's encoding cannot hold. */
-  preview(file: string, content: string, basis?: FileSnapshot): Promise<FilePreview>;
+  preview(file: string, content: string, basis?: string): Promise<FilePreview>;
   /** Writes all or nothing, making missing folders. Refuses when the file is not what the change was made for. */
   write(change: FileWrite, signal: AbortSignal): Promise<FileWritten>;
 }

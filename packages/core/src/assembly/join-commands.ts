@@ -1,8 +1,8 @@
 import type { CurrentMode } from "@burin/contract/approval-mode";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Settings } from "@burin/contract/settings/settings";
+import type { Machine, MachineCommands } from "@burin/machine/machine";
 import type { EnvironmentRules } from "@burin/machine/processes/child-environment";
-import { Commands } from "@burin/machine/processes/commands";
 import { variableOf } from "@burin/models/key-variable";
 import { burinHome } from "../settings/load-settings.ts";
 import type { ToolboxOptions } from "./toolbox-options.ts";
@@ -10,14 +10,19 @@ import type { ToolboxOptions } from "./toolbox-options.ts";
 interface CommandsPlace {
   readonly workspace: Workspace;
   readonly current: CurrentMode;
+  readonly machine: Machine;
 }
 
 /** The commands of the shell tool, in the sandbox and with the environment that settings and options say; what a crash left is ended. */
-export function commandsOf(options: ToolboxOptions, settings: Settings, place: CommandsPlace): Commands {
-  const { workspace, current } = place;
+export function commandsOf(
+  options: ToolboxOptions,
+  settings: Settings,
+  place: CommandsPlace,
+): MachineCommands {
+  const { workspace, current, machine } = place;
   const environment = options.environment ?? process.env;
   const { pass, secret } = environmentRules(settings);
-  const commands = new Commands({
+  const commands = machine.openCommands({
     roots: workspace.roots,
     home: burinHome(environment),
     environment,

@@ -1,7 +1,7 @@
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { Confirmation, ToolSource } from "@burin/contract/tools";
-import type { Commands } from "@burin/machine/processes/commands";
+import type { MachineCommands } from "@burin/machine/machine";
 import type { AskModel, McpAnswer, McpQuestion } from "@burin/mcp/client-requests";
 import type { Questions } from "../scheduler/questions.ts";
 import { burinHome } from "../settings/load-settings.ts";
@@ -20,7 +20,7 @@ interface McpParts {
   readonly settings: Settings;
   readonly options: ToolboxOptions;
   readonly workspace: Workspace;
-  readonly commands: Commands;
+  readonly commands: MachineCommands;
   readonly forServers: ForServers;
   readonly questions?: () => Promise<Questions>;
 }

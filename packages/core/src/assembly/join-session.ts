@@ -34,7 +34,7 @@ export function joinSession(options: SessionOptions) {
   const isRecorded = options.record || resumed !== undefined;
   const budget = budgetOf(options.budget, models.model, settings);
   const spending = { ...options, ...(budget ? { budget } : {}) };
-  const root = realDirectory(options.root);
+  const root = options.machine === undefined ? realDirectory(options.root) : options.root;
   const folders = [burinHome(environment), ...(options.isTrusted ? [join(root, ".burin")] : [])];
   const definitions = definitionsIn(folders);
   const tell = (event: AgentEvent) => agent.tell(event);

@@ -4,8 +4,9 @@ import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Message } from "@burin/contract/messages/message";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
+import { nodeMachine } from "@burin/machine/files/node-machine";
 import type { ReadMemory } from "@burin/machine/files/read-record";
-import { openWorkspace, realDirectory } from "@burin/machine/node-workspace";
+import type { Machine } from "@burin/machine/machine";
 import { commandList } from "@burin/machine/processes/command-list";
 import type { Rule } from "@burin/shell-judge";
 import { CallIds } from "../agent/call-ids.ts";
@@ -64,12 +65,12 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
   const { queue, questions, own: ownQuestions } = questionsOf(options, { park, awaitsAnswers, asking });
   const settings = mergeSettings([options.settings ?? {}]);
   const rules = parsedRules(settings.permissions);
-  const home = burinHome(options.environment ?? process.env);
-  const open = workspaceOpener(options, { settings, rules, home, undoWriter });
+  const { machine = nodeMachine, environment = process.env } = options;
+  const home = burinHome(environment);
+  const open = workspaceOpener(options, { settings, rules, home, undoWriter, machine });
   const workspace = open(reads);
   const current = new CurrentMode(options.approvalMode ?? "default", onMode);
-  const commands = commandsOf(options, settings, { workspace, current });
-  const { surroundings } = commands;
+  const commands = commandsOf(options, settings, { workspace, current, machine });
   const registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
   const spoken = { inputs: 0 };
   const shared = {
@@ -79,21 +80,20 @@ export function joinParts(options: ToolboxOptions, forSession: SessionParts = {}
     overwriteUnread: options.overwriteUnread ?? false,
     memory: memoryPlaces({ workspace, home, fileNames: settings.context.fileNames }),
     planning: planningOf(current, spoken),
-    ...webParts(settings, { environment: options.environment ?? process.env, discovery: () => discovery }),
+    ...webParts(settings, { environment, discovery: () => discovery }),
   };
   const toolsIn = (at: Workspace, own: Correction) => builtInTools({ ...shared, ...own, workspace: at });
   for (const tool of toolsIn(workspace, correctionOf(forSession))) {
     if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
   }
   for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
-  const ground = { settings, options, workspace, commands };
-  const discovery = discoveryOf({ ...ground, registry, forServers, ...questions });
   const grants = grantsOf(home, workspace.root);
-  const judgeIn = (mode: { readonly mode: ApprovalMode }) =>
-    lazyApproval({ current: mode, rules, grants, roots: workspace.roots, surroundings });
+  const ground = { rules, grants, workspace, commands, machine, environment, settings };
+  const discovery = discoveryOf({ ...ground, options, registry, forServers, ...questions });
+  const judgeIn = (mode: { readonly mode: ApprovalMode }) => lazyApproval({ ...ground, current: mode });
   const approval = judgeIn(current);
   const notes: string[] = [];
-  const report = (message: string) => void notes.push(message);
+  const report = (note: string) => void notes.push(note);
   const session = sessionId === undefined ? {} : { sessionId };
   const hooks = joinHooks({ ...ground, report, ...session });
   const flow = {
@@ -141,21 +141,25 @@ interface OpenerGround {
   readonly rules: { readonly deny: readonly Rule[] };
   readonly home: string;
   readonly undoWriter: string | undefined;
+  readonly machine: Machine;
 }
 
 /** Opens the workspace, anew for each agent: one knows nothing of what another has read. */
 function workspaceOpener(
-  { root, includeDirectories }: ToolboxOptions,
-  { settings, rules, home, undoWriter }: OpenerGround,
+  { root, includeDirectories = [] }: ToolboxOptions,
+  { settings, rules, home, undoWriter, machine }: OpenerGround,
 ) {
   const access = {
     ...settings.files,
     denied: unreadablePaths(rules.deny),
     readable: [join(home, "output"), join(home, "skills")],
-    ...(undoWriter ? { openJournal: () => undoJournal(home, realDirectory(root), undoWriter) } : {}),
+    ...(undoWriter ? { openJournal: () => undoJournal(home, opened?.root ?? root, undoWriter) } : {}),
   };
-  return (reads?: ReadMemory): Workspace =>
-    openWorkspace(root, includeDirectories, reads ? { ...access, reads } : access);
+  let opened: Workspace | undefined;
+  return (reads?: ReadMemory): Workspace => {
+    opened = machine.openFiles(root, includeDirectories, reads ? { ...access, reads } : access);
+    return opened;
+  };
 }
 
 /** The flow of calls; its code is loaded with the first one. */

@@ -1,7 +1,7 @@
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { ToolSource } from "@burin/contract/tools";
-import type { Commands } from "@burin/machine/processes/commands";
+import type { MachineCommands } from "@burin/machine/machine";
 import type { Questions } from "../scheduler/questions.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { ForServers } from "./join-mcp.ts";
@@ -14,7 +14,7 @@ interface SourceParts {
   readonly options: ToolboxOptions;
   readonly registry: ToolRegistry;
   readonly workspace: Workspace;
-  readonly commands: Commands;
+  readonly commands: MachineCommands;
   readonly forServers: ForServers;
   readonly questions?: () => Promise<Questions>;
 }

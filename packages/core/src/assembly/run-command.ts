@@ -1,12 +1,12 @@
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Settings } from "@burin/contract/settings/settings";
-import type { Commands } from "@burin/machine/processes/commands";
+import type { MachineCommands } from "@burin/machine/machine";
 import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
 
 export interface CommandGround {
   readonly settings: Settings;
   readonly workspace: Workspace;
-  readonly commands: Commands;
+  readonly commands: MachineCommands;
   /** Whether they run with the limits of the shell tool's commands. */
   readonly isConfined: boolean;
 }

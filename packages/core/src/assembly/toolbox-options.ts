@@ -1,5 +1,6 @@
 import type { SettingsInput } from "@burin/contract/settings/settings";
 import type { Tool } from "@burin/contract/tools";
+import type { Machine } from "@burin/machine/machine";
 import type { ApprovalMode } from "../approval/approval-policy.ts";
 import type { Confirm } from "../scheduler/questions.ts";
 
@@ -20,6 +21,8 @@ export interface ToolboxOptions {
   readonly record?: boolean;
   /** More tools, beside the built-in ones. */
   readonly tools?: readonly Tool[];
+  /** Instead of this computer: where files are and commands run. `root` is a folder of its own. */
+  readonly machine?: Machine;
   /** Instead of this process's own: where BURIN_HOME and the variables of commands come from. */
   readonly environment?: NodeJS.ProcessEnv;
 }

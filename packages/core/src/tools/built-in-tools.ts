@@ -1,7 +1,7 @@
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { Tool } from "@burin/contract/tools";
-import type { Commands } from "@burin/machine/processes/commands";
+import type { MachineCommands } from "@burin/machine/machine";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 import { Edit } from "./edit.ts";
 import { ExitPlanMode, type Planning } from "./exitPlanMode.ts";
@@ -21,7 +21,7 @@ import { WriteFile } from "./write-file.ts";
 /** What the built-in tools need, each exactly the part it uses. */
 export interface BuiltInNeeds {
   readonly workspace: Workspace;
-  readonly commands: Commands;
+  readonly commands: MachineCommands;
   readonly svgAsText: boolean;
   /** Of one answer, where the model's window leaves room for less than usual. */
   readonly mostAnswerCharacters?: number;

@@ -114,7 +114,7 @@ describe("edit of a file too large to be held", () => {
     expect((await edit(["nowhere", "\ud800"])).error?.type).toBe("no_occurrence");
     const half = (await edit(["needle", "\ud800"])).error;
     expect(half).toMatchObject({ type: "unencodable" });
-    expect(half?.message).toContain("half of a character; write it whole. Nothing was written.");
+    expect(half?.message).toContain("write the whole character. Nothing was written.");
     expect(text() === around("\tneedle  here\n")).toBe(true);
   });
 

@@ -196,7 +196,7 @@ export class Edit extends PreparingTool<EditParams> {
       const message = `Failed to edit, ${params.file_path} already exists and old_string is empty. Give the text to replace as old_string, or overwrite the file with write_file.`;
       return { failure: { type: "file_exists", message } };
     }
-    const { realPath, after } = await this.#workspace.preview(params.file_path, content, before);
+    const { realPath, after } = await this.#workspace.preview(params.file_path, content, before.version);
     const diff = fileDiff({ fileName: this.#workspace.relative(realPath), before: before.text, after });
     const replacements = before.exists ? [{ start: 0, end: 0, text: content }] : [];
     return { plan: { before, content, replacements, stage: "exact", diff, realPath } };
@@ -230,7 +230,7 @@ export class Edit extends PreparingTool<EditParams> {
   async #planOf(params: EditParams, before: FileSnapshot, match: Placed): Promise<Plan> {
     const { applyReplacements, fileDiff } = await changing();
     const content = applyReplacements(before.text ?? "", match.replacements);
-    const { realPath, after } = await this.#workspace.preview(params.file_path, content, before);
+    const { realPath, after } = await this.#workspace.preview(params.file_path, content, before.version);
     const fileName = this.#workspace.relative(realPath);
     const { text, firstLine } = before;
     const diff = fileDiff({ fileName, before: text, after, firstLine, changes: match.replacements });
@@ -340,7 +340,7 @@ function joinMatches(matches: readonly Matched[]): PlacedAll {
 }
 
 function changeOf({ file_path: file }: EditParams, { before, content }: Plan): FileWrite {
-  return { file, content, isWholeKnown: false, basis: before, isBasisAgreed: true };
+  return { file, content, isWholeKnown: false, basis: before.version, isBasisAgreed: true };
 }
 
 function suggestCreation(error: unknown): never {

@@ -85,9 +85,9 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
     const { done } = await untilLanded<Change | null>(first, {
       write: async (change) => {
         if (change === null) return { isNew: false, wasBasis: true, notes: [] };
-        const { before: basis, content } = change;
+        const { before, content } = change;
         return (await open()).write(
-          { file, content, isWholeKnown: false, basis, isBasisAgreed: true },
+          { file, content, isWholeKnown: false, basis: before.version, isBasisAgreed: true },
           signal,
         );
       },
@@ -121,7 +121,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
     if (content === null) return null;
     const [{ fileDiff }, { after }] = await Promise.all([
       import("@burin/machine/files/diff"),
-      workspace.preview(file, content, before),
+      workspace.preview(file, content, before.version),
     ]);
     const diff = fileDiff({ fileName: workspace.relative(file), before: before.text, after });
     return { before, content, line: factLine(params.fact), diff };

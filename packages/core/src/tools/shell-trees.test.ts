@@ -58,7 +58,7 @@ describe("what run_shell_command starts", () => {
     const name = word();
     const { text, error } = await run({ command: `echo ready; ${stubbornTree(name)}`, timeout: 400 });
     expect(error?.type).toBe("timeout");
-    expect(text).toContain("not done after the limit of 400 ms");
+    expect(text).toContain("Timed out after 400 ms");
     expect(text).toContain("Output:\nready\n");
     expect(alive(name)).toEqual([]);
   });
@@ -105,7 +105,7 @@ describe("what run_shell_command starts", () => {
       on_timeout: "background",
     });
     expect(error).toBeUndefined();
-    expect(text).toContain("it goes on in the background as bg_1");
+    expect(text).toContain("it keeps running as bg_1");
     await pause(900);
     const later = await run({ action: "output", background_id: "bg_1" });
     expect(later.text).toContain("Output:\na\nb\n");
@@ -131,7 +131,7 @@ describe("what run_shell_command starts", () => {
     controller.abort();
     const { error, text } = await running;
     expect(error?.type).toBe("cancelled");
-    expect(text).toContain("cancelled");
+    expect(text).toContain("Cancelled");
     expect(await gone(name)).toBe(true);
   });
 

@@ -206,7 +206,9 @@ describe("run_shell_command", () => {
       kind: "exec",
       command: "make all",
       directory: root,
-      title: expect.stringContaining("without a sandbox (it is switched off): it can do all that you can"),
+      title: expect.stringContaining(
+        "without a sandbox (it is switched off): it runs with your full permissions",
+      ),
     });
     expect(await shell.shouldConfirmExecute({ action: "list" })).toBe(false);
     expect(shell.ruleSubjects({ command: "make all" })).toEqual(["make all"]);

@@ -8,10 +8,9 @@ import {
   type ToolError,
   type ToolResult,
 } from "@burin/contract/tools";
-import type { CommandRequest } from "@burin/machine/processes/command-request";
-import type { CommandRun, ShellEnd } from "@burin/machine/processes/command-run";
-import type { Stop } from "@burin/machine/processes/command-wait";
-import type { Commands } from "@burin/machine/processes/commands";
+import type { MachineCommands } from "@burin/machine/machine";
+import type { Stop } from "@burin/machine/processes/command-report";
+import type { CommandRequest, RunningCommand, ShellEnd } from "@burin/machine/processes/command-request";
 
 export interface ShellParams {
   readonly command?: string;
@@ -97,9 +96,9 @@ export class Shell extends BaseTool<ShellParams> {
   readonly description: string;
   readonly parameterSchema: JsonSchema;
   readonly #workspace: Workspace;
-  readonly #commands: Commands;
+  readonly #commands: MachineCommands;
 
-  constructor(workspace: Workspace, commands: Commands) {
+  constructor(workspace: Workspace, commands: MachineCommands) {
     super();
     this.#workspace = workspace;
     this.#commands = commands;
@@ -200,18 +199,21 @@ export class Shell extends BaseTool<ShellParams> {
     }
     if (typeof end !== "string") return this.#ended(run, request, end);
     if (end === "cancelled") {
-      return this.#stopped(run, request, { type: end, message: "Ended with all it had started: cancelled." });
+      return this.#stopped(run, request, {
+        type: end,
+        message: "Cancelled; the command and its child processes were stopped.",
+      });
     }
     if (end === "let go" || params.on_timeout === "background") {
       const id = await this.#commands.keep(request, run);
-      const why = end === "let go" ? "The person did not want to wait" : `Not done after ${limit} ms`;
-      return goingOn(run, `${why}; it goes on in the background as ${id}.`, id);
+      const why = end === "let go" ? "Moved to the background by the user" : `Timed out after ${limit} ms`;
+      return goingOn(run, `${why}; it keeps running as ${id}.`, id);
     }
-    const message = `Ended with all it had started: not done after the limit of ${limit} ms.`;
+    const message = `Timed out after ${limit} ms; the command and its child processes were stopped.`;
     return this.#stopped(run, request, { type: end, message });
   }
 
-  async #inBackground(run: CommandRun, request: CommandRequest, limit?: number): Promise<ToolResult> {
+  async #inBackground(run: RunningCommand, request: CommandRequest, limit?: number): Promise<ToolResult> {
     const id = await this.#commands.keep(request, run);
     if (limit !== undefined) run.endAfter(limit);
     const { endOrStop } = await telling();
@@ -220,11 +222,11 @@ export class Shell extends BaseTool<ShellParams> {
     return goingOn(run, `Started in the background as ${id}.`, id);
   }
 
-  async #ended(run: CommandRun, request: CommandRequest, end: ShellEnd): Promise<ToolResult> {
+  async #ended(run: RunningCommand, request: CommandRequest, end: ShellEnd): Promise<ToolResult> {
     if (end.wasNotStarted) return notStarted(run);
     const { endInWords, processesInWords, whereAndWhen } = await telling();
     const lines = [endInWords(end)];
-    const left = run.members();
+    const left = await run.members();
     if (left.length > 0) {
       const id = await this.#commands.keep(request, run);
       lines.push(`Left running as ${id}: ${processesInWords(left)}. ${howToReach(id)}`);
@@ -234,11 +236,11 @@ export class Shell extends BaseTool<ShellParams> {
     return result(run, [...lines, ...whereAndWhen(run, request)], lines.join(" "));
   }
 
-  async #stopped(run: CommandRun, request: CommandRequest, error: ToolError): Promise<ToolResult> {
+  async #stopped(run: RunningCommand, request: CommandRequest, error: ToolError): Promise<ToolResult> {
     const alive = await run.end();
     const lines = [error.message];
     const { processesInWords, whereAndWhen } = await telling();
-    if (alive.length > 0) lines.push(`Could not be ended: ${processesInWords(alive)}.`);
+    if (alive.length > 0) lines.push(`Could not be stopped: ${processesInWords(alive)}.`);
     if (error.type === "timeout") {
       lines.push(
         'Give a longer "timeout", "on_timeout": "background" to let it go on then, or "is_background": true for what does not end by itself.',
@@ -248,12 +250,12 @@ export class Shell extends BaseTool<ShellParams> {
     return { ...told, error };
   }
 
-  async #refusal(run: CommandRun, request: CommandRequest, hasFailed: boolean): Promise<string | null> {
+  async #refusal(run: RunningCommand, request: CommandRequest, hasFailed: boolean): Promise<string | null> {
     if (request.exception === "unlimited") return null;
     const { sandbox } = await this.#commands.sandbox(request);
     if (sandbox === null) return null;
     const { outputText, sandboxRefusal } = await telling();
-    return sandboxRefusal(outputText(run.output.soFar(), MOST_CHARACTERS), {
+    return sandboxRefusal(outputText(await run.output.soFar(), MOST_CHARACTERS), {
       hasFailed,
       mode: sandbox.mode,
       hasNetwork: this.#commands.hasNetworkFor(request),
@@ -276,7 +278,7 @@ export class Shell extends BaseTool<ShellParams> {
       return { llmContent: message, returnDisplay: message, error: { type: "not_found", message } };
     }
     if (action === "input") {
-      if (!found.run.type(input)) {
+      if (!(await found.run.type(input))) {
         const message = `${id} has no terminal or has ended, so nothing was typed.`;
         return { llmContent: message, returnDisplay: message, error: { type: "no_terminal", message } };
       }
@@ -285,16 +287,16 @@ export class Shell extends BaseTool<ShellParams> {
     }
     if (action === "output") return result(found.run, [stateInWords(found.run)], backgroundInWords(found));
     const left = await found.run.end();
-    const text = left.length === 0 ? `Stopped ${id}.` : `Could not be ended: ${processesInWords(left)}.`;
+    const text = left.length === 0 ? `Stopped ${id}.` : `Could not be stopped: ${processesInWords(left)}.`;
     return result(found.run, [text], text);
   }
 }
 
-async function result(run: CommandRun, state: readonly string[], shown: string): Promise<ToolResult> {
+async function result(run: RunningCommand, state: readonly string[], shown: string): Promise<ToolResult> {
   const { MOST_LIVE_CHARACTERS, outputTail, outputText, takenInWords } = await telling();
   await run.output.flush();
-  const taken = takenInWords(run.takenBack());
-  const output = run.output.soFar();
+  const taken = takenInWords(await run.takenBack());
+  const output = await run.output.soFar();
   const text = output.bytes === 0 ? "(no output)" : outputText(output, MOST_CHARACTERS);
   const live = outputTail(output, MOST_LIVE_CHARACTERS).trimEnd();
   return {
@@ -303,7 +305,7 @@ async function result(run: CommandRun, state: readonly string[], shown: string):
   };
 }
 
-function goingOn(run: CommandRun, what: string, id: string): Promise<ToolResult> {
+function goingOn(run: RunningCommand, what: string, id: string): Promise<ToolResult> {
   return result(run, [what, howToReach(id), "Output so far follows."], what);
 }
 
@@ -312,9 +314,9 @@ function howToReach(id: string): string {
 }
 
 /** The sandbox itself failed; what it said of that is all the output there is. */
-async function notStarted(run: CommandRun): Promise<ToolResult> {
+async function notStarted(run: RunningCommand): Promise<ToolResult> {
   const { MOST_LIVE_CHARACTERS, outputTail } = await telling();
-  const why = outputTail(run.output.soFar(), MOST_LIVE_CHARACTERS).trim();
+  const why = outputTail(await run.output.soFar(), MOST_LIVE_CHARACTERS).trim();
   const message = `The command was not run, because its sandbox could not be made: ${why}`;
   return { llmContent: message, returnDisplay: message, error: { type: "sandbox_failed", message } };
 }

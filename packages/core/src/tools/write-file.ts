@@ -85,7 +85,13 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
   ): Promise<ToolResult> {
     const content = approval?.outcome === "edited" ? approval.content : params.content;
     const isBasisAgreed = approval !== null || this.#overwriteUnread;
-    const change = { file: params.file_path, content, isWholeKnown: true, basis: plan.before, isBasisAgreed };
+    const change = {
+      file: params.file_path,
+      content,
+      isWholeKnown: true,
+      basis: plan.before.version,
+      isBasisAgreed,
+    };
     const written = await this.#workspace.write(change, signal);
     const isEdited = content !== params.content;
     const lines = [

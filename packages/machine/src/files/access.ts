@@ -3,7 +3,7 @@ import { relative, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { type FolderRules, IgnoreRules, type IgnoreSettings } from "./ignore.ts";
-import { isWithin, locate } from "./paths.ts";
+import { isWithin } from "./paths.ts";
 
 export interface AccessSettings extends IgnoreSettings {
   /** Globs of paths, from a root, that no tool may open: the patterns of deny rules for reading. */
@@ -39,16 +39,6 @@ export class Access {
   /** The ignore rules as the files say now. */
   ignoreRules(): IgnoreRules {
     return new IgnoreRules(this.roots, this.#settings);
-  }
-
-  /** Throws when the path, as given or where it really is, may not be opened by any tool. */
-  async assertOpen(path: string): Promise<void> {
-    const { absolute, real } = await locate(path, this.roots);
-    const rules = this.ignoreRules();
-    for (const place of new Set([absolute, real])) {
-      const refusal = this.refusal(place, rules);
-      if (refusal !== null) throw refusal;
-    }
   }
 
   /** Why a file may not be opened; null when it may. */

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, type Stats } from "node:fs";
 import { resolve } from "node:path";
 import type {
   ChangedText,
@@ -9,11 +9,17 @@ import type {
   Seen,
 } from "@burin/contract/machine/file-change";
 import type { FileContent, LineRange } from "@burin/contract/machine/file-content";
-import { WorkspaceError } from "@burin/contract/machine/workspace";
+import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
+import type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
+import { type Listing, type ListOptions, WorkspaceError } from "@burin/contract/machine/workspace";
 import { lockPath } from "../disk/path-lock.ts";
-import type { Access } from "./access.ts";
+import { leaveOutFolders } from "../processes/helper-program.ts";
+import { searchFiles } from "../search/search-files.ts";
+import { Access, type AccessSettings } from "./access.ts";
+import { findFiles } from "./find-files.ts";
 import { HeldFile, isTouched, readAll } from "./held-file.ts";
-import { openWithin } from "./paths.ts";
+import { listFolder } from "./list-folder.ts";
+import { openWithin, resolveWithin } from "./paths.ts";
 import { readContent } from "./read-content.ts";
 import { hashOf, type ReadMemory, ReadRecord } from "./read-record.ts";
 import { changed, heldContent, type OnChange, type Replacement, replaceFile } from "./replace-file.ts";
@@ -26,24 +32,74 @@ const MOST_CHANGED_BYTES = 256 * 1024 * 1024;
 /** Of a larger file only the part that is edited becomes text. */
 const LARGE_BYTES = 10 * 1024 * 1024;
 
+const MOST_KNOWN = 50;
+
 /** Who hears of what happens to files. */
 export interface FileNotes {
   readonly onChange?: OnChange | undefined;
   readonly reads?: ReadMemory | undefined;
 }
 
-/** Reads and changes single files, and knows what the model has been shown of each. */
-export class Files {
+/** The files of real folders, and what the model has been shown of each. It is loaded with the first call. */
+export class NodeFiles {
   readonly #access: Access;
   readonly #onChange: OnChange | undefined;
   readonly #record: ReadRecord;
-  /** What a snapshot was made from; gone with it. */
-  readonly #held = new WeakMap<FileSnapshot, HeldFile>();
+  /** What the last versions were given for, as long as nothing else needs the memory: then nothing is read twice. */
+  readonly #held = new Map<string, WeakRef<HeldFile>>();
 
-  constructor(access: Access, { onChange, reads }: FileNotes) {
-    this.#access = access;
+  constructor(roots: readonly string[], settings: AccessSettings, { onChange, reads }: FileNotes) {
+    leaveOutFolders(roots);
+    this.#access = new Access(roots, settings);
     this.#onChange = onChange;
     this.#record = new ReadRecord(reads);
+  }
+
+  resolve(path: string): Promise<string> {
+    return resolveWithin(path, this.#access.roots);
+  }
+
+  async list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing> {
+    const opened = await openWithin(directory, this.#access.roots, constants.O_RDONLY);
+    try {
+      if (!fstatSync(opened.descriptor).isDirectory()) {
+        throw new WorkspaceError(
+          "not_a_directory",
+          `${directory} is not a directory; read it with read_file.`,
+        );
+      }
+      signal.throwIfAborted();
+      const rules = this.#access.namedFolder(opened.realPath, this.#access.ignoreRules());
+      return listFolder(opened, rules, options);
+    } finally {
+      closeSync(opened.descriptor);
+    }
+  }
+
+  async find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FoundFiles> {
+    return findFiles(this.#access, await this.#realFolder(directory), { ...request, signal });
+  }
+
+  async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+    const { place, stats } = await this.#placeOf(path);
+    const isFolder = stats.isDirectory();
+    if (!isFolder && !stats.isFile()) throw notRegular(path);
+    return searchFiles(this.#access, { place, isFolder }, { ...request, signal });
+  }
+
+  async #realFolder(directory: string): Promise<string> {
+    const { place, stats } = await this.#placeOf(directory);
+    if (!stats.isDirectory()) throw new WorkspaceError("not_a_directory", `${directory} is not a directory.`);
+    return place;
+  }
+
+  async #placeOf(path: string): Promise<{ readonly place: string; readonly stats: Stats }> {
+    const { descriptor, realPath } = await openWithin(path, this.#access.roots, constants.O_RDONLY);
+    try {
+      return { place: realPath, stats: fstatSync(descriptor) };
+    } finally {
+      closeSync(descriptor);
+    }
   }
 
   async read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
@@ -66,10 +122,13 @@ export class Files {
     return this.#snapshotOf(changes && isLarge ? current.around(changes) : current);
   }
 
-  async preview(file: string, content: string, basis?: FileSnapshot): Promise<FilePreview> {
-    const current = (basis && this.#held.get(basis)) ?? (await this.#current(file));
+  async preview(file: string, content: string, basis?: string): Promise<FilePreview> {
+    const known = basis === undefined ? undefined : this.#held.get(basis)?.deref();
+    const now = known ?? (await this.#current(file));
+    const current = basis === undefined ? now : now.as(basis);
+    if (current === null) throw changed(file);
     const after = current.rewritten(file, content).text;
-    return { realPath: current.realPath, before: basis ?? this.#snapshotOf(current), after };
+    return { realPath: current.realPath, before: this.#snapshotOf(current), after };
   }
 
   async write(change: FileWrite, signal: AbortSignal): Promise<FileWritten> {
@@ -89,9 +148,10 @@ export class Files {
   async #write(change: FileWrite, real: string, signal: AbortSignal): Promise<FileWritten> {
     const { file, content, isBasisAgreed } = change;
     signal.throwIfAborted();
-    const basis = this.#held.get(change.basis);
-    const current = await this.#upToDate(file, { real, basis });
-    const wasBasis = current === basis;
+    const now = await this.#upToDate(file, { real, known: this.#held.get(change.basis)?.deref() });
+    const basis = now.as(change.basis);
+    const current = basis ?? now;
+    const wasBasis = basis !== null;
     if (isBasisAgreed && !wasBasis) throw changed(file);
     const { bytes: before, stats } = current;
     const seen = this.#record.seen(current.realPath, current);
@@ -114,33 +174,32 @@ export class Files {
     return replaceFile({ ...replacement, roots: this.#access.roots, onChange: this.#onChange });
   }
 
-  /** The basis itself when the file holds it still, so that nothing found out about it is found out again. */
+  /** What is known already when the file holds it still, so that nothing found out about it is found out again. */
   async #upToDate(
     file: string,
-    { real, basis }: { readonly real: string; readonly basis: HeldFile | undefined },
+    { real, known }: { readonly real: string; readonly known: HeldFile | undefined },
   ): Promise<HeldFile> {
-    if (basis?.stats && basis.realPath === real) {
+    if (known?.stats && known.realPath === real) {
       const now = lstatSync(real, { bigint: true, throwIfNoEntry: false });
-      if (now !== undefined && !isTouched(now, basis.stats)) {
+      if (now !== undefined && !isTouched(now, known.stats)) {
         this.#assertAllowed(file, real);
-        return basis;
+        return known;
       }
     }
     const current = await this.#current(file);
-    if (basis === undefined || basis.realPath !== current.realPath) return current;
-    if (basis.bytes === null || current.bytes === null)
-      return basis.bytes === current.bytes ? basis : current;
-    return basis.bytes.equals(current.bytes) ? basis : current;
+    const isSame = known !== undefined && known.bytes !== null && current.bytes?.equals(known.bytes);
+    return isSame && known.realPath === current.realPath ? known : current;
   }
 
   #snapshotOf(current: HeldFile): FileSnapshot {
-    const { bytes, realPath, text, part } = current;
+    const { bytes, realPath, text, part, version } = current;
     const exists = bytes !== null;
     const seen = exists ? this.#record.seen(realPath, current) : "nothing";
     const firstLine = part === null ? {} : { firstLine: part.firstLine };
-    const snapshot = { exists, text, ...firstLine, seen, bytes: bytes?.length ?? 0 };
-    this.#held.set(snapshot, current);
-    return snapshot;
+    this.#held.delete(version);
+    this.#held.set(version, new WeakRef(current));
+    for (const oldest of [...this.#held.keys()].slice(0, -MOST_KNOWN)) this.#held.delete(oldest);
+    return { exists, version, text, ...firstLine, seen, bytes: bytes?.length ?? 0 };
   }
 
   /** What was opened is judged, and the name by which it was asked for. */

@@ -57,9 +57,30 @@ export class HeldFile {
   around(changes: readonly ChangedText[]): HeldFile {
     const format = this.#formatHere();
     if (this.bytes === null || format === null) return this;
-    const held = new HeldFile({ ...this, part: partAround(this.bytes, format, changes) });
+    return this.#inPart(partAround(this.bytes, format, changes), format);
+  }
+
+  #inPart(part: FilePart, format: TextFormat): HeldFile {
+    const held = new HeldFile({ ...this, part });
     held.#format = { ...format, markBytes: 0 };
+    held.#hash = this.#hash;
     return held;
+  }
+
+  /** Names this file, its content and the part that is text. */
+  get version(): string {
+    const part = this.part === null ? "" : `${this.part.start}-${this.part.end}`;
+    return `${this.bytes === null ? "none" : this.hash} ${part} ${this.realPath}`;
+  }
+
+  /** The same file seen as that version of it; null when it holds something else, or is another. */
+  as(version: string): HeldFile | null {
+    if (version === this.version) return this;
+    const [, range = "", start, end] = /^\S+ ((\d+)-(\d+))? /.exec(version) ?? [];
+    const format = this.part === null && range !== "" ? this.#formatHere() : null;
+    if (format === null) return null;
+    const held = this.#inPart({ start: Number(start), end: Number(end), firstLine: 1 }, format);
+    return held.version === version ? held : null;
   }
 
   get hash(): string {
@@ -137,7 +158,8 @@ function unencodable(bad: BadCharacter): WorkspaceError {
 function reasonAgainst(character: string, encoding: string): string {
   if (character === "\ufffd")
     return "it stands for bytes of the file that cannot be read, and they must not be lost; leave these lines as they are";
-  if (/^[\ud800-\udfff]$/.test(character)) return "it is half of a character; write it whole";
+  if (/^[\ud800-\udfff]$/.test(character))
+    return "it is an unpaired surrogate, half of a character; write the whole character";
   return `the file is in ${encoding}, which has no such character; write it without it, or turn the file into UTF-8 first`;
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { matchingLines } from "./diff.ts";
+import type { Unencodable } from "./encodings.ts";
 import { decodeBytes, encodeText, isUnicode, partDecoder, unitBytes } from "./encodings.ts";
-import type { Unencodable } from "./legacy-encoding.ts";
 import { formatOf, type TextFormat } from "./text-format.ts";
 
 interface OldLine {

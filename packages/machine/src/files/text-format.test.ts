@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { decodeBytes, encodeText } from "./encodings.ts";
 import { formatOf, formatOfHead } from "./text-format.ts";
 
 const controls = (count: number) => Buffer.alloc(count, 1);
@@ -19,5 +20,31 @@ describe("what is text", () => {
     expect(formatOfHead(Buffer.concat([controls(1200), letters(2800)]))).toBe("narrow");
     expect(formatOfHead(Buffer.concat([controls(1300), letters(2700)]))).toBeNull();
     expect(formatOfHead(Buffer.concat([letters(4096), controls(4096)]))).toBe("narrow");
+  });
+});
+
+describe("the encoding of a text", () => {
+  it.each([
+    [
+      "windows-1252",
+      "la función está aquí; el tamaño del año no podrá leerse según qué índice tenía; así quedó",
+    ],
+    ["windows-1252", "das Verzeichnis für größere Dateien müsste geprüft und gelöscht werden können"],
+    ["windows-1252", "la clé a été générée après l'opération précédente, où le fichier était protégé"],
+    [
+      "windows-1250",
+      "a fájl törlése közben hiba történt, ezért a művelet ismétlődő könyvtárból újraindítható",
+    ],
+    ["windows-1250", "soubor nelze otevřít, protože příkaz pro čtení složky žádá větší oprávnění uživatele"],
+    [
+      "windows-1250",
+      "nie można otworzyć pliku, ponieważ ścieżka zawiera błędne wartości i żądane są uprawnienia",
+    ],
+  ])("P3 reads a text in %s, however long: %s", (encoding, sentence) => {
+    for (const times of [1, 3, 30]) {
+      const text = `  /* ${sentence} */\n  step(${times});\n`.repeat(times);
+      const bytes = encodeText(text, encoding) as Buffer;
+      expect(decodeBytes(bytes, formatOf(bytes)?.encoding ?? "")).toBe(text);
+    }
   });
 });

@@ -1,5 +1,5 @@
+import type { MachineCommands } from "../machine.ts";
 import type { BackgroundCommand } from "./command-request.ts";
-import type { Commands } from "./commands.ts";
 
 /** One command as a person sees it. */
 export interface CommandInfo {
@@ -36,24 +36,24 @@ export interface CommandList {
 
 const MOST_CHARACTERS = 10_000;
 
-export function commandList(commands: Commands): CommandList {
+export function commandList(commands: MachineCommands): CommandList {
   const all = async () => [...(await commands.foreground()), ...(await commands.backgrounds())];
   const find = async (id: string) => (await all()).find((one) => one.id === id);
   return {
-    list: async () => (await all()).map(infoOf),
+    list: async () => Promise.all((await all()).map(infoOf)),
     async output(id, mostCharacters = MOST_CHARACTERS) {
       const found = await find(id);
       if (found === undefined) return null;
       const { outputTail } = await import("./output-text.ts");
       await found.run.output.flush();
-      return outputTail(found.run.output.soFar(), mostCharacters);
+      return outputTail(await found.run.output.soFar(), mostCharacters);
     },
     async end(id) {
       const found = await find(id);
       await found?.run.end();
       return found !== undefined;
     },
-    type: async (id, text) => (await find(id))?.run.type(text) ?? false,
+    type: async (id, text) => (await (await find(id))?.run.type(text)) ?? false,
     async toBackground(id) {
       const found = (await commands.foreground()).find((one) => one.id === id);
       found?.run.onLetGo();
@@ -62,7 +62,7 @@ export function commandList(commands: Commands): CommandList {
   };
 }
 
-function infoOf({ id, request, run }: BackgroundCommand): CommandInfo {
+async function infoOf({ id, request, run }: BackgroundCommand): Promise<CommandInfo> {
   const going = id.startsWith("run_") ? "foreground" : "background";
   const end = run.shellEnd;
   return {
@@ -74,6 +74,6 @@ function infoOf({ id, request, run }: BackgroundCommand): CommandInfo {
     startedAt: run.startedAt,
     hasTerminal: request.terminal ?? false,
     outputBytes: run.output.bytes,
-    processes: run.members().length,
+    processes: (await run.members()).length,
   };
 }

@@ -1,5 +1,7 @@
 import type { SandboxMode } from "../sandbox/sandbox.ts";
-import type { CommandRun } from "./command-run.ts";
+import type { TakenBack } from "../sandbox/taken-back.ts";
+import type { OutputSoFar } from "./command-output.ts";
+import type { ProcessEntry } from "./process-table.ts";
 import type { ShellProgram } from "./shell-program.ts";
 
 export interface CommandsOptions {
@@ -33,11 +35,57 @@ export interface CommandRequest {
   readonly reads?: "wholly" | "partly";
 }
 
+/** How the shell itself ended. What it started may live on. */
+export interface ShellEnd {
+  /** null when a signal ended it. */
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  /** It never got as far as the command: what the sandbox says of it stands in the output. */
+  readonly wasNotStarted: boolean;
+}
+
+type Awaitable<T> = T | Promise<T>;
+
+/** One command from its start until nothing of it is left. */
+export interface RunningCommand {
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Resolves when the shell has ended and its own output is here; what it left may go on. */
+  readonly shellEnded: Promise<ShellEnd>;
+  /** null while the shell runs. */
+  readonly shellEnd: ShellEnd | null;
+  /** Nothing of it is left, and all output is here. */
+  readonly isOver: boolean;
+  readonly output: RunningOutput;
+  /** Called when a person wants whoever waits for it to let it go on by itself. */
+  onLetGo: () => void;
+  /** Called with each piece of output that came. */
+  onOutput: () => void;
+  /** The processes of it that are alive now. */
+  members(): Awaitable<readonly ProcessEntry[]>;
+  /** What it made that runs code later, and was taken out of the project. */
+  takenBack(): Awaitable<readonly TakenBack[]>;
+  /** Types into its terminal; false when it has none, or has ended. */
+  type(text: string): Awaitable<boolean>;
+  /** Until a program that was spoken to has nothing more to say for a moment. */
+  quiet(): Promise<void>;
+  endAfter(milliseconds: number): void;
+  /** Ends all of it. Resolves to what could not be ended. */
+  end(): Promise<readonly ProcessEntry[]>;
+}
+
+interface RunningOutput {
+  readonly bytes: number;
+  soFar(): Awaitable<OutputSoFar>;
+  /** Waits until a file that holds a long output holds what came so far. */
+  flush(): Promise<void>;
+}
+
 /** A command that goes on by itself. */
-export interface BackgroundCommand {
+export interface BackgroundCommand<Run extends RunningCommand = RunningCommand> {
   readonly id: string;
   readonly request: CommandRequest;
-  readonly run: CommandRun;
+  readonly run: Run;
 }
 
 /** What every command of a session has in common. */

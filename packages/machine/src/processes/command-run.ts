@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { TakenBack } from "../sandbox/taken-back.ts";
 import { CommandOutput } from "./command-output.ts";
+import type { RunningCommand, ShellEnd } from "./command-request.ts";
 import { closeQuietly, type OutputPipe, type PipeReader, readPipe } from "./output-pipe.ts";
 import type { ProcessEntry } from "./process-table.ts";
 import type { Child, ChildEnd } from "./run-process.ts";
@@ -14,25 +15,13 @@ export interface RunPlan extends StartRequest {
   readonly outputFile: (id: string) => string;
 }
 
-/** How the shell itself ended. What it started may live on. */
-export interface ShellEnd {
-  /** null when a signal ended it. */
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  /** It never got as far as the command: what the sandbox says of it stands in the output. */
-  readonly wasNotStarted: boolean;
-}
-
 const QUIET_MS = 250;
 
 /** One command from its start until nothing of it is left. */
-export class CommandRun {
+export class CommandRun implements RunningCommand {
   readonly output: CommandOutput;
-  /** Resolves when the shell has ended and its own output is here; what it left may go on. */
   readonly shellEnded: Promise<ShellEnd>;
-  /** Called when a person wants whoever waits for it to let it go on by itself. */
   onLetGo: () => void = () => {};
-  /** Called with each piece of output that came. */
   onOutput: () => void = () => {};
   readonly #plan: RunPlan;
   readonly #process: Supervised;
@@ -71,17 +60,14 @@ export class CommandRun {
     return this.#process.startedAt;
   }
 
-  /** Nothing of it is left, and all output is here. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** null while the shell runs. */
   get shellEnd(): ShellEnd | null {
     return this.#shellEnd;
   }
 
-  /** What it made that runs code later, and was taken out of the project. */
   takenBack(): readonly TakenBack[] {
     return this.#process.takenBack();
   }
@@ -179,13 +165,11 @@ export class CommandRun {
     return members.filter(({ pid, name }) => name !== "bwrap" && pid !== keeper);
   }
 
-  /** Types into its terminal; false when it has none, or has ended. */
   type(text: string): boolean {
     if (!this.#plan.terminal || this.#shellEnd !== null) return false;
     return this.#child.input?.write(text) !== undefined;
   }
 
-  /** Until a program that was spoken to has nothing more to say for a moment. */
   async quiet(): Promise<void> {
     for (let before = -1, rounds = 0; before !== this.output.bytes && rounds < 20; rounds += 1) {
       before = this.output.bytes;
@@ -204,7 +188,6 @@ export class CommandRun {
     this.#limit = setTimeout(() => void this.end(), milliseconds);
   }
 
-  /** Ends all of it. Resolves to what could not be ended. */
   end(): Promise<readonly ProcessEntry[]> {
     this.#ending ??= this.#endAll();
     return this.#ending;

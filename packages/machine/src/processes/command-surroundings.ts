@@ -108,7 +108,7 @@ function filesBelow(folder: string): readonly string[] | null {
   return files;
 }
 
-interface TreeBelow {
+export interface TreeBelow {
   readonly linksOut: readonly string[];
   readonly oddNames: readonly { readonly name: string; readonly isFolder: boolean }[];
 }

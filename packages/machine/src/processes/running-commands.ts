@@ -40,10 +40,10 @@ export class RunningCommands {
   readonly #options: CommandsOptions;
   readonly #supervisor: Supervisor;
   #env: Readonly<Record<string, string>> | null = null;
-  readonly #running = new Map<CommandRun, BackgroundCommand>();
+  readonly #running = new Map<CommandRun, BackgroundCommand<CommandRun>>();
   /** What a command without limits makes was allowed, for as long as somebody waits for it. */
   readonly #vouching = new WeakMap<CommandRun, () => void>();
-  readonly #background = new Map<string, BackgroundCommand>();
+  readonly #background = new Map<string, BackgroundCommand<CommandRun>>();
   #count = 0;
   #kept = 0;
   #session: Session | null = null;
@@ -200,7 +200,7 @@ export class RunningCommands {
   }
 
   /** Lets a command go on by itself. The answer is the id it is known by. */
-  keep(request: CommandRequest, run: CommandRun): string {
+  async keep(request: CommandRequest, run: CommandRun): Promise<string> {
     const known = [...this.#background.values()].find((one) => one.run === run);
     if (known !== undefined) return known.id;
     this.#vouching.get(run)?.();

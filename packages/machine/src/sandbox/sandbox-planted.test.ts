@@ -12,7 +12,7 @@ import {
 import { dirname, join } from "node:path";
 import { isSandboxHere, SandboxRoom } from "@burin/testing/sandbox-room";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { takenInWords } from "../processes/command-words.ts";
+import { takenInWords } from "../processes/command-report.ts";
 import { isVouchedFor, vouchFor, vouchForAll } from "./vouched-files.ts";
 
 let room: SandboxRoom;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { sandboxRefusal } from "./command-words.ts";
+import { sandboxRefusal } from "./command-report.ts";
 
 const inside = { hasFailed: true, mode: "workspace-write", hasNetwork: false, roots: ["/project"] } as const;
 
