@@ -4,15 +4,15 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3600,
+  contract: 3620,
   "edit-match": 2630,
   "shell-judge": 3850,
-  machine: 11670,
-  models: 6250,
+  machine: 11680,
+  models: 6260,
   testing: 1700,
   web: 2120,
-  mcp: 2320,
-  core: 13620,
+  mcp: 2330,
+  core: 13530,
   cli: 9830,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
@@ -20,7 +20,7 @@ const SLACK = 0.03;
 
 /** Files of fewer lines than this, with one importer that does not load them late, belong into that importer. */
 const SMALL = 40;
-const MOST_SMALL_FILES = 20;
+const MOST_SMALL_FILES = 16;
 
 const PACKAGE_CODE = /^packages\/([^/]+)\/src\//;
 

@@ -164,3 +164,16 @@ export type AgentEvent =
       /** The question that the run was parked with. */
       readonly confirmation?: Confirmation;
     };
+
+/** The end of a run. */
+export type RunEnd = Extract<AgentEvent, { type: "done" }>;
+
+/** Words of the user. */
+export function said(text: string): AgentEvent {
+  return { type: "text", role: "user", text };
+}
+
+/** Words for the user, which the model does not get. */
+export function notice(message: string): AgentEvent {
+  return { type: "notice", message };
+}

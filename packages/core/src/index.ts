@@ -96,7 +96,7 @@ export { Budget, type BudgetLimits, parseBudget } from "./agent/budget.ts";
 export type { CustomCommand } from "./agent/custom-commands.ts";
 export { historyOf } from "./agent/history.ts";
 export { type QuestionView, questionView, type ViewLimits } from "./approval/question-view.ts";
-export { openGrants } from "./assembly/join-grants.ts";
+export { openGrants } from "./assembly/join-approval.ts";
 export { type MachineFacts, machineFacts } from "./assembly/machine-facts.ts";
 export { projectFiles } from "./assembly/project-files.ts";
 export { createSession } from "./configured-session.ts";
@@ -115,6 +115,7 @@ export {
   type RunToolCommand,
 } from "./discovery/discovered-tool.ts";
 export { decisionsFor, readDecision } from "./scheduler/decision.ts";
+export { functionResponseOf } from "./scheduler/function-response.ts";
 export type { Confirm } from "./scheduler/questions.ts";
 export type { OnCall } from "./scheduler/scheduler.ts";
 export { parseAnswerSchema } from "./session/answer-schema.ts";

@@ -1,8 +1,12 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
@@ -38,8 +42,8 @@ function program(name: string, text: string): string {
 }
 
 function codeBlocks(page: string): string[] {
-  const text = readFileSync(join(repository, page), "utf8");
-  return [...text.matchAll(/```js\n(.*?)```/gs)].map((found) => found[1] ?? "");
+  const content = readFileSync(join(repository, page), "utf8");
+  return [...content.matchAll(/```js\n(.*?)```/gs)].map((found) => found[1] ?? "");
 }
 
 describe("@burin/core as others get it", () => {
@@ -50,6 +54,41 @@ describe("@burin/core as others get it", () => {
     );
     const [greet] = codeBlocks("docs/tool-contract.md");
     expect(program("greet.js", greet ?? "")).toContain("llmContent: 'Hello, Ada.'");
+  });
+
+  it("the examples of the page on the library run as they stand", async () => {
+    const [loop = "", parts = "", session = "", model = ""] = codeBlocks("docs/library.md");
+    const asked: { messages: { role: string; content: string }[] }[] = [];
+    const service = createServer(async (request, response) => {
+      asked.push(JSON.parse(await text(request)));
+      const called = { name: "list_directory", arguments: '{"path":"."}' };
+      const message =
+        asked.length === 1
+          ? { role: "assistant", tool_calls: [{ id: "one", type: "function", function: called }] }
+          : { role: "assistant", content: "There are some." };
+      response.setHeader("content-type", "application/json").end(JSON.stringify({ choices: [{ message }] }));
+    });
+    await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+    const { port } = service.address() as AddressInfo;
+    const env = { ...process.env, OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_MODEL: "m" };
+    writeFileSync(join(consumer, "loop.js"), loop);
+    const { stdout } = await promisify(execFile)(node, ["loop.js"], { cwd: consumer, env });
+    service.close();
+    expect(stdout).toBe("There are some.\n");
+    expect(asked[1]?.messages.at(-1)).toMatchObject({
+      role: "tool",
+      tool_call_id: "one",
+      content: expect.stringContaining("node_modules"),
+    });
+    expect(JSON.parse(program("parts.js", parts))).toMatchObject({
+      role: "user",
+      parts: [{ functionResponse: { id: "call-7", name: "list_directory" } }],
+    });
+    expect(program("session.js", session)).toMatch(
+      /asks: Create hello.txt\?\nI wrote hello.txt.\nsuccess\n$/,
+    );
+    expect(readFileSync(join(consumer, "hello.txt"), "utf8")).toBe("Hello.\n");
+    expect(program("model.js", model)).toBe("You said: Hello\n");
   });
 
   it("importing it starts nothing: the program ends at once and prints nothing", () => {

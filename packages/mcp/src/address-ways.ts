@@ -2,7 +2,7 @@ import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
 import { SdkHttpError, SSEClientTransport, SseError, type Transport } from "@modelcontextprotocol/client";
 import { CredentialStore } from "./credentials.ts";
 import { expanded, expandedValues } from "./definition.ts";
-import { HttpTransport, httpFetch } from "./http-transport.ts";
+import { HttpTransport, httpFetchIn } from "./http-transport.ts";
 import { McpError } from "./mcp-error.ts";
 import type { OAuthSettings } from "./oauth-client.ts";
 import { type OAuthNeeds, withLogin } from "./oauth-fetch.ts";
@@ -64,7 +64,11 @@ function isProtocolFault(error: unknown): boolean {
 
 function optionsOf(needs: AddressNeeds) {
   const { url, headers } = addressOf(needs);
-  return { url, fetch: withLogin(httpFetch, oauthNeeds(needs, url)), requestInit: { headers } };
+  return {
+    url,
+    fetch: withLogin(httpFetchIn(needs.environment), oauthNeeds(needs, url)),
+    requestInit: { headers },
+  };
 }
 
 /** What a login to the server needs to know. */

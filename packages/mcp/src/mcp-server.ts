@@ -160,7 +160,8 @@ export class McpServer implements ToolSource {
     ]);
     if (this.#needs.definition.type === "stdio") return "not_needed";
     const { url, headers } = addressOf(this.#needs);
-    return login({ ...oauthNeeds(this.#needs, url), headers, ...how }, signal);
+    const { environment } = this.#needs;
+    return login({ ...oauthNeeds(this.#needs, url), headers, environment, ...how }, signal);
   }
 
   #save(): Promise<void> {

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { unlessAborted } from "@burin/web/unless-aborted";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
-import { httpFetch } from "./http-transport.ts";
+import { httpFetchIn } from "./http-transport.ts";
 import { McpError, reasonOf } from "./mcp-error.ts";
 import { OAuthClient } from "./oauth-client.ts";
 import type { OAuthNeeds } from "./oauth-fetch.ts";
@@ -12,6 +12,7 @@ import type { McpLogin } from "./server-port.ts";
 interface LoginNeeds extends OAuthNeeds, McpLogin {
   /** Sent with the first request, as settings name them. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 const LOGIN_MS = 10 * 60_000;
@@ -36,7 +37,7 @@ export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"lo
     });
     client.invalidateCredentials("tokens");
     if (!(await isRegistered(needs, callback.url))) client.invalidateCredentials("client");
-    const common = { serverUrl: needs.url, fetchFn: httpFetch, ...challenge };
+    const common = { serverUrl: needs.url, fetchFn: httpFetchIn(needs.environment), ...challenge };
     const outcome = await auth(client, common).catch(async (error: unknown) => {
       if ((await client.clientInformation()) !== undefined || client.discoveryState() === undefined)
         throw error;
@@ -98,11 +99,11 @@ function isRefusal({ status }: Response): boolean {
 }
 
 async function asked(
-  { url, headers }: LoginNeeds,
+  { url, headers, environment }: LoginNeeds,
   message: object,
   { signal, session = null }: { readonly signal: AbortSignal; readonly session?: string | null },
 ): Promise<Response> {
-  const answer = await httpFetch(url, {
+  const answer = await httpFetchIn(environment)(url, {
     method: "POST",
     headers: {
       accept: "application/json, text/event-stream",

@@ -18,7 +18,7 @@ export function configuredModel(
       ? chooseModel(names, environment)
       : chooseOther(besides(names, name), names, environment);
   if (!first) return null;
-  const model = opened(first);
+  const model = opened(first, environment);
   const { fallbacks = [] } = names.model;
   if (fallbacks.length === 0) return model;
   let chain: ChatModel | undefined;
@@ -34,9 +34,12 @@ function besides({ model, models = {} }: ModelNames, name: string): NamedModel {
   return Object.hasOwn(models, name) ? { name } : { ...model, name };
 }
 
-function opened(choice: ModelChoice): ChatModel {
+function opened(choice: ModelChoice, environment: NodeJS.ProcessEnv): ChatModel {
   const { retries, window: contextWindow, price } = choice;
-  const model = retrying(openModel(choice), retries === undefined ? {} : { mostAttempts: retries + 1 });
+  const model = retrying(
+    openModel({ ...choice, environment }),
+    retries === undefined ? {} : { mostAttempts: retries + 1 },
+  );
   return {
     ...model,
     ...(contextWindow === undefined ? {} : { contextWindow }),
@@ -48,7 +51,7 @@ function others(names: ModelNames, environment: NodeJS.ProcessEnv): ChatModel[] 
   return (names.model.fallbacks ?? []).map((entry) => {
     const named: NamedModel = typeof entry === "string" ? { name: entry } : entry;
     const choice = chooseOther(named, names, environment);
-    return choice ? opened(choice) : missing(named.name ?? "");
+    return choice ? opened(choice, environment) : missing(named.name ?? "");
   });
 }
 

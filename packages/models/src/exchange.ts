@@ -9,6 +9,8 @@ export interface Exchange extends Asked {
   readonly body: readonly Uint8Array[];
   /** The service may be silent for as long as this, at any moment. */
   readonly silenceMs: number;
+  /** Where a proxy is named. */
+  readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
 /** One request and its streamed reply, without the end, which is returned. Throws what the network throws. */
@@ -18,8 +20,8 @@ export async function* exchange(
 ): AsyncGenerator<ModelEvent, Outcome, undefined> {
   const watch = new SilenceWatch(open.silenceMs, open.connection);
   try {
-    const { url, headers, body, connection } = open;
-    const asked = httpRequest({ url, method: "POST", headers, body }, connection.signal);
+    const { url, headers, body, connection, environment } = open;
+    const asked = httpRequest({ url, method: "POST", headers, body, environment }, connection.signal);
     const reading = whileWaiting(() => Promise.all([import("./read-answer.ts"), openReply()]));
     const answer = await asked;
     const [{ readAnswer }, reply] = await reading;

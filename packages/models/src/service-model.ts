@@ -35,6 +35,8 @@ export interface ServiceOptions {
   readonly tuning?: Tuning;
   /** What the model costs, unless the service says it itself. */
   readonly price?: ModelPrice;
+  /** Where a proxy is named, instead of this process's own. */
+  readonly environment?: NodeJS.ProcessEnv;
   /** The longest silence of the service that is waited for. */
   readonly silenceMs?: number;
   /** Whether calls that the model writes into its text are run. */
@@ -250,6 +252,7 @@ async function* requestOnce(
     model: options.name,
     body: bytes.of(prepared.conversation, await protocol.body(options.name, prepared, lessons.quirks)),
     silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
+    environment: options.environment,
     connection,
   };
   const isWriter = mayWriteCalls(service, prepared);

@@ -28,6 +28,8 @@ export interface WebRequest {
   readonly accept: string;
   readonly guard: Guard;
   readonly limits?: Partial<WebLimits>;
+  /** Where a proxy is named, instead of this process's own. */
+  readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
 export interface WebAnswer {
@@ -131,10 +133,11 @@ async function openWay({
   url,
   accept,
   guard,
+  environment,
 }: WebRequest): Promise<(signal: AbortSignal) => Promise<HttpAnswer>> {
   const headers = { accept, "accept-encoding": "gzip, deflate, br", "user-agent": USER_AGENT };
-  const plain = { url, method: "GET" as const, headers };
-  if (Object.keys(await routeTo(url)).length > 0) {
+  const plain = { url, method: "GET" as const, headers, environment };
+  if (Object.keys(await routeTo(url, environment)).length > 0) {
     await judgeForProxy(url, guard);
     return (signal) => httpRequest(plain, signal);
   }

@@ -1,4 +1,4 @@
-import type { AgentEvent, ContextFill } from "@burin/contract/agent-event";
+import { type AgentEvent, type ContextFill, notice, said } from "@burin/contract/agent-event";
 import { wait } from "@burin/contract/async/wait";
 import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionCall, FunctionDeclaration } from "@burin/contract/messages/function-call";
@@ -14,15 +14,10 @@ import { Compactor } from "./compaction/compactor.ts";
 import type { ContextFiles } from "./context-files.ts";
 import { type Briefing, ContextNotes } from "./context-notes.ts";
 import { ContextSize } from "./context-size.ts";
-import { EventQueue } from "./event-queue.ts";
-import { History } from "./history.ts";
+import type { Conversation } from "./conversation.ts";
 import { LoopGuard } from "./loop-guard.ts";
-import { refusalIn } from "./outcome.ts";
-import { notice, said } from "./plain-events.ts";
 import { estimatedUsage, type Reply, readReply } from "./reply.ts";
-import { ended, endingAfter, failureOf, interrupted, overBudget, type Run } from "./run.ts";
-import { WaitingWords } from "./waiting-words.ts";
-import { WorkRecord } from "./work-record.ts";
+import { ended, endingAfter, failureOf, interrupted, overBudget, type Run, refusalIn } from "./run.ts";
 
 export interface AgentNeeds {
   readonly model: ChatModel;
@@ -47,18 +42,15 @@ export interface AgentNeeds {
   readonly detectLoops?: boolean;
   /** What happened before, of a session that is taken up again. */
   readonly past?: Iterable<AgentEvent>;
-  /** Hears each event of the history when it happens, before anybody reads it. */
-  readonly onEvent?: (event: AgentEvent) => void;
+  readonly conversation: Conversation;
 }
 
 /** The loop: prompt, reply, calls, answers, until a reply asks for no tool. */
 export class Agent {
-  readonly words = new WaitingWords();
+  readonly #conversation: Conversation;
   readonly #needs: AgentNeeds;
   readonly #callIds: CallIds;
   #model: ChatModel;
-  readonly #history = new History();
-  readonly #record = new WorkRecord();
   readonly #size = new ContextSize();
   readonly #notes: ContextNotes;
   readonly #compactor: Compactor;
@@ -69,33 +61,37 @@ export class Agent {
   readonly #warned = new Set<string>();
   /** Of the run at work. */
   #stop = new AbortController().signal;
-  /** What happens beside the loop, in calls and in the background, for the reader of the run. */
-  #told = new EventQueue<AgentEvent>();
 
   constructor(needs: AgentNeeds) {
     this.#needs = needs;
     this.#model = needs.model;
+    this.#conversation = needs.conversation;
     this.#callIds = needs.callIds ?? new CallIds();
     const { model, contextFiles, briefing, past = [] } = needs;
     const window = needs.contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
     for (const event of past) {
-      this.#apply(event);
+      needs.conversation.recall(event);
       needs.background?.recall(event);
       if (event.type === "tool_call" || event.type === "subagent_call") this.#callIds.add(event.call.callId);
     }
-    this.#notes = new ContextNotes({ contextFiles, briefing, record: this.#record, note: this.#noted });
+    this.#notes = new ContextNotes({
+      contextFiles,
+      briefing,
+      record: this.#conversation.record,
+      note: this.#conversation.note,
+    });
     this.#compactor = new Compactor({
       model,
       size: this.#size,
       window,
-      record: this.#record,
+      record: this.#conversation.record,
       request: () => this.#request(),
       contextTexts: (signal) => this.#notes.again(signal),
     });
   }
 
   get history(): readonly Message[] {
-    return this.#history.messages;
+    return this.#conversation.history.messages;
   }
 
   /** As estimated of the request that would be sent now. */
@@ -107,24 +103,14 @@ export class Agent {
   useModel(model: ChatModel, window: number): void {
     this.#model = model;
     this.#compactor.useModel(model, window);
-    this.tell({ type: "model", model: model.name, window });
+    this.#conversation.tell({ type: "model", model: model.name, window });
   }
 
   /** Replaces the history by a summary of it. Not while it runs. */
   async compact(signal: AbortSignal): Promise<ContextFill> {
-    for await (const event of this.#shortened(signal, true)) this.#told.push(event);
-    this.tell({ type: "context_fill", ...this.contextFill });
+    for await (const event of this.#shortened(signal, true)) this.#conversation.told.push(event);
+    this.#conversation.tell({ type: "context_fill", ...this.contextFill });
     return this.contextFill;
-  }
-
-  /** Takes an event into the history that the loop itself did not make. */
-  enter(event: AgentEvent): void {
-    this.#noted(event);
-  }
-
-  /** The same for what happens beside the loop; the reader of the run hears it. */
-  tell(event: AgentEvent): void {
-    this.#told.push(this.#noted(event));
   }
 
   /**
@@ -158,7 +144,7 @@ export class Agent {
         isCut: false,
         refused: null,
       };
-      yield* this.#told.taken();
+      yield* this.#conversation.told.taken();
       if (typeof input === "string") yield* this.#prompts(input);
       else run.refused = refusalIn(yield* this.#runCalls(input, run));
       yield* this.#turns(run);
@@ -168,21 +154,22 @@ export class Agent {
       signal.removeEventListener("abort", stop);
       stop();
       this.#unfinished = Promise.all([this.#unfinished, this.#needs.background?.stopAll()]);
-      this.#told = new EventQueue();
+      this.#conversation.forgetTold();
     }
   }
 
   /** What the model is told before the prompt, and the prompt. */
   async *#prompts(text: string): AsyncGenerator<AgentEvent> {
     yield* this.#notes.beforePrompt(this.history.length === 0, this.#stop);
-    for (const words of [...this.words.takeAll(), text]) yield this.#noted(said(words));
+    for (const words of [...this.#conversation.words.takeAll(), text])
+      yield this.#conversation.note(said(words));
   }
 
   async *#turns(run: Run): AsyncGenerator<AgentEvent> {
     for (let ending: AgentEvent | null = null; ending === null; ) {
       yield* this.#fromBackground();
       ending = this.#endingBefore(run) ?? (yield* this.#turn(run));
-      yield this.#noted({ type: "context_fill", ...this.contextFill });
+      yield this.#conversation.note({ type: "context_fill", ...this.contextFill });
       if (ending === null) continue;
       await this.#needs.background?.stopAll();
       yield* this.#fromBackground();
@@ -192,9 +179,9 @@ export class Agent {
 
   /** What the tasks in the background have come to. */
   *#fromBackground(): Generator<AgentEvent> {
-    yield* this.#told.taken();
+    yield* this.#conversation.told.taken();
     const reports = this.#needs.background?.takeReports() ?? [];
-    for (const report of reports) yield this.#noted(report);
+    for (const report of reports) yield this.#conversation.note(report);
   }
 
   /** One reply and what it asks for. Gives the event that ends the run, or null when it goes on. */
@@ -216,7 +203,7 @@ export class Agent {
     run.refused = refusalIn(answers) ?? run.refused;
     const ending = this.#interruption(run) ?? endingAfter(answers, run, this.#needs.maxTurns);
     if (ending) return ending;
-    for (const words of this.words.takeSteering()) yield this.#noted(said(words));
+    for (const words of this.#conversation.words.takeSteering()) yield this.#conversation.note(said(words));
     return null;
   }
 
@@ -227,7 +214,7 @@ export class Agent {
     if (!more) return false;
     run.unfinished += reply.text;
     yield notice(more.notice);
-    yield this.#noted({ type: "context", text: more.told });
+    yield this.#conversation.note({ type: "context", text: more.told });
     await wait(more.pauseMs, run.signal);
     return true;
   }
@@ -236,13 +223,16 @@ export class Agent {
   async *#afterLastReply(run: Run): AsyncGenerator<AgentEvent, AgentEvent | null> {
     const { background } = this.#needs;
     for (;;) {
-      const steering = this.words.takeSteering();
-      const queued = steering.length > 0 ? undefined : this.words.takeQueued();
-      for (const words of queued === undefined ? steering : [queued]) yield this.#noted(said(words));
+      const steering = this.#conversation.words.takeSteering();
+      const queued = steering.length > 0 ? undefined : this.#conversation.words.takeQueued();
+      for (const words of queued === undefined ? steering : [queued])
+        yield this.#conversation.note(said(words));
       if (queued !== undefined) run.turns = 0;
       if (queued !== undefined || steering.length > 0 || background?.hasReports) return null;
       if (!background?.isPending) break;
-      yield* this.#told.during(Promise.race([background.next(run.signal), this.words.arrival()]));
+      yield* this.#conversation.told.during(
+        Promise.race([background.next(run.signal), this.#conversation.words.arrival()]),
+      );
       const interruption = this.#interruption(run);
       if (interruption) return interruption;
     }
@@ -278,7 +268,7 @@ export class Agent {
     const warning = this.#needs.budget?.warning(this.#warned);
     if (warning === undefined) return;
     yield notice(warning);
-    yield this.#noted({
+    yield this.#conversation.note({
       type: "context",
       text: `[${warning} When it is used up the work stops: come to an end.]`,
     });
@@ -287,7 +277,7 @@ export class Agent {
   async *#shortened(signal: AbortSignal, isAll = false): AsyncGenerator<AgentEvent> {
     for await (const event of this.#compactor.shorten(signal, isAll)) {
       if (event.type === "usage") this.#needs.budget?.spend(event.usage, this.#model.name);
-      yield this.#noted(event);
+      yield this.#conversation.note(event);
     }
   }
 
@@ -296,7 +286,10 @@ export class Agent {
     const model = this.#model;
     const request = this.#request();
     const estimated = this.#size.of(request);
-    const reply = yield* readReply({ model, request, note: this.#noted, ids: this.#callIds, said }, signal);
+    const reply = yield* readReply(
+      { model, request, note: this.#conversation.note, ids: this.#callIds, said },
+      signal,
+    );
     if (reply.usage) this.#size.learn(estimated, reply.usage.inputTokens);
     if (reply.end.reason !== "error") {
       budget?.spend(reply.usage ?? estimatedUsage(estimated, reply, this.#size), model.name);
@@ -311,12 +304,12 @@ export class Agent {
       runCalls,
       budget,
       window: this.#compactor.window,
-      events: this.#told,
-      note: this.#noted,
+      events: this.#conversation.told,
+      note: this.#conversation.note,
     };
     const work = startCalls(calls, round, run);
     this.#unfinished = work;
-    const answers = yield* this.#told.during(work);
+    const answers = yield* this.#conversation.told.during(work);
     yield* this.#notes.touchedBy(answers, registry);
     return answers;
   }
@@ -324,19 +317,7 @@ export class Agent {
   #request(): ModelRequest {
     const { systemPrompt: system, registry, declarations } = this.#needs;
     const tools = declarations?.() ?? registry.getFunctionDeclarations();
-    return { system, history: this.#history.messages, tools };
-  }
-
-  /** Enters the history when it happens, not when somebody reads it. */
-  readonly #noted = (event: AgentEvent): AgentEvent => {
-    this.#apply(event);
-    this.#needs.onEvent?.(event);
-    return event;
-  };
-
-  #apply(event: AgentEvent): void {
-    this.#history.apply(event);
-    this.#record.apply(event);
+    return { system, history: this.#conversation.history.messages, tools };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { Message } from "@burin/contract/messages/message";
 import type { CorrectEdit, FailedEdit } from "../text/correct-edit.ts";
+import { answerOnce, asUser } from "./ask-once.ts";
 
 const INSTRUCTION = `A text replacement in a file failed, because the old text does not match the file exactly once.
 Find the one place that was meant and answer with a JSON object only:
@@ -38,13 +39,10 @@ export function wordsIn(history: readonly Message[]): WordsAround {
 export function editCorrector(model: ChatModel, words: () => WordsAround): CorrectEdit {
   return async (failed, signal) => {
     const around = words();
-    const history = [{ role: "user" as const, parts: [{ text: question(failed, around) }] }];
-    let answer = "";
-    for await (const event of model.stream({ system: INSTRUCTION, history, tools: [] }, signal)) {
-      if (event.type === "text") answer += event.text;
-      if (event.type === "end" && event.reason !== "stop") return null;
-    }
-    const proposal = proposalIn(answer);
+    const history = asUser(question(failed, around));
+    const { text, end } = await answerOnce(model, { system: INSTRUCTION, history }, signal);
+    if (end.reason !== "stop") return null;
+    const proposal = proposalIn(text);
     if (proposal === null || failed.places === undefined) return proposal;
     return isNamed(failed, proposal.oldText, around) ? proposal : null;
   };

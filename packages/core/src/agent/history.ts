@@ -3,7 +3,7 @@ import type { Thought } from "@burin/contract/chat-model";
 import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
-import { responseParts } from "../scheduler/function-response.ts";
+import { functionResponseOf } from "../scheduler/function-response.ts";
 
 /** What stands where the answer to a call was. */
 const CLEARED = "[This old result was removed to save room. Call the tool again if it is needed.]";
@@ -105,7 +105,7 @@ export class History {
       );
     }
     if (isAnswered(call)) {
-      this.#answers.set(call.callId, responseParts(call));
+      this.#answers.set(call.callId, functionResponseOf(call));
       this.#giveAnswers();
     }
   }

@@ -1,7 +1,6 @@
-import type { AgentEvent, RunError, RunStatus } from "@burin/contract/agent-event";
+import type { RunEnd, RunError, RunStatus } from "@burin/contract/agent-event";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 import type { LoopGuard } from "./loop-guard.ts";
-import { done, textWithPlan, unapprovedPlan } from "./outcome.ts";
 import type { Reply } from "./reply.ts";
 
 /** What the work on one prompt has come to. */
@@ -23,27 +22,27 @@ export interface Run {
   refused: RunError | null;
 }
 
-export function ended(status: RunStatus, { turns, reply, isCut }: Run, error?: RunError): AgentEvent {
+export function ended(status: RunStatus, { turns, reply, isCut }: Run, error?: RunError): RunEnd {
   const outcome = { turns, text: reply?.text ?? "", isCut };
   return done(status, error ? { ...outcome, error } : outcome);
 }
 
 /** Why the reply is the last one; null when it is whole. */
-export function failureOf(run: Run, { end }: Reply): AgentEvent | null {
+export function failureOf(run: Run, { end }: Reply): RunEnd | null {
   if (end.reason === "cancelled") return interrupted(run);
   return end.reason === "error" ? ended("error", run, end.error) : null;
 }
 
-export function interrupted(run: Run): AgentEvent {
+export function interrupted(run: Run): RunEnd {
   return ended("cancelled", run, { type: "cancelled", message: "Interrupted." });
 }
 
-export function overBudget(run: Run, message: string): AgentEvent {
+export function overBudget(run: Run, message: string): RunEnd {
   return ended("limit", run, { type: "budget", message });
 }
 
 /** Why the run ends once these calls are answered; null when the model is asked again. */
-export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns: number): AgentEvent | null {
+export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns: number): RunEnd | null {
   const { turns, guard, reply } = run;
   const plan = unapprovedPlan(answers);
   if (plan) {
@@ -58,4 +57,56 @@ export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns
   if (turns < maxTurns) return null;
   const message = `Stopped after ${turns} turns, the limit; raise it with --max-turns.`;
   return ended("limit", run, { type: "max_turns", message });
+}
+
+interface Outcome {
+  readonly turns: number;
+  /** The model's last text. */
+  readonly text: string;
+  readonly error?: RunError;
+  /** The output limit has cut the text. */
+  readonly isCut?: boolean;
+}
+
+/** The event that ends a run. */
+export function done(status: RunStatus, { turns, text, error, isCut }: Outcome): RunEnd {
+  const whole = { type: "done" as const, status, result: text, turns };
+  const event = isCut ? { ...whole, cut: true as const } : whole;
+  return error === undefined ? event : { ...event, error: { type: error.type, message: error.message } };
+}
+
+/** The run was ended by a failure or by the person, and not by what the model said last. */
+export function isCutOff({ status, error }: RunEnd): boolean {
+  const isWhole = error?.type === "nothing_left" || error?.type === "schema_mismatch";
+  return !isWhole && (status === "error" || status === "cancelled");
+}
+
+const REFUSALS = new Set(["needs_approval", "denied", "cancelled", "plan_declined", "undecided"]);
+
+type Unapproved = Exclude<AnsweredCall, { readonly status: "success" }>;
+
+/** Why a run in which a call could not be approved does not count as done, even when the model goes on. */
+export function refusalIn(answers: readonly AnsweredCall[]): RunError | null {
+  for (const answer of answers) {
+    if (answer.status === "success") continue;
+    if (REFUSALS.has(answer.error.type)) return answer.error;
+  }
+  return null;
+}
+
+/** A plan that nobody has approved ends the turn: the model could only show it again. */
+function unapprovedPlan(answers: readonly AnsweredCall[]): Unapproved | null {
+  for (const answer of answers) {
+    if (answer.status === "success") continue;
+    const nobodyAsked = answer.status === "error" && answer.confirmation?.kind === "plan";
+    if (nobodyAsked || answer.error.type === "plan_declined") return answer;
+  }
+  return null;
+}
+
+/** Where nobody was there to see the plan, it is the result of the run. */
+function textWithPlan(text: string, answer: Unapproved): string {
+  const question = answer.status === "error" ? answer.confirmation : undefined;
+  if (question?.kind !== "plan") return text;
+  return [text, question.plan].filter((piece) => piece !== "").join("\n\n");
 }

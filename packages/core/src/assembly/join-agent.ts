@@ -8,22 +8,14 @@ import { Budget, parseBudget } from "../agent/budget.ts";
 import type { CallIds } from "../agent/call-ids.ts";
 import { ContextFiles } from "../agent/context-files.ts";
 import type { Briefing } from "../agent/context-notes.ts";
+import type { Conversation } from "../agent/conversation.ts";
 import { DeclaredTools } from "../agent/declared-tools.ts";
 import { systemPrompt } from "../agent/system-prompt.ts";
 import type { RunCalls } from "../scheduler/scheduler.ts";
-import { burinHome } from "../settings/load-settings.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
 import { environmentFacts } from "./environment-facts.ts";
-
-/** What a session says of its agent. */
-export interface AgentOptions {
-  /** Most replies of the model to one prompt. */
-  readonly maxTurns?: number;
-  /** What the session may spend: `200k`, `$2`, `10m`, `50 calls` or several of them, joined by commas; or one that is shared. */
-  readonly budget?: string | Budget;
-  readonly environment?: NodeJS.ProcessEnv;
-}
+import type { Home } from "./home.ts";
 
 interface WaitingSources {
   readonly isWaiting: boolean;
@@ -33,7 +25,11 @@ interface WaitingSources {
 
 interface AgentParts {
   readonly model: ChatModel;
-  readonly settings: Settings;
+  readonly home: Home;
+  readonly conversation: Conversation;
+  readonly budget: Budget | undefined;
+  /** Most replies of the model to one prompt. */
+  readonly maxTurns: number | undefined;
   readonly registry: ToolRegistry;
   readonly runCalls: RunCalls;
   readonly callIds: CallIds;
@@ -44,7 +40,6 @@ interface AgentParts {
   readonly instructions?: string;
   readonly briefing?: Briefing;
   readonly background?: NonNullable<AgentNeeds["background"]>;
-  readonly onEvent?: (event: AgentEvent) => void;
   /** What happened before, of a session that is taken up again. */
   readonly past?: Iterable<AgentEvent>;
 }
@@ -62,27 +57,24 @@ export function contextWindowOf(
   return model.contextWindow ?? contextWindow ?? defaultContextWindow(model.name);
 }
 
-export function agentOf(options: AgentOptions, parts: AgentParts): Agent {
-  const { settings, workspace, instructions, waiting, ...needs } = parts;
-  const { model } = needs;
-  const contextWindow = contextWindowOf(settings.model, model);
+export function agentOf(parts: AgentParts): Agent {
+  const { home, workspace, instructions, waiting, budget, maxTurns, ...needs } = parts;
+  const { settings } = home;
+  const contextWindow = contextWindowOf(settings.model, needs.model);
   const mostCharacters = Math.floor(Math.min(MOST_CONTEXT_CHARACTERS, contextWindow * CONTEXT_SHARE));
-  const budget = budgetOf(options.budget, model, settings);
   return new Agent({
     ...needs,
     declarations: declarationsOf(parts),
     systemPrompt: [
       systemPrompt(workspace.roots),
-      ...(settings.context.environment
-        ? [environmentFacts(workspace.root, options.environment ?? process.env)]
-        : []),
+      ...(settings.context.environment ? [environmentFacts(workspace.root, home.environment)] : []),
       ...(instructions ? [instructions] : []),
     ].join("\n\n"),
-    maxTurns: options.maxTurns ?? DEFAULT_MAX_TURNS,
+    maxTurns: maxTurns ?? DEFAULT_MAX_TURNS,
     contextWindow,
     detectLoops: settings.loop.detection,
     contextFiles: new ContextFiles({
-      home: burinHome(options.environment ?? process.env),
+      home: home.folder,
       roots: workspace.roots,
       fileNames: settings.context.fileNames,
       mostCharacters,
@@ -93,8 +85,8 @@ export function agentOf(options: AgentOptions, parts: AgentParts): Agent {
 }
 
 /** Declares what fits into the budget, and the search for the rest where tools may come from elsewhere. */
-function declarationsOf({ settings, registry, waiting }: AgentParts) {
-  const { tools, mcpServers } = settings;
+function declarationsOf({ home, registry, waiting }: AgentParts) {
+  const { tools, mcpServers } = home.settings;
   const declared = new DeclaredTools({
     registry,
     mostCharacters: tools.schemaBudget,

@@ -1,34 +1,28 @@
-import type { Workspace } from "@burin/contract/machine/workspace";
-import type { Settings } from "@burin/contract/settings/settings";
-import type { Question } from "@burin/contract/tools";
-import type { Machine, PlaceFacts } from "@burin/machine/machine";
+import { messageOf } from "@burin/contract/text/error-message";
+import type { GrantScope, Question } from "@burin/contract/tools";
+import type { PlaceFacts } from "@burin/machine/machine";
 import type { ShellProgram } from "@burin/machine/processes/shell-program";
-import { parseRule, type Rule, type Rules } from "@burin/shell-judge";
+import { parseRule, type Rule } from "@burin/shell-judge";
 import type { ApprovalMode, ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
 import type { QuestionNeeds, Questions } from "../scheduler/questions.ts";
-import type { Grants } from "./join-grants.ts";
+import type { GrantStore } from "../settings/grants.ts";
+import type { Home } from "./home.ts";
 
 interface ApprovalGround {
   readonly current: { readonly mode: ApprovalMode };
-  readonly rules: Rules;
+  readonly home: Home;
   readonly grants: Grants;
-  readonly workspace: Pick<Workspace, "roots">;
-  readonly commands: { readonly shell: Pick<ShellProgram, "kind"> };
-  readonly machine: Machine;
-  readonly environment: NodeJS.ProcessEnv;
-  readonly settings: Pick<Settings, "shell">;
+  readonly roots: readonly string[];
+  readonly shell: Pick<ShellProgram, "kind">;
 }
 
 /** The approval policy with all that it knows of this place. The grammar of commands is loaded with the first call. */
-export function lazyApproval(approval: ApprovalGround) {
-  const { current, rules, grants, machine, environment, settings } = approval;
-  const { roots } = approval.workspace;
-  const { shell } = approval.commands;
-  const { passEnvironment } = settings.shell;
+export function lazyApproval({ current, home, grants, roots, shell }: ApprovalGround) {
+  const { machine, rules, environment, variables } = home;
   return async (request: ApprovalRequest): Promise<Verdict> => {
     const [{ judge }, facts] = await Promise.all([
       import("../approval/approval-policy.ts"),
-      machine.openFacts({ roots, environment, passEnvironment }),
+      machine.openFacts({ roots, environment, passEnvironment: variables.pass }),
     ]);
     const ground = {
       root: roots[0] ?? "",
@@ -92,10 +86,6 @@ type KnownFacts = {
   ) => Awaited<ReturnType<PlaceFacts[Name]>>;
 };
 
-export function parsedRules({ allow, ask, deny }: Settings["permissions"]): Rules {
-  return { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) };
-}
-
 /** The one queue of questions; its code is loaded with the first of them. */
 export class LazyQuestions {
   readonly #needs: QuestionNeeds;
@@ -121,4 +111,56 @@ export class LazyQuestions {
   answer(id: string, decision: unknown): string | null {
     return this.#loaded ? this.#loaded.answer(id, decision) : `no question ${JSON.stringify(id)} is open.`;
   }
+}
+
+/** What the person answered "always" to, in this session and in those before. */
+export interface Grants {
+  /** Those of this session alone. */
+  readonly session: readonly Rule[];
+  /** Those on disk that hold here, as they are now; `fault` says why none of them counts. */
+  stored(): Promise<{ readonly rules: readonly Rule[]; readonly fault?: string }>;
+  /** Resolves to what the person should know of it, or null. */
+  add(rules: readonly string[], scope: GrantScope): Promise<string | null>;
+}
+
+/** The grants that a person has stored, to list them and to take them back. */
+export async function openGrants(home: string): Promise<GrantStore> {
+  const { GrantStore } = await import("../settings/grants.ts");
+  return new GrantStore(home);
+}
+
+/** Reads nothing before it is asked: most calls need no grant. */
+export function grantsOf(home: string, project: string): Grants {
+  const session: Rule[] = [];
+  let store: Promise<GrantStore> | undefined;
+  const opened = () => {
+    store ??= openGrants(home);
+    return store;
+  };
+  return {
+    session,
+    async stored() {
+      try {
+        const all = await (await opened()).all();
+        const here = all.filter((grant) => grant.project === undefined || grant.project === project);
+        return { rules: here.map(({ rule }) => parseRule(rule)) };
+      } catch (error) {
+        return { rules: [], fault: messageOf(error) };
+      }
+    },
+    async add(rules, scope) {
+      if (rules.length === 0) return null;
+      try {
+        if (scope === "project" || scope === "everywhere") {
+          await (await opened()).add(rules, scope === "project" ? project : undefined);
+          return null;
+        }
+        session.push(...rules.map(parseRule));
+        return null;
+      } catch (error) {
+        session.push(...rules.map(parseRule));
+        return `"always" holds for this session only: ${messageOf(error)}`;
+      }
+    },
+  };
 }

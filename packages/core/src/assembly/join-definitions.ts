@@ -10,8 +10,17 @@ export interface Definitions {
   readonly problems: readonly string[];
 }
 
-/** Reads them once; code is loaded only for what there is. */
-export async function readDefinitions(places: readonly string[]): Promise<Definitions> {
+/** Reads them when they are asked for, once. */
+export function definitionsIn(places: readonly string[]): () => Promise<Definitions> {
+  let reading: Promise<Definitions> | null = null;
+  return () => {
+    reading ??= readDefinitions(places);
+    return reading;
+  };
+}
+
+/** Code is loaded only for what there is. */
+async function readDefinitions(places: readonly string[]): Promise<Definitions> {
   const there = (name: string) =>
     places.map((place) => join(place, name)).filter((folder) => existsSync(folder));
   const [skills, commands] = await Promise.all([

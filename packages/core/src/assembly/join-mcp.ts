@@ -1,12 +1,9 @@
-import type { Workspace } from "@burin/contract/machine/workspace";
-import type { Settings } from "@burin/contract/settings/settings";
 import type { Confirmation, ToolSource } from "@burin/contract/tools";
 import type { MachineCommands } from "@burin/machine/machine";
 import type { AskModel, McpAnswer, McpQuestion } from "@burin/mcp/client-requests";
 import type { Questions } from "../scheduler/questions.ts";
-import { burinHome } from "../settings/load-settings.ts";
 import type { DiscoveryFailure } from "../tools/tool-registry.ts";
-import type { ToolboxOptions } from "./toolbox-options.ts";
+import type { Home } from "./home.ts";
 
 /** What a session has for MCP servers. */
 export interface ForServers {
@@ -17,9 +14,8 @@ export interface ForServers {
 }
 
 interface McpParts {
-  readonly settings: Settings;
-  readonly options: ToolboxOptions;
-  readonly workspace: Workspace;
+  readonly home: Home;
+  readonly roots: readonly string[];
   readonly commands: MachineCommands;
   readonly forServers: ForServers;
   readonly questions?: () => Promise<Questions>;
@@ -27,7 +23,7 @@ interface McpParts {
 
 /** One source for each MCP server that settings name. Starts none of them. */
 export async function mcpSources(
-  { settings, options, workspace, commands, forServers, questions }: McpParts,
+  { home: { settings, environment, folder: home }, commands, forServers, questions, roots }: McpParts,
   report: (failure: DiscoveryFailure) => void,
 ): Promise<ToolSource[]> {
   const servers = Object.entries(settings.mcpServers);
@@ -37,10 +33,8 @@ export async function mcpSources(
     import("@burin/mcp/tool-names"),
   ]);
   const prefixes = namePrefixes(Object.keys(settings.mcpServers));
-  const environment = options.environment ?? process.env;
-  const home = burinHome(environment);
   const { askModel, areAwaited: isAwaited = false } = forServers;
-  const common = { home, environment, processes: commands, roots: workspace.roots };
+  const common = { home, environment, processes: commands, roots };
   const asking = questions ? { askPerson: personAsker(questions) } : {};
   return servers.map(([alias, definition]) => {
     const source = `mcp:${alias}`;

@@ -1,5 +1,4 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
-import type { Settings } from "@burin/contract/settings/settings";
 import type { Decision } from "@burin/contract/tools";
 import type { ReadMemory } from "@burin/machine/files/read-record";
 import type { OnChange } from "@burin/machine/files/replace-file";
@@ -7,8 +6,7 @@ import { Parking } from "../session/parking.ts";
 import type { PastSession } from "../session/past-session.ts";
 import { Recording } from "../session/recording.ts";
 import type { ResumedSession } from "../session/resume.ts";
-import { burinHome } from "../settings/load-settings.ts";
-import { environmentRules } from "./join-commands.ts";
+import type { Home } from "./home.ts";
 
 /** What is told of each change of a file, so that undo can take it back. */
 export async function undoJournal(home: string, root: string, writer: string): Promise<OnChange> {
@@ -23,33 +21,30 @@ export function readsOf(past: PastSession | null, recording: Recording): ReadMem
 
 interface RecordingGround {
   readonly id: string;
-  readonly root: string;
-  readonly environment: NodeJS.ProcessEnv;
-  readonly settings: Settings;
+  readonly home: Home;
   readonly resumed: ResumedSession | undefined;
   readonly isRecorded: boolean;
 }
 
 /** Keeps the question that a session is parked with, and its answer. */
 export function parkingOf(
-  { id, environment, settings, resumed }: RecordingGround,
+  { id, home: { environment, variables }, resumed }: RecordingGround,
   answer: Decision | undefined,
   recording: Recording,
 ): Parking {
   const jsonOf = async (value: unknown) => {
     const { Redactor } = await import("../session/redactor.ts");
-    return new Redactor(environment, environmentRules(settings).secret).json(value);
+    return new Redactor(environment, variables.secret).json(value);
   };
   return new Parking({ sessionId: id, recording, past: resumed?.session ?? null, answer, jsonOf });
 }
 
 /** The log of a session, under BURIN_HOME where it is recorded. */
 export function recordingOf(
-  { id, root, environment, settings, resumed, isRecorded }: RecordingGround,
+  { id, home: { root, environment, folder, variables }, resumed, isRecorded }: RecordingGround,
   announcement: AgentEvent,
 ): Recording {
-  const { secret } = environmentRules(settings);
-  const place = { id, root, environment, home: burinHome(environment), secretNames: secret };
+  const place = { id, root, environment, home: folder, secretNames: variables.secret };
   const open = async () => {
     const { openLog } = await import("../session/open-log.ts");
     return openLog(resumed ? { ...place, past: resumed } : place);

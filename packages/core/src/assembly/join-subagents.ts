@@ -1,18 +1,23 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
-import type { Agent } from "../agent/agent.ts";
 import type { BackgroundTasks } from "../agent/background-tasks.ts";
+import type { Budget } from "../agent/budget.ts";
+import { Conversation } from "../agent/conversation.ts";
 import { BUILT_IN_SUBAGENTS } from "../agent/subagent-definitions.ts";
 import type { Subagents } from "../tools/task.ts";
-import type { LentTo } from "./join-subagent-tools.ts";
+import type { Home } from "./home.ts";
+import { agentOf } from "./join-agent.ts";
+import type { Models } from "./session-models.ts";
+import type { ToolSet } from "./tool-set.ts";
 
 /** What a session lends to its subagents. */
-export interface SubagentGround {
-  /** `~/.burin`, and the root where the project is trusted: both may hold `agents/*.md`. */
-  readonly folders: readonly string[];
-  /** `onEvent` hears each event when it happens. */
-  readonly newAgent: (lentTo: LentTo, onEvent: (event: AgentEvent) => void) => Promise<Agent>;
+interface SubagentGround {
+  readonly home: Home;
+  readonly models: Models;
+  readonly budget: Budget | undefined;
+  readonly maxTurns: number | undefined;
+  readonly tools: ToolSet;
   /** Hears what the session is to know of what its subagents do. */
   readonly tell: (event: AgentEvent) => void;
   readonly background: BackgroundTasks;
@@ -34,7 +39,7 @@ export function joinSubagents(ground: SubagentGround): JoinedSubagents {
     async load() {
       if (isLoaded) return [];
       isLoaded = true;
-      const folders = ground.folders
+      const folders = ground.home.definitionFolders
         .map((folder) => join(folder, "agents"))
         .filter((folder) => existsSync(folder));
       if (folders.length === 0) return [];
@@ -48,10 +53,15 @@ export function joinSubagents(ground: SubagentGround): JoinedSubagents {
       const definition = definitions.get(subagent_type);
       if (definition === undefined) throw new Error(`There is no subagent "${subagent_type}".`);
       const { runSubagent, toldToSession } = await import("../agent/subagent.ts");
-      const agent = await ground.newAgent({ definition, parentCallId }, (event) => {
+      const conversation = new Conversation((event) => {
         const told = toldToSession(event, order);
         if (told !== null) ground.tell(told);
       });
+      const { home, models, budget, maxTurns, tools } = ground;
+      const own = await tools.forSubagent({ definition, parentCallId }, () => conversation.history.messages);
+      const { prompt: instructions, model: name } = definition;
+      const model = models.or(name ?? home.settings.model.subagent);
+      const agent = agentOf({ ...own, model, home, conversation, budget, maxTurns, instructions });
       return runSubagent(agent, { prompt, signal }, onStep);
     },
     start: (order) => ground.background.start(order, (signal, onStep) => joined.run(order, signal, onStep)),

@@ -1,11 +1,11 @@
-import type { Workspace } from "@burin/contract/machine/workspace";
-import type { Settings } from "@burin/contract/settings/settings";
 import type { MachineCommands } from "@burin/machine/machine";
 import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
+import type { BeforeCall, HookedCall, Hooks } from "../hooks/hooks.ts";
+import type { CallHooks } from "../scheduler/hooked-call.ts";
+import type { Home } from "./home.ts";
 
 export interface CommandGround {
-  readonly settings: Settings;
-  readonly workspace: Workspace;
+  readonly home: Home;
   readonly commands: MachineCommands;
   /** Whether they run with the limits of the shell tool's commands. */
   readonly isConfined: boolean;
@@ -22,9 +22,58 @@ export interface CommandRequest {
 const MOST_BYTES = 10 * 1024 * 1024;
 
 /** Runs the commands that settings name, with the environment of every child. */
-export function commandRunner({ settings, workspace: { root: cwd }, commands, isConfined }: CommandGround) {
+export function commandRunner({ home: { root: cwd, settings }, commands, isConfined }: CommandGround) {
   const { network } = settings.sandbox;
   const limits = isConfined ? { limits: { network } } : {};
   return ({ seconds, ...request }: CommandRequest): Promise<ExchangeEnd> =>
     commands.exchange({ ...request, ...limits, cwd, milliseconds: seconds * 1000, mostBytes: MOST_BYTES });
+}
+
+/** The hooks of a session; nothing is loaded while settings name none. */
+export interface JoinedHooks extends CallHooks {
+  at: Hooks["at"];
+}
+
+export interface HookGround extends Omit<CommandGround, "isConfined"> {
+  readonly sessionId: string | undefined;
+  readonly report: (message: string) => void;
+}
+
+export function joinHooks(ground: HookGround): JoinedHooks | null {
+  const { home, sessionId, report } = ground;
+  const { hooks: configured } = home.settings;
+  if (configured.length === 0) return null;
+  const run = commandRunner({ ...ground, isConfined: false });
+  const session = { root: home.root, ...(sessionId === undefined ? {} : { sessionId }) };
+  let loading: Promise<Hooks> | null = null;
+  const hooks = () => {
+    loading ??= import("../hooks/hooks.ts").then(
+      ({ Hooks }) =>
+        new Hooks({
+          settings: configured,
+          session,
+          report,
+          run: async (request, signal) => hookEnd(await run({ ...request, signal }), request.seconds),
+        }),
+    );
+    return loading;
+  };
+  return {
+    before: async (call: HookedCall, signal): Promise<BeforeCall> => (await hooks()).before(call, signal),
+    after: async (call, answer, signal) => (await hooks()).after(call, answer, signal),
+    at: async (event, signal) => (await hooks()).at(event, signal),
+  };
+}
+
+function hookEnd(end: ExchangeEnd, seconds: number) {
+  const { stdout, stderr, exitCode, signal, stopped, startError } = end;
+  return { stdout: stdout.toString("utf8"), stderr, exitCode, fault: faultOf() };
+
+  function faultOf(): string | null {
+    if (startError !== null) return startError;
+    if (stopped === "time") return `it took longer than ${seconds} s`;
+    if (stopped === "size") return "it printed too much";
+    if (stopped === "abort") return "it was interrupted";
+    return signal === null ? null : `it was ended by ${signal}`;
+  }
 }

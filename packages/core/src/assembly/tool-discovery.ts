@@ -1,9 +1,14 @@
 import { messageOf } from "@burin/contract/text/error-message";
 import type { ToolSource } from "@burin/contract/tools";
+import type { MachineCommands } from "@burin/machine/machine";
+import type { Questions } from "../scheduler/questions.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
+import type { Home } from "./home.ts";
+import type { ForServers } from "./join-mcp.ts";
+import { commandRunner } from "./run-command.ts";
 
 /** Opens the sources that settings name. `report` hears of what a source leaves out. */
-export type OpenSources = (report: (failure: DiscoveryFailure) => void) => Promise<readonly ToolSource[]>;
+type OpenSources = (report: (failure: DiscoveryFailure) => void) => Promise<readonly ToolSource[]>;
 
 /** A call of a tool that is not there waits no longer than this for the server that its name begins with... */
 const SERVER_WAIT_MS = 60_000;
@@ -173,4 +178,44 @@ async function within(work: Promise<unknown>, milliseconds: number, signal: Abor
   await Promise.race([work, enough]).catch(() => {});
   clearTimeout(timer);
   signal.removeEventListener("abort", giveUp);
+}
+
+interface SourceParts {
+  readonly home: Home;
+  readonly registry: ToolRegistry;
+  /** The real paths of all folders that may be used. */
+  readonly roots: readonly string[];
+  readonly commands: MachineCommands;
+  readonly forServers: ForServers;
+  readonly questions?: () => Promise<Questions>;
+}
+
+/** What brings tools that are not built in. Loads nothing before it is started, and never when nothing is configured. */
+export function discoveryOf(parts: SourceParts): ToolDiscovery {
+  const { tools, mcpServers } = parts.home.settings;
+  const isNothing = tools.toolDiscoveryCommand === undefined && Object.keys(mcpServers).length === 0;
+  return new ToolDiscovery(parts.registry, isNothing ? null : (report) => sourcesOf(parts, report));
+}
+
+/** One source for the discovery command and one for each MCP server. */
+async function sourcesOf(parts: SourceParts, report: Parameters<OpenSources>[0]): Promise<ToolSource[]> {
+  const { tools, mcpServers } = parts.home.settings;
+  const sources: ToolSource[] = [];
+  if (tools.toolDiscoveryCommand !== undefined) {
+    const [{ CommandSource }, { namePrefixes }] = await Promise.all([
+      import("../discovery/command-source.ts"),
+      import("@burin/mcp/tool-names"),
+    ]);
+    const source = new CommandSource({
+      settings: tools,
+      root: parts.home.root,
+      run: commandRunner({ ...parts, isConfined: parts.home.settings.sandbox.discovered }),
+      report: (message) => report({ source: source.name, message }),
+      reservedPrefixes: [...namePrefixes(Object.keys(mcpServers)).values()],
+    });
+    sources.push(source);
+  }
+  if (Object.keys(mcpServers).length === 0) return sources;
+  const { mcpSources } = await import("./join-mcp.ts");
+  return [...sources, ...(await mcpSources(parts, report))];
 }

@@ -21,7 +21,7 @@ function boundedPart(part: Part | string, most: number): Part | string {
  * The one answer to a call: its text inside the function response, binary parts behind it as siblings,
  * in order. An error is marked as one, so that no provider has to guess.
  */
-export function responseParts(call: AnsweredCall): Part[] {
+export function functionResponseOf(call: AnsweredCall): Part[] {
   const text = textOf(call.llmContent);
   const siblings = toParts(call.llmContent).filter((part) => part.text === undefined);
   const output = text === "" && siblings.length > 0 ? described(siblings) : text;

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "@burin/contract/agent-event";
+import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
 import { schemaError } from "@burin/contract/messages/check-schema";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 
@@ -6,7 +6,6 @@ import type { JsonSchema } from "@burin/contract/messages/json-schema";
 const MOST_CORRECTIONS = 3;
 const LONGEST_FAULT = 2000;
 
-type Done = Extract<AgentEvent, { type: "done" }>;
 export type Ask = (prompt: string | null) => AsyncGenerator<AgentEvent>;
 
 /**
@@ -47,8 +46,8 @@ export async function* boundAnswer(
 export async function* untilDone(
   events: AsyncGenerator<AgentEvent>,
   hear: (event: AgentEvent) => void = () => {},
-): AsyncGenerator<AgentEvent, Done | null> {
-  let done: Done | null = null;
+): AsyncGenerator<AgentEvent, RunEnd | null> {
+  let done: RunEnd | null = null;
   for await (const event of events) {
     hear(event);
     if (event.type === "done") done = event;

@@ -1,6 +1,5 @@
-import type { AgentEvent, CheckResult } from "@burin/contract/agent-event";
+import { type AgentEvent, type CheckResult, notice } from "@burin/contract/agent-event";
 import type { Tool } from "@burin/contract/tools";
-import { notice } from "../agent/plain-events.ts";
 import { type Ask, untilDone } from "./bound-answer.ts";
 import { exitCodeIn, textOf } from "./command-answer.ts";
 

@@ -75,11 +75,12 @@ export class EventLog {
 
   /** `seen` is what the model has come to know of files with it. */
   note(event: AgentEvent, at = new Date().toISOString(), seen?: readonly SeenFile[]): void {
-    if (this.#isWorthALine(event)) this.#add(event, at, seen);
+    if (this.#isWorthALine(event)) this.add(event, at, seen);
     this.tell(event, at);
   }
 
-  #add(event: AgentEvent, at: string, seen: readonly SeenFile[] | undefined): void {
+  /** Into the log alone; see `tell`. */
+  add(event: AgentEvent, at = new Date().toISOString(), seen?: readonly SeenFile[]): void {
     const last = this.#noted.at(-1);
     const joined = last && joinedText(last.event, event);
     if (last && joined) this.#noted[this.#noted.length - 1] = { ...last, event: joined };

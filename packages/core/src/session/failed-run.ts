@@ -1,12 +1,30 @@
-import type { AgentEvent } from "@burin/contract/agent-event";
+import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
-import { done } from "../agent/outcome.ts";
+import { done } from "../agent/run.ts";
 import { SessionError } from "./session-error.ts";
 
 /** The end of a run that this was thrown in. Throws it again where its caller can put it right by calling otherwise. */
-export function failedRun(error: unknown): AgentEvent {
+export function failedRun(error: unknown): RunEnd {
   if (error instanceof WorkspaceError || error instanceof SessionError) throw error;
   const type = error instanceof Error && "code" in error ? String(error.code) : "internal";
   return done("error", { turns: 0, text: "", error: { type, message: messageOf(error) } });
+}
+
+/** A run that was interrupted before its turn came. */
+export function givenUp(): RunEnd {
+  const message = "Interrupted while an earlier prompt was worked on.";
+  return done("cancelled", { turns: 0, text: "", error: { type: "cancelled", message } });
+}
+
+export function nothingLeft(): RunEnd {
+  const message = "There is nothing to go on with: the session waits for a prompt.";
+  return done("error", { turns: 0, text: "", error: { type: "nothing_left", message } });
+}
+
+export function cutOff(): AgentEvent {
+  return {
+    type: "context",
+    text: "[The run ended here, before the reply was complete. Go on from there.]",
+  };
 }

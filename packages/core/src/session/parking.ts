@@ -1,4 +1,4 @@
-import type { AgentEvent } from "@burin/contract/agent-event";
+import type { RunEnd } from "@burin/contract/agent-event";
 import type { Decision, Question } from "@burin/contract/tools";
 import type { Confirm } from "../scheduler/questions.ts";
 import type { PastSession } from "./past-session.ts";
@@ -49,7 +49,7 @@ export class Parking {
   }
 
   /** What the run ends with instead of its own end; null while nothing was asked. */
-  outcome(done: Extract<AgentEvent, { type: "done" }>): AgentEvent | null {
+  outcome(done: RunEnd): RunEnd | null {
     if (this.#asked === null) return null;
     const { confirmation } = this.#asked;
     const { sessionId } = this.#needs;

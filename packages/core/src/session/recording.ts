@@ -1,4 +1,4 @@
-import type { AgentEvent } from "@burin/contract/agent-event";
+import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
 import { isAnswered } from "@burin/contract/tool-call";
@@ -6,7 +6,7 @@ import type { SeenFile } from "@burin/machine/files/read-record";
 import type { EventLog, EventLogOptions } from "./event-log.ts";
 import type { LogRecord } from "./record-line.ts";
 
-const TOLD_AFTER_SEAL = new Set<AgentEvent["type"]>(["done", "notice", "input_error"]);
+const TOLD_AFTER_SEAL = new Set<AgentEvent["type"]>(["notice", "input_error"]);
 /** Time for the first request to go out before the machinery of the log is loaded. */
 const PAUSE_MS = 30;
 
@@ -81,6 +81,24 @@ export class Recording {
     await log.written().catch(notRecorded);
   }
 
+  /** The end of a run. What ended well and cannot be written has not ended well: nobody could go on with it. */
+  async end(end: RunEnd): Promise<RunEnd> {
+    const log = await this.#open();
+    const at = new Date().toISOString();
+    if (!this.#isSealed) log.add(end, at);
+    let told = end;
+    try {
+      await this.written();
+    } catch (error) {
+      if (!(error instanceof WorkspaceError)) throw error;
+      const { code: type, message } = error;
+      if (end.status === "success") told = { ...end, status: "error", error: { type, message } };
+    }
+    this.#known.add(told);
+    log.tell(told, at);
+    return told;
+  }
+
   /** What happens from here on is not written: the session is left as it is now. */
   seal(): void {
     this.#isSealed = true;
@@ -113,6 +131,6 @@ function isStep(event: AgentEvent): boolean {
 function notRecorded(error: unknown): never {
   throw new WorkspaceError(
     "not_recorded",
-    `The record of this session cannot be written (${messageOf(error)}), and nothing is done that would not be recorded. Mend that, or start with --no-session.`,
+    `The log of this session cannot be written (${messageOf(error)}), and Burin makes no unrecorded changes. Fix this, or start with --no-session.`,
   );
 }

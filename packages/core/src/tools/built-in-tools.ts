@@ -31,6 +31,7 @@ export interface BuiltInNeeds {
   /** Absent where there is no model. */
   readonly subagents?: Subagents;
   readonly web: Settings["web"];
+  readonly environment: NodeJS.ProcessEnv;
   /** Absent where no search service is named. */
   readonly searcher?: WebSearcher | undefined;
   /** Absent where there is no model. */
@@ -52,7 +53,11 @@ export function builtInTools(needs: BuiltInNeeds): Tool[] {
     new Glob(workspace),
     new Grep(workspace),
     new Shell(workspace, commands),
-    new WebFetch({ allowedHosts: web.allowedHosts, answerFromPage: needs.answerFromPage }),
+    new WebFetch({
+      allowedHosts: web.allowedHosts,
+      answerFromPage: needs.answerFromPage,
+      environment: needs.environment,
+    }),
     new WebSearch(needs.searcher),
     new SaveMemory(memory),
     new Task(needs.subagents),

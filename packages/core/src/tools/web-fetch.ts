@@ -32,6 +32,8 @@ export interface WebFetchOptions {
   /** Instead of the system's own look-up of names. */
   readonly resolve?: Resolve;
   readonly limits?: Partial<WebLimits>;
+  /** Where a proxy is named, instead of this process's own. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 const MOST_CHARACTERS = 50_000;
@@ -141,9 +143,9 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
       import("@burin/web/read-page"),
       pageReader(),
     ]);
-    const { allowedHosts = [], resolve, limits = {} } = this.#options;
+    const { allowedHosts = [], resolve, limits = {}, environment } = this.#options;
     const guard = { named: allowedHosts.concat(approved), ...(resolve ? { resolve } : {}) };
-    const answer = await fetchWeb({ url, accept: ACCEPT[format], guard, limits }, signal);
+    const answer = await fetchWeb({ url, accept: ACCEPT[format], guard, limits, environment }, signal);
     const page = await readPage({ answer, format }, reader, signal);
     const isLasting = !/no-store|no-cache|max-age=0/i.test(answer.headers["cache-control"] ?? "");
     // What this machine serves is mostly what is being worked on.

@@ -22,8 +22,6 @@ afterEach(async () => {
 const yolo = { approvalMode: "yolo" } as const;
 const textOf = ({ llmContent }: ToolResult) => JSON.stringify(llmContent);
 
-const WITHOUT_PROXY = { HTTP_PROXY: "", http_proxy: "", NO_PROXY: "", no_proxy: "" };
-
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
@@ -102,11 +100,16 @@ describe("MCP servers that others wrote", () => {
     await new Promise((resolve) => proxy.once("listening", resolve));
     started.push({ kill: () => proxy.closeAllConnections() }, { kill: () => proxy.close() });
     const address = proxy.address();
-    const before = { ...process.env };
-    started.push({ kill: () => Object.assign(process.env, WITHOUT_PROXY, before) });
     const HTTP_PROXY = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
-    Object.assign(process.env, { HTTP_PROXY, http_proxy: HTTP_PROXY, NO_PROXY: "", no_proxy: "" });
-    const toolbox = project.open({ far: { url: "http://mcp.example.test/mcp" } }, yolo);
+    const proxied = {
+      ...project.environment,
+      HTTP_PROXY,
+      http_proxy: HTTP_PROXY,
+      NO_PROXY: "",
+      no_proxy: "",
+    };
+    const far = { url: "http://mcp.example.test/mcp" };
+    const toolbox = project.open({ far }, { ...yolo, environment: proxied });
     expect(await toolbox.ready()).toEqual([]);
     expect(textOf(await toolbox.call("far__echo", { message: "by proxy" }))).toContain("Echo: by proxy");
     expect(seen[0]).toBe("POST http://mcp.example.test/mcp");

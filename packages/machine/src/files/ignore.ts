@@ -11,6 +11,8 @@ export interface IgnoreSettings {
   readonly ignoreFileNames: readonly string[];
   /** Globs in the syntax of ignore files; nothing in a project takes them back. */
   readonly ignore: readonly string[];
+  /** Where git's own settings are looked for, instead of this process's own. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 const OWN_FILE = ".burinignore";
@@ -26,6 +28,7 @@ interface Layers {
   readonly git: readonly Layer[];
   readonly own: readonly Layer[];
   readonly settings: readonly Layer[];
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 /**
@@ -37,9 +40,11 @@ export class IgnoreRules {
   readonly #ownNames: readonly string[];
   readonly #settings: IgnoreFile;
   readonly #folders = new Map<string, FolderRules>();
+  readonly #environment: NodeJS.ProcessEnv;
 
   constructor(roots: readonly string[], settings: IgnoreSettings) {
     this.#roots = roots;
+    this.#environment = settings.environment ?? process.env;
     this.#ownNames = [OWN_FILE, ...settings.ignoreFileNames];
     this.#settings = new IgnoreFile(settings.ignore.join("\n"));
   }
@@ -79,8 +84,9 @@ export class IgnoreRules {
   #top(root: string): FolderRules {
     const top = gitTopOf(root);
     const base = top ?? root;
-    const git = top === null ? excludeLayers(base, top) : [];
-    const above = new FolderRules(this.#ownNames, { git, own: [], settings: [] }, "shown");
+    const environment = this.#environment;
+    const git = top === null ? excludeLayers(base, top, environment) : [];
+    const above = new FolderRules(this.#ownNames, { git, own: [], settings: [], environment }, "shown");
     let rules = above.withFilesOf(base, base === root ? () => true : gitFilesOnly);
     let folder = base;
     for (const name of relative(base, root).split(sep)) {
@@ -97,8 +103,8 @@ function gitFilesOnly(name: string): boolean {
   return name === ".gitignore" || name === ".git";
 }
 
-function excludeLayers(base: string, top: string | null): Layer[] {
-  const texts = [top === null ? null : infoExclude(base), personalExcludes(top)];
+function excludeLayers(base: string, top: string | null, environment: NodeJS.ProcessEnv): Layer[] {
+  const texts = [top === null ? null : infoExclude(base), personalExcludes(top, environment)];
   const files = texts.flatMap((text) => (text === null ? [] : [new IgnoreFile(text)]));
   return files.filter((file) => !file.isEmpty).map((file) => ({ file, prefix: "" }));
 }
@@ -137,7 +143,7 @@ export class FolderRules {
     const below = (layers: readonly Layer[]) =>
       layers.map(({ file, prefix }) => ({ file, prefix: `${prefix}${name}/` }));
     const { git, own, settings } = this.#layers;
-    const layers = { git: below(git), own: below(own), settings: below(settings) };
+    const layers = { ...this.#layers, git: below(git), own: below(own), settings: below(settings) };
     return new FolderRules(this.#ownNames, layers, visibility).withFilesOf(path, holds);
   }
 
@@ -153,7 +159,7 @@ export class FolderRules {
       const ownText = holds(ownName) ? readSmallFile(file, true) : null;
       if (ownText !== null) inside.own.unshift(layerOf(ownText, file));
     }
-    git = [...inside.git, ...(isNewTop ? excludeLayers(path, path) : git)];
+    git = [...inside.git, ...(isNewTop ? excludeLayers(path, path, this.#layers.environment) : git)];
     own = [...inside.own, ...own];
     const rules = new FolderRules(this.#ownNames, { ...this.#layers, git, own }, this.visibility);
     rules.#path = path;

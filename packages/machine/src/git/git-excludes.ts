@@ -49,15 +49,15 @@ export function infoExclude(top: string): string | null {
 }
 
 /** The text of the person's own excludes: where git's settings say, else where git looks. */
-export function personalExcludes(top: string | null): string | null {
-  const config = process.env.XDG_CONFIG_HOME || join(homedir(), ".config");
-  const named = process.env.GIT_CONFIG_GLOBAL;
-  const files =
-    named === undefined ? [join(config, "git", "config"), join(homedir(), ".gitconfig")] : [named];
+export function personalExcludes(top: string | null, environment: NodeJS.ProcessEnv): string | null {
+  const home = environment.HOME || homedir();
+  const config = environment.XDG_CONFIG_HOME || join(home, ".config");
+  const named = environment.GIT_CONFIG_GLOBAL;
+  const files = named === undefined ? [join(config, "git", "config"), join(home, ".gitconfig")] : [named];
   if (top !== null) files.push(join(top, ".git", "config"));
   let path = join(config, "git", "ignore");
   for (const file of files) path = excludesFileIn(readSmallFile(file, true) ?? "") ?? path;
-  if (path.startsWith("~/")) path = join(homedir(), path.slice(2));
+  if (path.startsWith("~/")) path = join(home, path.slice(2));
   return isAbsolute(path) ? readSmallFile(path, true) : null;
 }
 

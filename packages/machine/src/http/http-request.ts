@@ -9,6 +9,8 @@ export interface HttpRequest {
   readonly body?: readonly Uint8Array[];
   /** Dialled instead of what a name server says of the host, on a connection of its own; a proxy is not used. */
   readonly addresses?: readonly string[];
+  /** Where the proxy is named, instead of this process's own. */
+  readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
 export interface HttpAnswer {
@@ -28,7 +30,9 @@ const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy
  * the environment names is used.
  */
 export async function httpRequest(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
-  const route = request.addresses ? dialling(request.addresses) : await routeTo(request.url);
+  const route = request.addresses
+    ? dialling(request.addresses)
+    : await routeTo(request.url, request.environment);
   const isSecure = (route.protocol ?? request.url.protocol) === "https:";
   // A dynamic import would start Node's loader for ES modules, which a bundled program has no other use for.
   const { request: open } = process.getBuiltinModule(isSecure ? "node:https" : "node:http");
@@ -84,9 +88,9 @@ function endOnAbort(sending: ClientRequest, signal: AbortSignal): void {
 }
 
 /** What of the environment's proxy the request needs; nothing where the way is direct. */
-export async function routeTo(url: URL): Promise<Route> {
-  if (!PROXY_VARIABLES.some((name) => process.env[name])) return {};
-  return (await import("./proxy.ts")).routeTo(url, process.env);
+export async function routeTo(url: URL, environment: NodeJS.ProcessEnv = process.env): Promise<Route> {
+  if (!PROXY_VARIABLES.some((name) => environment[name])) return {};
+  return (await import("./proxy.ts")).routeTo(url, environment);
 }
 
 function dialling(addresses: readonly string[]): RequestOptions {

@@ -29,7 +29,7 @@ export async function searchWeb(
   const { service, key } = access;
   const withoutKey = (text: string) => (key === "" ? text : text.replaceAll(key, "[the key]"));
   try {
-    const answer = await asked(requestFor(question, access), signal);
+    const answer = await asked({ ...requestFor(question, access), environment }, signal);
     if (answer.status < 200 || answer.status > 299) throw refused(answer, service, settings);
     const rows = listField(parsed(answer.text, settings), ...service.results);
     const pages = distinctPages(rows.map(pageIn), question.most);

@@ -1,5 +1,6 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import type { ChatModel, ModelFailure } from "@burin/contract/chat-model";
+import { askOnce, asUser } from "../ask-once.ts";
 
 const INSTRUCTION = `You are given the record of a coding agent's work with a person. It is too long to be kept; your summary takes its place, and the agent goes on with nothing else.
 Write, in short lines under these headings: Goal. Decisions and what the person wants or forbids. Done so far (files by path, commands, results). Learned (facts, names, places in the code, values that will be needed again). Tried without success, and why. Next steps.
@@ -17,27 +18,17 @@ export async function* summarize(
   record: string,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, Summary> {
-  const history = [{ role: "user" as const, parts: [{ text: `The record:\n\n${record}` }] }];
-  let text = "";
-  for await (const event of model.stream({ system: INSTRUCTION, history, tools: [] }, signal)) {
-    switch (event.type) {
-      case "text":
-        text += event.text;
-        break;
-      case "usage":
-        yield { ...event, purpose: "compaction" };
-        break;
-      case "notice":
-        // Its thoughts and words are not those of a reply, so that there is nothing to take back.
-        yield { type: "notice", message: event.message };
-        break;
-      case "end":
-        if (event.reason === "error") return { text: "", failure: event.error };
-        return text.trim() === "" ? { text: "", failure: EMPTY } : { text: text.trim() };
-      default:
-    }
+  const asking = askOnce(model, { system: INSTRUCTION, history: asUser(`The record:\n\n${record}`) }, signal);
+  let next = await asking.next();
+  for (; !next.done; next = await asking.next()) {
+    const event = next.value;
+    if (event.type === "usage") yield { ...event, purpose: "compaction" };
+    // Its thoughts and words are not those of a reply, so that there is nothing to take back.
+    if (event.type === "notice") yield { type: "notice", message: event.message };
   }
-  return { text: "", failure: EMPTY };
+  const { text, end } = next.value;
+  if (end.reason === "error") return { text: "", failure: end.error };
+  return text.trim() === "" ? { text: "", failure: EMPTY } : { text: text.trim() };
 }
 
 const EMPTY: ModelFailure = { type: "bad_reply", message: "The reply was empty." };

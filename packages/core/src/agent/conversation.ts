@@ -1,0 +1,88 @@
+import type { AgentEvent } from "@burin/contract/agent-event";
+import { EventQueue } from "./event-queue.ts";
+import { History } from "./history.ts";
+import { WorkRecord } from "./work-record.ts";
+
+/** What an agent has said and heard: each event enters the history when it happens, whoever makes it. */
+export class Conversation {
+  readonly words = new WaitingWords();
+  readonly history = new History();
+  readonly record = new WorkRecord();
+  readonly #onEvent: (event: AgentEvent) => void;
+  #told = new EventQueue<AgentEvent>();
+
+  /** `onEvent` hears each event of the history when it happens, before anybody reads it. */
+  constructor(onEvent: (event: AgentEvent) => void = () => {}) {
+    this.#onEvent = onEvent;
+  }
+
+  /** What happened in an earlier process. */
+  recall(event: AgentEvent): void {
+    this.history.apply(event);
+    this.record.apply(event);
+  }
+
+  readonly note = (event: AgentEvent): AgentEvent => {
+    this.recall(event);
+    this.#onEvent(event);
+    return event;
+  };
+
+  /** The same for what happens beside the loop, in calls and in the background; the reader of the run hears it. */
+  readonly tell = (event: AgentEvent): void => {
+    this.#told.push(this.note(event));
+  };
+
+  /** For the reader alone; it has been noted. */
+  get told(): EventQueue<AgentEvent> {
+    return this.#told;
+  }
+
+  /** Nobody reads the run any more. */
+  forgetTold(): void {
+    this.#told = new EventQueue();
+  }
+}
+
+/** What the person typed while the model works, until it enters the history. */
+class WaitingWords {
+  #steering: string[] = [];
+  #queued: string[] = [];
+  #wake: () => void = () => {};
+
+  /** Enters with the next request of the running turn. */
+  steer(text: string): void {
+    this.#steering.push(text);
+    this.#wake();
+  }
+
+  /** Enters when the model has ended its turn. */
+  queue(text: string): void {
+    this.#queued.push(text);
+    this.#wake();
+  }
+
+  /** Resolves with the next words; a later wait takes the place of an earlier one. */
+  arrival(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  takeSteering(): string[] {
+    const words = this.#steering;
+    this.#steering = [];
+    return words;
+  }
+
+  /** The oldest one, so that each queued prompt gets its own turn. */
+  takeQueued(): string | undefined {
+    return this.#queued.shift();
+  }
+
+  takeAll(): string[] {
+    const words = [...this.takeSteering(), ...this.#queued];
+    this.#queued = [];
+    return words;
+  }
+}

@@ -1,0 +1,51 @@
+import { join } from "node:path";
+import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
+import { nodeMachine } from "@burin/machine/files/node-machine";
+import type { Machine } from "@burin/machine/machine";
+import { realDirectory } from "@burin/machine/node-workspace";
+import type { EnvironmentRules } from "@burin/machine/processes/child-environment";
+import { variableOf } from "@burin/models/key-variable";
+import { parseRule, type Rules } from "@burin/shell-judge";
+import { burinHome } from "../settings/load-settings.ts";
+import type { ToolboxOptions } from "./options.ts";
+
+/** Where a toolbox or a session works and by which rules: resolved once, at the door, and handed down in slices. */
+export interface Home {
+  /** The folder that all work stays in; on this computer its real path. */
+  readonly root: string;
+  readonly machine: Machine;
+  readonly environment: NodeJS.ProcessEnv;
+  /** `~/.burin`, or where BURIN_HOME points. */
+  readonly folder: string;
+  readonly settings: Settings;
+  readonly rules: Rules;
+  /** Which variables child processes are denied, and which they get all the same. */
+  readonly variables: EnvironmentRules;
+  /** Where subagents, skills and commands may be defined: the root's own only where it is trusted. */
+  readonly definitionFolders: readonly string[];
+}
+
+export function resolveHome(options: ToolboxOptions): Home {
+  const { machine = nodeMachine, environment = process.env } = options;
+  const settings = mergeSettings([options.settings ?? {}]);
+  const root = options.machine === undefined ? realDirectory(options.root) : options.root;
+  const folder = burinHome(environment);
+  const { allow, ask, deny } = settings.permissions;
+  return {
+    root,
+    machine,
+    environment,
+    folder,
+    settings,
+    rules: { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) },
+    variables: { pass: settings.shell.passEnvironment, secret: keyVariables(settings) },
+    definitionFolders: [folder, ...(options.isTrusted ? [join(root, ".burin")] : [])],
+  };
+}
+
+/** The variables that settings name for the keys of services. */
+function keyVariables({ model, models, web: { search } }: Settings): string[] {
+  const named = [model, ...Object.values(models), ...(model.fallbacks ?? [])];
+  const keys = named.flatMap((one) => (typeof one === "string" ? [] : (variableOf(one) ?? [])));
+  return search?.apiKeyEnv === undefined ? keys : [...keys, search.apiKeyEnv];
+}

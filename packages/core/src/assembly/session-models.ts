@@ -1,0 +1,91 @@
+import type { UsagePurpose } from "@burin/contract/agent-event";
+import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
+import type { Settings } from "@burin/contract/settings/settings";
+import { pageAnswerer, samplingOf, spendingModel } from "../agent/ask-once.ts";
+import type { Budget } from "../agent/budget.ts";
+import type { Conversation } from "../agent/conversation.ts";
+import type { CorrectEdit } from "../text/correct-edit.ts";
+import type { Home } from "./home.ts";
+import { contextWindowOf } from "./join-agent.ts";
+import type { SessionOptions } from "./options.ts";
+import type { Said } from "./tool-set.ts";
+
+/** The model that answers, and those that can be named beside it. */
+export class Models {
+  model: ChatModel;
+  /** Corrections, pages: follows the model that answers, unless settings name another. */
+  readonly forSmallWork: { readonly model: ChatModel };
+  readonly #first: string;
+  readonly #settings: Settings;
+  readonly #openModel: SessionOptions["openModel"];
+
+  constructor({ model, openModel }: SessionOptions, settings: Settings) {
+    this.#settings = settings;
+    this.#openModel = openModel;
+    const main = model ? soundModel(model) : openModel?.();
+    if (!main)
+      throw new Error(
+        "No model is configured: name one in settings.model, in OPENAI_MODEL, or pass `model`.",
+      );
+    this.model = main;
+    this.#first = main.name;
+    const { small } = settings.model;
+    this.forSmallWork = small === undefined ? this : { model: this.#named(small) };
+  }
+
+  /** In tokens. The one in the settings is that of the model in the settings. */
+  get window(): number {
+    return contextWindowOf(this.model.name === this.#first ? this.#settings.model : {}, this.model);
+  }
+
+  /** The model of that name; without a name the one that answers. */
+  or(name: string | undefined): ChatModel {
+    return name === undefined ? this.model : this.#named(name);
+  }
+
+  use(given: string | ChatModel): void {
+    this.model = typeof given === "string" ? this.#named(given) : soundModel(given);
+  }
+
+  #named(name: string): ChatModel {
+    const found = this.#openModel?.(name);
+    if (found) return found;
+    throw new Error(`No service is configured for the model "${name}": set its key or its baseUrl.`);
+  }
+}
+
+interface HelpGround {
+  readonly home: Home;
+  readonly budget: Budget | undefined;
+  readonly conversation: Conversation;
+}
+
+/** What tools have of the model; what they use of it counts for the session. */
+export function helpOf(models: Models, { home, budget, conversation }: HelpGround) {
+  const { tell, history } = conversation;
+  const paid = (purpose: UsagePurpose, asked: { readonly model: ChatModel } = models.forSmallWork) =>
+    spendingModel(asked, { purpose, budget, tell });
+  // Hardly any run corrects an edit: what that takes is loaded with the first one that does.
+  const correctEditOf =
+    (said: Said): CorrectEdit =>
+    async (failed, signal) => {
+      const { editCorrector, wordsIn } = await import("../agent/edit-corrector.ts");
+      return editCorrector(paid("edit_correction"), () => wordsIn(said()))(failed, signal);
+    };
+  const tools = { answerFromPage: pageAnswerer(paid("page")), said: () => history.messages };
+  return {
+    tools: home.settings.tools.editCorrection ? { ...tools, correctEditOf } : tools,
+    askModel: samplingOf(paid("mcp_sampling", models)),
+  };
+}
+
+/** Of another's hand; the check of what it says is on its way before its first word. */
+function soundModel(model: ChatModel): ChatModel {
+  const { name, contextWindow } = model;
+  const loading = import("@burin/models/sound-model");
+  loading.catch(() => {});
+  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    yield* (await loading).soundEvents(model, request, signal);
+  }
+  return { name, stream, ...(contextWindow === undefined ? {} : { contextWindow }) };
+}

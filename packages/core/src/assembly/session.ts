@@ -1,0 +1,398 @@
+import {
+  type AgentEvent,
+  type ContextFill,
+  type FaceEvent,
+  notice,
+  type RunEnd,
+} from "@burin/contract/agent-event";
+import type { ApprovalMode } from "@burin/contract/approval-mode";
+import type { ChatModel } from "@burin/contract/chat-model";
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { Message } from "@burin/contract/messages/message";
+import type { Decision, Question, ToolKind, ToolResult } from "@burin/contract/tools";
+import { type CommandList, commandList } from "@burin/machine/processes/command-list";
+import type { McpDoor } from "@burin/mcp/mcp-door";
+import type { Agent } from "../agent/agent.ts";
+import { roomForAnswers } from "../agent/answer-room.ts";
+import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
+import type { Briefing } from "../agent/context-notes.ts";
+import { Conversation } from "../agent/conversation.ts";
+import type { CustomCommand } from "../agent/custom-commands.ts";
+import { isCutOff } from "../agent/run.ts";
+import { orAborted } from "../scheduler/interruption.ts";
+import type { Ask } from "../session/bound-answer.ts";
+import { modeNote } from "../session/mode-note.ts";
+import type { Parking } from "../session/parking.ts";
+import type { PastSession } from "../session/past-session.ts";
+import type { LogRecord } from "../session/record-line.ts";
+import type { Recording } from "../session/recording.ts";
+import { newSessionId } from "../session/session-id.ts";
+import { ProofOfWork } from "../session/work-proof.ts";
+import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
+import { type Home, resolveHome } from "./home.ts";
+import { agentOf, budgetOf } from "./join-agent.ts";
+import { type Definitions, definitionsIn } from "./join-definitions.ts";
+import { parkingOf, readsOf, recordingOf } from "./join-recording.ts";
+import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
+import { lazyMcp } from "./lazy-mcp.ts";
+import type { SessionOptions } from "./options.ts";
+import { helpOf, Models } from "./session-models.ts";
+import { ToolSet } from "./tool-set.ts";
+import { resultOf, runOne } from "./toolbox.ts";
+
+/** How runs end that never really began, or broke. */
+const seldom = () => import("../session/failed-run.ts");
+
+/** The agent in a project: its tools, its conversation, and the log of both. */
+export class Session {
+  readonly id: string;
+  readonly registry: ToolRegistry;
+  /** What MCP servers offer beside tools, and logins to them. */
+  readonly mcp: McpDoor;
+  /** What runs, for the user. */
+  readonly commands: CommandList;
+  /** Subagents that work in the background. */
+  readonly tasks: TaskList;
+  readonly #models: Models;
+  readonly #past: PastSession | null;
+  readonly #recording: Recording;
+  readonly #announcement: AgentEvent;
+  readonly #conversation: Conversation;
+  readonly #parking: Parking;
+  readonly #background: BackgroundTasks;
+  readonly #definitions: () => Promise<Definitions>;
+  readonly #answerSchema: JsonSchema | undefined;
+  /** A command that must pass before a run has ended well. */
+  readonly #check: string | undefined;
+  readonly #tools: ToolSet;
+  readonly #agent: Agent;
+  #subagents: JoinedSubagents | null = null;
+  #hasBegun = false;
+  /** How the last run of this process ended. */
+  #lastEnd: RunEnd | null = null;
+  /** The work that the next prompt waits for. */
+  #work: Promise<unknown> | null = null;
+
+  constructor(options: SessionOptions) {
+    const { resume, answerSchema, budget: given, maxTurns } = options;
+    const home = resolveHome(options);
+    this.id = resume?.id ?? newSessionId();
+    this.#models = new Models(options, home.settings);
+    this.#past = resume?.session ?? null;
+    this.#answerSchema = answerSchema;
+    this.#check = options.check ?? home.settings.check;
+    const { model } = this.#models;
+    const budget = budgetOf(given, model, home.settings);
+    const isRecorded = options.record === true || resume !== undefined;
+    this.#announcement = this.#announced(home, options);
+    const ground = { id: this.id, home, resumed: resume, isRecorded };
+    this.#recording = recordingOf(ground, this.#announcement);
+    this.#parking = parkingOf(ground, options.answer, this.#recording);
+    this.#conversation = new Conversation((event) => this.#recording.note(event));
+    const conversation = this.#conversation;
+    const { tell } = conversation;
+    const mostCharacters = roomForAnswers(this.#models.window);
+    this.#background = new BackgroundTasks({ mostCharacters, tell });
+    const background = this.#background;
+    this.#definitions = definitionsIn(home.definitionFolders);
+    const help = helpOf(this.#models, { home, budget, conversation });
+    this.#tools = new ToolSet(options, home, {
+      ...help.tools,
+      mostAnswerCharacters: mostCharacters,
+      forServers: { askModel: help.askModel, areAwaited: options.awaitsServers ?? false },
+      recorded: () => this.#recording.recorded(),
+      undoWriter: isRecorded ? this.id : undefined,
+      sessionId: this.id,
+      reads: readsOf(this.#past, this.#recording),
+      awaitsAnswers: options.awaitsAnswers,
+      asking: { tell, recall: this.#parking.recall },
+      onMode: (mode) => tell({ type: "mode", mode }),
+      park: options.park ? this.#parking.confirm : undefined,
+      subagents: (tools) => {
+        this.#subagents = joinSubagents({
+          home,
+          models: this.#models,
+          budget,
+          maxTurns,
+          tools,
+          tell,
+          background,
+        });
+        return this.#subagents;
+      },
+    });
+    const { registry, runCalls, callIds, workspace, discovery } = this.#tools;
+    this.registry = registry;
+    this.commands = commandList(this.#tools.commands);
+    this.tasks = background;
+    this.mcp = lazyMcp(discovery);
+    const flow = { registry, runCalls, callIds, workspace, waiting: discovery, briefing: this.#briefing };
+    const past = resume ? { past: resume.session.events(this.#kindOf) } : {};
+    this.#agent = agentOf({ model, home, conversation, budget, maxTurns, background, ...flow, ...past });
+    discovery.onFailure = ({ source, message }) => {
+      this.#tools.notes.push(`Tools from ${source}: ${message}`);
+    };
+    // In the background, so that whoever opens a session can draw its first screen before anything else.
+    setImmediate(() => void discovery.start());
+  }
+
+  /** What the model has been sent and has said so far. */
+  get history(): readonly Message[] {
+    return this.#agent.history;
+  }
+
+  /** How full the model's window is, as estimated of the next request. */
+  get contextFill(): ContextFill {
+    return this.#agent.contextFill;
+  }
+
+  /** How much runs unasked; it can be set while the session lives. */
+  get approvalMode(): ApprovalMode {
+    return this.#tools.current.mode;
+  }
+
+  set approvalMode(mode) {
+    this.#tools.current.enter(mode);
+  }
+
+  /**
+   * Works on one prompt; the events end with one `done`. A reader that stops early stops the work. Prompts that
+   * come meanwhile wait for their turn; words for the work in hand are what `steer` is for.
+   */
+  run(text: string, signal?: AbortSignal): AsyncGenerator<AgentEvent> {
+    if (typeof text !== "string") throw new TypeError("The prompt must be a string.");
+    return this.#run(text, signal);
+  }
+
+  /** Goes on where a session that is taken up again stopped: with its calls that had not begun. */
+  goOn(signal?: AbortSignal): AsyncGenerator<AgentEvent> {
+    return this.#run(null, signal);
+  }
+
+  async *#run(prompt: string | null, signal = new AbortController().signal): AsyncGenerator<AgentEvent> {
+    const leave = await this.#turn(signal);
+    if (leave === null) return yield (await seldom()).givenUp();
+    let end: RunEnd | null = null;
+    const work = new ProofOfWork(this.#kindOf);
+    const heard = (event: AgentEvent): AgentEvent => {
+      work.note(event);
+      return this.#noted(event);
+    };
+    try {
+      const text = await this.#prepare(prompt, signal);
+      const left = this.#hasBegun ? [] : (this.#past?.calls.notBegun ?? []);
+      for (const event of this.#opening(text === null)) yield heard(event);
+      if (text === null && left.length === 0) end = yield* this.#takenUp();
+      const stop = AbortSignal.any([signal, this.#parking.signal]);
+      const ask = (words: string | null) => {
+        if (words !== null) this.#noteMode();
+        return this.#agent.run(words ?? left, stop);
+      };
+      for await (const event of end === null ? await this.#asked(text, ask, signal) : []) {
+        if (event.type === "done") end = event;
+        else if (!this.#parking.signal.aborted) yield* [...this.#takeNotes(), heard(event)];
+      }
+      yield* this.#takeNotes();
+      if (end !== null) end = await this.#ended(work.told ? { ...end, proof: work.told } : end);
+    } catch (error) {
+      end = await this.#ended((await seldom()).failedRun(error));
+    } finally {
+      leave();
+    }
+    if (end !== null) yield end;
+  }
+
+  /** Resolves when those before have ended, to what lets the next one begin; null when that is given up. */
+  async #turn(signal: AbortSignal): Promise<(() => void) | null> {
+    const before = this.#work;
+    let leave = (): void => {};
+    const own = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    const whole = Promise.all([before, own]).then(() => {
+      if (this.#work === whole) this.#work = null;
+    });
+    this.#work = whole;
+    if (before === null) return leave;
+    const isTurn = await orAborted(() => before.then(() => true), signal).catch(() => false);
+    if (!isTurn) leave();
+    return isTurn ? leave : null;
+  }
+
+  /** The prompt as the model is to get it. */
+  async #prepare(prompt: string | null, signal: AbortSignal): Promise<string | null> {
+    this.#tools.spoken.inputs += 1;
+    await this.#tools.discovery.beforePrompt(signal);
+    const { commands, problems } = await this.#definitions();
+    if (!this.#hasBegun) this.#tools.notes.push(...((await this.#subagents?.load()) ?? []), ...problems);
+    const text = prompt?.startsWith("/") ? await expanded(prompt, commands) : prompt;
+    return text === null ? null : this.mcp.resolved(text, signal);
+  }
+
+  /** What stands before the first prompt of this process. */
+  #opening(isGoingOn: boolean): AgentEvent[] {
+    if (this.#hasBegun) return [];
+    this.#hasBegun = true;
+    if (this.#past === null) return [this.#announcement];
+    const { notices, calls } = this.#past;
+    const answers = calls.answers(this.#kindOf, isGoingOn ? "unusable" : "all");
+    return [this.#announcement, ...notices.map(notice), ...answers.map(this.#conversation.note)];
+  }
+
+  /** Goes on behind words of the model that were not its last; gives the end where there is nothing to go on with. */
+  async *#takenUp(): AsyncGenerator<AgentEvent, RunEnd | null> {
+    if (this.history.at(-1)?.role === "user") return null;
+    const { cutOff, nothingLeft } = await seldom();
+    const isUnfinished = this.#lastEnd ? isCutOff(this.#lastEnd) : this.#past?.isUnfinished;
+    if (!isUnfinished) return nothingLeft();
+    yield this.#conversation.note(cutOff());
+    return null;
+  }
+
+  #ended(end: RunEnd): Promise<RunEnd> {
+    this.#lastEnd = this.#parking.outcome(end) ?? end;
+    return this.#recording.end(this.#lastEnd);
+  }
+
+  /** The model has to know of plan mode before a prompt. */
+  #noteMode(): void {
+    const note = modeNote(this.approvalMode, this.history);
+    if (note !== null) this.#conversation.tell(note);
+  }
+
+  /** The events of a run whose end is what was demanded of it: an answer of a form, a check that passes. */
+  async #asked(text: string | null, ask: Ask, signal: AbortSignal): Promise<AsyncGenerator<AgentEvent>> {
+    const [schema, command] = [this.#answerSchema, this.#check];
+    const bound = schema && (await import("../session/bound-answer.ts")).boundAnswer;
+    const answered: Ask = bound ? (words) => bound(schema, words, ask) : ask;
+    if (command === undefined) return answered(text);
+    const { checkedRun } = await import("../session/checked-run.ts");
+    const shell = () => this.registry.getTool("run_shell_command");
+    return checkedRun({ command, shell, signal }, text, answered);
+  }
+
+  #takeNotes(): AgentEvent[] {
+    return this.#tools.notes.splice(0).map((message) => this.#noted(notice(message)));
+  }
+
+  readonly #noted = (event: AgentEvent): AgentEvent => {
+    this.#recording.note(event);
+    return event;
+  };
+
+  readonly #kindOf = (tool: string): ToolKind | undefined => this.registry.getTool(tool)?.kind;
+
+  /**
+   * All that happens from the record `from` on (1 is the first; without it from now on), during runs and beside them,
+   * until the session is closed; each event in the envelope of the log. A face that lost its connection drops what
+   * it has of the last number it heard and reads on from there: pieces of a text that grows bear one number, and
+   * live output the number of the record before it. A session that is not recorded keeps its last 1000 records.
+   */
+  events(from?: number): AsyncGenerator<LogRecord> {
+    return this.#recording.follow(from);
+  }
+
+  /** Has those who follow, and the log, hear of what the face has to say. */
+  note(event: FaceEvent): void {
+    this.#recording.note(event);
+  }
+
+  /** The questions that wait for an answer. */
+  get questions(): readonly Question[] {
+    const parked = this.#parking.open;
+    return [...(parked ? [parked] : []), ...this.#tools.questions.open];
+  }
+
+  /**
+   * Answers a question by its id, from wherever; null as the decision when nobody will. Gives null when the answer
+   * was taken, else what is wrong with it.
+   */
+  answer(questionId: string, decision: Decision | null): string | null {
+    const parked = this.#parking.open;
+    return parked?.id === questionId
+      ? this.#parking.answer(parked, decision)
+      : this.#tools.questions.answer(questionId, decision);
+  }
+
+  /** Replaces the history by a summary of it, once the runs before have ended. */
+  async compact(signal: AbortSignal = new AbortController().signal): Promise<ContextFill> {
+    const leave = await this.#turn(signal);
+    if (leave === null) throw signal.reason;
+    try {
+      return await this.#agent.compact(signal);
+    } finally {
+      leave();
+    }
+  }
+
+  /** From the next request on another model answers: one of the configured service by its name, or any. */
+  useModel(model: string | ChatModel): void {
+    this.#models.use(model);
+    this.#agent.useModel(this.#models.model, this.#models.window);
+  }
+
+  /** What the user says while a run works: it goes with the run's next request, behind the answers so far. */
+  steer(text: string): void {
+    this.#tools.spoken.inputs += 1;
+    this.#conversation.words.steer(text);
+  }
+
+  /** The same, for when the model has ended its turn: the run then goes on with it. */
+  queue(text: string): void {
+    this.#tools.spoken.inputs += 1;
+    this.#conversation.words.queue(text);
+  }
+
+  /** Takes back what was said and has not been sent yet; else it goes before the next prompt. */
+  takeWaiting(): string[] {
+    return this.#conversation.words.takeAll();
+  }
+
+  /** One call of the user's own, through the same flow; the model is not told of it. Never rejects. */
+  async call(name: string, args: FunctionCall["args"], signal?: AbortSignal): Promise<ToolResult> {
+    return resultOf(await runOne(this.#tools, { name, args }, signal ? { signal } : {}));
+  }
+
+  /** Resolves when every source of more tools has answered, with what went wrong. They start by themselves. */
+  ready(): Promise<readonly DiscoveryFailure[]> {
+    return this.#tools.discovery.ready();
+  }
+
+  /** Asks the sources again. */
+  refreshTools(): Promise<readonly DiscoveryFailure[]> {
+    return this.#tools.discovery.refresh();
+  }
+
+  /** The prompts that files define; a prompt that begins with the `/name` of one stands for it. */
+  async customCommands(): Promise<readonly CustomCommand[]> {
+    return (await this.#definitions()).commands;
+  }
+
+  /** Ends every command that still runs, and every task, in the background too. To be called when the session is done with. */
+  async close(): Promise<void> {
+    await this.#background.stopAll();
+    if (this.#hasBegun) await this.#tools.hooks?.at("session_end", new AbortController().signal);
+    await Promise.allSettled([this.#tools.close(), this.#recording.close()]);
+  }
+
+  #announced({ root }: Home, { approvalMode: mode = "default", resume }: SessionOptions): AgentEvent {
+    const { name } = this.#models.model;
+    const announcement = { type: "session" as const, sessionId: this.id, model: name, root, mode };
+    return resume?.forkOf === undefined ? announcement : { ...announcement, forkOf: resume.forkOf };
+  }
+
+  /** What the model is told of skills, and what hooks say. */
+  readonly #briefing: Briefing = async (moment, signal) => {
+    const { skills } = await this.#definitions();
+    const at = moment === "start" ? "session_start" : "before_compaction";
+    const said = (await this.#tools.hooks?.at(at, signal)) ?? [];
+    return [...(skills === null ? [] : [skills]), ...said];
+  };
+}
+
+async function expanded(prompt: string, commands: readonly CustomCommand[]): Promise<string> {
+  if (commands.length === 0) return prompt;
+  const { expandedCommand } = await import("../agent/custom-commands.ts");
+  return expandedCommand(prompt, commands) ?? prompt;
+}

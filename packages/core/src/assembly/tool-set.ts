@@ -1,0 +1,290 @@
+import { join } from "node:path";
+import { type ApprovalMode, CurrentMode } from "@burin/contract/approval-mode";
+import type { Workspace } from "@burin/contract/machine/workspace";
+import type { Message } from "@burin/contract/messages/message";
+import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import type { Settings } from "@burin/contract/settings/settings";
+import type { Tool } from "@burin/contract/tools";
+import type { ReadMemory } from "@burin/machine/files/read-record";
+import type { MachineCommands } from "@burin/machine/machine";
+import { openWorkspace } from "@burin/machine/node-workspace";
+import type { Rule } from "@burin/shell-judge";
+import { CallIds } from "../agent/call-ids.ts";
+import { contextFileNames } from "../agent/context-files.ts";
+import type { Confirm, QuestionNeeds } from "../scheduler/questions.ts";
+import type { RunCalls, Scheduler, SchedulerNeeds } from "../scheduler/scheduler.ts";
+import type { CorrectEdit } from "../text/correct-edit.ts";
+import { builtInTools } from "../tools/built-in-tools.ts";
+import type { Planning } from "../tools/exitPlanMode.ts";
+import type { MemoryPlaces } from "../tools/memoryTool.ts";
+import type { Subagents } from "../tools/task.ts";
+import { ToolRegistry } from "../tools/tool-registry.ts";
+import type { AnswerFromPage } from "../tools/web-fetch.ts";
+import type { WebSearcher } from "../tools/web-search.ts";
+import type { Home } from "./home.ts";
+import { type Grants, grantsOf, LazyQuestions, lazyApproval } from "./join-approval.ts";
+import type { ForServers } from "./join-mcp.ts";
+import { undoJournal } from "./join-recording.ts";
+import type { LentTo } from "./join-subagent-tools.ts";
+import { lazyMcp } from "./lazy-mcp.ts";
+import type { ToolboxOptions } from "./options.ts";
+import { type JoinedHooks, joinHooks } from "./run-command.ts";
+import { discoveryOf, type ToolDiscovery } from "./tool-discovery.ts";
+
+const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
+
+/** What an agent has been sent and has said so far. */
+export type Said = () => readonly Message[];
+
+/** What only a session has. */
+export interface SessionParts {
+  /** Knows what was said around a call by what the agent that makes it has heard. */
+  readonly correctEditOf?: (said: Said) => CorrectEdit;
+  readonly said?: Said;
+  readonly mostAnswerCharacters?: number;
+  readonly answerFromPage?: AnswerFromPage;
+  readonly subagents?: (tools: ToolSet) => Subagents;
+  readonly forServers?: ForServers;
+  readonly recorded?: () => Promise<void>;
+  /** Who changes files, for undo; without it nothing is kept for that. */
+  readonly undoWriter?: string | undefined;
+  readonly sessionId?: string;
+  /** What the session's own agent is shown of files; subagents have their own. */
+  readonly reads?: ReadMemory;
+  /** Asked instead of the user; subagents have nobody to ask then. */
+  readonly park?: Confirm | undefined;
+  /** Questions wait for an answer by their id. */
+  readonly awaitsAnswers?: boolean | undefined;
+  readonly asking?: Pick<QuestionNeeds, "tell" | "recall">;
+  readonly onMode?: (mode: ApprovalMode) => void;
+}
+
+/** The tools and the flow around them, of a toolbox or a session. */
+export class ToolSet {
+  readonly registry: ToolRegistry;
+  readonly workspace: Workspace;
+  readonly commands: MachineCommands;
+  readonly discovery: ToolDiscovery;
+  readonly questions: LazyQuestions;
+  readonly current: CurrentMode;
+  readonly hooks: JoinedHooks | null;
+  readonly callIds = new CallIds();
+  /** For the user, before the next event. */
+  readonly notes: string[] = [];
+  /** What the user has said, for a plan that is shown again. */
+  readonly spoken = { inputs: 0 };
+  readonly judge: SchedulerNeeds["judge"];
+  readonly runCalls: RunCalls;
+  readonly #home: Home;
+  readonly #grants: Grants;
+  readonly #openWorkspace: () => Workspace;
+  readonly #toolsIn: (workspace: Workspace, said?: Said) => Tool[];
+  readonly #flow: Pick<SchedulerNeeds, "hooks" | "onGrant" | "questions" | "recorded">;
+
+  constructor(options: ToolboxOptions, given: Home, parts: SessionParts = {}) {
+    const { settings, machine } = given;
+    const { recorded, reads, sessionId, park, forServers = {}, subagents, ...others } = parts;
+    const { undoWriter, said } = others;
+    const openJournal = undoWriter
+      ? { openJournal: () => undoJournal(given.folder, this.workspace.root, undoWriter) }
+      : {};
+    const access = { ...accessOf(given), ...openJournal };
+    const open = (own: { readonly reads?: ReadMemory }) =>
+      machine.openFiles(given.root, options.includeDirectories ?? [], { ...access, ...own });
+    this.#openWorkspace = () => open({});
+    this.workspace = open(reads ? { reads } : {});
+    // A machine that was handed in knows best what its folder is called.
+    const home = { ...given, root: this.workspace.root };
+    this.#home = home;
+    this.current = new CurrentMode(options.approvalMode ?? "default", others.onMode);
+    this.commands = this.#openCommands();
+    this.registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
+    const confirm = park ?? options.confirm;
+    this.questions = new LazyQuestions({ ...others.asking, ...(confirm ? { confirm } : {}) });
+    const ask = { questions: this.questions.load };
+    const questions = options.confirm || others.awaitsAnswers ? ask : {};
+    const { registry, commands, workspace } = this;
+    const ground = { home, roots: workspace.roots, commands, registry, forServers };
+    this.discovery = discoveryOf({ ...ground, ...questions });
+    const report = (message: string) => void this.notes.push(message);
+    this.hooks = joinHooks({ home, commands, report, sessionId });
+    this.#grants = grantsOf(home.folder, home.root);
+    this.judge = this.#judgeIn(this.current);
+    this.#flow = {
+      ...(this.hooks ? { hooks: this.hooks } : {}),
+      onGrant: this.#grants.add,
+      ...questions,
+      ...(recorded ? { recorded } : {}),
+    };
+    this.#toolsIn = this.#toolMaker(options, others, subagents?.(this));
+    for (const tool of this.#toolsIn(workspace, said)) {
+      if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
+    }
+    for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
+    this.runCalls = lazyCalls({
+      ...this.#flow,
+      ...(park ? ask : {}),
+      registry,
+      judge: this.judge,
+      awaitTools: (names, signal) => this.discovery.waitFor(names, signal),
+    });
+  }
+
+  /** The registry and the flow of a subagent, which knows nothing of what the session has read. */
+  async forSubagent(to: LentTo, said: Said) {
+    const { subagentTools } = await import("./join-subagent-tools.ts");
+    const workspace = this.#openWorkspace();
+    const lent = {
+      ...this.#flow,
+      registry: this.registry,
+      newTools: () => this.#toolsIn(workspace, said),
+      session: this.current,
+      judgeIn: (mode: { readonly mode: ApprovalMode }) => this.#judgeIn(mode),
+    };
+    return { ...subagentTools(lent, to), callIds: this.callIds, workspace };
+  }
+
+  async close(): Promise<void> {
+    await this.discovery.close();
+    await this.commands.close();
+  }
+
+  #judgeIn(current: { readonly mode: ApprovalMode }): SchedulerNeeds["judge"] {
+    const { roots } = this.workspace;
+    const { shell } = this.commands;
+    return lazyApproval({ current, home: this.#home, grants: this.#grants, roots, shell });
+  }
+
+  #toolMaker(
+    { overwriteUnread = false }: ToolboxOptions,
+    { correctEditOf, mostAnswerCharacters, answerFromPage }: SessionParts,
+    subagents: Subagents | undefined,
+  ): (workspace: Workspace, said?: Said) => Tool[] {
+    const { settings } = this.#home;
+    const needs = {
+      ...(mostAnswerCharacters === undefined ? {} : { mostAnswerCharacters }),
+      ...(answerFromPage ? { answerFromPage } : {}),
+      ...(subagents ? { subagents } : {}),
+      commands: this.commands,
+      svgAsText: settings.tools.svgAsText,
+      overwriteUnread,
+      memory: memoryPlaces(this.workspace, this.#home),
+      planning: planningOf(this.current, this.spoken),
+      web: settings.web,
+      environment: this.#home.environment,
+      searcher: searcherOf(this.#home, this.discovery),
+    };
+    return (workspace, said) => {
+      const correction = correctEditOf && said ? { correctEdit: correctEditOf(said) } : {};
+      return builtInTools({ ...needs, ...correction, workspace });
+    };
+  }
+
+  /** In the sandbox and with the environment that settings and options say; what a crash left is ended. */
+  #openCommands(): MachineCommands {
+    const { machine, environment, folder, settings, variables } = this.#home;
+    const commands = machine.openCommands({
+      roots: this.workspace.roots,
+      home: folder,
+      environment,
+      sandbox: settings.sandbox.mode,
+      network: settings.sandbox.network,
+      passEnvironment: variables.pass,
+      secretEnvironment: variables.secret,
+      isReadOnly: () => this.current.mode === "plan",
+      cleanOutput: async (file) => {
+        const [{ cleanFile }, { Redactor }] = await Promise.all([
+          import("../session/clean-file.ts"),
+          import("../session/redactor.ts"),
+        ]);
+        await cleanFile(file, Redactor.ofBytes(environment, variables.secret));
+      },
+    });
+    void commands.endLeftBehind();
+    return commands;
+  }
+}
+
+/** The flow of calls; its code is loaded with the first one. */
+function lazyCalls(needs: SchedulerNeeds): RunCalls {
+  let loading: Promise<Scheduler> | null = null;
+  const load = async () => new (await import("../scheduler/scheduler.ts")).Scheduler(needs);
+  return async (calls, signal, onCall) => {
+    loading ??= load();
+    return (await loading).run(calls, signal, onCall);
+  };
+}
+
+function accessOf({ folder, environment, settings, rules }: Home) {
+  return {
+    ...settings.files,
+    environment,
+    denied: unreadablePaths(rules.deny),
+    readable: [join(folder, "output"), join(folder, "skills")],
+  };
+}
+
+function planningOf(current: CurrentMode, spoken: { readonly inputs: number }): Planning {
+  return {
+    get isActive() {
+      return current.mode === "plan";
+    },
+    get inputs() {
+      return spoken.inputs;
+    },
+    leave: (mode) => current.leavePlan(mode),
+  };
+}
+
+/** Facts are kept where the next session is told of them: the project's at its root, the user's own in their home. */
+function memoryPlaces(workspace: Workspace, { folder, settings }: Home): MemoryPlaces {
+  const [fileName] = contextFileNames(settings.context.fileNames);
+  let personal: Workspace | undefined;
+  const openHome = async () => {
+    if (personal === undefined) {
+      (await import("@burin/machine/disk/make-folders")).makeFolders(folder);
+      personal = openWorkspace(folder);
+    }
+    return personal;
+  };
+  return {
+    project: { file: join(workspace.root, fileName), open: async () => workspace },
+    global: { file: join(folder, fileName), open: openHome },
+  };
+}
+
+/** The search that the settings name; undefined when they name none. Its code is loaded with the first search. */
+function searcherOf({ settings: all, environment }: Home, discovery: ToolDiscovery): WebSearcher | undefined {
+  const settings = all.web.search;
+  if (settings === undefined) return undefined;
+  if (settings.provider !== "mcp") {
+    return {
+      name: settings.provider,
+      search: async (question, signal) => {
+        const { searchWeb } = await import("@burin/web/search/search-web");
+        return searchWeb(question, { settings, environment }, signal);
+      },
+    };
+  }
+  const mcp = lazyMcp(discovery);
+  return {
+    name: settings.server ?? settings.provider,
+    search: async (question, signal) => {
+      const { searchByServer } = await import("@burin/web/search/mcp-search");
+      return searchByServer(question, { settings, call: mcp.callTool }, signal);
+    },
+  };
+}
+
+function isDeclared(name: string, { include, exclude }: Settings["tools"]): boolean {
+  const matches = (pattern: string) => globMatcher(pattern, { caseSensitive: true })(name);
+  return (include.length === 0 || include.some(matches)) && !exclude.some(matches);
+}
+
+/** A deny rule for one way to read a file is meant for the file: it closes it to every tool. */
+function unreadablePaths(deny: readonly Rule[]): string[] {
+  return deny.flatMap(({ tool, pattern }) => {
+    const matches = globMatcher(tool, { caseSensitive: true });
+    return pattern !== undefined && READING_TOOLS.some(matches) ? [pattern] : [];
+  });
+}

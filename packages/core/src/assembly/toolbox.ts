@@ -1,0 +1,101 @@
+import type { FunctionCall } from "@burin/contract/messages/function-call";
+import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
+import type { ToolResult } from "@burin/contract/tools";
+import { type CommandList, commandList } from "@burin/machine/processes/command-list";
+import type { McpDoor } from "@burin/mcp/mcp-door";
+import type { CallIds } from "../agent/call-ids.ts";
+import type { ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
+import type { OnCall, RunCalls } from "../scheduler/scheduler.ts";
+import { newSessionId } from "../session/session-id.ts";
+import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
+import { resolveHome } from "./home.ts";
+import { lazyMcp } from "./lazy-mcp.ts";
+import type { ToolboxOptions } from "./options.ts";
+import { ToolSet } from "./tool-set.ts";
+
+export interface RunOptions {
+  readonly signal?: AbortSignal;
+  readonly onCall?: OnCall;
+  /** The id that the model gave the call; without it the toolbox counts. */
+  readonly callId?: string;
+}
+
+/** The tools behind the whole flow, with no model. */
+export class Toolbox {
+  readonly registry: ToolRegistry;
+  /** What MCP servers offer beside tools, and logins to them. */
+  readonly mcp: McpDoor;
+  /** What runs, for the user. */
+  readonly commands: CommandList;
+  readonly #tools: ToolSet;
+
+  constructor(options: ToolboxOptions) {
+    const undoWriter = options.record ? `call-${newSessionId()}` : undefined;
+    this.#tools = new ToolSet(options, resolveHome(options), { undoWriter });
+    this.registry = this.#tools.registry;
+    this.mcp = lazyMcp(this.#tools.discovery);
+    this.commands = commandList(this.#tools.commands);
+  }
+
+  /** One call through lookup, validation, approval and execution. Never rejects: a failure is a result. */
+  async call(name: string, args: FunctionCall["args"], signal?: AbortSignal): Promise<ToolResult> {
+    return resultOf(await this.run(name, args, signal ? { signal } : {}));
+  }
+
+  /** The same, told as the call's states; resolves to the last one. */
+  run(name: string, args: FunctionCall["args"], options?: RunOptions): Promise<AnsweredCall> {
+    return runOne(this.#tools, { name, args }, options);
+  }
+
+  /** What would be decided about a shell command, and why; runs nothing. */
+  async explain(command: string): Promise<Verdict> {
+    return this.#tools.judge(commandRequest(command, this.#tools.workspace.root));
+  }
+
+  /** Starts the sources of more tools and resolves when each has answered, with what went wrong. Never rejects. */
+  ready(): Promise<readonly DiscoveryFailure[]> {
+    return this.#tools.discovery.ready();
+  }
+
+  /** Asks the sources again. */
+  refreshTools(): Promise<readonly DiscoveryFailure[]> {
+    return this.#tools.discovery.refresh();
+  }
+
+  /** What went wrong with the sources so far. */
+  get discoveryFailures(): readonly DiscoveryFailure[] {
+    return this.#tools.discovery.failures;
+  }
+
+  /** Ends every command that still runs, in the background too. To be called when the toolbox is done with. */
+  close(): Promise<void> {
+    return this.#tools.close();
+  }
+}
+
+/** One call of the user's own, outside any history. */
+export async function runOne(
+  { runCalls, callIds }: { readonly runCalls: RunCalls; readonly callIds: CallIds },
+  { name, args }: Pick<FunctionCall, "name" | "args">,
+  { signal, onCall, callId }: RunOptions = {},
+): Promise<AnsweredCall> {
+  const call = { id: callId ?? callIds.next(), name, args };
+  const tell = onCall ? (await import("../scheduler/sound-tool.ts")).soundListener(onCall) : () => {};
+  const [answer] = await runCalls([call], signal ?? new AbortController().signal, tell);
+  if (answer === undefined || !isAnswered(answer)) throw new Error("The scheduler left a call unanswered.");
+  return answer;
+}
+
+/** A command as the shell tool would ask about it. */
+function commandRequest(command: string, directory: string): ApprovalRequest {
+  const title = "";
+  const confirmation = { kind: "exec" as const, title, command, parts: [command], directory, grants: [] };
+  return { tool: "run_shell_command", kind: "execute", confirmation, subjects: [command] };
+}
+
+export function resultOf(answer: AnsweredCall): ToolResult {
+  const { llmContent, returnDisplay } = answer;
+  return answer.status === "success"
+    ? { llmContent, returnDisplay }
+    : { llmContent, returnDisplay, error: answer.error };
+}

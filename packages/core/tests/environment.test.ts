@@ -1,0 +1,59 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createSession, createToolbox } from "@burin/core";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+let root: string;
+let home: string;
+let asked: string[];
+let proxy: ReturnType<typeof createServer>;
+let environment: NodeJS.ProcessEnv;
+
+beforeEach(async () => {
+  root = temporaryFolder();
+  home = temporaryFolder();
+  asked = [];
+  proxy = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    response.statusCode = 404;
+    response.end("not here");
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port } = proxy.address() as AddressInfo;
+  environment = { PATH: process.env.PATH, BURIN_HOME: home, HTTP_PROXY: `http://127.0.0.1:${port}` };
+});
+
+afterEach(() => {
+  proxy.close();
+});
+
+describe("the environment that is handed in", () => {
+  it("P50 names the proxy of the model's requests", async () => {
+    const settings = { model: { name: "m", baseUrl: "http://model.example/v1", timeoutSeconds: 5 } };
+    const session = createSession({ root, environment, settings });
+    for await (const event of session.run("hi"))
+      if (event.type === "done") expect(event.status).toBe("error");
+    await session.close();
+    expect(asked).toContain("http://model.example/v1/chat/completions");
+  });
+
+  it("P50 names the proxy of web_fetch", async () => {
+    const toolbox = createToolbox({ root, environment, approvalMode: "yolo" });
+    await toolbox.call("web_fetch", { url: "http://93.184.215.14/page" });
+    await toolbox.close();
+    expect(asked).toEqual(["http://93.184.215.14/page"]);
+  });
+
+  it("P39 says where git's own excludes are", async () => {
+    madeFile(home, "git/ignore", "*.secret\n");
+    madeFile(root, ".git/HEAD", "ref: refs/heads/main\n");
+    madeFile(root, "a.secret", "x");
+    madeFile(root, "a.txt", "x");
+    const toolbox = createToolbox({ root, environment: { ...environment, XDG_CONFIG_HOME: home } });
+    const { llmContent } = await toolbox.call("glob", { pattern: "*" });
+    await toolbox.close();
+    expect(llmContent).toContain("a.txt");
+    expect(llmContent).not.toContain("a.secret");
+  });
+});
