@@ -10,6 +10,12 @@ import type { SandboxMode } from "@burin/machine/sandbox/sandbox";
 export const isSandboxHere =
   process.platform === "linux" && (findProgram("bwrap") !== null || process.env.CI !== undefined);
 
+interface Ran {
+  readonly code: number | null;
+  readonly text: string;
+  readonly run: Awaited<ReturnType<Commands["start"]>>;
+}
+
 /** A throw-away project whose commands run in the sandbox. */
 export class SandboxRoom {
   readonly base: string = realpathSync(mkdtempSync(join(tmpdir(), "burin-sandbox-")));
@@ -36,7 +42,7 @@ export class SandboxRoom {
     return this.commands;
   }
 
-  async run(command: string, exception: "none" | "network" | "unlimited" = "none") {
+  async run(command: string, exception: "none" | "network" | "unlimited" = "none"): Promise<Ran> {
     const run = await this.commands.start({ command, directory: this.root, exception });
     const { exitCode: code } = await run.shellEnded;
     return { code, text: run.output.soFar().head.toString(), run };

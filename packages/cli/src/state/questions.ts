@@ -10,8 +10,18 @@ export interface OpenQuestion {
 export class Questions {
   readonly #onChange: () => void;
   #open: readonly OpenQuestion[] = [];
-  /** What is done is what the person has just written: it needs no yes. */
-  isOwn = false;
+  /** Whether the user has just asked for what is done now: that needs no yes. It covers one question of that call alone. */
+  #isOwn = false;
+
+  /** Runs what the user has just written. While the model works too, it is asked about like anything else. */
+  async asOwn<Result>(isModelAtWork: boolean, work: () => Promise<Result>): Promise<Result> {
+    this.#isOwn = !isModelAtWork;
+    try {
+      return await work();
+    } finally {
+      this.#isOwn = false;
+    }
+  }
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
@@ -22,9 +32,11 @@ export class Questions {
   }
 
   /** For `createSession`. */
-  readonly confirm: Confirm = (confirmation, signal) =>
+  readonly confirm: Confirm = (confirmation, signal, { agent, callId }) =>
     new Promise((resolve) => {
-      if (this.isOwn && this.#open.length === 0) {
+      // A subagent in the background, or an MCP server, may ask at this very moment.
+      if (this.#isOwn && agent === null && callId !== null) {
+        this.#isOwn = false;
         resolve({ outcome: "once" });
         return;
       }

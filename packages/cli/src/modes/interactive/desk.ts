@@ -10,6 +10,7 @@ import type { Shown, View } from "./view.ts";
 export interface Desk extends CommandDesk {
   readonly history: PromptHistory;
   readonly questions: Questions;
+  readonly work: { readonly isWorking: boolean };
   readonly host: SessionHost;
   readonly view: View;
   readonly shown: Shown;

@@ -57,17 +57,16 @@ export class OwnCalls {
 
   /** The person has just written it, and is not asked whether they want it. */
   async call(name: string, args: Record<string, unknown>): Promise<ToolResult | null> {
-    const { session, questions, view } = this.#desk;
+    const { session, questions, view, work } = this.#desk;
     if (session === null) return null;
-    this.#abort = new AbortController();
-    questions.isOwn = true;
+    const abort = new AbortController();
+    this.#abort = abort;
     view.soon();
-    try {
-      return await session.call(name, args, this.#abort.signal);
-    } finally {
-      questions.isOwn = false;
-      this.#abort = null;
-    }
+    return questions
+      .asOwn(work.isWorking, () => session.call(name, args, abort.signal))
+      .finally(() => {
+        this.#abort = null;
+      });
   }
 
   #show(title: string, result: ToolResult | null): void {
