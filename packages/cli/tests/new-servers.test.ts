@@ -64,7 +64,7 @@ describe("burin -p with an MCP server that was written into the settings by hand
     expect([first.code, second.code]).toEqual([0, 0]);
     expect(second.stderr).not.toContain("did not start in time");
     expect(declared(1)).toContain("tool_search");
-  }, 30_000);
+  });
 
   it("P24 starts none that a folder names which nobody has trusted", async () => {
     await writeServer({ args: [SERVER, "plain"] }, ".burin");

@@ -30,7 +30,7 @@ beforeAll(() => {
   mkdirSync(home, { recursive: true });
   execFileSync("tar", ["-xzf", join(consumer, packed.trim()), "-C", home, "--strip-components=1"]);
   writeFileSync(join(consumer, "package.json"), '{ "type": "module" }');
-}, 60_000);
+});
 
 afterAll(() => {
   rmSync(consumer, { recursive: true });

@@ -65,7 +65,7 @@ describe("P35 a reply that ends after its first text", () => {
     const broken: FakeReply = { text: "so", error: { message: "overloaded" } };
     const { done } = await play([broken, broken, broken, broken]);
     expect(done).toMatchObject({ status: "error", result: "so" });
-  }, 30_000);
+  });
 });
 
 describe("P9 an answer that the output limit cuts", () => {

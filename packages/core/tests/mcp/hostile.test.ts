@@ -229,7 +229,7 @@ describe("what a hostile server does", () => {
     await pause(500);
     await toolbox.close();
     expect(starts()).toBe(1);
-  }, 15_000);
+  });
 
   it("P28 the list of an earlier session declares the tools before the server is up", async () => {
     const slow = { ...fixture("sleep", "400") };
