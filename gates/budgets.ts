@@ -9,11 +9,11 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "shell-judge": 3850,
   machine: 11680,
   models: 6260,
-  testing: 1700,
+  testing: 1710,
   web: 2120,
   mcp: 2330,
   core: 13530,
-  cli: 9830,
+  cli: 9840,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
