@@ -12,7 +12,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1710,
   web: 2120,
   mcp: 2330,
-  core: 13530,
+  core: 13540,
   cli: 9840,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */

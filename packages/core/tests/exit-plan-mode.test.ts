@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type AgentEvent,
@@ -72,6 +72,23 @@ describe("plan mode", () => {
     await prompt("on");
     await prompt("on");
     expect(told(session)).toEqual(["[Plan mode is on", "[Plan mode is over"]);
+  });
+
+  it("R47 is told beside the skills that every session begins with", async () => {
+    const home = join(root, "home");
+    await mkdir(join(home, "skills/tidy"), { recursive: true });
+    await writeFile(
+      join(home, "skills/tidy/SKILL.md"),
+      "---\nname: tidy\ndescription: Tidies up.\n---\nTidy.\n",
+    );
+    const model = scriptedModel([{ text: "a" }, { text: "b" }]);
+    const environment = { ...process.env, BURIN_HOME: home };
+    const session = createSession({ root, model, approvalMode: "plan", environment });
+    for (const prompt of ["go", "on"]) for await (const _ of session.run(prompt));
+    const texts = session.history.flatMap(({ parts }) => parts.flatMap(({ text = "" }) => text));
+    expect(texts.filter((text) => text.includes("Tidies up."))).toHaveLength(1);
+    expect(told(session)).toEqual(["[Plan mode is on"]);
+    await session.close();
   });
 
   it("R47 is not told to be over again when an approved plan has ended it, nor where it never was on", async () => {

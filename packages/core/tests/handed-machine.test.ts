@@ -239,7 +239,7 @@ function opened(options: ToolboxOptions) {
     const { llmContent, error } = await toolbox.call(name, args);
     return { text: String(llmContent).replaceAll(options.root, "ROOT"), type: error?.type };
   };
-  return { root: options.root, call, explain: (command: string) => toolbox.explain(command) };
+  return { root: options.root, call, explain: toolbox.explain };
 }
 
 describe.each([

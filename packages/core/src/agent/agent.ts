@@ -53,6 +53,8 @@ export class Agent {
   #model: ChatModel;
   readonly #size = new ContextSize();
   readonly #notes: ContextNotes;
+  /** Whether the model has been told what it must know before the first prompt. */
+  #isBriefed: boolean;
   readonly #compactor: Compactor;
   /** The calls of a run that its reader left; their answers still come and belong to the history. */
   #unfinished: Promise<unknown> = Promise.resolve();
@@ -74,6 +76,7 @@ export class Agent {
       needs.background?.recall(event);
       if (event.type === "tool_call" || event.type === "subagent_call") this.#callIds.add(event.call.callId);
     }
+    this.#isBriefed = this.history.length > 0;
     this.#notes = new ContextNotes({
       contextFiles,
       briefing,
@@ -160,7 +163,9 @@ export class Agent {
 
   /** What the model is told before the prompt, and the prompt. */
   async *#prompts(text: string): AsyncGenerator<AgentEvent> {
-    yield* this.#notes.beforePrompt(this.history.length === 0, this.#stop);
+    const isFirst = !this.#isBriefed;
+    this.#isBriefed = true;
+    yield* this.#notes.beforePrompt(isFirst, this.#stop);
     for (const words of [...this.#conversation.words.takeAll(), text])
       yield this.#conversation.note(said(words));
   }

@@ -35,6 +35,11 @@ export class Toolbox {
     this.registry = this.#tools.registry;
     this.mcp = lazyMcp(this.#tools.discovery);
     this.commands = commandList(this.#tools.commands);
+    // They may be handed on as plain functions.
+    this.call = this.call.bind(this);
+    this.run = this.run.bind(this);
+    this.explain = this.explain.bind(this);
+    this.close = this.close.bind(this);
   }
 
   /** One call through lookup, validation, approval and execution. Never rejects: a failure is a result. */
