@@ -4,15 +4,15 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3620,
+  contract: 3630,
   "edit-match": 2630,
   "shell-judge": 3850,
   machine: 11680,
   models: 6260,
   testing: 1710,
-  web: 2120,
+  web: 2110,
   mcp: 2330,
-  core: 13540,
+  core: 13530,
   cli: 9840,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */

@@ -1,4 +1,4 @@
-import { unlessAborted } from "@burin/web/unless-aborted";
+import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import type { Client, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { McpError, reasonOf } from "./mcp-error.ts";
 import type { OpenClient, OpenNeeds } from "./open-client.ts";

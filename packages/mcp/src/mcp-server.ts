@@ -1,6 +1,6 @@
+import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { ToolSource } from "@burin/contract/tools";
-import { unlessAborted } from "@burin/web/unless-aborted";
 import { McpConnection } from "./connection.ts";
 import { definitionHash } from "./definition.ts";
 import { DiscoveredMCPTool, type McpToolServer } from "./discovered-mcp-tool.ts";

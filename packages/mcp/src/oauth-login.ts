@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { unlessAborted } from "@burin/web/unless-aborted";
+import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 import { httpFetchIn } from "./http-transport.ts";
 import { McpError, reasonOf } from "./mcp-error.ts";

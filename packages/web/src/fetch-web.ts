@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import { type HttpAnswer, httpRequest, routeTo } from "@burin/machine/http/http-request";
 import { innermost } from "@burin/machine/http/innermost-error";
 import { readBody } from "@burin/machine/http/read-body";
 import { SilenceWatch } from "@burin/machine/http/silence-watch";
 import { WebError } from "@burin/machine/http/web-error";
 import { type Guard, judgedAddresses, judgeForProxy, placeOf } from "./guard-host.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 
 export interface WebLimits {
   readonly totalMs: number;

@@ -16,7 +16,7 @@ import { EXIT, type ExitCode } from "../terminal/exit-code.ts";
 import type { Output } from "../terminal/output.ts";
 import { howToConnect } from "./print/how-to-connect.ts";
 
-const PROMPT = "tally counts an empty text as one word. Find out why, mend it and try it.";
+const PROMPT = "tally counts an empty text as one word. Find out why, fix it and try it.";
 
 const SAMPLE: Readonly<Record<string, string>> = {
   "README.md": "# tally\n\nCounts the words of a text.\n",
@@ -30,7 +30,7 @@ const SAMPLE: Readonly<Record<string, string>> = {
 const PLAN = "1. Leave empty words out in src/tally.js.\n2. Try it with an empty text and with two words.";
 
 function todos(done: number) {
-  const steps = ["find where words are counted", "mend it", "try it"];
+  const steps = ["find where words are counted", "fix it", "try it"];
   const status = (index: number) => (index < done ? "completed" : index === done ? "in_progress" : "pending");
   const list = steps.map((content, index) => ({ id: `${index + 1}`, content, status: status(index) }));
   return { name: "todo_write", args: { todos: list } };

@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import type { Settings } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
+import { hasTerminal } from "@burin/machine/processes/has-terminal";
 import type { ShellProgram } from "@burin/machine/processes/shell-program";
 import { burinHome } from "../settings/load-settings.ts";
 
@@ -28,9 +29,8 @@ interface Place {
 
 /** Looks at the machine. Starts nothing but the system's own sandbox, and that around nothing. */
 export async function machineFacts({ root, settings, environment }: Place): Promise<MachineFacts> {
-  const [shells, { hasTerminal }, { ripgrepProgram }, { hasKeychain }] = await Promise.all([
+  const [shells, { ripgrepProgram }, { hasKeychain }] = await Promise.all([
     import("@burin/machine/processes/shell-program"),
-    import("@burin/machine/processes/has-terminal"),
     import("@burin/machine/search/ripgrep"),
     import("@burin/mcp/keychain"),
   ]);
