@@ -90,6 +90,11 @@ export const SERVICE_DEFAULTS = Object.values(SERVICES).flatMap(({ general = [] 
 /** These are the same addresses and keys, once more. */
 const SEARCHED = SERVICE_NAMES.filter((name) => name !== "openai-responses");
 
+/** All variables that name a model, its service or its key. */
+export const MODEL_VARIABLES: ReadonlySet<string> = new Set(
+  Object.values(SERVICES).flatMap(({ keys, model = [], url = [] }) => keys.concat(model, url)),
+);
+
 /** What settings and environment name; null when they name no model, or no service that would have it. */
 export function chooseModel(names: ModelNames, environment: Environment): ModelChoice | null {
   return chosen(entryOf(names.model, names), environment);

@@ -60,6 +60,7 @@ export async function openSettings(options: CommonOptions): Promise<Opened> {
   const { settingsFile } = options;
   const places = { home: burinHome(process.env), root: options.root };
   const loaded = await loadSettings(settingsFile === undefined ? places : { ...places, file: settingsFile });
+  Object.assign(process.env, loaded.variables);
   const { model, permissions, sandbox } = loaded.settings;
   const settings: Settings = {
     ...loaded.settings,

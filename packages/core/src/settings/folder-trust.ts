@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { MOST_SETTINGS_BYTES, type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { readText } from "@burin/machine/disk/regular-file";
+import { MODEL_VARIABLES } from "@burin/models/choose-model";
+import { readModelVariables, readServers } from "./other-tools-files.ts";
 import { parseLayer, unknownKeys } from "./parse-layer.ts";
 import { definitionEffects, scriptEffects } from "./project-definitions.ts";
 import { type ProjectSettings, projectSettings } from "./project-settings.ts";
@@ -29,6 +31,8 @@ export interface FolderTrust {
 /** The same with the settings themselves. */
 export interface ProjectFolder extends FolderTrust {
   readonly settings: ProjectSettings;
+  /** The model variables of its `.env`. */
+  readonly variables: Readonly<Record<string, string>>;
   /** A sentence for each key of its file that is not a setting. */
   readonly unknown: readonly string[];
   /** Why trust.json could not be asked. */
@@ -45,25 +49,33 @@ export async function openProject(
 ): Promise<ProjectFolder | null> {
   const folder = join(root, ".burin");
   if (await isSame(folder, home)) return null;
-  const file = join(folder, "settings.json");
+  const own = join(folder, "settings.json");
   const definitions = definitionEffects(folder);
+  const variables = readModelVariables(root);
+  const others = readServers(root);
+  let file = own;
   let settings = NOTHING;
   let unknown: readonly string[] = [];
   let fault: string | undefined;
   try {
-    const text = readSettings(file);
-    if (text === null && definitions.length === 0) return null;
-    if (text !== null) {
-      const layer = parseLayer(file, text);
-      settings = projectSettings(layer, person);
-      unknown = unknownKeys(file, layer);
-    }
+    const text = readSettings(own);
+    const isBare = text === null && definitions.length === 0;
+    if (isBare && others === null && variables.effects.length === 0) return null;
+    if (isBare) file = join(root, others === null ? ".env" : ".mcp.json");
+    const layer = text === null ? {} : parseLayer(own, text);
+    settings = projectSettings(withServers(layer, others?.servers ?? {}), person);
+    unknown = [...unknownKeys(own, layer), ...(others?.faults ?? [])];
   } catch (error) {
     fault = messageOf(error);
   }
   const { answer, trustFault } = await answerOf(home, root);
   const { refused } = settings;
-  const effects = [...settings.effects, ...scriptEffects(root, settings.effects), ...definitions];
+  const effects = [
+    ...settings.effects,
+    ...scriptEffects(root, settings.effects),
+    ...definitions,
+    ...variables.effects,
+  ];
   // Of a file that cannot be read nobody knows whether it is still what was trusted; it is said, not passed over.
   const state = fault !== undefined && answer?.trusted ? "trusted" : trustState(answer, effects);
   const before = state === "changed" ? (answer?.effects ?? []) : effects;
@@ -74,12 +86,18 @@ export async function openProject(
     effects,
     refused,
     settings,
+    variables: variables.values,
     unknown,
     added: effects.filter((one) => !before.includes(one)),
     removed: before.filter((one) => !effects.includes(one)),
     ...(fault === undefined ? {} : { fault }),
     ...(trustFault === undefined ? {} : { trustFault }),
   };
+}
+
+/** Its own settings win. */
+function withServers(layer: { readonly mcpServers?: object }, servers: object): object {
+  return { ...layer, mcpServers: { ...servers, ...layer.mcpServers } };
 }
 
 function readSettings(file: string): string | null {
@@ -107,8 +125,13 @@ async function isSame(a: string, b: string): Promise<boolean> {
   return first !== null && first === second;
 }
 
+/** Whether the environment says itself which model to ask, or has a key. */
+export function namesModel(environment: NodeJS.ProcessEnv): boolean {
+  return [...MODEL_VARIABLES].some((name) => Boolean(environment[name]));
+}
+
 /** What the person should know of a folder's settings at a start, one line each. */
-export function trustNotices(project: ProjectFolder): string[] {
+export function trustNotices(project: ProjectFolder, namesModel: boolean): string[] {
   const { file, state, effects, refused, unknown, added, removed, trustFault, fault } = project;
   const notices = trustFault === undefined ? [] : [trustFault];
   if (state === "trusted") {
@@ -117,8 +140,10 @@ export function trustNotices(project: ProjectFolder): string[] {
     const keys = refused.join(", ");
     return [...notices, `${file}: a project can only make rules stricter, so these are ignored: ${keys}.`];
   }
+  // Many projects have keys of services in their .env; only who has no model yet needs to know of them.
+  const unused = namesModel ? Object.keys(project.variables).length : 0;
   const isEmpty =
-    effects.length === 0 && refused.length === 0 && Object.keys(project.settings.trusted).length === 0;
+    effects.length === unused && refused.length === 0 && Object.keys(project.settings.trusted).length === 0;
   if (state === "refused" || (isEmpty && state === "untrusted" && fault === undefined)) return notices;
   const what =
     state === "changed"

@@ -19,12 +19,16 @@ export interface SettingsPlaces {
   readonly root: string;
   /** A file named on the command line; it must exist. */
   readonly file?: string;
+  /** In place of the process's own. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 export interface LoadedSettings {
   readonly settings: Settings;
   /** What the person should know, e.g. that a file was not read. */
   readonly notices: readonly string[];
+  /** What a trusted folder's `.env` says of the model, where the environment names none itself. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Whether what the folder brings beside its settings may be used too: its subagents, skills and commands. */
   readonly isTrusted: boolean;
 }
@@ -44,12 +48,15 @@ function accountHome(): string {
 export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettings> {
   const layers: object[] = [];
   const notices: string[] = [];
+  let variables: LoadedSettings["variables"] = {};
   const person = await personLayer(places.home, notices);
   layers.push(person);
   const project = await projectIn(places, person);
   if (project !== null) {
-    const { trustNotices } = await import("./folder-trust.ts");
-    notices.push(...trustNotices(project));
+    const { namesModel, trustNotices } = await import("./folder-trust.ts");
+    const isNamed = namesModel(places.environment ?? process.env);
+    notices.push(...trustNotices(project, isNamed));
+    if (project.state === "trusted" && !isNamed) variables = project.variables;
     if (project.state === "trusted" && project.fault !== undefined) throw new SettingsError(project.fault);
     layers.push(project.settings.tightening);
     if (project.state === "trusted") layers.push(project.settings.trusted);
@@ -60,7 +67,8 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
     if (text === null) throw new SettingsError(`The settings file ${file} does not exist.`);
     layers.push(await parsed(file, text, notices));
   }
-  return { settings: mergeSettings(layers), notices, isTrusted: project?.state === "trusted" };
+  const isTrusted = project?.state === "trusted";
+  return { settings: mergeSettings(layers), notices, variables, isTrusted };
 }
 
 /** What the folder's settings would do and what has been said of it; null when it brings none. Runs nothing. */
@@ -94,7 +102,7 @@ async function personLayer(home: string, notices: string[] = []): Promise<object
 
 async function projectIn({ home, root }: SettingsPlaces, person: object): Promise<ProjectFolder | null> {
   // Most folders bring nothing; they need not load what sorts it.
-  if (!existsSync(join(root, ".burin"))) return null;
+  if (![".burin", ".mcp.json", ".env"].some((name) => existsSync(join(root, name)))) return null;
   const { openProject } = await import("./folder-trust.ts");
   return openProject(home, root, mergeSettings([person]));
 }

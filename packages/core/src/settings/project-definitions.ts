@@ -25,7 +25,7 @@ export function definitionEffects(folder: string): string[] {
 /** The files of the project that what it runs names: with another text they do something else. */
 export function scriptEffects(root: string, effects: readonly string[]): string[] {
   const words = effects
-    .filter((effect) => effect.startsWith("run"))
+    .filter((effect) => /^(?:run|start)\b/.test(effect))
     .flatMap((effect) => effect.split(/[\s"'`=;|&()<>,:]+/));
   const real = realpathSync(root);
   const files = new Set(words.flatMap((word) => fileInside(real, word)));
