@@ -8,12 +8,12 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2630,
   "shell-judge": 3850,
   machine: 11680,
-  models: 6260,
+  models: 6270,
   testing: 1710,
   web: 2110,
   mcp: 2330,
-  core: 13530,
-  cli: 9840,
+  core: 13620,
+  cli: 10040,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

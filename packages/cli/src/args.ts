@@ -4,6 +4,7 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 import { APPROVAL_MODES, type ApprovalMode, parseBudget, SANDBOX_MODES } from "@burin/core";
 import {
   type CommonOptions,
+  LANGUAGE_CODES,
   OUTPUT_FORMATS,
   type OutputFormat,
   type SessionChoice,
@@ -54,6 +55,7 @@ const OPTIONS = {
   quiet: { type: "boolean", short: "q" },
   "no-session": { type: "boolean" },
   "no-color": { type: "boolean" },
+  lang: { type: "string" },
 } as const;
 
 const INPUT_FORMATS = ["text", "stream-json"] as const;
@@ -151,6 +153,7 @@ function commonOptions(values: Values): CommonOptions {
     ...inputOf(values),
     ...(values["json-schema"] === undefined ? {} : { jsonSchemaFile: values["json-schema"] }),
     ...(values.settings === undefined ? {} : { settingsFile: values.settings }),
+    ...(values.lang === undefined ? {} : { language: oneOf("--lang", values.lang, LANGUAGE_CODES) }),
     ...(values.check === undefined ? {} : { check: values.check }),
     ...(values.model === undefined ? {} : { model: values.model }),
     ...(values["max-turns"] === undefined

@@ -1,7 +1,8 @@
 import type { Subcommand } from "./request/subcommand.ts";
+import type { SubcommandName } from "./request/usages.ts";
 
-/** Every subcommand; a new one is a file in modes/, a row here and one in help.ts. */
-const ROWS = {
+/** Every subcommand; a new one is a file in modes/, a row here and one in request/usages.ts. */
+const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
   call: {
     load: async () => (await import("./modes/call.ts")).runCall,
   },
@@ -49,11 +50,12 @@ const ROWS = {
     ownOptions: { online: { type: "boolean" } },
     load: async () => (await import("./modes/doctor/doctor.ts")).runDoctor,
   },
+  completion: {
+    load: async () => (await import("./modes/completion.ts")).runCompletion,
+  },
   demo: {
     load: async () => (await import("./modes/demo.ts")).runDemo,
   },
-} satisfies Record<string, Subcommand>;
-
-export type SubcommandName = keyof typeof ROWS;
+};
 
 export const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = ROWS;

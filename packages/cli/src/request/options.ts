@@ -11,6 +11,8 @@ import {
 import { UsageError } from "../terminal/exit-code.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
+/** What the app speaks; its texts are in locales/. */
+export const LANGUAGE_CODES = ["en", "zh", "ja", "fr", "ru"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 /** What every way of starting Burin understands. */
@@ -30,6 +32,8 @@ export interface CommonOptions {
   /** What the run may spend, as `parseBudget` reads it. */
   readonly budget?: string;
   readonly noColor: boolean;
+  /** Of the app's texts. */
+  readonly language?: (typeof LANGUAGE_CODES)[number];
   /** Nothing but the answer, errors and notices is shown. */
   readonly isQuiet: boolean;
   readonly session: SessionChoice;
@@ -61,10 +65,11 @@ export async function openSettings(options: CommonOptions): Promise<Opened> {
   const places = { home: burinHome(process.env), root: options.root };
   const loaded = await loadSettings(settingsFile === undefined ? places : { ...places, file: settingsFile });
   Object.assign(process.env, loaded.variables);
-  const { model, permissions, sandbox } = loaded.settings;
+  const { model, permissions, sandbox, ui } = loaded.settings;
   const settings: Settings = {
     ...loaded.settings,
     model: options.model === undefined ? model : { ...model, name: options.model },
+    ui: options.language === undefined ? ui : { ...ui, language: options.language },
     sandbox: options.sandbox === undefined ? sandbox : { ...sandbox, mode: options.sandbox },
     permissions: {
       ...permissions,

@@ -1,0 +1,158 @@
+import { APPROVAL_MODES, SANDBOX_MODES } from "@burin/core";
+import { LANGUAGE_CODES, OUTPUT_FORMATS } from "../request/options.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
+import { type CompletedOption, completedWords } from "../request/usages.ts";
+import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+
+/** What an option takes, where it is one of a few words. */
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  "--output-format": OUTPUT_FORMATS,
+  "--approval-mode": APPROVAL_MODES,
+  "--sandbox": SANDBOX_MODES,
+  "--lang": LANGUAGE_CODES,
+};
+/** Second words of commands that have some. */
+const ACTIONS: Readonly<Record<string, readonly string[]>> = {
+  sessions: ["list", "show", "answer", "rm"],
+  mcp: ["add", "list", "remove", "test", "login"],
+  trust: ["yes", "no", "forget", "list"],
+  grants: ["revoke"],
+  completion: ["bash", "zsh", "fish"],
+};
+const FILES = new Set(["FILE", "DIR", "A,B"]);
+
+/** Prints a script for the shell that is named; to be read by the shell's own start file. */
+export async function runCompletion({ words }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
+  const [shell = "", more] = words;
+  const script = more === undefined && Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
+  if (script === undefined) throw new UsageError("write burin completion bash, zsh or fish.");
+  output.out(script());
+  return EXIT.done;
+}
+
+const SCRIPTS: Readonly<Record<string, () => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
+
+function bashScript(): string {
+  const { commands, options } = completedWords();
+  const names = commands.map(({ name }) => name).join(" ");
+  const flags = options.flatMap(({ long, short = [] }) => [long].concat(short)).join(" ");
+  const values = options.flatMap((option) => {
+    const body = bashValue(option);
+    return body === null ? [] : [`    ${spellings(option).join("|")}) ${body}; return ;;`];
+  });
+  const actions = Object.entries(ACTIONS).map(
+    ([name, all]) => `    ${name}) COMPREPLY=($(compgen -W "${all.join(" ")}" -- "$word")) ;;`,
+  );
+  return `# burin completion bash: add  eval "$(burin completion bash)"  to ~/.bashrc
+_burin() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
+  COMPREPLY=()
+  case "$before" in
+${values.join("\n")}
+  esac
+  if [[ "$word" == -* ]]; then
+    COMPREPLY=($(compgen -W "${flags}" -- "$word"))
+    return
+  fi
+  if [[ $COMP_CWORD == 1 ]]; then
+    COMPREPLY=($(compgen -W "${names}" -- "$word"))
+    return
+  fi
+  [[ $COMP_CWORD == 2 ]] && case "$before" in
+${actions.join("\n")}
+  esac
+}
+complete -o default -F _burin burin
+`;
+}
+
+/** null for an option that takes nothing; a text of one's own is not completed. */
+function bashValue({ long, value }: CompletedOption): string | null {
+  if (value === undefined) return null;
+  const choices = CHOICES[long];
+  if (choices !== undefined) return `COMPREPLY=($(compgen -W "${choices.join(" ")}" -- "$word"))`;
+  return FILES.has(value) ? 'COMPREPLY=($(compgen -f -- "$word"))' : ":";
+}
+
+function zshScript(): string {
+  const { commands, options } = completedWords();
+  const described = commands.map(({ name, meaning }) => `    ${quoted(`${name}:${meaning}`)}`);
+  const specs = options.flatMap((option) =>
+    spellings(option).map(
+      (name) => `    ${quoted(`${name}[${bare(option.meaning)}]${zshValue(option)}`)} \\`,
+    ),
+  );
+  const actions = Object.entries(ACTIONS).map(([name, all]) => `    ${name}) compadd ${all.join(" ")} ;;`);
+  return `#compdef burin
+# burin completion zsh: add  eval "$(burin completion zsh)"  behind compinit in ~/.zshrc
+_burin_commands() {
+  local -a commands=(
+${described.join("\n")}
+  )
+  _describe command commands
+}
+_burin_action() {
+  case "$words[2]" in
+${actions.join("\n")}
+    *) _files ;;
+  esac
+}
+_burin() {
+  _arguments \\
+${specs.join("\n")}
+    '1:command:_burin_commands' \\
+    '2:action:_burin_action' \\
+    '*:file:_files'
+}
+compdef _burin burin
+`;
+}
+
+function zshValue({ long, value }: CompletedOption): string {
+  if (value === undefined) return "";
+  const choices = CHOICES[long];
+  if (choices !== undefined) return `:${value}:(${choices.join(" ")})`;
+  return FILES.has(value) ? `:${value}:_files` : `:${value}: `;
+}
+
+function fishScript(): string {
+  const { commands, options } = completedWords();
+  const names = commands.map(
+    ({ name, meaning }) =>
+      `complete -c burin -f -n __fish_use_subcommand -a ${name} -d ${fishQuoted(meaning)}`,
+  );
+  const flags = options.map((option) => {
+    const { long, short, value, meaning } = option;
+    const forms = `-l ${long.slice(2)}${short === undefined ? "" : ` -s ${short.slice(1)}`}`;
+    const choices = CHOICES[long];
+    const given = choices === undefined ? "" : ` -f -a ${fishQuoted(choices.join(" "))}`;
+    return `complete -c burin ${forms}${value === undefined ? "" : " -r"}${given} -d ${fishQuoted(meaning)}`;
+  });
+  const actions = Object.entries(ACTIONS).map(
+    ([name, all]) =>
+      `complete -c burin -f -n '__fish_seen_subcommand_from ${name}' -a ${fishQuoted(all.join(" "))}`,
+  );
+  const head = "# burin completion fish: burin completion fish > ~/.config/fish/completions/burin.fish";
+  return `${[head, ...names, ...flags, ...actions].join("\n")}\n`;
+}
+
+function spellings({ long, short }: CompletedOption): string[] {
+  return short === undefined ? [long] : [short, long];
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Brackets and colons have a meaning in a description of zsh. */
+function bare(text: string): string {
+  return text.replace(/[[\]:\\]/g, "\\$&");
+}
+
+function fishQuoted(text: string): string {
+  return `'${text.replace(/['\\]/g, "\\$&")}'`;
+}
