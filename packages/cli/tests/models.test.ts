@@ -55,6 +55,18 @@ describe("burin models", () => {
     ]);
   });
 
+  it("calls a missing key of model.small a mistake in the settings", async () => {
+    const { baseUrl } = await serve();
+    await settings({
+      model: { name: "main", baseUrl, small: "fast" },
+      models: { fast: { provider: "openrouter", model: "maker/some-model" } },
+    });
+    const { code, stderr } = await run(["-p", "hello"]);
+    expect(stderr).toContain('No service is configured for the model "fast"');
+    expect(stderr).not.toContain("should not have happened");
+    expect(code).toBe(2);
+  });
+
   it("says what is missing where the main one cannot be asked", async () => {
     const { stderr } = await run(["models"], { OPENAI_BASE_URL: "http://127.0.0.1:9/v1" });
     expect(stderr).toContain("OPENAI_MODEL is not set");

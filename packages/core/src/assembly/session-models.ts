@@ -1,6 +1,6 @@
 import type { UsagePurpose } from "@burin/contract/agent-event";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
-import type { Settings } from "@burin/contract/settings/settings";
+import { type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { pageAnswerer, samplingOf, spendingModel } from "../agent/ask-once.ts";
 import type { Budget } from "../agent/budget.ts";
 import type { Conversation } from "../agent/conversation.ts";
@@ -50,7 +50,7 @@ export class Models {
   #named(name: string): ChatModel {
     const found = this.#openModel?.(name);
     if (found) return found;
-    throw new Error(`No service is configured for the model "${name}": set its key or its baseUrl.`);
+    throw new SettingsError(`No service is configured for the model "${name}": set its key or its baseUrl.`);
   }
 }
 
