@@ -25,7 +25,7 @@ const METHODS = {
 
 createInterface({ input: process.stdin }).on("line", (line) => {
   const { id, method, params } = JSON.parse(line);
-  // What has no id is a notice, and wants no answer.
+  // A message without an id is a notification and gets no answer.
   if (id === undefined) return;
   const answer = METHODS[method];
   const said = answer ? { result: answer(params) } : { error: { code: -32601, message: `no ${method}` } };
