@@ -13,7 +13,8 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   web: 2110,
   mcp: 2330,
   core: 13620,
-  cli: 10040,
+  serve: 1000,
+  cli: 10120,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -28,6 +28,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "index.ts",
     "testing.ts",
   ],
+  serve: ["mcp", "acp"],
   cli: [
     "terminal",
     "request",
@@ -64,6 +65,9 @@ const LIST_OF_TOOLS = "built-in-tools.ts";
 const PUBLIC_DOORS = new Set(["packages/core/src/index.ts", "packages/core/src/testing.ts"]);
 /** Where the fakes are given to others; else they are for tests. */
 const DOOR_OF_TESTING = "packages/core/src/testing.ts";
+
+/** They know the core by its door alone. */
+const BELOW_CORE = new Set(["serve", "cli"]);
 
 /** The whole flow behind one call. */
 const OPEN_TO_TESTS = new Set(["create-session.ts", "configured-session.ts"]);
@@ -138,7 +142,8 @@ function houseFault(path: string, from: Place, specifier: string): string | null
   if (name === from.house) return `${byName} inside a package imports are relative`;
   if (name === "testing" || specifier === "@burin/core/testing")
     return path === DOOR_OF_TESTING ? null : `${byName} fakes are for tests only`;
-  if (from.house === "cli" && !isDoor) return `${byName} the public door is @burin/core`;
+  if (BELOW_CORE.has(from.house) && !isDoor && name !== "serve")
+    return `${byName} the public door is @burin/core`;
   const isAbove = PACKAGES.includes(name) && PACKAGES.indexOf(name) < PACKAGES.indexOf(from.house);
   return isAbove ? null : `${byName} ${name} stands below ${from.house}, imports go upwards only`;
 }

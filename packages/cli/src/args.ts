@@ -140,6 +140,7 @@ function literalStart(
 function commonOptions(values: Values): CommonOptions {
   return {
     root: resolve(values.root ?? "."),
+    isRootNamed: values.root !== undefined,
     includeDirectories: directories(values["include-directories"] ?? []),
     outputFormat: outputFormat(values),
     approvalMode: approvalMode(values),

@@ -46,6 +46,10 @@ const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
     ownWords: (first) => (first === "add" ? 3 : Number.POSITIVE_INFINITY),
     load: async () => (await import("./modes/mcp.ts")).runMcp,
   },
+  serve: {
+    ownOptions: { http: { type: "boolean" }, port: { type: "string" } },
+    load: async () => (await import("./modes/serve.ts")).runServe,
+  },
   doctor: {
     ownOptions: { online: { type: "boolean" } },
     load: async () => (await import("./modes/doctor/doctor.ts")).runDoctor,

@@ -18,6 +18,8 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 /** What every way of starting Burin understands. */
 export interface CommonOptions {
   readonly root: string;
+  /** `root` was given, and is not just where Burin was started. */
+  readonly isRootNamed: boolean;
   readonly includeDirectories: readonly string[];
   readonly outputFormat: OutputFormat;
   readonly approvalMode: ApprovalMode;

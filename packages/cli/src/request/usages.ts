@@ -71,6 +71,12 @@ export const USAGES = {
     ["mcp test [alias]", "connects to servers and lists what they offer"],
     ["mcp login <alias>", "logs in to a server that requires it"],
   ],
+  serve: [
+    [
+      "serve mcp [--http] [--port N]",
+      "Burin's tools for any MCP client, over stdio or HTTP on this computer",
+    ],
+  ],
   doctor: [["doctor [--online] [--json]", "what works here and what does not; --online also asks services"]],
   completion: [["completion bash|zsh|fish", "a script that completes commands and options in that shell"]],
   demo: [["demo", "the whole flow in ten seconds, no model needed"]],

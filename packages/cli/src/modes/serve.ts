@@ -1,0 +1,50 @@
+import { type CommonOptions, openSettings, sessionOptions } from "../request/options.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
+import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { visible } from "../terminal/output.ts";
+
+declare const BURIN_VERSION: string;
+
+const MOST_PORT = 65_535;
+
+/** Is there for other programs: for one until it goes, over HTTP until the user interrupts. */
+export async function runServe({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
+  const [face, ...rest] = words;
+  if (face !== "mcp" || rest.length > 0) {
+    throw new UsageError("say what to serve: burin serve mcp. See burin help serve.");
+  }
+  const ground = groundOf(options, io);
+  const { port = "0", http } = own;
+  if (!http && own.port === undefined) {
+    // What is wrong with the settings is told now, and not to the first call.
+    await ground.open();
+    await (await import("@burin/serve/mcp")).serveMcp(ground);
+    return io.signal.aborted ? EXIT.interrupted : EXIT.done;
+  }
+  const { BURIN_SERVE_TOKEN: token } = process.env;
+  // No command that a client runs is to find it.
+  delete process.env.BURIN_SERVE_TOKEN;
+  const { serveMcpOverHttp } = await import("@burin/serve/mcp-http");
+  await serveMcpOverHttp(ground, { port: portOf(String(port)), ...(token ? { token } : {}) });
+  return EXIT.interrupted;
+}
+
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= MOST_PORT) return Number(text);
+  throw new UsageError(`--port must be a whole number up to ${MOST_PORT}, not "${text}".`);
+}
+
+function groundOf(options: CommonOptions, { output, signal }: Io) {
+  return {
+    version: BURIN_VERSION,
+    root: options.root,
+    isRootFixed: options.isRootNamed,
+    signal,
+    note: (text: string) => output.note(`burin: ${visible(text)}`),
+    open: async ([root = options.root, ...others]: readonly string[] = []) => {
+      const there = { ...options, root, includeDirectories: [...options.includeDirectories, ...others] };
+      const opened = await openSettings(there);
+      return { options: sessionOptions(there, opened), notices: opened.notices };
+    },
+  };
+}

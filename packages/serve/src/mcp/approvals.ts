@@ -1,0 +1,127 @@
+import { createHash, randomUUID } from "node:crypto";
+import { type Confirm, type Confirmation, type Decision, type Question, questionView } from "@burin/core";
+import { type InputRequests, inputRequired, inputResponse } from "@modelcontextprotocol/server";
+
+/** A client that is asked and never answers must not fill the memory. */
+const MOST_OPEN = 1000;
+const KEY = "approval";
+
+/** What came back with a call that is made again, because its user has been asked. */
+export interface Answers {
+  readonly state: string | undefined;
+  readonly responses: Readonly<Record<string, unknown>> | undefined;
+}
+
+interface Given {
+  readonly asked: string;
+  readonly decision: Decision;
+}
+
+/**
+ * Approvals of a protocol in which a question ends a call, and the answer comes with the same call again: what was
+ * approved is held against what is asked then, and holds for one call.
+ */
+export class Approvals {
+  /** What was asked, by the state that its answer brings back. */
+  readonly #open = new Map<string, string>();
+  readonly #given = new Map<string, Given>();
+  readonly #asked = new Map<string, Question>();
+
+  /** Answers the question of a call when its user has answered just that; without it the call ends as not approved. */
+  readonly confirm: Confirm = async (confirmation, _signal, question) => {
+    const { callId } = question;
+    if (callId === null) return null;
+    this.#asked.set(callId, question);
+    const given = this.#given.get(callId);
+    return given?.asked === printOf(confirmation) ? given.decision : null;
+  };
+
+  /** The work of one call, with the answer that came with it; gives also what was asked in it. */
+  async during<T>(
+    callId: string,
+    answers: Answers,
+    work: () => Promise<T>,
+  ): Promise<[T, Question | undefined]> {
+    const given = this.#take(answers);
+    if (given !== null) this.#given.set(callId, given);
+    try {
+      const result = await work();
+      return [result, this.#asked.get(callId)];
+    } finally {
+      this.#given.delete(callId);
+      this.#asked.delete(callId);
+    }
+  }
+
+  /** What to send instead of a result, so that the user is asked. */
+  ask({ confirmation, reason }: Question): ReturnType<typeof inputRequired> {
+    const [oldest] = this.#open.keys();
+    if (this.#open.size >= MOST_OPEN && oldest !== undefined) this.#open.delete(oldest);
+    const requestState = randomUUID();
+    this.#open.set(requestState, printOf(confirmation));
+    const requestedSchema = schemaOf(confirmation);
+    const elicited = inputRequired.elicit({ message: messageOf(confirmation, reason), requestedSchema });
+    return inputRequired({ inputRequests: { [KEY]: elicited } satisfies InputRequests, requestState });
+  }
+
+  #take({ state, responses }: Answers): Given | null {
+    const asked = state === undefined ? undefined : this.#open.get(state);
+    if (state === undefined || asked === undefined) return null;
+    const response = inputResponse(responses, KEY);
+    if (response.kind !== "elicit") return null;
+    this.#open.delete(state);
+    const { action, content } = response;
+    return { asked, decision: action === "accept" ? decisionOf(content?.decision) : { outcome: "cancel" } };
+  }
+}
+
+function decisionOf(said: unknown): Decision {
+  if (said === "once") return { outcome: "once" };
+  if (said === "session" || said === "project") return { outcome: "always", scope: said };
+  return { outcome: "cancel" };
+}
+
+function printOf(confirmation: Confirmation): string {
+  return createHash("sha256").update(JSON.stringify(confirmation)).digest("hex");
+}
+
+function messageOf(confirmation: Confirmation, reason: string): string {
+  const { title, target, lines, parts } = questionView(confirmation);
+  const where = target.every((one) => title.includes(one)) ? [] : [`On: ${target.join(", ")}`];
+  const runs = parts.length === 0 ? [] : ["Its parts:", ...parts.map((part) => `  ${part}`)];
+  return [title, ...where, ...lines, ...runs, `Asked because: ${reason}`].join("\n");
+}
+
+function schemaOf(confirmation: Confirmation) {
+  const { grants } = questionView(confirmation);
+  const rules = grants.join(", ");
+  const always = [
+    ["session", `Yes, always until the server ends (${rules})`],
+    ["project", `Yes, always in this project (${rules})`],
+  ] as const;
+  const choices = [
+    ["once", "Yes, once"] as const,
+    ...(grants.length === 0 ? [] : always),
+    ["no", "No"] as const,
+  ];
+  return {
+    type: "object" as const,
+    properties: {
+      decision: {
+        type: "string" as const,
+        title: "Allow it?",
+        enum: choices.map(([value]) => value),
+        enumNames: choices.map(([, title]) => title),
+      },
+    },
+    required: ["decision"],
+  };
+}
+
+/** For a client that cannot ask its user: how to let such a call run. */
+export function howToAllow({ confirmation }: Question): string {
+  const rules = confirmation.grants.map((grant) => ` --allow '${grant}'`).join("");
+  const start =
+    rules === "" ? "" : `start it with${rules}, add these rules to permissions.allow of settings.json, or `;
+  return `This client cannot ask its user. Whoever runs this server can allow it: ${start}start it with --approval-mode auto-edit (file changes) or yolo (everything).`;
+}

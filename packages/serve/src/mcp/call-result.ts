@@ -1,0 +1,65 @@
+import { type AnsweredCall, exitCodeIn, type JsonSchema, type Part, type ToolDisplay } from "@burin/core";
+import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
+
+type Kind = "edit" | "execute";
+
+const TEXT: JsonSchema = { type: "string", description: "The answer in words, as in `content`." };
+
+/** What programs read of an answer, for the kinds of tools that have more to say than text. */
+export const OUTPUT_SCHEMAS: Readonly<Record<Kind, JsonSchema>> = {
+  edit: {
+    type: "object",
+    properties: {
+      text: TEXT,
+      file: { type: "string" },
+      diff: { type: "string", description: "Unified diff of what was changed." },
+      addedLines: { type: "integer" },
+      removedLines: { type: "integer" },
+    },
+    required: ["text"],
+  },
+  execute: {
+    type: "object",
+    properties: {
+      text: TEXT,
+      exitCode: { type: ["integer", "null"], description: "null when it did not end by itself." },
+    },
+    required: ["text", "exitCode"],
+  },
+};
+
+/** A call's answer as the protocol has it. */
+export function callResult(answer: AnsweredCall, kind: string | undefined): CallToolResult {
+  const content = contentBlocks(answer);
+  if (answer.status !== "success") return { content, isError: true };
+  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  if (kind === "edit") return { content, structuredContent: { text, ...changeOf(answer.returnDisplay) } };
+  if (kind !== "execute") return { content };
+  return { content, structuredContent: { text, exitCode: exitCodeIn(answer.llmContent) } };
+}
+
+function changeOf(display: ToolDisplay): Record<string, unknown> {
+  if (typeof display === "string" || display.kind !== "file_diff") return {};
+  const { fileName: file, fileDiff: diff, addedLines, removedLines } = display;
+  return { file, diff, addedLines, removedLines };
+}
+
+function contentBlocks({ llmContent, callId }: AnsweredCall): ContentBlock[] {
+  const parts = Array.isArray(llmContent) ? llmContent : [llmContent];
+  return parts.flatMap((part, index) =>
+    typeof part === "string" ? [textBlock(part)] : partBlock(part, `burin:${callId}/${index}`),
+  );
+}
+
+export function textBlock(text: string): ContentBlock & { type: "text" } {
+  return { type: "text", text };
+}
+
+function partBlock({ text, inlineData }: Part, uri: string): ContentBlock[] {
+  if (text !== undefined) return [textBlock(text)];
+  const { data, mimeType = "application/octet-stream" } = inlineData ?? {};
+  if (data === undefined) return [];
+  if (mimeType.startsWith("image/")) return [{ type: "image", data, mimeType }];
+  if (mimeType.startsWith("audio/")) return [{ type: "audio", data, mimeType }];
+  return [{ type: "resource", resource: { uri, mimeType, blob: data } }];
+}

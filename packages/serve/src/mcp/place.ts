@@ -1,0 +1,78 @@
+import type { Ground } from "../ground.ts";
+import { ServedTools } from "./served-tools.ts";
+
+type Change = "tools" | "resources";
+
+/** Where the tools of a client work; they are opened with the first question, and anew where its folders are others. */
+export class Place {
+  readonly #ground: Ground;
+  readonly #listeners = new Set<(what: Change) => void>();
+  #folders: readonly string[] | undefined;
+  #opening: Promise<ServedTools> | null = null;
+  /** What must be known before tools are opened. */
+  #before: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** Where work stays unless the client names other folders. */
+  get root(): string {
+    return this.#ground.root;
+  }
+
+  /** Rejects with what is wrong with the settings of the folder. */
+  async tools(): Promise<ServedTools> {
+    await this.#before;
+    if (this.#isClosed) throw new Error("The connection is closed.");
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  /** Tools are not opened before this is done; what goes wrong in it changes nothing. */
+  during(work: () => Promise<void>): void {
+    const before = this.#before;
+    this.#before = before.then(work).catch((error: unknown) => {
+      this.#ground.note(`the client's roots are not used: ${error instanceof Error ? error.message : error}`);
+    });
+  }
+
+  async moveTo(folders: readonly string[]): Promise<void> {
+    if (folders.join("\n") === this.#folders?.join("\n")) return;
+    await this.#ground.open(folders);
+    this.#folders = folders;
+    const old = this.#opening;
+    this.#opening = null;
+    if (old === null) return;
+    await old.then((tools) => tools.close()).catch(() => {});
+    this.#tell("tools");
+  }
+
+  onChange(listener: (what: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  readonly #tell = (what: Change): void => {
+    for (const listener of this.#listeners) listener(what);
+  };
+
+  async #open(): Promise<ServedTools> {
+    const { options, notices } = await this.#ground.open(this.#folders);
+    for (const notice of notices) this.#ground.note(notice);
+    const tools = new ServedTools(options);
+    tools.onChange(this.#tell);
+    void tools.discover().then((failures) => {
+      for (const failure of failures) this.#ground.note(failure);
+    });
+    return tools;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#listeners.clear();
+    const tools = await this.#opening?.catch(() => null);
+    await tools?.close();
+  }
+}

@@ -1,0 +1,138 @@
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
+import { createServer, type Server as HttpServer, type IncomingMessage } from "node:http";
+import {
+  localhostHostValidation,
+  localhostOriginValidation,
+  toNodeHandler,
+} from "@modelcontextprotocol/node";
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import type { Ground } from "../ground.ts";
+import { Place } from "./place.ts";
+import { tellOfChanges, toolServer } from "./tool-server.ts";
+
+const HOST = "127.0.0.1";
+const PATH = "/mcp";
+/** Clients that vanished leave theirs behind; the one that was unused for longest makes room. */
+const MOST_SESSIONS = 64;
+
+export interface HttpOptions {
+  /** 0 for any that is free. */
+  readonly port: number;
+  /** What clients have to know; without it one is made up. */
+  readonly token?: string;
+}
+
+/** Serves clients on this computer that know the token, until the user interrupts. */
+export async function serveMcpOverHttp(
+  ground: Ground,
+  { port, token = randomBytes(24).toString("base64url") }: HttpOptions,
+): Promise<void> {
+  const clients = new HttpClients(ground);
+  const answer = toNodeHandler(
+    { fetch: (request) => clients.answer(request) },
+    { onerror: ({ message }) => ground.note(message) },
+  );
+  const isLocalHost = localhostHostValidation();
+  const isLocalOrigin = localhostOriginValidation();
+  const server = createServer((request, response) => {
+    if (!isLocalHost(request, response) || !isLocalOrigin(request, response)) return;
+    if (!isToken(request, token)) {
+      response
+        .writeHead(401, { "www-authenticate": "Bearer" })
+        .end("The token is missing or is not the server's.\n");
+    } else if (request.url?.split("?")[0] !== PATH)
+      response.writeHead(404).end(`The server is at ${PATH}.\n`);
+    else void answer(request as NamedRequest, response);
+  });
+  const address = await listen(server, port);
+  ground.note(
+    `MCP server at http://${HOST}:${address}${PATH}; clients send this header: Authorization: Bearer ${token}`,
+  );
+  if (!ground.signal.aborted)
+    await new Promise((resolve) => ground.signal.addEventListener("abort", resolve, { once: true }));
+  server.close();
+  await clients.close();
+  server.closeAllConnections();
+}
+
+/** A server is given no others. */
+type NamedRequest = IncomingMessage & { readonly method: string; readonly url: string };
+
+function listen(server: HttpServer, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, HOST, () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
+
+function isToken({ headers }: IncomingMessage, token: string): boolean {
+  const print = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(print(headers.authorization ?? ""), print(`Bearer ${token}`));
+}
+
+/** Those of the older revisions have a session each; the newer ones say with each request all that it needs. */
+class HttpClients {
+  readonly #ground: Ground;
+  readonly #shared: Place;
+  readonly #modern: ReturnType<typeof createMcpHandler>;
+  readonly #sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+    this.#shared = new Place(ground);
+    const onerror = ({ message }: Error) => ground.note(message);
+    this.#modern = createMcpHandler(() => this.#serverIn(this.#shared), { legacy: "reject", onerror });
+    const { notify } = this.#modern;
+    this.#shared.onChange((what) => (what === "tools" ? notify.toolsChanged() : notify.resourcesChanged()));
+  }
+
+  #serverIn(place: Place) {
+    return toolServer({ version: this.#ground.version, place, heedsRoots: false });
+  }
+
+  async answer(request: Request): Promise<Response> {
+    if (!(await isLegacyRequest(request))) return this.#modern.fetch(request);
+    const id = request.headers.get("mcp-session-id");
+    if (id === null) return this.#begin(request);
+    const session = this.#sessions.get(id);
+    if (session === undefined) return new Response("There is no such session.\n", { status: 404 });
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+    return session.handleRequest(request);
+  }
+
+  async #begin(request: Request): Promise<Response> {
+    const place = new Place(this.#ground);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => void this.#sessions.set(id, transport),
+    });
+    const server = this.#serverIn(place);
+    tellOfChanges(server, place);
+    const { onclose } = server;
+    server.onclose = () => {
+      onclose?.();
+      this.#sessions.delete(transport.sessionId ?? "");
+      void place.close();
+    };
+    await server.connect(transport);
+    const response = await transport.handleRequest(request);
+    const [oldest] = this.#sessions.values();
+    if (!this.#sessions.has(transport.sessionId ?? "")) await transport.close();
+    else if (this.#sessions.size > MOST_SESSIONS) await oldest?.close();
+    return response;
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#sessions.values()].map((session) => session.close()));
+    await this.#modern.close();
+    await this.#shared.close();
+  }
+}

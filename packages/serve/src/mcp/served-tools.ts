@@ -1,0 +1,207 @@
+import { randomUUID } from "node:crypto";
+import {
+  type AnsweredCall,
+  burinHome,
+  chooseModel,
+  createToolbox,
+  type OnCall,
+  type Session,
+  type SessionOptions,
+  type Settings,
+  type Tool,
+  type Toolbox,
+} from "@burin/core";
+import type {
+  CallToolResult,
+  InputRequiredResult,
+  Tool as McpTool,
+  ReadResourceResult,
+  ResourceLink,
+  ToolAnnotations,
+} from "@modelcontextprotocol/server";
+import { type Answers, Approvals, howToAllow } from "./approvals.ts";
+import { callResult, OUTPUT_SCHEMAS, textBlock } from "./call-result.ts";
+import { LongOutputs } from "./long-outputs.ts";
+import { openTask } from "./served-task.ts";
+
+/** Readers are quick and harm nobody; each of the others may be a process. */
+const MOST_READING = 32;
+const MOST_OTHERS = 8;
+
+/** How a client makes a call. */
+export interface CallManner {
+  readonly signal: AbortSignal;
+  readonly onProgress: (message: string) => void;
+  /** The client can ask its user. */
+  readonly canAsk: boolean;
+  readonly answers: Answers;
+}
+
+/** The tools of one folder as clients of the protocol see them, through the toolbox's whole flow. */
+export class ServedTools {
+  readonly root: string;
+  readonly #toolbox: Toolbox;
+  readonly #session: Session | null = null;
+  readonly #approvals = new Approvals();
+  readonly #outputs = new LongOutputs(burinHome(process.env));
+  readonly #reading = new CallSlots(MOST_READING);
+  readonly #others = new CallSlots(MOST_OTHERS);
+  readonly #listeners = new Set<(what: "tools" | "resources") => void>();
+
+  constructor(options: SessionOptions) {
+    const settings = ownSettings(options.settings as Settings);
+    const { confirm } = this.#approvals;
+    this.root = options.root;
+    this.#toolbox = createToolbox({ ...options, settings, confirm, record: true });
+    const { registry } = this.#toolbox;
+    // A plan and a list of steps are the client's own affair.
+    for (const { name, kind } of registry.getAllTools()) if (kind === "plan") registry.unregisterTool(name);
+    if (registry.getTool("task") === undefined) return;
+    registry.unregisterTool("task");
+    if (chooseModel(settings, process.env) === null) return;
+    const task = openTask({ ...options, settings, record: true });
+    registry.registerTool(task.tool);
+    this.#session = task.session;
+  }
+
+  /** Hears when tools or resources are others than before; gives what ends that. */
+  onChange(listener: (what: "tools" | "resources") => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Starts what brings more tools; gives what went wrong with it. */
+  async discover(): Promise<readonly string[]> {
+    const before = this.#names;
+    const failures = await this.#toolbox.ready();
+    if (this.#names !== before) this.#changed("tools");
+    return failures.map(({ source, message }) => `tools from ${source}: ${message}`);
+  }
+
+  get #names(): string {
+    return this.tools.map(({ name }) => name).join();
+  }
+
+  #changed(what: "tools" | "resources"): void {
+    for (const listener of this.#listeners) listener(what);
+  }
+
+  get tools(): McpTool[] {
+    return this.#toolbox.registry.getUsableTools().map(declared);
+  }
+
+  get resources(): readonly ResourceLink[] {
+    return this.#outputs.list;
+  }
+
+  readResource(uri: string): ReadResourceResult {
+    return this.#outputs.read(uri);
+  }
+
+  call(
+    name: string,
+    args: Record<string, unknown>,
+    manner: CallManner,
+  ): Promise<CallToolResult | InputRequiredResult> {
+    const slots = this.#toolbox.registry.getTool(name)?.kind === "read" ? this.#reading : this.#others;
+    return slots.run(() => this.#call(name, args, manner));
+  }
+
+  async #call(name: string, args: Record<string, unknown>, manner: CallManner) {
+    const { signal, canAsk, answers } = manner;
+    const callId = randomUUID();
+    const onCall: OnCall = (call) => {
+      if (call.status !== "executing" || call.display === undefined) return;
+      const message = lastWords(call.display);
+      if (message !== "") manner.onProgress(message);
+    };
+    const work = () => this.#toolbox.run(name, args, { signal, onCall, callId });
+    const [answer, question] = await this.#approvals.during(callId, answers, work);
+    if (question === undefined || !isUnanswered(answer)) return this.#result(answer);
+    if (canAsk) return this.#approvals.ask(question);
+    const { content } = callResult(answer, undefined);
+    return { content: [...content, textBlock(howToAllow(question))], isError: true };
+  }
+
+  #result(answer: AnsweredCall): CallToolResult {
+    const kind = this.#toolbox.registry.getTool(answer.name)?.kind;
+    const result = callResult(answer, kind);
+    const links =
+      kind !== "execute"
+        ? []
+        : result.content.flatMap((one) => (one.type === "text" ? this.#outputs.linksIn(one.text) : []));
+    if (links.length === 0) return result;
+    this.#changed("resources");
+    return { ...result, content: [...result.content, ...links] };
+  }
+
+  /** Ends every command that still runs. */
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    await Promise.allSettled([this.#toolbox.close(), this.#session?.close()]);
+  }
+}
+
+/** Lets so many calls work at once; the others wait for their turn. */
+class CallSlots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(most: number) {
+    this.#free = most;
+  }
+
+  /** Begins the work once there is room; work that is cancelled before still gets its turn, and sees its signal. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#free += 1;
+      else next();
+    }
+  }
+}
+
+/** A client has its own MCP servers; of the user's only one that searches the web is needed. */
+function ownSettings(settings: Settings): Settings {
+  const server = settings.web.search?.provider === "mcp" ? settings.web.search.server : undefined;
+  const kept = Object.entries(settings.mcpServers).filter(([alias]) => alias === server);
+  return { ...settings, mcpServers: Object.fromEntries(kept) };
+}
+
+function isUnanswered(answer: AnsweredCall): boolean {
+  return answer.status === "error" && answer.error.type === "needs_approval";
+}
+
+function declared({ name, displayName, description, parameterSchema, kind }: Tool): McpTool {
+  const outputSchema = kind === "edit" || kind === "execute" ? { outputSchema: OUTPUT_SCHEMAS[kind] } : {};
+  const inputSchema = { ...parameterSchema, type: "object" };
+  return {
+    name,
+    title: displayName,
+    description,
+    inputSchema,
+    ...outputSchema,
+    annotations: annotationsOf(kind),
+  } as McpTool;
+}
+
+/** What may be believed of a tool, whatever it is called with. */
+function annotationsOf(kind: Tool["kind"]): ToolAnnotations {
+  if (kind === "read") return { readOnlyHint: true, openWorldHint: false };
+  if (kind === "fetch") return { readOnlyHint: true, openWorldHint: true };
+  if (kind === "edit")
+    return { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
+  return { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
+}
+
+function lastWords(
+  display: NonNullable<Extract<Parameters<OnCall>[0], { status: "executing" }>["display"]>,
+): string {
+  const text =
+    typeof display === "string" ? display : display.kind === "progress" ? display.lines.join("\n") : "";
+  return text.trimEnd().split("\n").at(-1) ?? "";
+}

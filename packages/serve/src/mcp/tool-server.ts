@@ -1,0 +1,111 @@
+import { fileURLToPath } from "node:url";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { Place } from "./place.ts";
+import type { ServedTools } from "./served-tools.ts";
+
+const INSTRUCTIONS = [
+  "Tools to read, search and change files, run commands and read the web.",
+  "A file must be read before it is changed, and a call may need its user's approval.",
+].join(" ");
+const MOST_ROOTS_MS = 10_000;
+
+/** What a server for one client is made with. */
+export interface ToolServerNeeds {
+  readonly version: string;
+  readonly place: Place;
+  /** The client may name the folders to work in. */
+  readonly heedsRoots: boolean;
+}
+
+/** A server of the protocol for one client, whichever revision it speaks. */
+export function toolServer({ version, place, heedsRoots }: ToolServerNeeds): Server {
+  const server = new Server(
+    { name: "burin", title: "Burin", version },
+    {
+      capabilities: { tools: { listChanged: true }, resources: { listChanged: true }, logging: {} },
+      instructions: `${INSTRUCTIONS} ${whereOf(place, heedsRoots)}`,
+    },
+  );
+  server.setRequestHandler("tools/list", async () => ({ tools: (await place.tools()).tools }));
+  server.setRequestHandler("tools/call", async ({ params }, context) =>
+    callTool(await place.tools(), params, { server, context }),
+  );
+  server.setRequestHandler("resources/list", async () => ({
+    resources: (await place.tools()).resources.map(({ type: _, ...resource }) => resource),
+  }));
+  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
+  server.setRequestHandler("resources/read", async ({ params }) =>
+    (await place.tools()).readResource(params.uri),
+  );
+  if (heedsRoots) heedRoots(server, place);
+  return server;
+}
+
+function whereOf({ root }: Place, heedsRoots: boolean): string {
+  const folder = `Paths are absolute, and all work stays in ${root}`;
+  return heedsRoots ? `${folder}, or in the roots that the client names.` : `${folder}.`;
+}
+
+interface Asked {
+  readonly server: Server;
+  readonly context: ServerContext;
+}
+
+function callTool(
+  tools: ServedTools,
+  { name, arguments: args = {} }: { name: string; arguments?: Record<string, unknown> | undefined },
+  { server, context: { mcpReq } }: Asked,
+) {
+  const token = mcpReq._meta?.progressToken;
+  let progress = 0;
+  const onProgress = (message: string): void => {
+    if (token === undefined) return;
+    progress += 1;
+    const params = { progressToken: token, progress, message };
+    void mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
+  };
+  const answers = { state: mcpReq.requestState<string>(), responses: mcpReq.inputResponses };
+  const canAsk = canFillForms(capabilitiesOf(server, mcpReq.envelope));
+  return tools.call(name, args, { signal: mcpReq.signal, onProgress, canAsk, answers });
+}
+
+function capabilitiesOf(
+  server: Server,
+  envelope: ServerContext["mcpReq"]["envelope"],
+): ClientCapabilities | undefined {
+  const declared = envelope as Readonly<Record<string, ClientCapabilities | undefined>> | undefined;
+  return declared?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+}
+
+/** Clients from before there were other ways to be asked say nothing more. */
+function canFillForms(capabilities: ClientCapabilities | undefined): boolean {
+  const { elicitation } = capabilities ?? {};
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+}
+
+/** A client that opened the server for a project says which folders that has. */
+function heedRoots(server: Server, place: Place): void {
+  const ask = async (): Promise<void> => {
+    if (server.getClientCapabilities()?.roots === undefined) return;
+    const { roots } = await server.listRoots({}, { timeout: MOST_ROOTS_MS });
+    const folders = roots.flatMap(({ uri }) => (uri.startsWith("file:") ? [fileURLToPath(uri)] : []));
+    if (folders.length > 0) await place.moveTo(folders);
+  };
+  const heed = () => place.during(ask);
+  server.oninitialized = heed;
+  server.setNotificationHandler("notifications/roots/list_changed", heed);
+}
+
+/** As long as the client is connected. */
+export function tellOfChanges(server: Server, place: Place): void {
+  const end = place.onChange((what) => {
+    const told = what === "tools" ? server.sendToolListChanged() : server.sendResourceListChanged();
+    void told.catch(() => {});
+  });
+  server.onclose = end;
+}
