@@ -1,3 +1,4 @@
+import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 
@@ -25,8 +26,6 @@ const ANYTHING = [
   { type: "array", items: { type: "string" } },
 ];
 
-/** Below these stand schemas: one, several, or several with names. */
-const SCHEMAS: ReadonlySet<string> = new Set(["items", "additionalProperties", "anyOf", "oneOf", "allOf"]);
 const done = new WeakMap<JsonSchema, JsonSchema>();
 
 /**
@@ -40,8 +39,10 @@ export function narrowSchema(schema: JsonSchema): JsonSchema {
 }
 
 function narrowed(schema: JsonRecord): JsonRecord {
-  const entries = Object.entries(schema).map(([key, value]) => [key, narrowedIn(key, value)]);
-  const { anyOf, oneOf, ...rest }: JsonRecord = Object.fromEntries(entries);
+  const { anyOf, oneOf, ...rest } = mapInnerSchemas(schema, (inner, keyword) => {
+    if (!isRecord(inner)) return inner;
+    return keyword === "properties" || keyword === "items" ? typed(narrowed(inner)) : narrowed(inner);
+  });
   // That exactly one fits is still checked; narrow services know no word for it.
   const choices = anyOf ?? oneOf;
   if (!Array.isArray(choices)) return withKnownRequired(rest);
@@ -54,32 +55,17 @@ function narrowed(schema: JsonRecord): JsonRecord {
   return { ...withKnownRequired(others), anyOf: parts, ...both };
 }
 
-function narrowedIn(key: string, value: unknown): unknown {
-  if (key === "properties" && isRecord(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [name, isRecord(inner) ? typed(narrowed(inner)) : inner]),
-    );
-  }
-  if (!SCHEMAS.has(key)) return value;
-  if (Array.isArray(value)) return value.map((inner) => (isRecord(inner) ? narrowed(inner) : inner));
-  if (!isRecord(value)) return value;
-  return key === "items" ? typed(narrowed(value)) : narrowed(value);
-}
-
 /** A part of a choice that only asks for properties is told what they are. */
 function withParentsProperties(part: JsonRecord, { properties: described }: JsonRecord): JsonRecord {
   if (part.properties !== undefined || !Array.isArray(part.required) || !isRecord(described)) return part;
-  const named = part.required.filter((name) => Object.hasOwn(described, String(name)));
-  const entries = named.map((name) => [String(name), described[String(name)]]);
+  const entries = knownNames(part.required, described).map((name) => [name, described[name]]);
   return { ...part, properties: Object.fromEntries(entries) };
 }
 
 function withKnownRequired(schema: JsonRecord): JsonRecord {
   const { required, ...rest } = schema;
   if (!Array.isArray(required) || !isRecord(schema.properties)) return schema;
-  const known = schema.properties;
-  const kept = required.filter((name) => Object.hasOwn(known, String(name)));
-  if (kept.length === required.length) return schema;
+  const kept = knownNames(required, schema.properties);
   return kept.length > 0 ? { ...schema, required: kept } : rest;
 }
 
@@ -93,4 +79,10 @@ function typed(schema: JsonRecord): JsonRecord {
   if (types.size > 0) return schema;
   const told = TYPE_OF.find(([key]) => schema[key] !== undefined)?.[1];
   return told === undefined ? { ...schema, anyOf: ANYTHING } : { type: told, ...schema };
+}
+
+/** Those of the names that are described. */
+export function knownNames(required: unknown, properties: unknown): string[] {
+  const asked = Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+  return asked.filter((name) => isRecord(properties) && Object.hasOwn(properties, name));
 }

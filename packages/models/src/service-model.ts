@@ -4,7 +4,6 @@ import type { Part } from "@burin/contract/messages/parts";
 import type { CallsInText, ModelPrice } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { BodyBytes } from "./body-bytes.ts";
-import type { SchemaDialect } from "./clean-schema.ts";
 import { exchange } from "./exchange.ts";
 import { Lessons } from "./lessons.ts";
 import { isPlain, type PreparedRequest, prepareRequest, type Tuning } from "./prepare-request.ts";
@@ -12,6 +11,7 @@ import { costOf } from "./price.ts";
 import type { End, Outcome } from "./read-answer.ts";
 import type { ReplyReader } from "./reply-reader.ts";
 import { shownUrl } from "./shown-url.ts";
+import type { SchemaDialect } from "./tool-schema.ts";
 
 /** A model at a service, whatever protocol that speaks. */
 export interface ServiceOptions {

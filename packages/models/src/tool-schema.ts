@@ -1,10 +1,188 @@
+import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
-import { type SchemaDialect, schemaFor } from "./clean-schema.ts";
-import { narrowSchema } from "./narrow-schema.ts";
+import { schemaAt } from "@burin/contract/messages/schema-faults";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { knownNames, narrowSchema } from "./narrow-schema.ts";
 import { isPlain } from "./prepare-request.ts";
+
+/**
+ * What a provider understands. `full`: JSON Schema, as long as nothing is a reference and the top is a plain
+ * object. `plain`: only type, description, properties, required, items, enum, anyOf and the bounds.
+ */
+export type SchemaDialect = "full" | "plain";
+
+/** References can be piled up so that a small schema unfolds to a huge one. */
+const MOST_NODES = 3000;
+const MOST_DEPTH: Readonly<Record<SchemaDialect, number>> = { full: 24, plain: 12 };
+
+const DROPPED = words(
+  "$ref $defs definitions $schema $id id $comment $anchor $dynamicAnchor $dynamicRef $vocabulary",
+);
+const PLAIN = words(
+  "type description required enum minimum maximum minItems maxItems nullable items properties anyOf",
+);
+const PLAIN_FORMATS: ReadonlySet<unknown> = words("date-time date time int32 int64 float double");
+/** What no provider takes at the top of the parameters. */
+const NOT_AT_TOP = words("not if then else enum const nullable type");
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}
+
+const cleaned = new WeakMap<JsonSchema, Partial<Record<SchemaDialect, JsonSchema>>>();
 
 /** The parameters of a tool as services that speak this dialect take them. */
 export function toolSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
   if (dialect === "plain") return schemaFor(schema, dialect);
   return isPlain(schema) ? schema : narrowSchema(schemaFor(schema, dialect));
+}
+
+/**
+ * The parameters of a tool in the words of a provider: the same for the same schema, references replaced by
+ * what they name (cut where they would never end), and an object at the top. Arguments are still checked
+ * against the tool's own schema, so what is left out here is only not told.
+ */
+export function schemaFor(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
+  const known = cleaned.get(schema) ?? {};
+  cleaned.set(schema, known);
+  known[dialect] ??= cleanSchema(schema, dialect);
+  return known[dialect];
+}
+
+function cleanSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
+  const whole = unfolded(schema, {
+    root: schema,
+    levels: MOST_DEPTH[dialect],
+    via: ["#"],
+    budget: { nodes: MOST_NODES },
+  });
+  return atTop(dialect === "plain" ? plain(whole) : whole);
+}
+
+interface Place {
+  readonly root: JsonSchema;
+  /** So much deeper it may go. */
+  readonly levels: number;
+  /** The references that led here. */
+  readonly via: readonly string[];
+  /** Shared by all places of one schema. */
+  readonly budget: { nodes: number };
+}
+
+/** The schema with what its references name in their place. */
+function unfolded(schema: unknown, place: Place): JsonRecord {
+  const { levels, via, budget } = place;
+  budget.nodes -= 1;
+  if (!isRecord(schema)) return schema === false ? { not: {} } : {};
+  if (typeof schema.$ref === "string") return followed(schema, schema.$ref, place);
+  if (levels < 0 || budget.nodes < 0) return outline(schema);
+  const kept = Object.entries(schema).filter(([key]) => !DROPPED.has(key));
+  const told = kept.map(([key, value]) => [
+    key === "items" && Array.isArray(value) ? "prefixItems" : key,
+    value,
+  ]);
+  const clean = mapInnerSchemas(Object.fromEntries(told), (inner) =>
+    unfolded(inner, { ...place, levels: levels - 1, via }),
+  );
+  return clean.type === "array" && !isRecord(clean.items) ? { ...clean, items: {} } : clean;
+}
+
+function followed(schema: JsonRecord, reference: string, place: Place): JsonRecord {
+  const target = schemaAt(place.root, reference);
+  const { $ref: _, ...own } = schema;
+  if (place.via.includes(reference) || !isRecord(target)) {
+    return { ...(isRecord(target) ? outline(target) : {}), ...outline(own) };
+  }
+  const clean = unfolded(target, { ...place, via: [...place.via, reference] });
+  return mergedSchemas(clean, unfolded(own, place));
+}
+
+/** What is left of a schema that is not followed further. */
+function outline({ type, description, title }: JsonRecord): JsonRecord {
+  const told = [description, title].find((text) => typeof text === "string");
+  return { ...(type === undefined ? {} : { type }), ...(told === undefined ? {} : { description: told }) };
+}
+
+/** The schema in the plain dialect, which says some keywords in another way and others not at all. */
+function plain(schema: unknown): JsonRecord {
+  if (!isRecord(schema)) return {};
+  const { allOf, oneOf, prefixItems, ...own } = mapInnerSchemas(schema, plain);
+  const named = {
+    ...own,
+    ...(Array.isArray(oneOf) ? { anyOf: oneOf } : {}),
+    ...(Array.isArray(prefixItems) ? { items: { anyOf: prefixItems } } : {}),
+  };
+  const kept = Object.entries(named).filter(
+    ([key, value]) => PLAIN.has(key) || (key === "format" && PLAIN_FORMATS.has(value)),
+  );
+  const parts = Array.isArray(allOf) ? allOf.filter(isRecord) : [];
+  const { nullable, enum: values, required, ...rest } = parts.reduce(mergedSchemas, Object.fromEntries(kept));
+  const result: Record<string, unknown> = rest;
+  const choices = schema.const === undefined ? values : [schema.const];
+  if (Array.isArray(choices) && choices.length > 0 && choices.every(isNamable)) {
+    result.type ??= typeof choices[0];
+    result.enum = choices;
+  }
+  if (nullable === true && typeof result.type === "string") result.type = [result.type, "null"];
+  // To ask for a property that is not described is an error there.
+  const isWhole = rest.properties !== undefined || rest.type === "object";
+  const asked = isWhole ? knownNames(required, rest.properties) : names(required);
+  return asked.length > 0 ? { ...result, required: asked } : result;
+}
+
+function isNamable(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number";
+}
+
+/** The parameters as one plain object, with what all of a choice's parts say in it. */
+function atTop(clean: JsonRecord): JsonSchema {
+  const { allOf, anyOf, oneOf, ...rest } = clean;
+  const whole = [
+    recordsIn(allOf).reduce(mergedSchemas, {}),
+    unitedSchemas(recordsIn(anyOf)),
+    unitedSchemas(recordsIn(oneOf)),
+  ].reduce(mergedSchemas, rest);
+  const kept = Object.entries(whole).filter(([key]) => !NOT_AT_TOP.has(key));
+  const { properties, ...others } = Object.fromEntries(kept);
+  return { type: "object", properties: isRecord(properties) ? properties : {}, ...others } as JsonSchema;
+}
+
+/** Both schemas at once, as `allOf` means it; where they say different things, the second is believed. */
+function mergedSchemas(first: JsonRecord, second: JsonRecord): JsonRecord {
+  const merged: Record<string, unknown> = { ...first, ...second };
+  if (isRecord(first.properties) && isRecord(second.properties)) {
+    merged.properties = { ...first.properties, ...second.properties };
+  }
+  const required = [...names(first.required), ...names(second.required)];
+  if (required.length > 0) merged.required = [...new Set(required)];
+  return merged;
+}
+
+/** One object for several that an `anyOf` offers: every property of them, and asked for only what all ask for. */
+function unitedSchemas(choices: readonly JsonRecord[]): JsonRecord {
+  const properties = new Map<string, unknown[]>();
+  for (const choice of choices) {
+    for (const [name, schema] of Object.entries(isRecord(choice.properties) ? choice.properties : {})) {
+      properties.set(name, [...(properties.get(name) ?? []), schema]);
+    }
+  }
+  const asked = choices.map((choice) => names(choice.required));
+  const required = [...new Set(asked[0])].filter((name) => asked.every((list) => list.includes(name)));
+  return {
+    ...(properties.size > 0 ? { properties: Object.fromEntries([...properties].map(unitedProperty)) } : {}),
+    ...(required.length > 0 ? { required } : {}),
+  };
+}
+
+function unitedProperty([name, schemas]: [string, unknown[]]): [string, unknown] {
+  const different = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
+  return [name, different.length === 1 ? different[0] : { anyOf: different }];
+}
+
+function recordsIn(list: unknown): readonly JsonRecord[] {
+  return Array.isArray(list) ? list.filter(isRecord) : [];
+}
+
+function names(required: unknown): string[] {
+  return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
 }

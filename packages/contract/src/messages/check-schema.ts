@@ -1,9 +1,9 @@
 import type { JsonSchema } from "./json-schema.ts";
-import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
+import { type CheckOptions, type SchemaFault, schemaFaults } from "./schema-faults.ts";
 
 /** What is wrong with a value, every fault named with its key and what was expected; null when it fits. */
-export function schemaError(schema: JsonSchema, value: unknown): string | null {
-  const faults = schemaFaults(schema, value);
+export function schemaError(schema: JsonSchema, value: unknown, how?: CheckOptions): string | null {
+  const faults = schemaFaults(schema, value, how);
   return faults.length === 0 ? null : describeFaults(faults, "the arguments");
 }
 

@@ -22,6 +22,7 @@ describe("a schema from outside", () => {
     expect(fault({ propertyNames: evil }, { [text]: 1 })).toBeNull();
     expect(fault({ $defs: { e: evil }, properties: { a: { $ref: "#/$defs/e" } } }, { a: text })).toBeNull();
     expect(fault({ properties: { a: { anyOf: [evil, { type: "integer" }] } } }, { a: true })).not.toBeNull();
+    expect(fault({ default: evil, properties: { a: { $ref: "#/default" } } }, { a: text })).toBeNull();
   });
 
   it("a parameter may be named as a keyword is", () => {

@@ -23,6 +23,12 @@ interface Place {
   readonly depth: number;
   /** Shared by all places of one check. */
   readonly budget: { left: number };
+  readonly areExpressionsRun: boolean;
+}
+
+export interface CheckOptions {
+  /** False: regular expressions, and what depends on them, forbid nothing. */
+  readonly areExpressionsRun?: boolean;
 }
 
 type Faults = readonly SchemaFault[];
@@ -42,9 +48,14 @@ const MOST_STEPS = 50_000;
  * here, or is badly formed, forbids nothing: whoever wrote the schema checks by it too. Neither does one
  * that takes too long. A key whose value is undefined counts as absent, as it would be in JSON.
  */
-export function schemaFaults(schema: JsonSchema, value: unknown): Faults {
+export function schemaFaults(
+  schema: JsonSchema,
+  value: unknown,
+  { areExpressionsRun = true }: CheckOptions = {},
+): Faults {
   const budget = { left: MOST_STEPS };
-  const faults = faultsAt({ schema, value, path: [], root: schema, references: [], depth: 0, budget });
+  const start = { path: [], root: schema, references: [], depth: 0 };
+  const faults = faultsAt({ schema, value, ...start, budget, areExpressionsRun });
   return budget.left < 0 ? [] : faults;
 }
 
@@ -190,8 +201,9 @@ function uniqueItems(place: Place, given: unknown): Faults {
 }
 
 function pattern(place: Place, given: unknown): Faults {
-  if (typeof place.value !== "string" || typeof given !== "string" || matches(given, place.value)) return [];
-  return wrong(place, `must match ${given}`);
+  const { value, areExpressionsRun } = place;
+  const isChecked = areExpressionsRun && typeof value === "string" && typeof given === "string";
+  return isChecked && !matches(given, value) ? wrong(place, `must match ${given}`) : [];
 }
 
 /** As ECMAScript with Unicode, which JSON Schema asks for; older patterns are often none, so without as well. */
@@ -259,6 +271,7 @@ function properties(place: Place, given: unknown): Faults {
 }
 
 function patternProperties(place: Place, schemas: unknown): Faults {
+  if (!place.areExpressionsRun) return [];
   return Object.entries(fieldsOf(schemas)).flatMap(([pattern, schema]) =>
     keysOf(place.value)
       .filter((key) => matches(pattern, key))
@@ -269,6 +282,7 @@ function patternProperties(place: Place, schemas: unknown): Faults {
 function additionalProperties(place: Place, given: unknown): Faults {
   const known = fieldsOf(place.schema.properties);
   const patterns = Object.keys(fieldsOf(place.schema.patternProperties));
+  if (patterns.length > 0 && !place.areExpressionsRun) return [];
   return keysOf(place.value)
     .filter((key) => !Object.hasOwn(known, key) && !patterns.some((pattern) => matches(pattern, key)))
     .flatMap((key) =>

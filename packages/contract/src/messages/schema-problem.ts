@@ -1,3 +1,4 @@
+import { kindOfKeyword } from "./inner-schemas.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import { schemaAt, TYPES } from "./schema-faults.ts";
 import { isRecord } from "./untrusted-json.ts";
@@ -24,15 +25,6 @@ const DEMANDS: ReadonlyMap<string, Demand> = new Map([
   ),
   ...["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"].map(
     (keyword) => [keyword, count] as const,
-  ),
-]);
-
-const ONE_SCHEMA = ["not", "if", "then", "else", "contains", "propertyNames", "additionalProperties"];
-const SCHEMAS = new Map<string, "one" | "list" | "named">([
-  ...[...ONE_SCHEMA, "additionalItems"].map((keyword) => [keyword, "one"] as const),
-  ...["allOf", "anyOf", "oneOf", "prefixItems"].map((keyword) => [keyword, "list"] as const),
-  ...["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"].map(
-    (keyword) => [keyword, "named"] as const,
   ),
 ]);
 
@@ -86,25 +78,22 @@ function problemAt(schema: unknown, place: Place): string | null {
 }
 
 function innerProblem(keyword: string, given: unknown, place: Place): string | null {
-  if (keyword === "items") {
-    return Array.isArray(given) ? firstProblem(Object.entries(given), place) : problemAt(given, place);
-  }
-  switch (SCHEMAS.get(keyword)) {
+  switch (kindOfKeyword(keyword, given)) {
     case "one":
       return problemAt(given, place);
     case "list":
-      if (!Array.isArray(given) || given.length === 0) return `${place.pointer} must be a list of schemas`;
-      return firstProblem(Object.entries(given), place);
+      if (Array.isArray(given) && given.length > 0) return firstProblem(given, place);
+      return `${place.pointer} must be a list of schemas`;
     case "named":
-      if (!isRecord(given)) return `${place.pointer} must be an object of schemas`;
-      return firstProblem(Object.entries(given), place);
+      if (isRecord(given)) return firstProblem(given, place);
+      return `${place.pointer} must be an object of schemas`;
     default:
       return null;
   }
 }
 
-function firstProblem(parts: readonly (readonly [string, unknown])[], place: Place): string | null {
-  for (const [key, schema] of parts) {
+function firstProblem(schemas: object, place: Place): string | null {
+  for (const [key, schema] of Object.entries(schemas)) {
     const problem = problemAt(schema, below(place, key));
     if (problem !== null) return problem;
   }

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { describe, expect, it } from "vitest";
-import { schemaFor } from "./clean-schema.ts";
+import { schemaFor } from "./tool-schema.ts";
 import { wireId, wireName } from "./wire-names.ts";
 
 const string = { type: "string" };
