@@ -4,8 +4,7 @@ import { dirname, join } from "node:path";
 import type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
 import { Access, NO_ACCESS_SETTINGS } from "../src/files/access.ts";
 import type { EngineMaker } from "../src/search/engine.ts";
-import { gitGrep } from "../src/search/git-grep.ts";
-import { systemGrep } from "../src/search/grep.ts";
+import { gitGrep, systemGrep } from "../src/search/grep.ts";
 import { ripgrep } from "../src/search/ripgrep.ts";
 import { searchFiles } from "../src/search/search-files.ts";
 
@@ -46,7 +45,6 @@ export function removeTrees(): void {
   for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
-/** `headStart` false sends every file through the engine, also in a small tree. */
 export function search(
   root: string,
   request: Partial<SearchRequest>,
@@ -54,7 +52,7 @@ export function search(
 ): Promise<SearchResult> {
   const access = new Access([root], NO_ACCESS_SETTINGS);
   const { signal } = new AbortController();
-  const all = { ...REQUEST, ...request, signal, engines, headStart: false };
+  const all = { ...REQUEST, ...request, signal, engines, stopAt: performance.now() + 60_000 };
   return searchFiles(access, { place: root, isFolder: true }, all);
 }
 

@@ -51,12 +51,9 @@ export async function machineFacts({ root, settings, environment }: Place): Prom
 async function sandboxFact({ root, settings, environment }: Place): Promise<MachineFacts["sandbox"]> {
   const { mode } = settings.sandbox;
   if (mode === "off") return { works: false, reason: "it is switched off in settings (sandbox.mode)" };
-  const [{ probeSandbox }, { succeeds }] = await Promise.all([
-    import("@burin/machine/sandbox/sandbox-probe"),
-    import("@burin/machine/processes/run-process"),
-  ]);
+  const { probeSandbox } = await import("@burin/machine/sandbox/sandbox-probe");
   const limits = { mode, roots: [root], home: burinHome(environment), temporary: tmpdir() };
-  const state = await probeSandbox(limits, succeeds);
+  const state = await probeSandbox(limits, environment);
   return state.sandbox === null ? { works: false, reason: state.reason } : { works: true };
 }
 

@@ -1,7 +1,7 @@
-import { realpathSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { realOf } from "./disk-looks.ts";
 import { type FolderRules, IgnoreRules, type IgnoreSettings } from "./ignore.ts";
 import { isWithin } from "./paths.ts";
 
@@ -31,9 +31,14 @@ export class Access {
     }));
   }
 
+  /** Where programs are looked for that help with the files. */
+  get environment(): NodeJS.ProcessEnv {
+    return this.#settings.environment ?? process.env;
+  }
+
   /** Where a file may lie that is only read. */
   get readableRoots(): readonly string[] {
-    return [...this.roots, ...(this.#settings.readable ?? []).map(realOrSame)];
+    return [...this.roots, ...(this.#settings.readable ?? []).map((path) => realOf(path) ?? path)];
   }
 
   /** The ignore rules as the files say now. */
@@ -89,12 +94,4 @@ function ignored(path: string): WorkspaceError {
     "ignored",
     `${path} is hidden from all tools by .burinignore or by the ignore settings; only the person can change that.`,
   );
-}
-
-function realOrSame(path: string): string {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return path;
-  }
 }

@@ -8,6 +8,8 @@ export interface Replaced {
   readonly folder: TargetFolder;
   /** As it was asked for; only messages use it. */
   readonly file: string;
+  /** Where programs are looked for, instead of this process's own. */
+  readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
 /** What a file has beside owner, mode and content, or that a file made in its folder would have. */
@@ -43,7 +45,7 @@ export class KeptAttributes {
     this.#replaced = replaced;
     const target = lstatSync(folder.path(folder.name), { bigint: true, throwIfNoEntry: false });
     const isPlain = target !== undefined && isKnown(target) && isKnown(statsOf(folder.descriptor));
-    this.#found = isPlain || process.platform !== "linux" ? Promise.resolve(NONE) : look(folder);
+    this.#found = isPlain || process.platform !== "linux" ? Promise.resolve(NONE) : look(replaced);
   }
 
   /** Gives them to the new file; throws when that cannot be done. Says whether there were any. */
@@ -53,7 +55,7 @@ export class KeptAttributes {
     const { folder, file } = this.#replaced;
     const kinds = found.context ? "mode,xattr,context" : "mode,xattr";
     const words = ["--attributes-only", `--preserve=${kinds}`, "--", `./${folder.name}`, `./${name}`];
-    const end = await run("cp", words, { folder });
+    const end = await run("cp", words, this.#replaced);
     if (end?.exitCode === 0) return true;
     const reason = end === null ? "cp could not be started" : end.errors.trim() || "cp failed";
     throw new WorkspaceError(
@@ -86,15 +88,15 @@ function isKnown(stats: BigIntStats): boolean {
   return plain.get(idOf(stats)) === String(stats.ctimeNs);
 }
 
-async function look(folder: TargetFolder): Promise<Attributes> {
-  const words = [...LOOK, "-cf", "-", "--", ".", `./${folder.name}`];
+async function look(replaced: Replaced): Promise<Attributes> {
+  const words = [...LOOK, "-cf", "-", "--", ".", `./${replaced.folder.name}`];
   let headers = "";
   const onOutput = (bytes: Buffer) => {
     headers += bytes.toString("latin1");
     return headers.length < MOST_HEADER_BYTES;
   };
   // A system whose archiver knows nothing of attributes has no better program for them either.
-  await run("tar", words, { folder, onOutput });
+  await run("tar", words, { ...replaced, onOutput });
   const contexts = [...headers.matchAll(CONTEXT)].map(([, context]) => typeIn(context));
   return { some: ATTRIBUTE.test(headers), context: new Set(contexts).size > 1 };
 }
@@ -104,14 +106,15 @@ function typeIn(context = ""): string | undefined {
   return context.split(":")[2];
 }
 
-interface Running {
-  readonly folder: TargetFolder;
+interface Running extends Replaced {
   readonly onOutput?: (bytes: Buffer) => boolean;
 }
 
 /** Runs in the very folder, whatever its path leads to. null when it could not be started. */
-function run(command: string, args: readonly string[], { folder, onOutput = () => true }: Running) {
+function run(command: string, args: readonly string[], running: Running) {
+  const { folder, environment = process.env, onOutput = () => true } = running;
   const { signal } = new AbortController();
-  const request = { command, args, cwd: folder.path("."), env: { LC_ALL: "C" }, signal, onOutput };
+  const env = { LC_ALL: "C", PATH: environment.PATH };
+  const request = { command, args, cwd: folder.path("."), env, signal, onOutput };
   return runProgram(request).catch(() => null);
 }

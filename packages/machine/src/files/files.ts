@@ -1,5 +1,14 @@
-import { closeSync, constants, fstatSync, lstatSync, type Stats } from "node:fs";
-import { resolve } from "node:path";
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  readdirSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
 import type {
   ChangedText,
   FilePreview,
@@ -11,18 +20,25 @@ import type {
 import type { FileContent, LineRange } from "@burin/contract/machine/file-content";
 import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
 import type { SearchRequest, SearchResult } from "@burin/contract/machine/search-request";
-import { type Listing, type ListOptions, WorkspaceError } from "@burin/contract/machine/workspace";
+import {
+  type DirectoryEntry,
+  type Listing,
+  type ListOptions,
+  WorkspaceError,
+} from "@burin/contract/machine/workspace";
+import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { lockPath } from "../disk/path-lock.ts";
 import { leaveOutFolders } from "../processes/helper-program.ts";
 import { searchFiles } from "../search/search-files.ts";
 import { Access, type AccessSettings } from "./access.ts";
 import { findFiles } from "./find-files.ts";
 import { HeldFile, isTouched, readAll } from "./held-file.ts";
-import { listFolder } from "./list-folder.ts";
-import { openWithin, resolveWithin } from "./paths.ts";
+import type { FolderRules } from "./ignore.ts";
+import { type Opened, openWithin, resolveWithin } from "./paths.ts";
 import { readContent } from "./read-content.ts";
 import { hashOf, type ReadMemory, ReadRecord } from "./read-record.ts";
-import { changed, heldContent, type OnChange, type Replacement, replaceFile } from "./replace-file.ts";
+import { changed, heldContent, type OnChange, replaceFile } from "./replace-file.ts";
 import { asWorkspaceError, notRegular } from "./system-error.ts";
 import { realTarget } from "./target-folder.ts";
 
@@ -33,6 +49,9 @@ const MOST_CHANGED_BYTES = 256 * 1024 * 1024;
 const LARGE_BYTES = 10 * 1024 * 1024;
 
 const MOST_KNOWN = 50;
+
+/** Of a search and of finding files. */
+const TIME_LIMIT_MS = 30_000;
 
 /** Who hears of what happens to files. */
 export interface FileNotes {
@@ -77,20 +96,17 @@ export class NodeFiles {
   }
 
   async find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FoundFiles> {
-    return findFiles(this.#access, await this.#realFolder(directory), { ...request, signal });
+    const { place, stats } = await this.#placeOf(directory);
+    if (!stats.isDirectory()) throw new WorkspaceError("not_a_directory", `${directory} is not a directory.`);
+    return findFiles(this.#access, place, { ...request, signal, stopAt: performance.now() + TIME_LIMIT_MS });
   }
 
   async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
     const { place, stats } = await this.#placeOf(path);
     const isFolder = stats.isDirectory();
     if (!isFolder && !stats.isFile()) throw notRegular(path);
-    return searchFiles(this.#access, { place, isFolder }, { ...request, signal });
-  }
-
-  async #realFolder(directory: string): Promise<string> {
-    const { place, stats } = await this.#placeOf(directory);
-    if (!stats.isDirectory()) throw new WorkspaceError("not_a_directory", `${directory} is not a directory.`);
-    return place;
+    const means = { signal, stopAt: performance.now() + TIME_LIMIT_MS };
+    return searchFiles(this.#access, { place, isFolder }, { ...request, ...means });
   }
 
   async #placeOf(path: string): Promise<{ readonly place: string; readonly stats: Stats }> {
@@ -164,14 +180,12 @@ export class NodeFiles {
     const meanwhile = () => {
       if (isKnown) whole = hashOf(...after);
     };
-    const replacement = { file, real, stats, content: { ...heldContent(before, after, signal), meanwhile } };
-    const notes = isSame ? [] : await this.#replace(replacement);
+    const { roots, environment } = this.#access;
+    const place = { file, real, roots, environment, onChange: this.#onChange };
+    const fresh = { ...heldContent(before, after, signal), meanwhile };
+    const notes = isSame ? [] : await replaceFile({ ...place, stats, content: fresh });
     this.#record.note(whole === undefined ? { file: real } : { file: real, whole });
     return { isNew: before === null, wasBasis, notes };
-  }
-
-  #replace(replacement: Omit<Replacement, "roots" | "onChange">): Promise<readonly string[]> {
-    return replaceFile({ ...replacement, roots: this.#access.roots, onChange: this.#onChange });
   }
 
   /** What is known already when the file holds it still, so that nothing found out about it is found out again. */
@@ -270,4 +284,47 @@ function notRead(file: string, seen: Seen): WorkspaceError {
     "not_read",
     `${file} exists, and ${what} in this session, so it is not overwritten unasked. Read all of its lines with read_file first, then write again.`,
   );
+}
+
+/** What lies directly in an opened folder, without what the rules and the options leave out. */
+function listFolder(opened: Opened, rules: FolderRules, options: ListOptions): Listing {
+  const leftOut = options.ignore.map((pattern) => globMatcher(pattern, { caseSensitive: true }));
+  const names = { folders: [] as string[], files: [] as string[] };
+  let gitIgnored = 0;
+  let ownIgnored = 0;
+  for (const entry of entriesOf(opened)) {
+    const { name } = entry;
+    const isFolder = entry.isDirectory() || (entry.isSymbolicLink() && leadsToFolder(opened, name));
+    if (leftOut.some((matches) => matches(name))) continue;
+    // Git takes a link for a file, wherever it leads.
+    const visibility = rules.visibilityOf(name, entry.isDirectory());
+    if (visibility === "own") ownIgnored += 1;
+    else if (visibility === "git" && options.respectGitIgnore) gitIgnored += 1;
+    else (isFolder ? names.folders : names.files).push(name);
+  }
+  const entries: DirectoryEntry[] = [];
+  for (const name of sortByCodePoints(names.folders)) entries.push({ name, isDirectory: true });
+  for (const name of sortByCodePoints(names.files)) entries.push({ name, isDirectory: false });
+  return { path: opened.path, entries, gitIgnored, ownIgnored };
+}
+
+/** Read through the judged descriptor where the system allows it, so that the names are that folder's. */
+function entriesOf(opened: Opened): Dirent[] {
+  try {
+    return readdirSync(throughDescriptor(opened), { withFileTypes: true });
+  } catch (error) {
+    throw asWorkspaceError(error, opened.realPath);
+  }
+}
+
+function throughDescriptor({ descriptor, realPath }: Opened): string {
+  return process.platform === "linux" ? `/proc/self/fd/${descriptor}` : realPath;
+}
+
+function leadsToFolder(opened: Opened, name: string): boolean {
+  try {
+    return statSync(join(throughDescriptor(opened), name)).isDirectory();
+  } catch {
+    return false;
+  }
 }

@@ -32,11 +32,11 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
-function find(most: number, timeLimitMs?: number) {
+function find(most: number, timeLimitMs = 60_000) {
   const signal = new AbortController().signal;
   const access = new Access([root], { ignoreFileNames: [], ignore: [], denied: [] });
   const request = { pattern: "*.txt", caseSensitive: false, respectGitIgnore: true, most, signal };
-  return findFiles(access, root, timeLimitMs === undefined ? request : { ...request, timeLimitMs });
+  return findFiles(access, root, { ...request, stopAt: performance.now() + timeLimitMs });
 }
 
 describe("findFiles", () => {
@@ -63,6 +63,7 @@ describe("findFiles", () => {
     const access = new Access([root], { ignoreFileNames: [], ignore: [], denied: [] });
     const request = { pattern: "*", caseSensitive: false, respectGitIgnore: true, most: 9 };
     controller.abort();
-    await expect(findFiles(access, root, { ...request, signal: controller.signal })).rejects.toThrow();
+    const means = { signal: controller.signal, stopAt: performance.now() + 60_000 };
+    await expect(findFiles(access, root, { ...request, ...means })).rejects.toThrow();
   });
 });

@@ -1,11 +1,13 @@
-import { lstatSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, statSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";
 import { Automaton } from "@burin/contract/patterns/automaton";
 import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { compareCodePoints } from "@burin/contract/text/code-point-order";
+import type { SearchMeans } from "../search/search-files.ts";
 import type { Access } from "./access.ts";
-import { isWithin, patternWithin } from "./paths.ts";
+import { lstatOf, realOf } from "./disk-looks.ts";
+import { isWithin, isWithinAny, patternWithin } from "./paths.ts";
 import { Slices, Walk } from "./walk.ts";
 
 interface Match {
@@ -14,7 +16,6 @@ interface Match {
   readonly time: bigint;
 }
 
-const TIME_LIMIT_MS = 30_000;
 /** Looking at the clock costs more than looking at a name. */
 const NAMES_PER_LOOK = 64;
 
@@ -22,7 +23,7 @@ const NAMES_PER_LOOK = 64;
 export async function findFiles(
   access: Access,
   folder: string,
-  request: FindRequest & { readonly signal: AbortSignal; readonly timeLimitMs?: number },
+  request: FindRequest & Pick<SearchMeans, "signal" | "stopAt">,
 ): Promise<FoundFiles> {
   const glob = new PathGlob(folder, request);
   const rules = access.ignoreRules();
@@ -32,7 +33,7 @@ export async function findFiles(
     respectGitIgnore: request.respectGitIgnore,
     enters: (path) => glob.canHold(path),
   });
-  const slices = new Slices(request.signal, performance.now() + (request.timeLimitMs ?? TIME_LIMIT_MS));
+  const slices = new Slices(request.signal, request.stopAt);
   const newest = new Newest(request.most);
   let isPartial = false;
   let seen = 0;
@@ -62,13 +63,9 @@ function matchAt(path: string, isLink: boolean): Match | null {
 
 /** A link counts when its target is inside and not hidden from every tool. */
 function isUsable(path: string, access: Access): boolean {
-  try {
-    const real = realpathSync(path);
-    const isInside = access.roots.some((root) => isWithin(real, root));
-    return isInside && access.ignoreRules().visibility(real, false) !== "own";
-  } catch {
-    return false;
-  }
+  const real = realOf(path);
+  if (real === null || !isWithinAny(real, access.roots)) return false;
+  return access.ignoreRules().visibility(real, false) !== "own";
 }
 
 /**
@@ -76,11 +73,11 @@ function isUsable(path: string, access: Access): boolean {
  * looked at once more.
  */
 function firstInside(matches: readonly Match[], most: number, folder: string): string[] {
-  const known = new Map([[folder, isStillThere(folder)]]);
+  const known = new Map([[folder, realOf(folder) === folder]]);
   const isFolder = (path: string): boolean => {
     let verdict = known.get(path);
     if (verdict === undefined) {
-      verdict = isFolder(dirname(path)) && isRealFolder(path);
+      verdict = isFolder(dirname(path)) && lstatOf(path)?.isDirectory() === true;
       known.set(path, verdict);
     }
     return verdict;
@@ -91,22 +88,6 @@ function firstInside(matches: readonly Match[], most: number, folder: string): s
     if (isFolder(dirname(path))) files.push(path);
   }
   return files;
-}
-
-function isStillThere(folder: string): boolean {
-  try {
-    return realpathSync(folder) === folder;
-  } catch {
-    return false;
-  }
-}
-
-function isRealFolder(path: string): boolean {
-  try {
-    return lstatSync(path).isDirectory();
-  } catch {
-    return false;
-  }
 }
 
 /** The newest of all matches. What cannot be among them is let go at once, however many there are. */
@@ -172,16 +153,8 @@ function withKnownNames(pattern: string, folder: string): string {
   let place = folder;
   for (const [index, segment] of segments.entries()) {
     place = join(place, segment);
-    if (!exists(place) || !isWithin(place, folder) || segment === "") break;
+    if (lstatOf(place) === null || !isWithin(place, folder) || segment === "") break;
     segments[index] = segment.replace(/[*?[\]{}()!@+\\|,]/g, "\\$&");
   }
   return segments.join("/");
-}
-
-function exists(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
 }

@@ -11,7 +11,7 @@ export interface IgnoreSettings {
   readonly ignoreFileNames: readonly string[];
   /** Globs in the syntax of ignore files; nothing in a project takes them back. */
   readonly ignore: readonly string[];
-  /** Where git's own settings are looked for, instead of this process's own. */
+  /** Where git's own settings and helping programs are looked for, instead of this process's own. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
@@ -86,7 +86,9 @@ export class IgnoreRules {
     const base = top ?? root;
     const environment = this.#environment;
     const git = top === null ? excludeLayers(base, top, environment) : [];
-    const above = new FolderRules(this.#ownNames, { git, own: [], settings: [], environment }, "shown");
+    const inside = { git: [], own: [] };
+    const none = { own: [], settings: [], inside, path: "", visibility: "shown" } as const;
+    const above = new FolderRules({ ...none, ownNames: this.#ownNames, git, environment });
     let rules = above.withFilesOf(base, base === root ? () => true : gitFilesOnly);
     let folder = base;
     for (const name of relative(base, root).split(sep)) {
@@ -109,80 +111,75 @@ function excludeLayers(base: string, top: string | null, environment: NodeJS.Pro
   return files.filter((file) => !file.isEmpty).map((file) => ({ file, prefix: "" }));
 }
 
+/** All that decides about one folder. */
+interface FolderState extends Layers {
+  readonly ownNames: readonly string[];
+  readonly visibility: Visibility;
+  readonly path: string;
+  /** What this folder's own files say, without what lies above it. */
+  readonly inside: Pick<Layers, "git" | "own">;
+}
+
 /** The rules for what lies directly in one folder. */
 export class FolderRules {
-  readonly visibility: Visibility;
-  readonly #ownNames: readonly string[];
-  readonly #layers: Layers;
-  #path = "";
-  /** What this folder's own files say, without what lies above it. */
-  #inside: Pick<Layers, "git" | "own"> = { git: [], own: [] };
+  readonly #state: FolderState;
 
-  constructor(ownNames: readonly string[], layers: Layers, visibility: Visibility) {
-    this.#ownNames = ownNames;
-    this.#layers = layers;
-    this.visibility = visibility;
+  constructor(state: FolderState) {
+    this.#state = state;
+  }
+
+  get visibility(): Visibility {
+    return this.#state.visibility;
   }
 
   /** What an ignored folder holds is ignored with it; a kept name in our own files wins over git. */
   visibilityOf(name: string, isFolder: boolean): Visibility {
-    if (this.visibility === "own") return "own";
-    const { git, own, settings } = this.#layers;
+    const { git, own, settings, visibility } = this.#state;
+    if (visibility === "own") return "own";
     if (settings.length > 0 && verdictOf(settings, name, isFolder) === "ignored") return "own";
     const ours = own.length > 0 ? verdictOf(own, name, isFolder) : null;
     if (ours === "ignored") return "own";
-    if (this.visibility === "git") return "git";
+    if (visibility === "git") return "git";
     if (ours === "kept" || git.length === 0) return "shown";
     return verdictOf(git, name, isFolder) === "ignored" ? "git" : "shown";
   }
 
   /** The rules of a folder in this one. `holds` says whether that folder has a file of a name, where it is known. */
   child(name: string, holds: (name: string) => boolean): FolderRules {
-    const visibility = this.visibilityOf(name, true);
-    const path = join(this.#path, name);
     const below = (layers: readonly Layer[]) =>
       layers.map(({ file, prefix }) => ({ file, prefix: `${prefix}${name}/` }));
-    const { git, own, settings } = this.#layers;
-    const layers = { ...this.#layers, git: below(git), own: below(own), settings: below(settings) };
-    return new FolderRules(this.#ownNames, layers, visibility).withFilesOf(path, holds);
+    const { git, own, settings, path } = this.#state;
+    const layers = { git: below(git), own: below(own), settings: below(settings) };
+    const visibility = this.visibilityOf(name, true);
+    return new FolderRules({ ...this.#state, ...layers, visibility }).withFilesOf(join(path, name), holds);
   }
 
   /** The same rules with those of the ignore files in that folder, which is this one. */
   withFilesOf(path: string, holds: (name: string) => boolean): FolderRules {
-    let { git, own } = this.#layers;
+    const { ownNames, environment, ...above } = this.#state;
     const gitFile = join(path, ".gitignore");
     const text = holds(".gitignore") ? readSmallFile(gitFile, false) : null;
-    const isNewTop = this.#path !== path && holds(".git") && isGitTop(path);
+    const isNewTop = above.path !== path && holds(".git") && isGitTop(path);
     const inside = { git: text === null ? [] : [layerOf(text, gitFile)], own: [] as Layer[] };
-    for (const ownName of this.#ownNames) {
+    for (const ownName of ownNames) {
       const file = join(path, ownName);
       const ownText = holds(ownName) ? readSmallFile(file, true) : null;
       if (ownText !== null) inside.own.unshift(layerOf(ownText, file));
     }
-    git = [...inside.git, ...(isNewTop ? excludeLayers(path, path, this.#layers.environment) : git)];
-    own = [...inside.own, ...own];
-    const rules = new FolderRules(this.#ownNames, { ...this.#layers, git, own }, this.visibility);
-    rules.#path = path;
-    rules.#inside = inside;
-    return rules;
+    const git = [...inside.git, ...(isNewTop ? excludeLayers(path, path, environment) : above.git)];
+    const own = [...inside.own, ...above.own];
+    return new FolderRules({ ...this.#state, git, own, path, inside });
   }
 
   /** The same folder without what git's rules above it say. */
   opened(): FolderRules {
-    const layers = { ...this.#layers, git: this.#inside.git };
-    const rules = new FolderRules(this.#ownNames, layers, "shown");
-    rules.#path = this.#path;
-    rules.#inside = this.#inside;
-    return rules;
+    return new FolderRules({ ...this.#state, git: this.#state.inside.git, visibility: "shown" });
   }
 
   /** The same folder as the one that all work stays in: it is never ignored itself. */
   asRoot(settings: readonly Layer[]): FolderRules {
     const base = this.visibility === "shown" ? this : this.opened();
-    const rules = new FolderRules(this.#ownNames, { ...base.#layers, settings }, "shown");
-    rules.#path = this.#path;
-    rules.#inside = this.#inside;
-    return rules;
+    return new FolderRules({ ...base.#state, settings, visibility: "shown" });
   }
 }
 

@@ -68,13 +68,19 @@ export class NewlineCounter {
 let program: object | undefined;
 const idle: NewlineCounter[] = [];
 
-/** Lends a counter, so that reading many files takes the memory of as many as are read at once. */
-export async function withNewlineCounter<T>(work: (counter: NewlineCounter) => Promise<T>): Promise<T> {
+/** Reading many files takes the memory of as many as are read at once. */
+export function lendCounter(): NewlineCounter {
   program ??= new WebAssembly.Module(PROGRAM);
-  const counter = idle.pop() ?? new NewlineCounter(program);
-  try {
-    return await work(counter);
-  } finally {
-    if (idle.length === 0) idle.push(counter);
-  }
+  return idle.pop() ?? new NewlineCounter(program);
+}
+
+export function returnCounter(counter: NewlineCounter): void {
+  if (idle.length === 0) idle.push(counter);
+}
+
+/** The same for few bytes that lie elsewhere. */
+export function countNewlines(bytes: Uint8Array, from = 0): number {
+  let count = 0;
+  for (let at = bytes.indexOf(0x0a, from); at !== -1; at = bytes.indexOf(0x0a, at + 1)) count += 1;
+  return count;
 }

@@ -62,6 +62,7 @@ export interface Replacement {
   readonly stats: BigIntStats | null;
   readonly content: NewContent;
   readonly onChange?: OnChange | undefined;
+  readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
 const CHUNK_BYTES = 4 * 1024 * 1024;

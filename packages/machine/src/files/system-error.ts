@@ -1,45 +1,41 @@
-import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { WorkspaceError, type WorkspaceErrorCode } from "@burin/contract/machine/workspace";
+
+type Failure = readonly [code: WorkspaceErrorCode, words: string];
+
+const NO_LEAVE: Failure = ["permission_denied", "No permission for {}."];
+const NO_SPACE: Failure = ["no_space", "No space is left to write {}; what was there is unchanged."];
+
+/** The codes of the system that say something about a path. */
+const FAILURES: Readonly<Record<string, Failure>> = {
+  ENOENT: ["not_found", "{} does not exist."],
+  ENOTDIR: ["not_a_directory", "{} is not a directory, or a part of its path is not."],
+  EISDIR: ["is_a_directory", "{} is a directory, not a file."],
+  EACCES: NO_LEAVE,
+  EPERM: NO_LEAVE,
+  ELOOP: ["invalid_path", "{} goes through a loop of symbolic links."],
+  ENAMETOOLONG: ["invalid_path", "{} is longer than the file system allows."],
+  EROFS: ["read_only", "{} is on a read-only file system; nothing was written."],
+  ENOSPC: NO_SPACE,
+  EDQUOT: NO_SPACE,
+  EFBIG: ["too_large", "{} would be larger than the system allows."],
+  ENXIO: ["not_a_regular_file", "{} is a pipe, socket or device, not a regular file."],
+};
 
 /** The failure of a file operation in words, with a code of ours. Anything unexpected keeps its own message. */
 export function asWorkspaceError(error: unknown, path: string): Error {
-  switch (codeOf(error)) {
-    case "ENOENT":
-      return new WorkspaceError("not_found", `${path} does not exist.`);
-    case "ENOTDIR":
-      return new WorkspaceError(
-        "not_a_directory",
-        `${path} is not a directory, or a part of its path is not.`,
-      );
-    case "EISDIR":
-      return new WorkspaceError("is_a_directory", `${path} is a directory, not a file.`);
-    case "EACCES":
-    case "EPERM":
-      return new WorkspaceError("permission_denied", `No permission for ${path}.`);
-    case "ELOOP":
-      return new WorkspaceError("invalid_path", `${path} goes through a circle of links.`);
-    case "ENAMETOOLONG":
-      return new WorkspaceError("invalid_path", `${path} is longer than the file system allows.`);
-    case "EROFS":
-      return new WorkspaceError("read_only", `${path} is on a read-only file system; nothing was written.`);
-    case "ENOSPC":
-    case "EDQUOT":
-      return new WorkspaceError(
-        "no_space",
-        `No space is left to write ${path}; what was there is unchanged.`,
-      );
-    case "EFBIG":
-      return new WorkspaceError("too_large", `${path} would be larger than the system allows.`);
-    case "ENXIO":
-      return notRegular(path);
-    case "HELD":
-      return new WorkspaceError("io_error", String((error as Error).message));
-    default:
-      return error instanceof Error ? error : new Error(String(error));
-  }
+  const code = codeOf(error) ?? "";
+  if (code === "HELD") return new WorkspaceError("io_error", String((error as Error).message));
+  const failure = Object.hasOwn(FAILURES, code) ? FAILURES[code] : undefined;
+  if (failure !== undefined)
+    return new WorkspaceError(
+      failure[0],
+      failure[1].replace("{}", () => path),
+    );
+  return error instanceof Error ? error : new Error(String(error));
 }
 
-export function notRegular(path: string): WorkspaceError {
-  return new WorkspaceError("not_a_regular_file", `${path} is a pipe, socket or device, not a regular file.`);
+export function notRegular(path: string): Error {
+  return asWorkspaceError(Object.assign(new Error(), { code: "ENXIO" }), path);
 }
 
 export function codeOf(error: unknown): string | undefined {

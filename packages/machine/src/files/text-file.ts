@@ -1,10 +1,10 @@
 import type { LineRange, TextLines } from "@burin/contract/machine/file-content";
-import { isUnicode, partDecoder, unitBytes } from "./encodings.ts";
+import { wholeCharacterEnd } from "@burin/contract/text/truncate";
+import { decodeBytes, isUnicode, partDecoder, unitBytes } from "./encodings.ts";
 import { readSome } from "./held-file.ts";
-import { LineWindow } from "./line-window.ts";
-import { withNewlineCounter } from "./newline-counter.ts";
-import type { ShownLines } from "./read-record.ts";
-import type { TextFormat } from "./text-format.ts";
+import { countNewlines, lendCounter, returnCounter } from "./newline-counter.ts";
+import { hashOf, type ShownLines } from "./read-record.ts";
+import { narrowEncoding, type TextFormat } from "./text-format.ts";
 
 /** A file whose first bytes have been read already. */
 export interface StartedFile {
@@ -39,27 +39,25 @@ export async function readLines(
 }
 
 /** Two buffers in turn: while one is looked at, the next part of the file is read into the other. */
-function addRest(descriptor: number, window: LineWindow, signal: AbortSignal): Promise<void> {
-  return withNewlineCounter(async (counter) => {
-    const read = (which: 0 | 1) => readSome(descriptor, counter.buffers[which], false);
-    let which: 0 | 1 = 0;
-    let pending = read(which);
-    try {
-      for (;;) {
-        const count = await pending;
-        if (count === 0) return;
-        signal.throwIfAborted();
-        const current: 0 | 1 = which;
-        which = current === 0 ? 1 : 0;
-        pending = read(which);
-        const bytes = counter.buffers[current].subarray(0, count);
-        window.add(bytes, (from) => counter.count(current, from, count));
-      }
-    } finally {
-      // The descriptor is closed next; a read under way would then be one of whatever gets its number.
-      await pending.catch(() => {});
+async function addRest(descriptor: number, window: LineWindow, signal: AbortSignal): Promise<void> {
+  const counter = lendCounter();
+  const read = (which: 0 | 1) => readSome(descriptor, counter.buffers[which], false);
+  let pending = read(0);
+  try {
+    for (let which: 0 | 1 = 0; ; which = which === 0 ? 1 : 0) {
+      const count = await pending;
+      if (count === 0) return;
+      signal.throwIfAborted();
+      const current: 0 | 1 = which;
+      pending = read(current === 0 ? 1 : 0);
+      const bytes = counter.buffers[current].subarray(0, count);
+      window.add(bytes, (from) => counter.count(current, from, count));
     }
-  });
+  } finally {
+    // The descriptor is closed next; a read under way would then be one of whatever gets its number.
+    await pending.catch(() => {});
+    returnCounter(counter);
+  }
 }
 
 const CHUNK_BYTES = 256 * 1024;
@@ -86,8 +84,143 @@ async function addTranscoded(
   }
 }
 
-function countNewlines(bytes: Uint8Array, from: number): number {
-  let count = 0;
-  for (let at = bytes.indexOf(0x0a, from); at !== -1; at = bytes.indexOf(0x0a, at + 1)) count += 1;
-  return count;
+const NEWLINE = 0x0a;
+const BYTE_ORDER_MARK = /^\ufeff/;
+const LINE_CUT = "... [line cut]";
+
+/** Counts newlines of the chunk at hand from a place to its end. */
+type CountFrom = (from: number) => number;
+
+/**
+ * Sees the bytes of a text chunk by chunk and keeps the lines of a range: of each at most as many bytes as
+ * its shown characters can need, so that memory is bounded by the range and not by the file.
+ */
+class LineWindow {
+  readonly #range: LineRange;
+  /** null for an encoding that the window's own bytes decide. */
+  readonly #encoding: string | null;
+  readonly #lines: Buffer[] = [];
+  #line: Buffer[] = [];
+  #lineBytes = 0;
+  #keptBytes = 0;
+  #lineNumber = 0;
+  #endsInLine = false;
+  #isFull = false;
+  #isWhole = true;
+
+  constructor(range: LineRange, encoding: string | null) {
+    this.#range = range;
+    this.#encoding = encoding;
+  }
+
+  add(bytes: Uint8Array, countFrom: CountFrom): void {
+    if (bytes.length === 0) return;
+    let start = 0;
+    if (!this.#isFull && this.#lineNumber < this.#range.offset) start = this.#skip(bytes, countFrom);
+    while (start < bytes.length && this.#isWanted()) start = this.#take(bytes, start);
+    if (start < bytes.length) this.#lineNumber += countFrom(start);
+    this.#endsInLine = bytes[bytes.length - 1] !== NEWLINE;
+  }
+
+  /** Where the first wanted line begins, or the end of the bytes when it is not among them. */
+  #skip(bytes: Uint8Array, countFrom: CountFrom): number {
+    const found = countFrom(0);
+    if (this.#lineNumber + found < this.#range.offset) {
+      this.#lineNumber += found;
+      return bytes.length;
+    }
+    let start = 0;
+    while (this.#lineNumber < this.#range.offset) {
+      start = bytes.indexOf(NEWLINE, start) + 1;
+      this.#lineNumber += 1;
+    }
+    return start;
+  }
+
+  #isWanted(): boolean {
+    return !this.#isFull && this.#lines.length < this.#range.limit;
+  }
+
+  #take(bytes: Uint8Array, start: number): number {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline === -1 ? bytes.length : newline + 1;
+    // A character takes at most four bytes; a little more shows that the line goes on.
+    const room = this.#range.mostLineCharacters * 4 + 8 - this.#lineBytes;
+    const kept = Buffer.from(bytes.subarray(start, Math.min(end, start + Math.max(0, room))));
+    if (kept.length < end - start) this.#isWhole = false;
+    this.#line.push(kept);
+    this.#lineBytes += kept.length;
+    if (newline !== -1) this.#endLine();
+    return end;
+  }
+
+  #endLine(): void {
+    const line = this.#line.length === 1 ? this.#line[0] : Buffer.concat(this.#line);
+    if (line !== undefined) this.#lines.push(line);
+    this.#keptBytes += this.#lineBytes;
+    this.#line = [];
+    this.#lineBytes = 0;
+    this.#lineNumber += 1;
+    const most = this.#range.mostCharacters;
+    if (most !== undefined && this.#keptBytes > most * 4) this.#isFull = true;
+  }
+
+  finish(): { readonly lines: TextLines; readonly shown: ShownLines | null } {
+    if (this.#endsInLine) {
+      if (this.#isWanted() && this.#lineNumber >= this.#range.offset) this.#endLine();
+      else this.#lineNumber += 1;
+    }
+    const { text, count, linesCut } = this.#texts();
+    const lines: TextLines = {
+      kind: "text",
+      text,
+      firstLine: this.#range.offset + 1,
+      lastLine: this.#range.offset + count,
+      totalLines: this.#lineNumber,
+      linesCut,
+    };
+    return { lines, shown: linesCut === 0 && this.#isWhole ? this.#shown(count) : null };
+  }
+
+  #texts(): { text: string; count: number; linesCut: number } {
+    const bytes = Buffer.concat(this.#lines);
+    const encoding = this.#encoding ?? narrowEncoding(bytes);
+    const mostCharacters = this.#range.mostCharacters ?? Number.POSITIVE_INFINITY;
+    const longest = this.#lines.reduce((most, line) => Math.max(most, line.length), 0);
+    const isShort = longest <= this.#range.mostLineCharacters && bytes.length <= mostCharacters;
+    if (isShort)
+      return { text: this.#unmarked(decodeBytes(bytes, encoding)), count: this.#lines.length, linesCut: 0 };
+    const texts: string[] = [];
+    let linesCut = 0;
+    let characters = 0;
+    for (const line of this.#lines) {
+      const decoded = decodeBytes(line, encoding);
+      const text = texts.length === 0 ? this.#unmarked(decoded) : decoded;
+      const shown = this.#cut(text);
+      characters += shown.length;
+      if (characters > mostCharacters && texts.length > 0) break;
+      if (shown !== text) linesCut += 1;
+      texts.push(shown);
+    }
+    return { text: texts.join(""), count: texts.length, linesCut };
+  }
+
+  /** Without the byte order mark that may stand before the first line. */
+  #unmarked(text: string): string {
+    return this.#range.offset === 0 ? text.replace(BYTE_ORDER_MARK, "") : text;
+  }
+
+  #cut(line: string): string {
+    const most = this.#range.mostLineCharacters;
+    const lineEnd = line.endsWith("\r\n") ? "\r\n" : line.endsWith("\n") ? "\n" : "";
+    if (line.length - lineEnd.length <= most) return line;
+    return `${line.slice(0, wholeCharacterEnd(line, most))}${LINE_CUT}${lineEnd || "\n"}`;
+  }
+
+  #shown(count: number): ShownLines {
+    const hash = hashOf(Buffer.concat(this.#lines.slice(0, count)));
+    const firstLine = this.#range.offset + 1;
+    const lastLine = this.#range.offset + count;
+    return { firstLine, lastLine, totalLines: this.#lineNumber, hash };
+  }
 }

@@ -23,7 +23,8 @@ afterEach(async () => {
 
 function limits(mode: SandboxMode, onGuard: (before: { since: number }) => () => void = () => () => {}) {
   const home = join(base, "home");
-  return new CommandLimits({ mode, roots: [root], home, temporary: () => join(base, "tmp"), onGuard });
+  const temporary = () => join(base, "tmp");
+  return new CommandLimits({ mode, roots: [root], home, environment: process.env, temporary, onGuard });
 }
 
 /** A program as a discovered tool or an MCP server is one: it talks over its input and output. */

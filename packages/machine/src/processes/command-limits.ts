@@ -1,12 +1,12 @@
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type { SandboxedCommand, SandboxMode, SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
 import type { Before } from "../sandbox/sandbox-guard.ts";
-import { succeeds } from "./run-process.ts";
 
 export interface LimitsOptions {
   readonly mode: SandboxMode;
   readonly roots: readonly string[];
   readonly home: string;
+  readonly environment: NodeJS.ProcessEnv;
   /** The folder of this session's temporary files; made when it is asked for. */
   readonly temporary: () => string;
   /** Told of what is looked after while a command runs, for the case of a crash; the answer ends that. */
@@ -38,9 +38,9 @@ export class CommandLimits {
   }
 
   async #probe(mode: Exclude<SandboxMode, "off">): Promise<SandboxState> {
-    const { roots, home, temporary } = this.#options;
+    const { roots, home, environment, temporary } = this.#options;
     const { probeSandbox } = await import("../sandbox/sandbox-probe.ts");
-    return probeSandbox({ mode, roots, home, temporary: temporary() }, succeeds);
+    return probeSandbox({ mode, roots, home, temporary: temporary() }, environment);
   }
 
   /** null where there is no sandbox. */

@@ -1,8 +1,9 @@
 import { close, openSync, write } from "node:fs";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 import { messageOf } from "@burin/contract/text/error-message";
 import { makeFolders } from "../disk/make-folders.ts";
-import { type NewlineCounter, withNewlineCounter } from "../files/newline-counter.ts";
+import { countNewlines, lendCounter, returnCounter } from "../files/newline-counter.ts";
 
 /** What a command has written so far, however much that is. */
 export interface OutputSoFar {
@@ -84,29 +85,19 @@ export class CommandOutput {
   soFar(): OutputSoFar {
     const head = Buffer.from(this.#head.subarray(0, this.#headBytes));
     if (this.#file === null) {
-      const counts = { bytes: head.length, newlines: newlines(head) };
+      const counts = { bytes: head.length, newlines: countNewlines(head) };
       return { head, tail: Buffer.alloc(0), ...counts, file: null, fileFault: null };
     }
-    const { bytes, newlines: found, fault, isMade } = this.#file;
-    const tail = this.#file.tail(Math.min(TAIL_BYTES, bytes - head.length));
-    return { head, tail, bytes, newlines: found, file: isMade ? this.#path : null, fileFault: fault };
+    const tail = this.#file.tail(Math.min(TAIL_BYTES, this.#file.bytes - head.length));
+    const { bytes, newlines, fault, isMade } = this.#file;
+    return { head, tail, bytes, newlines, file: isMade ? this.#path : null, fileFault: fault };
   }
-}
-
-function newlines(bytes: Uint8Array): number {
-  let count = 0;
-  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) count += 1;
-  return count;
 }
 
 /** Left free in a buffer, so that whatever one reading brings still fits. */
 const MOST_PIECE_BYTES = 128 * 1024;
 
-interface Job {
-  readonly which: 0 | 1;
-  readonly from: number;
-  readonly to: number;
-}
+const writeLater = promisify(write);
 
 /** Writes a long output to disk through two buffers in turn: one fills while the other is written. */
 class OutputFile {
@@ -116,31 +107,23 @@ class OutputFile {
   fault: string | null = null;
   readonly #most: number;
   readonly #fd: number | null;
-  readonly #counter: NewlineCounter;
-  #release: () => void = () => {};
+  readonly #counter = lendCounter();
   #which: 0 | 1 = 0;
   #fill = 0;
-  /** Up to where the buffer in use has been handed over to be written. */
+  /** Up to where the buffer in use has been counted and handed over to be written. */
   #handed = 0;
   /** How much the other buffer holds. */
   #otherFill = 0;
+  #isOtherWritten = true;
   #written = 0;
-  readonly #jobs: Job[] = [];
-  #waiting: (() => void)[] = [];
+  /** All that was handed over so far. */
+  #writing = Promise.resolve();
   #onRoom: (() => void) | null = null;
   #lastTail: Buffer | null = null;
 
   constructor(path: string, most: number) {
     this.#most = most;
     this.#fd = this.#create(path);
-    let lent: NewlineCounter | null = null;
-    void withNewlineCounter((counter) => {
-      lent = counter;
-      return new Promise<void>((resolve) => {
-        this.#release = resolve;
-      });
-    });
-    this.#counter = borrowed(lent);
   }
 
   get isMade(): boolean {
@@ -160,90 +143,61 @@ class OutputFile {
   take(piece: Uint8Array, onRoom: () => void): boolean {
     const buffer = this.#counter.buffers[this.#which];
     buffer.set(piece, this.#fill);
-    const end = this.#fill + piece.length;
-    this.newlines += this.#counter.count(this.#which, this.#fill, end);
     this.bytes += piece.length;
-    this.#fill = end;
-    if (buffer.length - end >= MOST_PIECE_BYTES) return true;
+    this.#fill += piece.length;
+    if (buffer.length - this.#fill >= MOST_PIECE_BYTES) return true;
     this.#hand();
-    if (this.#swap()) return true;
-    this.#onRoom = onRoom;
-    return false;
+    if (this.#isOtherWritten) this.#swap();
+    else this.#onRoom = onRoom;
+    return this.#onRoom === null;
   }
 
-  /** false while the other buffer still has to be written. */
-  #swap(): boolean {
-    const other = this.#which === 0 ? 1 : 0;
-    if (this.#jobs.some((job) => job.which === other)) return false;
+  #swap(): void {
     this.#otherFill = this.#fill;
-    this.#which = other;
+    this.#which = this.#which === 0 ? 1 : 0;
     this.#fill = 0;
     this.#handed = 0;
-    return true;
-  }
-
-  #hand(): void {
-    if (this.#handed === this.#fill || this.#fd === null || this.fault !== null) return;
-    this.#jobs.push({ which: this.#which, from: this.#handed, to: this.#fill });
-    this.#handed = this.#fill;
-    if (this.#jobs.length === 1) this.#writeNext();
-  }
-
-  #writeNext(): void {
-    const job = this.#jobs[0];
-    if (job === undefined || this.#fd === null) {
-      this.#settle();
-      return;
-    }
-    const room = this.#most - this.#written;
-    const length = Math.min(job.to - job.from, room);
-    if (room < job.to - job.from) this.fault ??= `the file is kept at ${this.#most} bytes`;
-    if (length === 0) {
-      this.#nextAfter(job, job.to - job.from);
-      return;
-    }
-    const fd = this.#fd;
-    write(fd, this.#counter.buffers[job.which], job.from, length, null, (error, done) => {
-      if (error) this.fault ??= messageOf(error);
-      this.#written += done ?? 0;
-      this.#nextAfter(job, this.fault === null ? done : job.to - job.from);
+    this.#isOtherWritten = false;
+    void this.#writing.then(() => {
+      this.#isOtherWritten = true;
+      const onRoom = this.#onRoom;
+      this.#onRoom = null;
+      if (onRoom === null) return;
+      this.#swap();
+      onRoom();
     });
   }
 
-  #nextAfter(job: Job, done: number): void {
-    const from = job.from + done;
-    if (from < job.to) {
-      this.#jobs[0] = { ...job, from };
-    } else {
-      this.#jobs.shift();
-      this.#giveRoom();
+  #hand(): void {
+    const [from, to] = [this.#handed, this.#fill];
+    if (from === to) return;
+    this.#handed = to;
+    this.newlines += this.#counter.count(this.#which, from, to);
+    const bytes = this.#counter.buffers[this.#which].subarray(from, to);
+    this.#writing = this.#writing.then(() => this.#write(bytes));
+  }
+
+  async #write(bytes: Buffer): Promise<void> {
+    if (this.#fd === null || this.fault !== null) return;
+    const kept = bytes.subarray(0, this.#most - this.#written);
+    this.#written += kept.length;
+    try {
+      for (let at = 0; at < kept.length; ) at += (await writeLater(this.#fd, kept, at)).bytesWritten;
+      if (kept.length < bytes.length) this.fault = `the file is kept at ${this.#most} bytes`;
+    } catch (error) {
+      this.fault = messageOf(error);
     }
-    this.#writeNext();
-  }
-
-  #giveRoom(): void {
-    const onRoom = this.#onRoom;
-    if (onRoom === null || !this.#swap()) return;
-    this.#onRoom = null;
-    onRoom();
-  }
-
-  #settle(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
   }
 
   flush(): Promise<void> {
     this.#hand();
-    if (this.#jobs.length === 0) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return this.#writing;
   }
 
   async end(): Promise<void> {
     await this.flush();
-    this.#lastTail = this.tail(64 * 1024);
-    this.#release();
+    this.#lastTail = this.tail(TAIL_BYTES);
+    returnCounter(this.#counter);
     const fd = this.#fd;
     if (fd !== null) await new Promise<void>((resolve) => close(fd, () => resolve()));
   }
@@ -252,15 +206,11 @@ class OutputFile {
   tail(most: number): Buffer {
     const last = this.#lastTail;
     if (last !== null) return last.subarray(Math.max(0, last.length - most));
+    this.#hand();
     const here = this.#counter.buffers[this.#which].subarray(Math.max(0, this.#fill - most), this.#fill);
     const missing = Math.min(most - here.length, this.#otherFill);
     const other = this.#counter.buffers[this.#which === 0 ? 1 : 0];
     const before = other.subarray(this.#otherFill - missing, this.#otherFill);
     return Buffer.concat([before, here]);
   }
-}
-
-function borrowed(counter: NewlineCounter | null): NewlineCounter {
-  if (counter === null) throw new Error("The newline counter was not lent at once.");
-  return counter;
 }

@@ -1,10 +1,10 @@
-import { accessSync, constants, type Dirent, realpathSync } from "node:fs";
+import { type Dirent, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { entriesOf, realOf } from "../files/disk-looks.ts";
 import { isWithin, isWithinAny } from "../files/paths.ts";
 import { realPlace } from "../files/real-place.ts";
-import { isOfProject } from "./shell-program.ts";
+import { firstProgram, isOfProject } from "./shell-program.ts";
 
 /** More names than this are not looked through for what a pattern of the shell matches. */
 const MOST_NAMES = 2000;
@@ -152,17 +152,7 @@ function programsOfProject(roots: readonly string[], path: string): (program: st
   const own = folders.filter((folder) => isOfProject(folder, roots));
   const others = folders.filter((folder) => !own.includes(folder));
   return (program) => {
-    const holds = (folder: string) => isExecutable(join(folder, program));
-    const found = own.find(holds);
-    return found === undefined || others.some(holds) ? null : found;
+    const found = firstProgram(program, own);
+    return found === null || firstProgram(program, others) !== null ? null : dirname(found);
   };
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

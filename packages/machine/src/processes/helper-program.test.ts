@@ -5,8 +5,8 @@ import { createToolbox } from "@burin/core";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { search } from "../../tests/searched-tree.ts";
-import { gitGrep } from "../search/git-grep.ts";
-import { systemGrep } from "../search/grep.ts";
+import { namesFrom } from "../search/engine.ts";
+import { gitGrep, systemGrep } from "../search/grep.ts";
 import { findHelper, leaveOutFolders } from "./helper-program.ts";
 
 const NAMES = ["mkfifo", "git", "grep", "rg", "bwrap", "tar", "cp", "getfattr", "sh", "bash", "only-here"];
@@ -49,13 +49,25 @@ describe("programs that Burin starts by itself", () => {
 
   it("P21 are not found in the project where the system has none, through a link neither", () => {
     plant("bin");
-    expect(findHelper("only-here")).toBe(join(root, "bin/only-here"));
+    expect(findHelper("only-here", process.env.PATH)).toBe(join(root, "bin/only-here"));
     leaveOutFolders([root]);
-    expect(findHelper("only-here")).toBeNull();
+    expect(findHelper("only-here", process.env.PATH)).toBeNull();
     const link = join(dirname(root), "link");
     symlinkSync(join(root, "bin"), link);
-    process.env.PATH = [link, PATH].join(delimiter);
-    expect(findHelper("only-here")).toBeNull();
-    expect(findHelper("sh")).toMatch(/^\/(?:usr\/)?bin\/sh$/);
+    expect(findHelper("only-here", [link, PATH].join(delimiter))).toBeNull();
+    expect(findHelper("sh", PATH)).toMatch(/^\/(?:usr\/)?bin\/sh$/);
+  });
+
+  it("P21 are looked for in the environment that is given, and get its PATH, not that of this process", async () => {
+    const given = temporaryFolder();
+    const tool = madeFile(given, "only-given", "#!/bin/sh\nprintf '%s\\0' \"$PATH\"\n");
+    chmodSync(tool, 0o755);
+    const { signal } = new AbortController();
+    const asked = (environment: NodeJS.ProcessEnv) =>
+      namesFrom(["only-given"], { folder: root, environment }, signal);
+    expect(await asked({ PATH: given })).toEqual(new Set([given]));
+    process.env.PATH = given;
+    expect(await asked({ PATH: "/nowhere" })).toBeNull();
+    expect(await asked({})).toBeNull();
   });
 });

@@ -19,21 +19,21 @@ export function pathOutside(path: string, roots: readonly string[]): string {
 }
 
 /** PATH for what a helper starts in its turn. */
-export function helperPath(): string {
-  return pathOutside(process.env.PATH ?? "", [...projects]);
+export function helperPath(path: string | undefined): string {
+  return pathOutside(path ?? "", [...projects]);
 }
 
 /**
  * Where a program lies that Burin starts by itself; null when there is none outside the projects. Every name
  * is looked up here: a package runner puts the project's own folder at PATH's front.
  */
-export function findHelper(name: string): string | null {
+export function findHelper(name: string, path: string | undefined): string | null {
   if (isAbsolute(name)) return name;
-  const key = `${name}\n${process.env.PATH}`;
+  const key = `${name}\n${path}`;
   const before = known.get(key);
   if (before !== undefined) return before;
   const file = process.platform === "win32" ? `${name}.exe` : name;
-  const found = findProgram(file, process.env.PATH, [...projects]);
+  const found = findProgram(file, path ?? "", [...projects]);
   known.set(key, found);
   return found;
 }

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { linkTarget } from "../files/disk-looks.ts";
 
 /** One process as the system tells of it. */
 export interface ProcessEntry {
@@ -33,11 +34,8 @@ export function linuxProcesses(): ProcessEntry[] {
 
 /** null when there is none any more. */
 export function linuxProcess(pid: number): ProcessEntry | null {
-  try {
-    return parseStat(readFileSync(`/proc/${pid}/stat`, "latin1"));
-  } catch {
-    return null;
-  }
+  const stat = textOf(`/proc/${pid}/stat`, "latin1");
+  return stat === null ? null : parseStat(stat);
 }
 
 /** The name stands in parentheses and may itself hold some; fields count from behind the last one. */
@@ -79,50 +77,33 @@ export function parsePs(text: string): ProcessEntry[] {
 
 /** The value that a process was started with in one variable; null when it has none or may not be looked at. */
 export function startedWith(pid: number, variable: string): string | null {
-  try {
-    const environment = readFileSync(`/proc/${pid}/environ`, "latin1");
-    const at = `\0${environment}`.indexOf(`\0${variable}=`);
-    if (at === -1) return null;
-    const value = environment.slice(at + variable.length + 1);
-    const end = value.indexOf("\0");
-    return end === -1 ? value : value.slice(0, end);
-  } catch {
-    return null;
-  }
+  const environment = `\0${textOf(`/proc/${pid}/environ`, "latin1") ?? ""}`;
+  const at = environment.indexOf(`\0${variable}=`);
+  if (at === -1) return null;
+  return environment.slice(at + variable.length + 2).split("\0", 1)[0] ?? null;
 }
 
 /** The command line of a process, for people; its name where that cannot be read. */
-export function commandLine(entry: ProcessEntry): string {
-  try {
-    const words = readFileSync(`/proc/${entry.pid}/cmdline`, "utf8").split("\0").filter(Boolean);
-    return words.join(" ") || entry.name;
-  } catch {
-    return entry.name;
-  }
+export function commandLine({ pid, name }: ProcessEntry): string {
+  return textOf(`/proc/${pid}/cmdline`)?.split("\0").filter(Boolean).join(" ") || name;
 }
 
 /** The last pid that was given to anything on this machine; null where the system does not say. */
 export function lastPid(): number | null {
-  try {
-    const last = Number(readFileSync("/proc/loadavg", "latin1").trim().split(" ").at(-1));
-    return Number.isInteger(last) ? last : null;
-  } catch {
-    return null;
-  }
+  const last = Number(textOf("/proc/loadavg")?.trim().split(" ").at(-1) ?? Number.NaN);
+  return Number.isInteger(last) ? last : null;
 }
 
 /** What a process id has to be read with: which run of the system, and which space of process ids. */
 export function thisSystem(): { readonly boot: string; readonly space: string } {
-  return {
-    boot: attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()),
-    space: attempt(() => readlinkSync("/proc/self/ns/pid")),
-  };
+  const boot = textOf("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
+  return { boot, space: linkTarget("/proc/self/ns/pid") ?? "" };
 }
 
-function attempt(read: () => string): string {
+function textOf(path: string, encoding: "latin1" | "utf8" = "utf8"): string | null {
   try {
-    return read();
+    return readFileSync(path, encoding);
   } catch {
-    return "";
+    return null;
   }
 }

@@ -90,8 +90,12 @@ export function endWindowsTree(pid: number): void {
 }
 
 /** Runs a short program of the system's own, e.g. to make named pipes. Never rejects. */
-export function succeeds(name: string, args: readonly string[]): Promise<boolean> {
-  const program = findHelper(name);
+export function succeeds(
+  name: string,
+  args: readonly string[],
+  { PATH }: NodeJS.ProcessEnv,
+): Promise<boolean> {
+  const program = findHelper(name, PATH);
   if (program === null) return Promise.resolve(false);
   return new Promise((resolve) => {
     const child = spawn(program, args, { stdio: "ignore", windowsHide: true });

@@ -62,6 +62,7 @@ export class RunningCommands {
       mode: options.sandbox,
       roots: options.roots,
       home: options.home,
+      environment: options.environment,
       temporary: () => this.#openSession().folder,
       onGuard: (before, temporary) =>
         this.#supervisor.ledger.noteGuard({ ...before, roots: options.roots, temporary }),
@@ -194,7 +195,9 @@ export class RunningCommands {
   #openPipes(): OutputPipes {
     const session = this.#openSession();
     session.pipes ??= new OutputPipes(session.folder, (paths) =>
-      process.platform === "win32" ? Promise.resolve(false) : succeeds("mkfifo", ["-m", "600", ...paths]),
+      process.platform === "win32"
+        ? Promise.resolve(false)
+        : succeeds("mkfifo", ["-m", "600", ...paths], this.#options.environment),
     );
     return session.pipes;
   }

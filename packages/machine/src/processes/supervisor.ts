@@ -239,9 +239,12 @@ export interface ProgramRequest extends Pick<Reading, "signal" | "onOutput"> {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Runs a program of the system's own to its end, which starts no others. Rejects when it cannot be started. */
+/**
+ * Runs a program of the system's own to its end, which starts no others. It is looked up in the PATH that it is
+ * given itself. Rejects when it cannot be started.
+ */
 export async function runProgram({ command, args, cwd, env, ...reading }: ProgramRequest): Promise<ReadEnd> {
-  const program = findHelper(command);
+  const program = findHelper(command, env.PATH);
   if (program === null) throw new Error(`there is no program ${command}`);
   const child = await startChild({
     ...{ program, args, cwd, env },

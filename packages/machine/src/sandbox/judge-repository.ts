@@ -189,5 +189,6 @@ function namedBy(setting: GitSetting & { readonly value: string }, workTree: str
 const OWN_FILES_ONLY = { GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
 
 function ask(words: readonly string[], cwd: string, env: Readonly<Record<string, string>> = OWN_FILES_ONLY) {
-  return askGit(words, { git: findHelper("git"), cwd, env: { PATH: helperPath(), ...env } });
+  const { PATH } = process.env;
+  return askGit(words, { git: findHelper("git", PATH), cwd, env: { PATH: helperPath(PATH), ...env } });
 }

@@ -1,28 +1,31 @@
 import { findHelper, leaveOutFolders } from "../processes/helper-program.ts";
+import { succeeds } from "../processes/run-process.ts";
 import type { SandboxLimits, SandboxState } from "./sandbox.ts";
 import { LinuxSandbox } from "./sandbox-linux.ts";
 import { MacSandbox } from "./sandbox-mac.ts";
 
-/** Runs a program and says whether it succeeded. */
-export type Succeeds = (program: string, args: readonly string[]) => Promise<boolean>;
-
 const BUBBLEWRAP_HINT = "install bubblewrap (e.g. apt install bubblewrap)";
 
 /** Finds out, by trying, whether commands can be limited here. */
-export async function probeSandbox(limits: SandboxLimits, succeeds: Succeeds): Promise<SandboxState> {
+export async function probeSandbox(
+  limits: SandboxLimits,
+  environment: NodeJS.ProcessEnv,
+): Promise<SandboxState> {
   leaveOutFolders(limits.roots);
   switch (process.platform) {
     case "linux": {
-      const program = findHelper("bwrap");
+      const program = findHelper("bwrap", environment.PATH);
       if (program === null) return none(`bwrap was not found; ${BUBBLEWRAP_HINT}`);
       const sandbox = new LinuxSandbox(program, limits);
-      return (await succeeds(program, sandbox.probe()))
+      return (await succeeds(program, sandbox.probe(), environment))
         ? { sandbox }
         : none("bwrap is installed, but this system does not let it make namespaces");
     }
     case "darwin": {
       const sandbox = new MacSandbox(limits);
-      return (await succeeds(...sandbox.probe())) ? { sandbox } : none("sandbox-exec does not work here");
+      return (await succeeds(...sandbox.probe(), environment))
+        ? { sandbox }
+        : none("sandbox-exec does not work here");
     }
     default:
       return none(`there is no sandbox for ${process.platform}`);

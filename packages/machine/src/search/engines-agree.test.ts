@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { parseSearchPattern } from "@burin/contract/patterns/search-dialect";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ENGINES, flat, removeTrees, search, tree } from "../../tests/searched-tree.ts";
-import { gitGrep } from "./git-grep.ts";
-import { systemGrep } from "./grep.ts";
+import { gitGrep, systemGrep } from "./grep.ts";
 import { ripgrep } from "./ripgrep.ts";
 
 const utf16 = (text: string) => Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]);
@@ -88,9 +87,9 @@ describe("search engines", () => {
       { folder: "d e/", names: ["odd 'name'.txt"], isWhole },
     ];
     for (const make of [ripgrep, gitGrep, systemGrep]) {
-      const engine = await make(pattern, root);
+      const engine = make(pattern, { folder: root, environment: process.env });
       for (const isWhole of [true, false]) {
-        const names = await engine?.propose({ folder: root, stretches: stretches(isWhole), signal });
+        const names = await engine?.propose(stretches(isWhole), signal);
         expect([engine?.name, files.filter((file) => names?.has(file))]).toEqual([
           engine?.name,
           ["-dash.txt", "a.txt", "c/latin.txt", "c/one-line", "d e/odd 'name'.txt"],
@@ -105,10 +104,10 @@ describe("search engines", () => {
     rmSync(join(place, ".git/config"));
     execFileSync("mkfifo", [join(place, ".git/config")]);
     const pattern = parseSearchPattern("hello", { caseSensitive: true, fixed: false });
-    const engine = await gitGrep(pattern, place);
+    const engine = gitGrep(pattern, { folder: place, environment: process.env });
     const stretches = [{ folder: "", names: ["a.txt"], isWhole: true }];
     const { signal } = new AbortController();
-    expect([...((await engine?.propose({ folder: place, stretches, signal })) ?? [])]).toEqual(["a.txt"]);
+    expect([...((await engine?.propose(stretches, signal)) ?? [])]).toEqual(["a.txt"]);
   });
 
   it.each(PATTERNS)("R83 all four give the same hits in the same order for %s", async (pattern) => {

@@ -1,5 +1,4 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, realpathSync } from "node:fs";
-import type { SearchLine } from "@burin/contract/machine/search-request";
 import type { Slices } from "../files/walk.ts";
 import { HitLines, type Wanted } from "./hit-lines.ts";
 import type { LineMatcher } from "./line-matcher.ts";
@@ -7,11 +6,6 @@ import { isSearchable, isUtf16, textOf, textParts } from "./text-parts.ts";
 
 const WHOLE_BYTES = 1024 * 1024;
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-
-export interface SearchedFile {
-  readonly hits: number;
-  readonly lines: readonly SearchLine[];
-}
 
 /** What could not be searched fully, in words, each once. */
 type OnGap = (gap: string) => void;
@@ -34,15 +28,14 @@ export class FileSearcher {
   }
 
   /** null when there is no hit, be it that the file cannot be read or is binary. */
-  async search(path: string, wanted: Wanted): Promise<SearchedFile | null> {
+  async search(path: string, wanted: Wanted): Promise<HitLines | null> {
     const descriptor = open(path);
     if (descriptor === null) return null;
     try {
       const length = readSync(descriptor, this.#buffer, 0, WHOLE_BYTES, null);
       const isWhole = length < WHOLE_BYTES;
       const hits = isWhole ? this.#inWhole(length, wanted) : await this.#inParts(descriptor, wanted);
-      if (hits === null || hits.hits === 0 || !this.#mayShow(descriptor, path)) return null;
-      return { hits: hits.hits, lines: hits.lines };
+      return hits !== null && hits.hits > 0 && this.#mayShow(descriptor, path) ? hits : null;
     } catch (error) {
       if (isSystemError(error)) return null;
       throw error;

@@ -1,19 +1,47 @@
-import type { EngineMaker } from "./engine.ts";
+import { gitTopOf } from "../git/git-excludes.ts";
+import { asArguments, type Engine, type EngineMaker, namesFrom } from "./engine.ts";
 import { enginePattern } from "./engine-pattern.ts";
-import { asArguments, namesFrom } from "./run-engine.ts";
 
-export const systemGrep: EngineMaker = async (pattern) => {
+const GIT_GREP = [
+  "git",
+  "grep",
+  "--no-index",
+  "--no-textconv",
+  "--no-color",
+  "-l",
+  "-z",
+  "-a",
+  "-E",
+] as const;
+const EVERYWHERE = ["--", ".", ":(exclude,glob)**/node_modules/**", ":(exclude,glob)**/.git/**"];
+
+/**
+ * Looks at the files as they are on disk, tracked or not. It is slow with long lists of paths, so it
+ * searches the whole folder once, and that is the answer for each batch.
+ */
+export const gitGrep: EngineMaker = (pattern, place) => {
+  const written = enginePattern(pattern, "extended");
+  if (written === null || gitTopOf(place.folder) === null) return null;
+  let all: ReturnType<Engine["propose"]> | undefined;
+  return {
+    name: "git",
+    readsUtf16: false,
+    takesFolders: true,
+    propose: (_stretches, signal) =>
+      (all ??= namesFrom([...GIT_GREP, "-e", written, ...EVERYWHERE], place, signal)),
+  };
+};
+
+const GREP = ["grep", "-l", "-a", "-s", "--null", "-E"] as const;
+
+export const systemGrep: EngineMaker = (pattern, place) => {
   const written = enginePattern(pattern, "extended");
   if (written === null) return null;
   return {
     name: "grep",
     readsUtf16: false,
     takesFolders: false,
-    propose: (batch) =>
-      namesFrom(
-        "grep",
-        ["-l", "-a", "-s", "--null", "-E", "-e", written, "--", ...asArguments(batch.stretches)],
-        batch,
-      ),
+    propose: (stretches, signal) =>
+      namesFrom([...GREP, "-e", written, "--", ...asArguments(stretches)], place, signal),
   };
 };

@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { ENGINES, flat, REQUEST, removeTrees, search, tree } from "../../tests/searched-tree.ts";
 import { Access, NO_ACCESS_SETTINGS } from "../files/access.ts";
-import type { EngineMaker } from "./engine.ts";
-import { gitGrep } from "./git-grep.ts";
+import { type EngineMaker, namesFrom } from "./engine.ts";
+import { gitGrep } from "./grep.ts";
 import { ripgrep } from "./ripgrep.ts";
-import { namesFrom } from "./run-engine.ts";
 import { searchFiles } from "./search-files.ts";
 
 describe("search engines in odd places", () => {
@@ -86,8 +85,8 @@ describe("search engines in odd places", () => {
     writeFileSync(join(folder, "huge.log"), "");
     truncateSync(join(folder, "huge.log"), 2 ** 37);
     const access = new Access([folder], NO_ACCESS_SETTINGS);
-    const means = { signal: new AbortController().signal, engines: [ripgrep], headStart: false };
-    const request = { ...REQUEST, ...means, pattern: "needle", timeLimitMs: 5000 };
+    const means = { signal: new AbortController().signal, engines: [ripgrep] };
+    const request = { ...REQUEST, ...means, pattern: "needle", stopAt: performance.now() + 5000 };
     const { gaps } = await searchFiles(access, { place: folder, isFolder: true }, request);
     expect(gaps).toEqual([]);
   });
@@ -128,9 +127,9 @@ describe("search engines in odd places", () => {
     const files = Array.from({ length: 300 }, (_, index) => [`${1000 + index}.txt`, "needle\n"] as const);
     const folder = tree(Object.fromEntries(files));
     const access = new Access([folder], NO_ACCESS_SETTINGS);
-    const means = { signal: new AbortController().signal, most: 1000, timeLimitMs: 0 };
-    for (const headStart of [true, false]) {
-      const request = { ...REQUEST, ...means, headStart };
+    const means = { signal: new AbortController().signal, most: 1000 };
+    for (const engines of [{}, { engines: [ripgrep] }]) {
+      const request = { ...REQUEST, ...means, ...engines, stopAt: performance.now() };
       const { gaps, hits } = await searchFiles(access, { place: folder, isFolder: true }, request);
       expect(gaps.join()).toContain("was stopped");
       expect(hits).toBeLessThan(300);
@@ -140,18 +139,19 @@ describe("search engines in odd places", () => {
   it("P18 a cancelled search rejects and leaves no child", async () => {
     const folder = tree({ "a.txt": "text\n" });
     const controller = new AbortController();
-    const endless: EngineMaker = async () => ({
+    const endless: EngineMaker = (_pattern, place) => ({
       name: "grep",
       readsUtf16: true,
       takesFolders: false,
-      propose: (batch) => {
+      propose: (_stretches, signal) => {
         setTimeout(() => controller.abort(), 100);
-        return namesFrom("sh", ["-c", "trap '' TERM; sleep 31.4159 & sleep 31.4159"], batch);
+        return namesFrom(["sh", "-c", "trap '' TERM; sleep 31.4159 & sleep 31.4159"], place, signal);
       },
     });
     const access = new Access([folder], NO_ACCESS_SETTINGS);
-    const means = { signal: controller.signal, engines: [endless], headStart: false };
-    const running = searchFiles(access, { place: folder, isFolder: true }, { ...REQUEST, ...means });
+    const means = { signal: controller.signal, engines: [endless] };
+    const request = { ...REQUEST, ...means, stopAt: performance.now() + 60_000 };
+    const running = searchFiles(access, { place: folder, isFolder: true }, request);
     await expect(running).rejects.toThrow();
     expect(sleepers()).toBe(0);
   });

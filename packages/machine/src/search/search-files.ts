@@ -9,18 +9,15 @@ import { isWithin } from "../files/paths.ts";
 import { Slices, Walk } from "../files/walk.ts";
 import type { Engine, EngineMaker } from "./engine.ts";
 import { FileSearcher } from "./file-searcher.ts";
-import { gitGrep } from "./git-grep.ts";
-import { systemGrep } from "./grep.ts";
-import { HitCollector } from "./hit-collector.ts";
+import { gitGrep, systemGrep } from "./grep.ts";
+import { HitCollector } from "./hit-lines.ts";
 import { LineMatcher } from "./line-matcher.ts";
-import { proposedFiles } from "./proposed-files.ts";
+import { proposedFiles, WantedFiles } from "./proposed-files.ts";
 import { ripgrep } from "./ripgrep.ts";
-import { WantedFiles } from "./wanted-files.ts";
 
 /** The first that is there and takes the pattern serves; without any the files are searched here. */
 const ENGINES: readonly EngineMaker[] = [ripgrep, gitGrep, systemGrep];
 
-const TIME_LIMIT_MS = 30_000;
 /** A common pattern has enough hits in the first files; then no program needs to be started. */
 const HEAD_START_MS = 4;
 
@@ -32,11 +29,10 @@ export interface SearchTarget {
 
 export interface SearchMeans {
   readonly signal: AbortSignal;
-  /** Instead of those that are there. */
+  /** A moment of `performance.now()`. */
+  readonly stopAt: number;
+  /** Instead of those that are there; they are asked about every file, also when the first ones would have done. */
   readonly engines?: readonly EngineMaker[];
-  /** false: the engine is asked about every file, also when the first ones would have done. */
-  readonly headStart?: boolean;
-  readonly timeLimitMs?: number;
 }
 
 /** Searches a file or a folder. The hits and their order do not depend on the engines. */
@@ -46,8 +42,8 @@ export async function searchFiles(
   request: SearchRequest & SearchMeans,
 ): Promise<SearchResult> {
   const pattern = parsed(request);
-  const stopAt = performance.now() + (request.timeLimitMs ?? TIME_LIMIT_MS);
-  const slices = new Slices(request.signal, stopAt);
+  const { signal, stopAt } = request;
+  const slices = new Slices(signal, stopAt);
   const collector = new HitCollector(request);
   const rules = access.ignoreRules();
   const searcher = new FileSearcher({
@@ -65,7 +61,7 @@ export async function searchFiles(
         respectGitIgnore: request.respectGitIgnore,
       });
       const files = new WantedFiles(walk, { ...request, access, place: target.place });
-      await searchFolder({ target, request, pattern, files, searcher, slices, collector });
+      await searchFolder({ access, target, request, pattern, files, searcher, slices, collector });
       if (walk.unreadable > 0) collector.gaps.add(`${walk.unreadable} unreadable folder(s) were skipped.`);
     } else {
       const refusal = access.refusal(target.place, rules);
@@ -83,6 +79,7 @@ export async function searchFiles(
 }
 
 interface FolderSearch {
+  readonly access: Access;
   readonly target: SearchTarget;
   readonly request: Parameters<typeof searchFiles>[2];
   readonly pattern: Pattern;
@@ -93,11 +90,11 @@ interface FolderSearch {
 }
 
 async function searchFolder(search: FolderSearch): Promise<void> {
-  const { target, request, pattern, files, searcher, slices, collector } = search;
-  const engines = request.engines ?? ENGINES;
-  const isEnough = await searchHere(search, request.headStart === false ? 0 : HEAD_START_MS);
-  if (isEnough) return;
-  const engine = await firstEngine(engines, pattern, target.place);
+  const { access, target, request, files, searcher, slices, collector } = search;
+  const { engines } = request;
+  if (await searchHere(search, engines === undefined ? HEAD_START_MS : 0)) return;
+  const place = { folder: target.place, environment: access.environment };
+  const engine = firstEngine(engines ?? ENGINES, search.pattern, place);
   if (engine === null) {
     await searchHere(search, Number.POSITIVE_INFINITY);
     return;
@@ -109,7 +106,6 @@ async function searchFolder(search: FolderSearch): Promise<void> {
     slices,
     searcher,
     signal: request.signal,
-    stopAt: slices.stopAt,
   });
   for await (const path of proposals) {
     if (path === null) return collector.outOfTime();
@@ -139,13 +135,9 @@ function absolute({ place }: SearchTarget, path: string): string {
   return place.endsWith(sep) ? place + path : `${place}/${path}`;
 }
 
-async function firstEngine(
-  makers: readonly EngineMaker[],
-  pattern: Pattern,
-  folder: string,
-): Promise<Engine | null> {
+function firstEngine(makers: readonly EngineMaker[], ...given: Parameters<EngineMaker>): Engine | null {
   for (const make of makers) {
-    const engine = await make(pattern, folder);
+    const engine = make(...given);
     if (engine !== null) return engine;
   }
   return null;

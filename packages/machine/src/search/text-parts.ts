@@ -1,5 +1,5 @@
 import { readSync } from "node:fs";
-import { decodeBytes, partDecoder, unitBytes } from "../files/encodings.ts";
+import { decodeBytes, partDecoder } from "../files/encodings.ts";
 import { formatOf, formatOfHead, narrowEncoding } from "../files/text-format.ts";
 
 const PART_BYTES = 4 * 1024 * 1024;
@@ -40,7 +40,7 @@ export function* textParts(
   const format = isSearchable(head) ? formatOfHead(head) : null;
   if (format === null) return;
   const encoding = format === "narrow" ? narrowEncoding(wholeLines(head)) : format.encoding;
-  const decode = decoderFor(encoding);
+  const decode = partDecoder(encoding);
   let bytes: Buffer = head.subarray(format === "narrow" ? 0 : format.markBytes);
   let carried = "";
   let isSkipping = false;
@@ -69,12 +69,6 @@ export function* textParts(
 function wholeLines(head: Buffer): Buffer {
   const end = head.lastIndexOf(NEWLINE);
   return end === -1 ? head : head.subarray(0, end);
-}
-
-function decoderFor(encoding: string): (bytes: Uint8Array, isLast: boolean) => string {
-  if (unitBytes(encoding) > 1) return partDecoder(encoding);
-  const decoder = new TextDecoder(encoding, { ignoreBOM: true });
-  return (bytes, isLast) => decoder.decode(bytes, { stream: !isLast });
 }
 
 function nextBytes(descriptor: number): Buffer {
