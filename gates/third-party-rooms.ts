@@ -23,7 +23,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   unbash: "packages/shell-judge/src/grammar/",
   unpdf: "packages/machine/src/parsing/pdf-text.ts",
   vitest: "packages/testing/src/made-files.ts",
-  yaml: "packages/core/src/agent/front-matter.ts",
+  yaml: "packages/core/src/agent/definitions.ts",
 };
 
 /** Processes are started here and nowhere else in what is shipped. */

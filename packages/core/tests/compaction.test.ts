@@ -176,7 +176,7 @@ describe("P5 a window that fills up", () => {
     expect(events).toContainEqual(
       expect.objectContaining({
         type: "notice",
-        message: expect.stringContaining("No summary could be had"),
+        message: expect.stringContaining("No summary could be made"),
       }),
     );
   });

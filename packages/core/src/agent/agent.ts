@@ -4,12 +4,12 @@ import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionCall, FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
 import type { AnsweredCall } from "@burin/contract/tool-call";
-import { defaultContextWindow } from "@burin/models/context-window";
 import type { RunCalls } from "../scheduler/scheduler.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
+import { spendingModel } from "./ask-once.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import type { Budget } from "./budget.ts";
-import { CallIds } from "./call-ids.ts";
+import type { CallIds } from "./call-ids.ts";
 import { Compactor } from "./compaction/compactor.ts";
 import type { ContextFiles } from "./context-files.ts";
 import { type Briefing, ContextNotes } from "./context-notes.ts";
@@ -22,26 +22,26 @@ import { ended, endingAfter, failureOf, interrupted, overBudget, type Run, refus
 export interface AgentNeeds {
   readonly model: ChatModel;
   readonly registry: ToolRegistry;
-  /** What a request declares; without it every tool. */
-  readonly declarations?: () => readonly FunctionDeclaration[];
+  /** What a request declares. */
+  readonly declarations: () => readonly FunctionDeclaration[];
   readonly runCalls: RunCalls;
   /** Shared with whoever else makes calls in the session. */
-  readonly callIds?: CallIds;
+  readonly callIds: CallIds;
   readonly systemPrompt: string;
   /** Most replies of the model to one prompt. */
   readonly maxTurns: number;
-  /** In tokens; without it what is known of the model. */
-  readonly contextWindow?: number;
-  readonly contextFiles?: ContextFiles;
-  readonly briefing?: Briefing;
+  /** In tokens. */
+  readonly contextWindow: number;
+  readonly contextFiles: ContextFiles;
+  readonly briefing?: Briefing | undefined;
   /** Shared with whoever spends on this agent's behalf. */
-  readonly budget?: Budget;
+  readonly budget: Budget | undefined;
   /** Work that goes on beside the loop; a run waits for it at its end. */
-  readonly background?: BackgroundTasks;
-  /** Whether a model that repeats itself is corrected, and stopped in the end. Default true. */
-  readonly detectLoops?: boolean;
+  readonly background?: BackgroundTasks | undefined;
+  /** Whether a model that repeats itself is corrected, and stopped in the end. */
+  readonly detectLoops: boolean;
   /** What happened before, of a session that is taken up again. */
-  readonly past?: Iterable<AgentEvent>;
+  readonly past?: Iterable<AgentEvent> | undefined;
   readonly conversation: Conversation;
 }
 
@@ -49,7 +49,6 @@ export interface AgentNeeds {
 export class Agent {
   readonly #conversation: Conversation;
   readonly #needs: AgentNeeds;
-  readonly #callIds: CallIds;
   #model: ChatModel;
   readonly #size = new ContextSize();
   readonly #notes: ContextNotes;
@@ -68,26 +67,26 @@ export class Agent {
     this.#needs = needs;
     this.#model = needs.model;
     this.#conversation = needs.conversation;
-    this.#callIds = needs.callIds ?? new CallIds();
-    const { model, contextFiles, briefing, past = [] } = needs;
-    const window = needs.contextWindow ?? model.contextWindow ?? defaultContextWindow(model.name);
+    const { contextFiles, briefing, budget, callIds, contextWindow: window, past = [] } = needs;
+    const { record, note, tell } = needs.conversation;
     for (const event of past) {
       needs.conversation.recall(event);
       needs.background?.recall(event);
-      if (event.type === "tool_call" || event.type === "subagent_call") this.#callIds.add(event.call.callId);
+      if (event.type === "tool_call" || event.type === "subagent_call") callIds.add(event.call.callId);
     }
     this.#isBriefed = this.history.length > 0;
-    this.#notes = new ContextNotes({
-      contextFiles,
-      briefing,
-      record: this.#conversation.record,
-      note: this.#conversation.note,
-    });
+    this.#notes = new ContextNotes({ contextFiles, briefing, record, note });
+    const current = () => this.#model;
+    const answering = {
+      get model() {
+        return current();
+      },
+    };
     this.#compactor = new Compactor({
-      model,
+      model: spendingModel(answering, { purpose: "compaction", budget, tell }),
       size: this.#size,
       window,
-      record: this.#conversation.record,
+      record,
       request: () => this.#request(),
       contextTexts: (signal) => this.#notes.again(signal),
     });
@@ -105,13 +104,13 @@ export class Agent {
   /** From the next request on another model answers. */
   useModel(model: ChatModel, window: number): void {
     this.#model = model;
-    this.#compactor.useModel(model, window);
+    this.#compactor.useWindow(window);
     this.#conversation.tell({ type: "model", model: model.name, window });
   }
 
   /** Replaces the history by a summary of it. Not while it runs. */
   async compact(signal: AbortSignal): Promise<ContextFill> {
-    for await (const event of this.#shortened(signal, true)) this.#conversation.told.push(event);
+    for await (const event of this.#compactor.shorten(signal, true)) this.#conversation.tell(event);
     this.#conversation.tell({ type: "context_fill", ...this.contextFill });
     return this.contextFill;
   }
@@ -126,7 +125,7 @@ export class Agent {
     const stop = (): void => work.abort();
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
-    const { budget, detectLoops = true, registry } = this.#needs;
+    const { budget, detectLoops, registry } = this.#needs;
     budget?.start();
     this.#isOutOfTime = false;
     const clock = stopAfter(budget?.millisecondsLeft, () => {
@@ -279,9 +278,9 @@ export class Agent {
     });
   }
 
-  async *#shortened(signal: AbortSignal, isAll = false): AsyncGenerator<AgentEvent> {
-    for await (const event of this.#compactor.shorten(signal, isAll)) {
-      if (event.type === "usage") this.#needs.budget?.spend(event.usage, this.#model.name);
+  async *#shortened(signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    for await (const event of this.#compactor.shorten(signal)) {
+      yield* this.#conversation.told.taken();
       yield this.#conversation.note(event);
     }
   }
@@ -292,7 +291,7 @@ export class Agent {
     const request = this.#request();
     const estimated = this.#size.of(request);
     const reply = yield* readReply(
-      { model, request, note: this.#conversation.note, ids: this.#callIds, said },
+      { model, request, note: this.#conversation.note, ids: this.#needs.callIds, said },
       signal,
     );
     if (reply.usage) this.#size.learn(estimated, reply.usage.inputTokens);
@@ -320,9 +319,8 @@ export class Agent {
   }
 
   #request(): ModelRequest {
-    const { systemPrompt: system, registry, declarations } = this.#needs;
-    const tools = declarations?.() ?? registry.getFunctionDeclarations();
-    return { system, history: this.#conversation.history.messages, tools };
+    const { systemPrompt: system, declarations } = this.#needs;
+    return { system, history: this.history, tools: declarations() };
   }
 }
 

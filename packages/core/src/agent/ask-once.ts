@@ -1,44 +1,32 @@
-import type { AgentEvent, UsagePurpose } from "@burin/contract/agent-event";
+import { type AgentEvent, notice, type UsagePurpose } from "@burin/contract/agent-event";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
 import type { AskModel } from "@burin/mcp/client-requests";
 import type { AnswerFromPage } from "../tools/web-fetch.ts";
 import type { Budget } from "./budget.ts";
 import { ContextSize } from "./context-size.ts";
+import { estimatedUsage } from "./reply.ts";
 
 /** What the model said to a single question, outside of the session's conversation. */
-export interface OnceAnswer {
+interface OnceAnswer {
   readonly text: string;
   readonly end: Extract<ModelEvent, { type: "end" }>;
 }
 
-/** Asks one question without tools; yields what is not text. */
-export async function* askOnce(
+/** Asks one question without tools. */
+export async function answerOnce(
   model: ChatModel,
   { system, history }: Omit<ModelRequest, "tools">,
   signal: AbortSignal,
-): AsyncGenerator<ModelEvent, OnceAnswer> {
+): Promise<OnceAnswer> {
   let text = "";
   for await (const event of model.stream({ system, history, tools: [] }, signal)) {
     if (event.type === "end") return { text, end: event };
     if (event.type === "text") text += event.text;
-    else yield event;
   }
   return { text, end: { type: "end", reason: "error", error: EMPTY } };
 }
 
-const EMPTY = { type: "bad_reply", message: "The reply was empty." } as const;
-
-/** The same, when only the answer is of interest. */
-export async function answerOnce(
-  model: ChatModel,
-  request: Omit<ModelRequest, "tools">,
-  signal: AbortSignal,
-): Promise<OnceAnswer> {
-  const asking = askOnce(model, request, signal);
-  let next = await asking.next();
-  while (!next.done) next = await asking.next();
-  return next.value;
-}
+export const EMPTY = { type: "bad_reply", message: "The reply was empty." } as const;
 
 /** One message of the user. */
 export function asUser(text: string): ModelRequest["history"] {
@@ -72,13 +60,13 @@ export function samplingOf(model: ChatModel): AskModel {
 }
 
 /** Who pays for a request that is no turn of the loop, and what for. */
-export interface Account {
+interface Account {
   readonly purpose: UsagePurpose;
   readonly budget: Budget | undefined;
   readonly tell: (event: AgentEvent) => void;
 }
 
-/** The same model for help beside the loop: what it uses counts for the session and is told. */
+/** The same model for help beside the loop: what it uses counts for the session, and is told like its notices. */
 export function spendingModel(
   answering: { readonly model: ChatModel },
   { purpose, budget, tell }: Account,
@@ -86,24 +74,22 @@ export function spendingModel(
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const { model } = answering;
     let isCounted = false;
-    let said = "";
+    let text = "";
     for await (const event of model.stream(request, signal)) {
-      if (event.type === "text") said += event.text;
+      if (event.type === "text") text += event.text;
+      // Its words are those of no reply, so that there is nothing to take back.
+      if (event.type === "notice") tell(notice(event.message));
       if (event.type === "usage") {
         isCounted = true;
         budget?.spend(event.usage, model.name);
         tell({ ...event, purpose });
       }
-      if (event.type === "end" && event.reason !== "error" && !isCounted)
-        spendEstimated(model, request, said);
+      if (event.type === "end" && event.reason !== "error" && !isCounted) {
+        const size = new ContextSize();
+        budget?.spend(estimatedUsage(size.of(request), { text, calls: [] }, size), model.name);
+      }
       yield event;
     }
-  }
-  /** A service that counts nothing must not make a budget endless. */
-  function spendEstimated(model: ChatModel, request: ModelRequest, said: string): void {
-    const size = new ContextSize();
-    const usage = { inputTokens: size.of(request), outputTokens: size.ofText(said), cachedTokens: 0 };
-    budget?.spend(usage, model.name);
   }
   return {
     get name() {

@@ -8,7 +8,7 @@ import type { WorkRecord } from "./work-record.ts";
 export type Briefing = (moment: "start" | "compaction", signal: AbortSignal) => Promise<readonly string[]>;
 
 interface ContextSources {
-  readonly contextFiles: ContextFiles | undefined;
+  readonly contextFiles: ContextFiles;
   readonly briefing: Briefing | undefined;
   /** Knows which files the history holds already. */
   readonly record: WorkRecord;
@@ -29,20 +29,19 @@ export class ContextNotes {
     const { contextFiles, note } = this.#sources;
     const texts = isFirst ? await this.#briefing("start", signal) : [];
     for (const text of texts) yield note({ type: "context", text });
-    yield* this.#new((await contextFiles?.initial()) ?? []);
+    yield* this.#new(await contextFiles.initial());
   }
 
   /** The context files of the folders that the calls have come to. */
   async *touchedBy(calls: readonly AnsweredCall[], registry: ToolRegistry): AsyncGenerator<AgentEvent> {
     const { contextFiles } = this.#sources;
-    if (!contextFiles) return;
     for (const call of calls) yield* this.#new(await contextFiles.touchedBy(call, registry));
   }
 
   /** All that was told, as it is now, for a history that is shortened. */
   async again(signal: AbortSignal): Promise<readonly string[]> {
     const { contextFiles, record } = this.#sources;
-    const texts = (await contextFiles?.again(record.contextFiles)) ?? [];
+    const texts = await contextFiles.again(record.contextFiles);
     return [...texts.map(({ text }) => text), ...(await this.#briefing("compaction", signal))];
   }
 

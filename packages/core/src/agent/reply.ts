@@ -94,7 +94,11 @@ class FreshText {
 }
 
 /** For a service that counts nothing: it must not make a budget endless. */
-export function estimatedUsage(inputTokens: number, { text, calls }: Reply, size: ContextSize): Usage {
+export function estimatedUsage(
+  inputTokens: number,
+  { text, calls }: Pick<Reply, "text" | "calls">,
+  size: ContextSize,
+): Usage {
   const said = text + calls.map((call) => JSON.stringify(call.args)).join("");
   return { inputTokens, outputTokens: size.ofText(said), cachedTokens: 0 };
 }

@@ -8,11 +8,11 @@ export interface SubagentDefinition {
   /** Added to the system prompt. */
   readonly prompt: string;
   /** Names or globs; without them it has every tool that a subagent can have. */
-  readonly tools?: readonly string[];
+  readonly tools?: readonly string[] | undefined;
   /** A model of its own, by name. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   /** The stricter of this and the session's holds. */
-  readonly approvalMode?: ApprovalMode;
+  readonly approvalMode?: ApprovalMode | undefined;
 }
 
 const READING = [

@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { once } from "@burin/contract/async/once";
 import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
 import { nodeMachine } from "@burin/machine/files/node-machine";
 import type { Machine } from "@burin/machine/machine";
@@ -6,6 +8,7 @@ import { realDirectory } from "@burin/machine/node-workspace";
 import type { EnvironmentRules } from "@burin/machine/processes/child-environment";
 import { variableOf } from "@burin/models/key-variable";
 import { parseRule, type Rules } from "@burin/shell-judge";
+import type { Definitions } from "../agent/definitions.ts";
 import { burinHome } from "../settings/load-settings.ts";
 import type { ToolboxOptions } from "./options.ts";
 
@@ -21,8 +24,8 @@ export interface Home {
   readonly rules: Rules;
   /** Which variables child processes are denied, and which they get all the same. */
   readonly variables: EnvironmentRules;
-  /** Where subagents, skills and commands may be defined: the root's own only where it is trusted. */
-  readonly definitionFolders: readonly string[];
+  /** What the user has defined, and the root where it is trusted: read when it is asked for, once. */
+  readonly definitions: () => Promise<Definitions>;
 }
 
 export function resolveHome(options: ToolboxOptions): Home {
@@ -39,8 +42,18 @@ export function resolveHome(options: ToolboxOptions): Home {
     settings,
     rules: { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) },
     variables: { pass: settings.shell.passEnvironment, secret: keyVariables(settings) },
-    definitionFolders: [folder, ...(options.isTrusted ? [join(root, ".burin")] : [])],
+    definitions: once(() => definitionsIn([folder, ...(options.isTrusted ? [join(root, ".burin")] : [])])),
   };
+}
+
+/** Code is loaded only where there is something to read. */
+async function definitionsIn(places: readonly string[]): Promise<Definitions> {
+  const folders = places.flatMap((place) =>
+    ["agents", "skills", "commands"].map((kind) => join(place, kind)),
+  );
+  if (!folders.some((folder) => existsSync(folder)))
+    return { subagents: [], skills: null, commands: [], problems: [] };
+  return (await import("../agent/definitions.ts")).readDefinitions(places);
 }
 
 /** The variables that settings name for the keys of services. */

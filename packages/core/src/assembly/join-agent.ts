@@ -1,18 +1,12 @@
-import type { AgentEvent } from "@burin/contract/agent-event";
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import { type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { defaultContextWindow } from "@burin/models/context-window";
 import { Agent, type AgentNeeds } from "../agent/agent.ts";
 import { Budget, parseBudget } from "../agent/budget.ts";
-import type { CallIds } from "../agent/call-ids.ts";
 import { ContextFiles } from "../agent/context-files.ts";
-import type { Briefing } from "../agent/context-notes.ts";
-import type { Conversation } from "../agent/conversation.ts";
 import { DeclaredTools } from "../agent/declared-tools.ts";
 import { systemPrompt } from "../agent/system-prompt.ts";
-import type { RunCalls } from "../scheduler/scheduler.ts";
-import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import type { Home } from "./home.ts";
@@ -23,25 +17,26 @@ interface WaitingSources {
   settle(signal: AbortSignal): Promise<readonly string[]>;
 }
 
-interface AgentParts {
-  readonly model: ChatModel;
+type Handed =
+  | "model"
+  | "conversation"
+  | "budget"
+  | "registry"
+  | "runCalls"
+  | "callIds"
+  | "briefing"
+  | "background"
+  | "past";
+
+interface AgentParts extends Pick<AgentNeeds, Handed> {
   readonly home: Home;
-  readonly conversation: Conversation;
-  readonly budget: Budget | undefined;
   /** Most replies of the model to one prompt. */
   readonly maxTurns: number | undefined;
-  readonly registry: ToolRegistry;
-  readonly runCalls: RunCalls;
-  readonly callIds: CallIds;
   readonly workspace: Workspace;
   /** Sources that may still bring tools. */
   readonly waiting?: WaitingSources;
   /** More to go by, behind the system prompt. */
   readonly instructions?: string;
-  readonly briefing?: Briefing;
-  readonly background?: NonNullable<AgentNeeds["background"]>;
-  /** What happened before, of a session that is taken up again. */
-  readonly past?: Iterable<AgentEvent>;
 }
 
 const DEFAULT_MAX_TURNS = 200;
@@ -58,7 +53,7 @@ export function contextWindowOf(
 }
 
 export function agentOf(parts: AgentParts): Agent {
-  const { home, workspace, instructions, waiting, budget, maxTurns, ...needs } = parts;
+  const { home, workspace, instructions, waiting, maxTurns, ...needs } = parts;
   const { settings } = home;
   const contextWindow = contextWindowOf(settings.model, needs.model);
   const mostCharacters = Math.floor(Math.min(MOST_CONTEXT_CHARACTERS, contextWindow * CONTEXT_SHARE));
@@ -80,7 +75,6 @@ export function agentOf(parts: AgentParts): Agent {
       mostCharacters,
       readInside: (path) => textInside(workspace, path, mostCharacters),
     }),
-    ...(budget ? { budget } : {}),
   });
 }
 

@@ -1,3 +1,4 @@
+import { once } from "@burin/contract/async/once";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { GrantScope, Question } from "@burin/contract/tools";
 import type { PlaceFacts } from "@burin/machine/machine";
@@ -88,21 +89,15 @@ type KnownFacts = {
 
 /** The one queue of questions; its code is loaded with the first of them. */
 export class LazyQuestions {
-  readonly #needs: QuestionNeeds;
-  #loading: Promise<Questions> | null = null;
+  readonly load: () => Promise<Questions>;
   #loaded: Questions | null = null;
 
   constructor(needs: QuestionNeeds) {
-    this.#needs = needs;
-  }
-
-  readonly load = (): Promise<Questions> => {
-    this.#loading ??= import("../scheduler/questions.ts").then(({ Questions: Queue }) => {
-      this.#loaded = new Queue(this.#needs);
+    this.load = once(async () => {
+      this.#loaded = new (await import("../scheduler/questions.ts")).Questions(needs);
       return this.#loaded;
     });
-    return this.#loading;
-  };
+  }
 
   get open(): readonly Question[] {
     return this.#loaded?.open ?? [];
@@ -132,11 +127,7 @@ export async function openGrants(home: string): Promise<GrantStore> {
 /** Reads nothing before it is asked: most calls need no grant. */
 export function grantsOf(home: string, project: string): Grants {
   const session: Rule[] = [];
-  let store: Promise<GrantStore> | undefined;
-  const opened = () => {
-    store ??= openGrants(home);
-    return store;
-  };
+  const opened = once(() => openGrants(home));
   return {
     session,
     async stored() {
@@ -151,11 +142,8 @@ export function grantsOf(home: string, project: string): Grants {
     async add(rules, scope) {
       if (rules.length === 0) return null;
       try {
-        if (scope === "project" || scope === "everywhere") {
-          await (await opened()).add(rules, scope === "project" ? project : undefined);
-          return null;
-        }
-        session.push(...rules.map(parseRule));
+        if (scope === "session") session.push(...rules.map(parseRule));
+        else await (await opened()).add(rules, scope === "project" ? project : undefined);
         return null;
       } catch (error) {
         session.push(...rules.map(parseRule));

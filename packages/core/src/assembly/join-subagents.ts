@@ -1,10 +1,8 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import type { BackgroundTasks } from "../agent/background-tasks.ts";
 import type { Budget } from "../agent/budget.ts";
 import { Conversation } from "../agent/conversation.ts";
-import { BUILT_IN_SUBAGENTS } from "../agent/subagent-definitions.ts";
+import { BUILT_IN_SUBAGENTS, type SubagentDefinition } from "../agent/subagent-definitions.ts";
 import type { Subagents } from "../tools/task.ts";
 import type { Home } from "./home.ts";
 import { agentOf } from "./join-agent.ts";
@@ -24,29 +22,19 @@ interface SubagentGround {
 }
 
 export interface JoinedSubagents extends Subagents {
-  /** Reads the definitions, the first time it is called; resolves to what was wrong with some of them. */
-  load(): Promise<readonly string[]>;
+  /** Those that files define win over those built in. */
+  add(definitions: readonly SubagentDefinition[]): void;
 }
 
-/** The subagents built in and those that files define; a file's definition wins over one built in. */
+/** The subagents built in and those that are added. */
 export function joinSubagents(ground: SubagentGround): JoinedSubagents {
   const definitions = new Map(BUILT_IN_SUBAGENTS.map((definition) => [definition.name, definition]));
-  let isLoaded = false;
   const joined: JoinedSubagents = {
     get known() {
       return [...definitions.values()];
     },
-    async load() {
-      if (isLoaded) return [];
-      isLoaded = true;
-      const folders = ground.home.definitionFolders
-        .map((folder) => join(folder, "agents"))
-        .filter((folder) => existsSync(folder));
-      if (folders.length === 0) return [];
-      const { subagentsIn } = await import("../agent/subagent-files.ts");
-      const { found, problems } = await subagentsIn(folders);
-      for (const definition of found) definitions.set(definition.name, definition);
-      return problems;
+    add: (added) => {
+      for (const definition of added) definitions.set(definition.name, definition);
     },
     async run(order, signal, onStep) {
       const { prompt, subagent_type, callId: parentCallId } = order;

@@ -1,10 +1,11 @@
+import { once } from "@burin/contract/async/once";
+import { lazily } from "@burin/machine/files/lazily";
 import type { MachineCommands } from "@burin/machine/machine";
 import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
-import type { BeforeCall, HookedCall, Hooks } from "../hooks/hooks.ts";
-import type { CallHooks } from "../scheduler/hooked-call.ts";
+import type { Hooks } from "../hooks/hooks.ts";
 import type { Home } from "./home.ts";
 
-export interface CommandGround {
+interface CommandGround {
   readonly home: Home;
   readonly commands: MachineCommands;
   /** Whether they run with the limits of the shell tool's commands. */
@@ -30,11 +31,9 @@ export function commandRunner({ home: { root: cwd, settings }, commands, isConfi
 }
 
 /** The hooks of a session; nothing is loaded while settings name none. */
-export interface JoinedHooks extends CallHooks {
-  at: Hooks["at"];
-}
+export type JoinedHooks = Pick<Hooks, "before" | "after" | "at">;
 
-export interface HookGround extends Omit<CommandGround, "isConfined"> {
+interface HookGround extends Omit<CommandGround, "isConfined"> {
   readonly sessionId: string | undefined;
   readonly report: (message: string) => void;
 }
@@ -45,24 +44,16 @@ export function joinHooks(ground: HookGround): JoinedHooks | null {
   if (configured.length === 0) return null;
   const run = commandRunner({ ...ground, isConfined: false });
   const session = { root: home.root, ...(sessionId === undefined ? {} : { sessionId }) };
-  let loading: Promise<Hooks> | null = null;
-  const hooks = () => {
-    loading ??= import("../hooks/hooks.ts").then(
-      ({ Hooks }) =>
-        new Hooks({
-          settings: configured,
-          session,
-          report,
-          run: async (request, signal) => hookEnd(await run({ ...request, signal }), request.seconds),
-        }),
-    );
-    return loading;
-  };
-  return {
-    before: async (call: HookedCall, signal): Promise<BeforeCall> => (await hooks()).before(call, signal),
-    after: async (call, answer, signal) => (await hooks()).after(call, answer, signal),
-    at: async (event, signal) => (await hooks()).at(event, signal),
-  };
+  const open = once(async () => {
+    const { Hooks } = await import("../hooks/hooks.ts");
+    return new Hooks({
+      settings: configured,
+      session,
+      report,
+      run: async (request, signal) => hookEnd(await run({ ...request, signal }), request.seconds),
+    });
+  });
+  return lazily(open, ["before", "after", "at"]);
 }
 
 function hookEnd(end: ExchangeEnd, seconds: number) {

@@ -18,22 +18,20 @@ import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
 import type { Briefing } from "../agent/context-notes.ts";
 import { Conversation } from "../agent/conversation.ts";
-import type { CustomCommand } from "../agent/custom-commands.ts";
+import type { CustomCommand, Definitions } from "../agent/definitions.ts";
 import { isCutOff } from "../agent/run.ts";
 import { orAborted } from "../scheduler/interruption.ts";
 import type { Ask } from "../session/bound-answer.ts";
 import { modeNote } from "../session/mode-note.ts";
-import type { Parking } from "../session/parking.ts";
+import { Parking } from "../session/parking.ts";
 import type { PastSession } from "../session/past-session.ts";
 import type { LogRecord } from "../session/record-line.ts";
-import type { Recording } from "../session/recording.ts";
+import { Recording } from "../session/recording.ts";
 import { newSessionId } from "../session/session-id.ts";
 import { ProofOfWork } from "../session/work-proof.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { type Home, resolveHome } from "./home.ts";
 import { agentOf, budgetOf } from "./join-agent.ts";
-import { type Definitions, definitionsIn } from "./join-definitions.ts";
-import { parkingOf, readsOf, recordingOf } from "./join-recording.ts";
 import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
 import { lazyMcp } from "./lazy-mcp.ts";
 import type { SessionOptions } from "./options.ts";
@@ -86,16 +84,21 @@ export class Session {
     const budget = budgetOf(given, model, home.settings);
     const isRecorded = options.record === true || resume !== undefined;
     this.#announcement = this.#announced(home, options);
-    const ground = { id: this.id, home, resumed: resume, isRecorded };
-    this.#recording = recordingOf(ground, this.#announcement);
-    this.#parking = parkingOf(ground, options.answer, this.#recording);
+    const place = { id: this.id, root: home.root, home: home.folder, environment: home.environment };
+    const secretNames = home.variables.secret;
+    this.#recording = new Recording(
+      { ...place, secretNames, isRecorded, resumed: resume },
+      this.#announcement,
+    );
+    const { answer } = options;
+    this.#parking = new Parking({ sessionId: this.id, recording: this.#recording, past: this.#past, answer });
     this.#conversation = new Conversation((event) => this.#recording.note(event));
     const conversation = this.#conversation;
     const { tell } = conversation;
     const mostCharacters = roomForAnswers(this.#models.window);
     this.#background = new BackgroundTasks({ mostCharacters, tell });
     const background = this.#background;
-    this.#definitions = definitionsIn(home.definitionFolders);
+    this.#definitions = home.definitions;
     const help = helpOf(this.#models, { home, budget, conversation });
     this.#tools = new ToolSet(options, home, {
       ...help.tools,
@@ -104,7 +107,7 @@ export class Session {
       recorded: () => this.#recording.recorded(),
       undoWriter: isRecorded ? this.id : undefined,
       sessionId: this.id,
-      reads: readsOf(this.#past, this.#recording),
+      reads: this.#recording.reads,
       awaitsAnswers: options.awaitsAnswers,
       asking: { tell, recall: this.#parking.recall },
       onMode: (mode) => tell({ type: "mode", mode }),
@@ -128,8 +131,8 @@ export class Session {
     this.tasks = background;
     this.mcp = lazyMcp(discovery);
     const flow = { registry, runCalls, callIds, workspace, waiting: discovery, briefing: this.#briefing };
-    const past = resume ? { past: resume.session.events(this.#kindOf) } : {};
-    this.#agent = agentOf({ model, home, conversation, budget, maxTurns, background, ...flow, ...past });
+    const past = resume?.session.events(this.#kindOf);
+    this.#agent = agentOf({ model, home, conversation, budget, maxTurns, background, ...flow, past });
     discovery.onFailure = ({ source, message }) => {
       this.#tools.notes.push(`Tools from ${source}: ${message}`);
     };
@@ -224,8 +227,9 @@ export class Session {
   async #prepare(prompt: string | null, signal: AbortSignal): Promise<string | null> {
     this.#tools.spoken.inputs += 1;
     await this.#tools.discovery.beforePrompt(signal);
-    const { commands, problems } = await this.#definitions();
-    if (!this.#hasBegun) this.#tools.notes.push(...((await this.#subagents?.load()) ?? []), ...problems);
+    const { subagents, commands, problems } = await this.#definitions();
+    if (!this.#hasBegun) this.#tools.notes.push(...problems);
+    this.#subagents?.add(subagents);
     const text = prompt?.startsWith("/") ? await expanded(prompt, commands) : prompt;
     return text === null ? null : this.mcp.resolved(text, signal);
   }
@@ -393,6 +397,6 @@ export class Session {
 
 async function expanded(prompt: string, commands: readonly CustomCommand[]): Promise<string> {
   if (commands.length === 0) return prompt;
-  const { expandedCommand } = await import("../agent/custom-commands.ts");
+  const { expandedCommand } = await import("../agent/definitions.ts");
   return expandedCommand(prompt, commands) ?? prompt;
 }

@@ -1,10 +1,12 @@
 import { join } from "node:path";
 import { type ApprovalMode, CurrentMode } from "@burin/contract/approval-mode";
+import { once } from "@burin/contract/async/once";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { Message } from "@burin/contract/messages/message";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Settings } from "@burin/contract/settings/settings";
 import type { Tool } from "@burin/contract/tools";
+import { lazily } from "@burin/machine/files/lazily";
 import type { ReadMemory } from "@burin/machine/files/read-record";
 import type { MachineCommands } from "@burin/machine/machine";
 import { openWorkspace } from "@burin/machine/node-workspace";
@@ -12,7 +14,7 @@ import type { Rule } from "@burin/shell-judge";
 import { CallIds } from "../agent/call-ids.ts";
 import { contextFileNames } from "../agent/context-files.ts";
 import type { Confirm, QuestionNeeds } from "../scheduler/questions.ts";
-import type { RunCalls, Scheduler, SchedulerNeeds } from "../scheduler/scheduler.ts";
+import type { RunCalls, SchedulerNeeds } from "../scheduler/scheduler.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 import { builtInTools } from "../tools/built-in-tools.ts";
 import type { Planning } from "../tools/exitPlanMode.ts";
@@ -24,7 +26,6 @@ import type { WebSearcher } from "../tools/web-search.ts";
 import type { Home } from "./home.ts";
 import { type Grants, grantsOf, LazyQuestions, lazyApproval } from "./join-approval.ts";
 import type { ForServers } from "./join-mcp.ts";
-import { undoJournal } from "./join-recording.ts";
 import type { LentTo } from "./join-subagent-tools.ts";
 import { lazyMcp } from "./lazy-mcp.ts";
 import type { ToolboxOptions } from "./options.ts";
@@ -85,10 +86,11 @@ export class ToolSet {
     const { settings, machine } = given;
     const { recorded, reads, sessionId, park, forServers = {}, subagents, ...others } = parts;
     const { undoWriter, said } = others;
-    const openJournal = undoWriter
-      ? { openJournal: () => undoJournal(given.folder, this.workspace.root, undoWriter) }
-      : {};
-    const access = { ...accessOf(given), ...openJournal };
+    const openJournal = async () => {
+      const { UndoJournal } = await import("../session/undo-journal.ts");
+      return new UndoJournal(given.folder, this.workspace.root, undoWriter ?? "").onChange;
+    };
+    const access = { ...accessOf(given), ...(undoWriter ? { openJournal } : {}) };
     const open = (own: { readonly reads?: ReadMemory }) =>
       machine.openFiles(given.root, options.includeDirectories ?? [], { ...access, ...own });
     this.#openWorkspace = () => open({});
@@ -207,12 +209,8 @@ export class ToolSet {
 
 /** The flow of calls; its code is loaded with the first one. */
 function lazyCalls(needs: SchedulerNeeds): RunCalls {
-  let loading: Promise<Scheduler> | null = null;
-  const load = async () => new (await import("../scheduler/scheduler.ts")).Scheduler(needs);
-  return async (calls, signal, onCall) => {
-    loading ??= load();
-    return (await loading).run(calls, signal, onCall);
-  };
+  const load = once(async () => new (await import("../scheduler/scheduler.ts")).Scheduler(needs));
+  return lazily(load, ["run"]).run;
 }
 
 function accessOf({ folder, environment, settings, rules }: Home) {

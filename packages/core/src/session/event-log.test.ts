@@ -6,13 +6,14 @@ import type { AgentEvent } from "@burin/contract/agent-event";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { EventLog } from "./event-log.ts";
 import { newLogState, readLog } from "./read-log.ts";
+import { sessionPath } from "./session-files.ts";
 
 let top: string;
 let path: string;
 
 beforeEach(async () => {
   top = await mkdtemp(join(tmpdir(), "burin-log-"));
-  path = join(top, "sessions", "project", "one.jsonl");
+  path = sessionPath(top, "/project", "one");
 });
 
 afterEach(async () => {
@@ -27,7 +28,16 @@ const call = (status: "validating" | "executing", display?: string): AgentEvent 
 });
 
 function logAt(lastNumber = 0, isMidLine = false): EventLog {
-  return new EventLog({ lastNumber, isMidLine, open: async () => ({ path, jsonOf: JSON.stringify }) });
+  const place = {
+    id: "one",
+    home: top,
+    root: "/project",
+    environment: {},
+    secretNames: [],
+    isRecorded: true,
+  };
+  const resumed = { session: { path, lastNumber, isMidLine, seen: [] }, lock: { release: () => {} } };
+  return new EventLog(lastNumber > 0 || isMidLine ? { ...place, resumed } : place);
 }
 
 async function write(...events: AgentEvent[]): Promise<void> {

@@ -7,8 +7,12 @@ import { makeFolders } from "@burin/machine/disk/make-folders";
 import type { SeenFile } from "@burin/machine/files/read-record";
 import { endAtExit } from "@burin/machine/processes/at-exit";
 import { EventQueue } from "../agent/event-queue.ts";
+import type { PastSession } from "./past-session.ts";
 import { readLog } from "./read-log.ts";
 import { type LogRecord, recordLine } from "./record-line.ts";
+import { Redactor } from "./redactor.ts";
+import { sessionPath } from "./session-files.ts";
+import { type SessionLock, takeLock } from "./session-lock.ts";
 
 const sync = promisify(fdatasync);
 
@@ -17,23 +21,24 @@ const PAUSE_MS = 50;
 /** A longer run of text is written although it goes on. */
 const MOST_JOINED_CHARACTERS = 256 * 1024;
 
-/** Where the log of a session is written. */
-export interface LogFile {
-  readonly path: string;
-  /** The JSON of a value without the secrets in it. */
-  readonly jsonOf: (value: unknown) => string;
-  readonly onClose?: () => void;
+/** Which session a log is of, and where it is written. */
+export interface LogPlace {
+  readonly id: string;
+  /** `~/.burin`, or where BURIN_HOME points. */
+  readonly home: string;
+  readonly root: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Variables that hold secrets although their names are not known for it. */
+  readonly secretNames: readonly string[];
+  /** false: nothing is written, and only the last records are kept. */
+  readonly isRecorded: boolean;
+  /** What is in the log already, of a session that is taken up again; its lock is held. */
+  readonly resumed?: PastLog | undefined;
 }
 
-export interface EventLogOptions {
-  /** The number of the last record that is there already. */
-  readonly lastNumber: number;
-  /** The file ends in the middle of a line, which is left as it is. */
-  readonly isMidLine: boolean;
-  /** null: nothing is written, and only the last records are kept. */
-  readonly open: (() => Promise<LogFile>) | null;
-  /** Called instead of all else when nothing was noted up to the end. */
-  readonly onUnused?: () => void;
+interface PastLog {
+  readonly session: Pick<PastSession, "path" | "lastNumber" | "isMidLine" | "seen">;
+  readonly lock: SessionLock;
 }
 
 /** Of a session that is not recorded. */
@@ -44,10 +49,11 @@ const MOST_KEPT = 1000;
  * record; live output of a running call is left out. What cannot be written is kept and tried again.
  */
 export class EventLog {
-  readonly #options: EventLogOptions;
+  readonly #place: LogPlace;
   readonly #followers = new Set<EventQueue<LogRecord>>();
-  #opening: Promise<LogFile> | null = null;
-  #file: LogFile | null = null;
+  #opening: Promise<string> | null = null;
+  readonly #redactor: Redactor;
+  #lock: SessionLock | undefined;
   #forget = (): void => {};
   #descriptor: number | null = null;
   #number: number;
@@ -63,10 +69,14 @@ export class EventLog {
     this.#end = resolve;
   });
 
-  constructor(options: EventLogOptions) {
-    this.#options = options;
-    this.#number = options.lastNumber;
-    this.#unwritten = options.isMidLine ? Buffer.from("\n") : Buffer.alloc(0);
+  constructor(place: LogPlace) {
+    const { environment, secretNames, resumed } = place;
+    this.#place = place;
+    this.#redactor = new Redactor(environment, secretNames);
+    this.#lock = resumed?.lock;
+    this.#number = resumed?.session.lastNumber ?? 0;
+    // A line that a crash has cut is left as it is.
+    this.#unwritten = resumed?.session.isMidLine ? Buffer.from("\n") : Buffer.alloc(0);
   }
 
   get lastNumber(): number {
@@ -88,8 +98,7 @@ export class EventLog {
       this.#number += 1;
       this.#noted.push({ n: this.#number, at, event, ...(seen ? { seen } : {}) });
     }
-    if (this.#options.open !== null)
-      this.#timer ??= setTimeout(() => void this.#writeSome(), PAUSE_MS).unref();
+    if (this.#place.isRecorded) this.#timer ??= setTimeout(() => void this.#writeSome(), PAUSE_MS).unref();
     else if (this.#noted.length > MOST_KEPT) this.#noted.shift();
   }
 
@@ -108,7 +117,7 @@ export class EventLog {
     const written = this.#number - queue.size;
     this.#followers.add(queue);
     try {
-      const path = from <= written && this.#options.open !== null ? (await this.#opened()).path : null;
+      const path = from <= written && this.#place.isRecorded ? await this.#opened() : null;
       for (const record of path === null ? [] : readLog(path)) {
         if (record.n > written) break;
         if (record.n >= from) yield plainRecord(record);
@@ -121,40 +130,38 @@ export class EventLog {
     }
   }
 
-  #opened(): Promise<LogFile> {
-    this.#opening ??= (this.#options.open as () => Promise<LogFile>)().then(
-      (file) => {
-        this.#file = file;
-        this.#forget = endAtExit(() => {
-          try {
-            this.#write(this.#noted.length, file);
-          } catch {
-            // The process ends; there is nobody left to tell.
-          }
-        });
-        return file;
-      },
-      (error: unknown) => {
-        this.#opening = null;
-        throw error;
-      },
-    );
+  /** The file, for this process alone. */
+  #opened(): Promise<string> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
     return this.#opening;
   }
 
-  /** Writes all that was noted, where a crash of this process cannot harm it. */
-  async written(): Promise<void> {
-    if (this.#options.open === null) return;
-    const file = await this.#opened();
-    this.#write(this.#noted.length, file);
+  async #open(): Promise<string> {
+    const { home, root, id, resumed } = this.#place;
+    const path = resumed?.session.path ?? sessionPath(home, root, id);
+    this.#lock ??= await takeLock(path);
+    this.#forget = endAtExit(() => {
+      try {
+        this.#write(this.#noted.length, path);
+      } catch {
+        // The process ends; there is nobody left to tell.
+      }
+    });
+    return path;
+  }
+
+  /** Writes all that was noted, where a crash of this process cannot harm it; gives the open file. */
+  async written(): Promise<number | null> {
+    return this.#place.isRecorded ? this.#write(this.#noted.length, await this.#opened()) : null;
   }
 
   /** The same, and resolves when a crash of the whole machine cannot harm it either. */
   async recorded(): Promise<void> {
-    if (this.#options.open === null) return;
-    const file = await this.#opened();
-    const descriptor = this.#write(this.#noted.length, file);
-    if (this.#isSynced) return;
+    const descriptor = await this.written();
+    if (descriptor === null || this.#isSynced) return;
     this.#isSynced = true;
     try {
       await sync(descriptor);
@@ -166,14 +173,13 @@ export class EventLog {
 
   async close(): Promise<void> {
     try {
-      if (this.#number > this.#options.lastNumber) await this.recorded();
-      else this.#options.onUnused?.();
+      if (this.#number > (this.#place.resumed?.session.lastNumber ?? 0)) await this.recorded();
     } finally {
       if (this.#timer !== null) clearTimeout(this.#timer);
       if (this.#descriptor !== null) closeSync(this.#descriptor);
       this.#descriptor = null;
       this.#forget();
-      this.#file?.onClose?.();
+      this.#lock?.release();
       this.#end();
     }
   }
@@ -194,23 +200,27 @@ export class EventLog {
   async #writeSome(): Promise<void> {
     this.#timer = null;
     try {
-      const file = await this.#opened();
+      const path = await this.#opened();
       const last = this.#noted.at(-1)?.event;
       const isGrowing = last !== undefined && textIn(last) !== null && !isLong(last);
-      this.#write(this.#noted.length - (isGrowing ? 1 : 0), file);
+      this.#write(this.#noted.length - (isGrowing ? 1 : 0), path);
     } catch {
       // It stays noted; the next `recorded` tries again and tells.
     }
   }
 
-  #write(count: number, { path, jsonOf }: LogFile): number {
+  #write(count: number, path: string): number {
     const records = this.#noted.splice(0, count);
-    const lines = records.map(({ n, at, event, seen }) =>
-      recordLine(n, at, { event: jsonOf(event), seen: seen && jsonOf(seen) }),
-    );
+    const lines = records.map(({ n, at, event, seen }) => {
+      const json = { event: this.#redactor.json(event), seen: seen && this.#redactor.json(seen) };
+      return recordLine(n, at, json);
+    });
     this.#unwrittenRecords.push(...records);
     if (lines.length > 0) this.#unwritten = Buffer.concat([this.#unwritten, ...lines]);
-    this.#descriptor ??= openToAppend(path);
+    if (this.#descriptor === null) {
+      makeFolders(dirname(path));
+      this.#descriptor = openSync(path, "a", 0o600);
+    }
     while (this.#unwritten.length > 0) {
       this.#isSynced = false;
       this.#unwritten = this.#unwritten.subarray(writeSync(this.#descriptor, this.#unwritten));
@@ -218,11 +228,6 @@ export class EventLog {
     this.#unwrittenRecords = [];
     return this.#descriptor;
   }
-}
-
-function openToAppend(path: string): number {
-  makeFolders(dirname(path));
-  return openSync(path, "a", 0o600);
 }
 
 function plainRecord({ n, at, event }: LogRecord): LogRecord {

@@ -4,14 +4,12 @@ import type { Confirm } from "../scheduler/questions.ts";
 import type { PastSession } from "./past-session.ts";
 import type { Recording } from "./recording.ts";
 
-export interface ParkingNeeds {
+interface ParkingNeeds {
   readonly sessionId: string;
   readonly recording: Recording;
   readonly past: PastSession | null;
   /** What the person answers to the question that the session was parked with. */
   readonly answer: Decision | undefined;
-  /** The JSON of a value as the record holds it. */
-  readonly jsonOf: (value: unknown) => Promise<string>;
 }
 
 /**
@@ -64,9 +62,8 @@ export class Parking {
     this.#answer = undefined;
     if (answer === undefined) return null;
     const asked = this.#needs.past?.calls.question;
-    const [now, then] = await Promise.all(
-      [question.confirmation, asked?.confirmation].map(this.#needs.jsonOf),
-    );
+    const both = [question.confirmation, asked?.confirmation];
+    const [now, then] = await Promise.all(both.map((one) => this.#needs.recording.jsonOf(one)));
     this.#hasChanged = now !== then;
     return now === then ? answer : null;
   };

@@ -2,8 +2,8 @@ import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { messageOf } from "@burin/contract/text/error-message";
 import { isAnswered } from "@burin/contract/tool-call";
-import type { SeenFile } from "@burin/machine/files/read-record";
-import type { EventLog, EventLogOptions } from "./event-log.ts";
+import type { ReadMemory, SeenFile } from "@burin/machine/files/read-record";
+import type { EventLog, LogPlace } from "./event-log.ts";
 import type { LogRecord } from "./record-line.ts";
 
 const TOLD_AFTER_SEAL = new Set<AgentEvent["type"]>(["notice", "input_error"]);
@@ -15,7 +15,9 @@ const PAUSE_MS = 30;
  * of them, so that no start waits for it; an event that is noted twice counts once.
  */
 export class Recording {
-  readonly #options: () => EventLogOptions;
+  /** What the model was shown of files in an earlier process, and is shown now. */
+  readonly reads: ReadMemory;
+  readonly #place: LogPlace;
   readonly #announcement: AgentEvent;
   #early: Parameters<EventLog["note"]>[] = [];
   #seen: SeenFile[] = [];
@@ -26,10 +28,15 @@ export class Recording {
   #isSealed = false;
   #hasBegun = false;
 
-  /** The options are asked for when the log is loaded, the announcement is the first event. */
-  constructor(options: () => EventLogOptions, announcement: AgentEvent) {
-    this.#options = options;
+  /** The announcement is the first event. */
+  constructor(place: LogPlace, announcement: AgentEvent) {
+    this.#place = place;
     this.#announcement = announcement;
+    this.reads = {
+      recall: () => place.resumed?.session.seen ?? [],
+      // It is written with the answer that shows it to the model: one that a crash takes away has shown nothing.
+      note: (seen) => void this.#seen.push(seen),
+    };
   }
 
   /** Nothing stands before it: by it a log is known. */
@@ -56,16 +63,12 @@ export class Recording {
     this.#timer ??= setTimeout(() => void this.#open(), PAUSE_MS);
   }
 
-  /** It is written with the answer that shows it to the model: one that a crash takes away has shown nothing. */
-  noteSeen(seen: SeenFile): void {
-    this.#seen.push(seen);
-  }
-
   /** See `EventLog.follow`. */
-  follow(from = (this.#log?.lastNumber ?? this.#options().lastNumber) + 1): AsyncGenerator<LogRecord> {
+  follow(from?: number): AsyncGenerator<LogRecord> {
+    const last = this.#log?.lastNumber ?? this.#place.resumed?.session.lastNumber ?? 0;
     const opened = this.#open();
     return (async function* () {
-      yield* (await opened).follow(from);
+      yield* (await opened).follow(from ?? last + 1);
     })();
   }
 
@@ -75,10 +78,10 @@ export class Recording {
     await log.recorded().catch(notRecorded);
   }
 
-  /** Resolves when all that was noted is in the file; throws `not_recorded` when that cannot be. */
-  async written(): Promise<void> {
-    const log = await this.#open();
-    await log.written().catch(notRecorded);
+  /** The JSON of a value as the record holds it, without the secrets in it. */
+  async jsonOf(value: unknown): Promise<string> {
+    const { Redactor } = await import("./redactor.ts");
+    return new Redactor(this.#place.environment, this.#place.secretNames).json(value);
   }
 
   /** The end of a run. What ended well and cannot be written has not ended well: nobody could go on with it. */
@@ -88,7 +91,7 @@ export class Recording {
     if (!this.#isSealed) log.add(end, at);
     let told = end;
     try {
-      await this.written();
+      await log.written().catch(notRecorded);
     } catch (error) {
       if (!(error instanceof WorkspaceError)) throw error;
       const { code: type, message } = error;
@@ -106,13 +109,13 @@ export class Recording {
 
   async close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    if (this.#opening === null && this.#early.length === 0) this.#options().onUnused?.();
+    if (this.#opening === null && this.#early.length === 0) this.#place.resumed?.lock.release();
     else await (await this.#open()).close();
   }
 
   #open(): Promise<EventLog> {
     this.#opening ??= import("./event-log.ts").then(({ EventLog: Log }) => {
-      const log = new Log(this.#options());
+      const log = new Log(this.#place);
       this.#log = log;
       for (const early of this.#early) log.note(...early);
       this.#early = [];

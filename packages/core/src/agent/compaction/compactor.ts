@@ -1,5 +1,5 @@
 import type { AgentEvent, ContextFill } from "@burin/contract/agent-event";
-import type { ChatModel, ModelFailure } from "@burin/contract/chat-model";
+import type { ModelFailure } from "@burin/contract/chat-model";
 import type { CompactorNeeds } from "./shorten.ts";
 
 /** The rest of the window is for the reply, and for what the estimate gets wrong. */
@@ -9,7 +9,7 @@ const LEAST_WINDOW = 2048;
 
 /** Keeps the requests within the model's window. How they are shortened is loaded when one has to be. */
 export class Compactor {
-  #needs: CompactorNeeds;
+  readonly #needs: CompactorNeeds;
   #window: number;
   /** What the last compaction came to: without anything new the next one would come to the same. */
   #shortest = 0;
@@ -28,9 +28,8 @@ export class Compactor {
     return this.#size() > Math.max(this.#limit, this.#shortest);
   }
 
-  /** From here on another model is asked. */
-  useModel(model: ChatModel, window: number): void {
-    this.#needs = { ...this.#needs, model };
+  /** From here on a model with another window is asked. */
+  useWindow(window: number): void {
     this.#window = window;
     this.#shortest = 0;
   }

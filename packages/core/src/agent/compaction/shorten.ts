@@ -1,14 +1,15 @@
-import type { AgentEvent } from "@burin/contract/agent-event";
-import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
+import { type AgentEvent, notice } from "@burin/contract/agent-event";
+import type { ChatModel, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
 import type { Message } from "@burin/contract/messages/message";
+import type { Part } from "@burin/contract/messages/parts";
+import { answerOnce, asUser, EMPTY } from "../ask-once.ts";
 import type { ContextSize } from "../context-size.ts";
 import type { WorkRecord } from "../work-record.ts";
 import { compactionText } from "./compaction-text.ts";
-import { oldAnswers } from "./old-answers.ts";
-import { type Summary, summarize } from "./summarize.ts";
 import { digest, type Told, transcript } from "./transcript.ts";
 
 export interface CompactorNeeds {
+  /** Writes the summaries. */
   readonly model: ChatModel;
   readonly size: ContextSize;
   /** In tokens. */
@@ -37,17 +38,23 @@ const SUMMARIZED = 0.5;
 /** Of the room of the new text: the digest, where there is no summary. */
 const DIGEST = 0.4;
 
+/** An answer smaller than this is not worth the note that would take its place. */
+const LEAST_TOKENS = 100;
+
 /** Clears old answers; where that is not enough, replaces all but the newest messages. */
 export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncGenerator<AgentEvent, void> {
   const { size, request, limit, window, isAll } = needs;
   const before = size.of(request());
-  const { callIds } = oldAnswers(request().history, limit * KEPT_ANSWERS, size);
+  const callIds = oldAnswers(request().history, limit * KEPT_ANSWERS, size);
   if (callIds.length > 0) {
     yield { type: "cleared", callIds };
     if (!isAll && size.of(request()) <= limit * ENOUGH) return;
   }
   if (isAll && request().history.length < 2) return;
-  if (!isAll) yield { type: "notice", message: noticeOf(before, window) };
+  if (!isAll)
+    yield notice(
+      `The conversation (about ${before} tokens) nearly fills the model's window (${window}): it is being summarized.`,
+    );
   const { history, system, tools } = request();
   const room = Math.max(limit - size.of({ system, tools, history: [] }), limit / 4);
   const tail = isAll ? { kept: 0, tokens: 0 } : newestMessages(history, room * KEPT_MESSAGES, size);
@@ -55,9 +62,13 @@ export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncG
     history: history.slice(0, history.length - tail.kept),
     summary: needs.record.summary,
   };
-  const answer = yield* summaryOf(told, needs, signal);
+  const answer = await summaryOf(told, needs, signal);
   if (signal.aborted) return;
-  const summary = answer.text === "" ? digest(told, room * DIGEST, size) : answer.text;
+  if (typeof answer !== "string") {
+    const message = `No summary could be made (${answer.message}) A plain list of what was done takes its place.`;
+    yield notice(message);
+  }
+  const summary = typeof answer === "string" ? answer : digest(told, room * DIGEST, size);
   const kept = { record: needs.record, contextTexts: await needs.contextTexts(signal), summary };
   const text = compactionText(kept, room * 0.9 - tail.tokens, size);
   const after: Message[] = [{ role: "user", parts: [{ text }] }, ...history.slice(told.history.length)];
@@ -65,22 +76,25 @@ export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncG
   yield { type: "compaction", text, summary, kept: tail.kept, tokensBefore: before, tokensAfter };
 }
 
-/** A record that is itself too long is asked about once more, half as long. */
-async function* summaryOf(
+const INSTRUCTION = `You are given the record of a coding agent's work with a user. It is too long to be kept; your summary takes its place, and the agent goes on with nothing else.
+Write, in short lines under these headings: Goal. Decisions and what the user wants or forbids. Done so far (files by path, commands, results). Learned (facts, names, places in the code, values that will be needed again). Tried without success, and why. Next steps.
+Keep exact names, paths, commands and error texts. State nothing that is not in the record. Do not carry on with the work, call no tool and speak to nobody.`;
+
+/** The model's summary, or why there is none. A record that is itself too long is asked about once more, half as long. */
+async function summaryOf(
   told: Told,
   { model, size, window }: ShortenNeeds,
   signal: AbortSignal,
-): AsyncGenerator<AgentEvent, Summary> {
-  let answer: Summary = { text: "" };
+): Promise<string | ModelFailure> {
+  let failure: ModelFailure = EMPTY;
   for (const share of [SUMMARIZED, SUMMARIZED / 2]) {
-    answer = yield* summarize(model, transcript(told, window * share, size), signal);
-    if (answer.failure?.type !== "context_length") break;
+    const history = asUser(`The record:\n\n${transcript(told, window * share, size)}`);
+    const { text, end } = await answerOnce(model, { system: INSTRUCTION, history }, signal);
+    if (end.reason !== "error") return text.trim() === "" ? EMPTY : text.trim();
+    failure = end.error;
+    if (failure.type !== "context_length") break;
   }
-  if (answer.failure && !signal.aborted) {
-    const message = `No summary could be had (${answer.failure.message}) A plain list of what was done takes its place.`;
-    yield { type: "notice", message };
-  }
-  return answer;
+  return failure;
 }
 
 /** The longest run of messages at the end that begins with a reply, stays within the turn and fits. */
@@ -100,6 +114,29 @@ function newestMessages(
   return newest;
 }
 
-function noticeOf(tokens: number, window: number): string {
-  return `The conversation (about ${tokens} tokens) nearly fills the model's window (${window}): it is being summarized.`;
+/** The answers that can be cleared: those behind the newest `keptTokens`, never those of the last message. */
+function oldAnswers(history: readonly Message[], keptTokens: number, size: ContextSize): string[] {
+  const callIds: string[] = [];
+  let passed = 0;
+  for (const message of history.slice(0, -1).reverse()) {
+    if (message.role !== "user") continue;
+    for (const [id, parts] of answersOf(message)) {
+      const taken = size.ofMessage({ role: "user", parts });
+      passed += taken;
+      if (passed <= keptTokens || taken < LEAST_TOKENS) continue;
+      callIds.push(id);
+    }
+  }
+  return callIds.reverse();
+}
+
+/** Each answer with the media that came with it. */
+function answersOf({ parts }: Message): [string, Part[]][] {
+  const answers: [string, Part[]][] = [];
+  for (const part of parts) {
+    const id = part.functionResponse?.id;
+    if (id !== undefined) answers.push([id, [part]]);
+    else if (part.inlineData) answers.at(-1)?.[1].push(part);
+  }
+  return answers;
 }

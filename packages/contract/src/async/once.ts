@@ -1,0 +1,8 @@
+/** Does the work when it is first asked for, and gives the same outcome from then on. */
+export function once<T>(work: () => T): () => T {
+  let outcome: { readonly value: T } | undefined;
+  return () => {
+    outcome ??= { value: work() };
+    return outcome.value;
+  };
+}

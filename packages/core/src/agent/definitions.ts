@@ -1,0 +1,213 @@
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode";
+import { messageOf } from "@burin/contract/text/error-message";
+import { shownPath } from "@burin/contract/text/shown-path";
+import { readText } from "@burin/machine/disk/regular-file";
+import { parse } from "yaml";
+import type { SubagentDefinition } from "./subagent-definitions.ts";
+
+/** A prompt that a user has written down, to be given by its name: `/name words`. */
+export interface CustomCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly prompt: string;
+}
+
+/** What users write into Markdown files for the agent to use. */
+export interface Definitions {
+  readonly subagents: readonly SubagentDefinition[];
+  /** What the model is told of the skills; null without any. */
+  readonly skills: string | null;
+  readonly commands: readonly CustomCommand[];
+  /** What is wrong with files that define nothing, in words. */
+  readonly problems: readonly string[];
+}
+
+/** How one skill is described: a folder with a SKILL.md that says how to do one kind of task. */
+interface Skill {
+  readonly name: string;
+  readonly description: string;
+  readonly path: string;
+}
+
+/** YAML between two lines of dashes, and the Markdown below. */
+interface DefinitionFile {
+  /** The file's name without its ending; of a skill that of its folder. */
+  readonly name: string;
+  readonly path: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly body: string;
+}
+
+const MOST_FILES = 200;
+const MOST_BYTES = 256 * 1024;
+const MOST_DESCRIPTION = 500;
+const SUBAGENT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+const COMMAND_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
+
+/** What the files in the folders `agents`, `skills` and `commands` of these places define; of the same name the later one wins. */
+export function readDefinitions(places: readonly string[]): Definitions {
+  const problems: string[] = [];
+  const subagents = definedIn(places, { kind: "agents", make: subagentOf }, problems);
+  const skills = definedIn(places, { kind: "skills", make: skillOf }, problems);
+  const commands = definedIn(places, { kind: "commands", make: commandOf }, problems);
+  return { subagents, skills: skills.length > 0 ? skillsText(skills) : null, commands, problems };
+}
+
+interface Reader<Thing> {
+  readonly kind: "agents" | "skills" | "commands";
+  /** Throws what is wrong with the file, as the end of a sentence that begins with its path. */
+  readonly make: (file: DefinitionFile) => Thing;
+}
+
+/** A file that cannot be used harms no other. */
+function definedIn<Thing extends { readonly name: string }>(
+  places: readonly string[],
+  { kind, make }: Reader<Thing>,
+  problems: string[],
+): Thing[] {
+  const found = new Map<string, Thing>();
+  for (const path of places.flatMap((place) => pathsIn(join(place, kind), kind === "skills"))) {
+    try {
+      const thing = make(readDefinition(path));
+      found.set(thing.name, thing);
+    } catch (error) {
+      problems.push(`${path} ${messageOf(error)}.`);
+    }
+  }
+  return [...found.values()];
+}
+
+/** The Markdown files right in a folder, or the SKILL.md of each folder in it. */
+function pathsIn(folder: string, isOfSkills: boolean): string[] {
+  const names = namesIn(folder).sort().slice(0, MOST_FILES);
+  return isOfSkills
+    ? names.map((name) => join(folder, name, "SKILL.md")).filter((path) => existsSync(path))
+    : names.filter((name) => name.endsWith(".md")).map((name) => join(folder, name));
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function readDefinition(path: string): DefinitionFile {
+  const file = basename(path, ".md");
+  const name = file === "SKILL" ? basename(dirname(path)) : file;
+  try {
+    const text = readText(path, MOST_BYTES) ?? "";
+    const match = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)^---[ \t]*(?:\r?\n|$)/m.exec(text);
+    if (match === null || match.index !== 0) return { name, path, fields: {}, body: text.trim() };
+    const fields: unknown = parse(match[1] ?? "", { maxAliasCount: 0 }) ?? {};
+    if (typeof fields !== "object" || Array.isArray(fields)) {
+      throw new Error("the front matter between the --- lines must be a list of `name: value`");
+    }
+    const body = text.slice(match[0].length).trim();
+    return { name, path, fields: fields as DefinitionFile["fields"], body };
+  } catch (error) {
+    throw new Error(`cannot be used: ${messageOf(error)}`);
+  }
+}
+
+function skillOf({ name, path, fields }: DefinitionFile): Skill {
+  const { description, name: named } = fields;
+  if (typeof description !== "string" || description.trim() === "") {
+    throw new Error("has no `description`, by which the model would choose it");
+  }
+  const line = description.replace(/\s+/g, " ").trim().slice(0, MOST_DESCRIPTION);
+  const isNamed = typeof named === "string" && named.trim() !== "";
+  return { name: isNamed ? named.trim() : name, description: line, path };
+}
+
+function skillsText(skills: readonly Skill[]): string {
+  const lines = skills.map(
+    ({ name, description, path }) => `- ${shownPath(name)}: ${description} (${shownPath(path)})`,
+  );
+  const head = "Skills: read the file of one with read_file before you do a task that it is for.";
+  return [head, ...lines].join("\n");
+}
+
+function subagentOf(file: DefinitionFile): SubagentDefinition {
+  const { name, fields, body } = file;
+  try {
+    const named = textField(fields, "name") ?? name;
+    if (!SUBAGENT_NAME.test(named))
+      throw new Error(`the name "${named}" must be letters, digits, "_" or "-"`);
+    const description = textField(fields, "description");
+    if (description === undefined)
+      throw new Error("it has no `description`, by which the model would choose it");
+    if (body === "")
+      throw new Error("it says nothing below the front matter, which is what the subagent goes by");
+    const model = textField(fields, "model");
+    return {
+      name: named,
+      description,
+      prompt: body,
+      tools: listField(fields, "tools"),
+      model: model === "inherit" ? undefined : model,
+      approvalMode: modeField(fields),
+    };
+  } catch (error) {
+    throw new Error(`defines no subagent: ${messageOf(error)}`);
+  }
+}
+
+function textField(fields: DefinitionFile["fields"], key: string): string | undefined {
+  const value = fields[key];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string" || value.trim() === "") throw new Error(`\`${key}\` must be a text`);
+  return value.replace(/\s+/g, " ").trim();
+}
+
+/** A YAML list, or names separated by commas. */
+function listField(fields: DefinitionFile["fields"], key: string): string[] | undefined {
+  const value = fields[key];
+  if (value === undefined || value === null) return undefined;
+  const parts: unknown[] =
+    typeof value === "string" ? value.split(",") : Array.isArray(value) ? value : [null];
+  const names = parts.map((part) => (typeof part === "string" ? part.trim() : ""));
+  if (names.some((part) => part === "")) throw new Error(`\`${key}\` must be a list of names`);
+  return names;
+}
+
+function modeField(fields: DefinitionFile["fields"]): ApprovalMode | undefined {
+  const value = textField(fields, "approval-mode") ?? textField(fields, "approvalMode");
+  const mode = APPROVAL_MODES.find((known) => known === value);
+  if (value !== undefined && mode === undefined) {
+    throw new Error(`\`approval-mode\` must be one of ${APPROVAL_MODES.join(", ")}, not "${value}"`);
+  }
+  return mode;
+}
+
+function commandOf({ name, fields, body }: DefinitionFile): CustomCommand {
+  if (!COMMAND_NAME.test(name))
+    throw new Error('cannot be a command: its name must be letters, digits, "_" or "-"');
+  if (body === "") throw new Error("cannot be a command: it holds no prompt");
+  const description = typeof fields.description === "string" ? fields.description : "";
+  return { name, description, prompt: body };
+}
+
+/** The prompt that `/name words` stands for; null when it names none of them. */
+export function expandedCommand(text: string, commands: readonly CustomCommand[]): string | null {
+  const [, name = "", rest = ""] = /^\/([A-Za-z0-9_-]+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+  const command = commands.find((known) => known.name === name);
+  if (command === undefined) return null;
+  const words = wordsOf(rest);
+  let isUsed = false;
+  const prompt = command.prompt.replace(/\$(ARGUMENTS\b|[1-9](?!\d))/g, (_, mark: string) => {
+    isUsed = true;
+    return mark === "ARGUMENTS" ? rest : (words[Number(mark) - 1] ?? "");
+  });
+  return isUsed || rest === "" ? prompt : `${prompt}\n\n${rest}`;
+}
+
+/** Separated by spaces, except inside quotes. */
+function wordsOf(text: string): string[] {
+  return [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, plain]) => double ?? single ?? plain ?? "",
+  );
+}
