@@ -4,17 +4,17 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3630,
+  contract: 3660,
   "edit-match": 2630,
   "shell-judge": 3850,
-  machine: 11680,
-  models: 6270,
+  machine: 11460,
+  models: 6170,
   testing: 1710,
   web: 2110,
   mcp: 2330,
-  core: 13620,
+  core: 13360,
   serve: 1000,
-  cli: 10120,
+  cli: 10110,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
