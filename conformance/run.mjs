@@ -1,7 +1,8 @@
-// Runs the client scenarios of the protocol's own conformance suite against Burin. The suite needs a newer Node than
-// Burin does, so both are installed into a temporary folder of their own.
+// Runs the scenarios of the protocol's own conformance suite against Burin, as a client and as a server. The suite
+// needs a newer Node than Burin does, so both are installed into a temporary folder of their own.
 import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer, request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,43 +31,96 @@ const SCENARIOS = [
   "auth/offline-access-scope",
   "auth/offline-access-not-supported",
 ];
+/** The others ask for the tools, prompts and resources of a server made for the suite. */
+const SERVER_SCENARIOS = [
+  "server-initialize",
+  "logging-set-level",
+  "ping",
+  "tools-list",
+  "server-sse-multiple-streams",
+  "resources-list",
+  "dns-rebinding-protection",
+];
+const BURIN = join(here, "../packages/cli/dist/burin.cjs");
+const TOKEN = "conformance";
 const AT_ONCE = 2;
 
 const place = mkdtempSync(join(tmpdir(), "burin-conformance-suite-"));
 try {
   for (const name of ["package.json", "package-lock.json"]) cpSync(join(here, name), join(place, name));
   execFileSync("npm", ["ci", "--silent", "--no-audit", "--no-fund"], { cwd: place, stdio: "inherit" });
-  const failed = await runAll();
-  process.stdout.write(`${SCENARIOS.length - failed.length} of ${SCENARIOS.length} scenarios passed\n`);
-  process.exitCode = failed.length === 0 ? 0 : 1;
+  const server = await startServer();
+  const client = `${process.execPath} ${join(here, "client.mjs")}`;
+  const runs = [
+    ...SCENARIOS.map((name) => ["client", "--command", client, "--scenario", name, "-o", place]),
+    ...SERVER_SCENARIOS.map((name) => ["server", "--url", server.url, "--scenario", name, "-o", place]),
+  ];
+  const failed = await runAll(runs).finally(server.close);
+  process.stdout.write(`${runs.length - failed} of ${runs.length} scenarios passed\n`);
+  process.exitCode = failed === 0 ? 0 : 1;
 } finally {
   rmSync(place, { recursive: true, force: true });
 }
 
-async function runAll() {
-  const open = [...SCENARIOS];
-  /** @type {string[]} */
-  const failed = [];
+/** `burin serve mcp`, behind what adds the token that the suite cannot send. */
+async function startServer() {
+  const env = { ...process.env, BURIN_HOME: join(place, "home"), BURIN_SERVE_TOKEN: TOKEN };
+  const child = spawn(process.execPath, [BURIN, "serve", "mcp", "--http"], {
+    cwd: place,
+    env,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const port = await new Promise((resolve, reject) => {
+    let said = "";
+    child.on("close", () => reject(new Error(said)));
+    child.stderr.on("data", (bytes) => {
+      said += bytes;
+      const [, found] = /http:\/\/127\.0\.0\.1:(\d+)/.exec(said) ?? [];
+      if (found !== undefined) resolve(Number(found));
+    });
+  });
+  const proxy = createServer((asked, answer) => {
+    const { url, method, headers } = asked;
+    const all = { ...headers, authorization: `Bearer ${TOKEN}` };
+    const sent = request({ host: "127.0.0.1", port, path: url, method, headers: all }, (given) => {
+      answer.writeHead(given.statusCode ?? 502, given.headers);
+      given.pipe(answer);
+    });
+    sent.on("error", () => answer.destroy());
+    asked.pipe(sent);
+  });
+  await new Promise((resolve) => proxy.listen(0, "127.0.0.1", () => resolve(null)));
+  const address = proxy.address();
+  const at = typeof address === "object" && address !== null ? address.port : 0;
+  const close = () => {
+    child.kill("SIGTERM");
+    proxy.close();
+    proxy.closeAllConnections();
+  };
+  return { url: `http://localhost:${at}/mcp`, close };
+}
+
+/** @param {string[][]} runs */
+async function runAll(runs) {
+  const open = [...runs];
+  let failed = 0;
   const work = async () => {
-    for (let name = open.shift(); name !== undefined; name = open.shift()) {
-      const { code, output } = await runOne(name);
+    for (let args = open.shift(); args !== undefined; args = open.shift()) {
+      const { code, output } = await runOne(args);
       if (code === 0) continue;
-      failed.push(name);
-      process.stdout.write(`failed: ${name}\n${output}\n`);
+      failed += 1;
+      process.stdout.write(`failed: ${args.join(" ")}\n${output}\n`);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return failed;
 }
 
-/** @param {string} scenario */
-async function runOne(scenario) {
+/** @param {string[]} args */
+async function runOne(args) {
   const node = join(place, "node_modules/.bin/node");
   const suite = join(place, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
-  const client = `${process.execPath} ${join(here, "client.mjs")}`;
-  const child = spawn(node, [suite, "client", "--command", client, "--scenario", scenario, "-o", place], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(node, [suite, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (output += bytes));
   const code = await new Promise((resolve) => child.on("close", resolve));
