@@ -115,7 +115,7 @@ describe("a file that Burin reads by itself", () => {
   it("is named with the reason where it cannot be followed", async () => {
     plant(home, "settings.json", KINDS.pipe ?? (() => {}));
     await expect(loadSettings({ home, root })).rejects.toThrow(
-      `${home}/settings.json cannot be read: it is no regular file`,
+      `${home}/settings.json cannot be read: it is not a regular file`,
     );
     plant(home, "settings.json", KINDS["200 MB"] ?? (() => {}));
     await expect(loadSettings({ home, root })).rejects.toThrow("it is larger than 1 MB");

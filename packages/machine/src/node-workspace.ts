@@ -11,7 +11,7 @@ import { asWorkspaceError } from "./files/system-error.ts";
 const NO_ACCESS_SETTINGS: AccessSettings = { ignoreFileNames: [], ignore: [], denied: [] };
 
 export interface WorkspaceSettings extends AccessSettings {
-  /** Resolves to what is told of each change of a file; it is asked for with the first call of a tool. */
+  /** Resolves to what hears of each change of a file; it is asked for with the first call of a tool. */
   readonly openJournal?: () => Promise<OnChange>;
   /** What the model was shown in an earlier process, and is shown now. */
   readonly reads?: ReadMemory;

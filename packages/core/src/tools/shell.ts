@@ -146,7 +146,7 @@ export class Shell extends BaseTool<ShellParams> {
     };
   }
 
-  /** What is typed into a program can be a command just as well, so nothing but a person says yes to it. */
+  /** What is typed into a program can be a command just as well, so nothing but a user says yes to it. */
   async #typingQuestion({ background_id: id = "", input = "" }: ShellParams): Promise<Confirmation> {
     const found = (await this.#commands.backgrounds()).find((one) => one.id === id);
     const title = `Type this into ${id}${found === undefined ? "" : ` (${found.request.command})`}?`;

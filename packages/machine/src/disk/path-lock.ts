@@ -6,7 +6,7 @@ import { makeFolders } from "./make-folders.ts";
 
 /** How long other processes may take with the same path. */
 const PATIENCE_MS = 30_000;
-/** Where a wait cannot be told of the end, it is asked for. */
+/** Where the end of a wait is not announced, it is asked for. */
 const PAUSE_MS = 5;
 /** The system has no such names for us, e.g. inside a sandbox that forbids sockets. */
 const NOT_TO_BE_HAD = new Set(["EPERM", "EACCES", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ENOSYS", "EROFS"]);
@@ -136,7 +136,7 @@ function waitFor(path: string, until: AbortSignal): Promise<string | null> {
   });
 }
 
-/** Elsewhere a file of a folder that all processes of a person share is opened and locked in one step. */
+/** Elsewhere a file of a folder that all processes of a user share is opened and locked in one step. */
 function tryFile(name: string): Try {
   const user = process.getuid?.() ?? 0;
   const folder = `/tmp/burin-locks-${user}`;

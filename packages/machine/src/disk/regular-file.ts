@@ -28,7 +28,7 @@ export function openRegular(path: string, moreFlags = 0): number {
     throw error;
   }
   closeSync(descriptor);
-  throw new FileFault(NOT_REGULAR, "it is no regular file");
+  throw new FileFault(NOT_REGULAR, "it is not a regular file");
 }
 
 /** The first bytes of a file of whatever size. */
@@ -54,7 +54,7 @@ export function readText(path: string, mostBytes: number, moreFlags = 0): string
   return readBytes(path, mostBytes, moreFlags)?.toString("utf8") ?? null;
 }
 
-/** The same of what the person named themselves: it may be the pipe that a shell makes of a command. */
+/** The same of what the user named: it may be the pipe that a shell makes of a command. */
 export function readNamedText(path: string, mostBytes: number): string | null {
   return bytesOf(() => openSync(path, constants.O_RDONLY), mostBytes)?.toString("utf8") ?? null;
 }

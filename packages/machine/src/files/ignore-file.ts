@@ -51,7 +51,7 @@ export class IgnoreFile {
 
   #add(line: string): void {
     if (line.startsWith("#")) return;
-    let glob = withoutTrailingBlanks(line);
+    let glob = withoutTrailingSpaces(line);
     const keeps = glob.startsWith("!");
     if (keeps) glob = glob.slice(1);
     const foldersOnly = glob.endsWith("/");
@@ -76,8 +76,8 @@ export class IgnoreFile {
   }
 }
 
-/** A blank at the end counts only behind a backslash. */
-function withoutTrailingBlanks(line: string): string {
+/** A space at the end counts only behind a backslash. */
+function withoutTrailingSpaces(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === " ") {
     let backslashes = 0;

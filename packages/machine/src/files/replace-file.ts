@@ -24,7 +24,7 @@ import { isTouched, QUICK_BYTES, readSome } from "./held-file.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "./target-folder.ts";
 
-/** What a file shall hold, and how to tell that it still holds what that was made of. */
+/** What a file is to hold, and how to tell that it still holds what that was made of. */
 export interface NewContent {
   /** Fills an empty file, which stays open. */
   writeTo(descriptor: number): Promise<void>;
@@ -47,7 +47,7 @@ export interface PendingChange {
 }
 
 /**
- * Told of each change just before it happens. It gives what the person should know of it, and how to take
+ * Hears of each change just before it happens. It gives what the user should know of it, and how to take
  * back what was noted should the change not happen after all.
  */
 export type OnChange = (change: PendingChange) => { readonly note: string | null; forget(): void };

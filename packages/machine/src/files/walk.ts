@@ -45,7 +45,7 @@ interface Frame {
 
 /**
  * All regular files and links under a folder, in the order of their paths by code point. Ignored folders
- * are never opened and links never followed, so that no circle of links is entered.
+ * are never opened and links never followed, so that no loop of links is entered.
  */
 export class Walk {
   /** Folders that could not be read. */

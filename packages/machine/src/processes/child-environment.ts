@@ -3,7 +3,7 @@ import { isWithin } from "../files/paths.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is never handed on unless the person names it: keys of model services, and other well-known secrets. */
+/** What is never handed on unless the user names it: keys of model services, and other well-known secrets. */
 const SECRET_NAMES = new Set([
   ...words(`
     OPENAI ANTHROPIC GEMINI GOOGLE GOOGLE_GENERATIVE_AI AZURE AZURE_OPENAI MISTRAL COHERE CO GROQ XAI
@@ -79,7 +79,7 @@ const EXPORTED_FUNCTION = /^BASH_FUNC_|^__BASH_FUNC</;
 const BURINS_OWN = new Set(["NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "NODE_UNIQUE_ID"]);
 
 export interface EnvironmentRules {
-  /** Handed on whatever they look like, because the person named them. */
+  /** Handed on whatever they look like, because the user named them. */
   readonly pass: readonly string[];
   /** Secret by name, beside the well-known ones: the variable that settings name for the model's key. */
   readonly secret: readonly string[];

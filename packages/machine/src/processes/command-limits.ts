@@ -9,7 +9,7 @@ export interface LimitsOptions {
   readonly environment: NodeJS.ProcessEnv;
   /** The folder of this session's temporary files; made when it is asked for. */
   readonly temporary: () => string;
-  /** Told of what is looked after while a command runs, for the case of a crash; the answer ends that. */
+  /** Hears of what is looked after while a command runs, for the case of a crash; the answer ends that. */
   readonly onGuard: (before: Before, temporary: string) => () => void;
 }
 

@@ -1,7 +1,7 @@
 import type { MachineCommands } from "../machine.ts";
 import type { BackgroundCommand } from "./command-request.ts";
 
-/** One command as a person sees it. */
+/** One command as a user sees it. */
 export interface CommandInfo {
   /** `bg_1` in the background, where the model knows it by the same id; `run_1` while a call waits for it. */
   readonly id: string;
@@ -20,7 +20,7 @@ export interface CommandInfo {
   readonly processes: number;
 }
 
-/** The commands of a session, for the person: to see them, to end one, to stop waiting for one. */
+/** The commands of a session, for the user: to see them, to end one, to stop waiting for one. */
 export interface CommandList {
   /** What runs, and what ended lately in the background. */
   list(): Promise<readonly CommandInfo[]>;

@@ -112,7 +112,7 @@ export function whereAndWhen(run: RunningCommand, request: CommandRequest): stri
   return [`Directory: ${request.directory}`, `Time: ${secondsSince(run.startedAt)}`];
 }
 
-/** What a command may do where it runs, for the person who is asked about it. */
+/** What a command may do where it runs, for the user who is asked about it. */
 export function limitsInWords(
   state: SandboxFact,
   exception: CommandRequest["exception"] | undefined,
@@ -141,7 +141,7 @@ export function takenInWords(taken: readonly TakenBack[]): string[] {
   const names = committed.map(({ path }) => quoteShellWord(visibleText(path))).join(" ");
   const restore = `Git tracks what it brought there, and shows it as deleted now. To have it, call \`git checkout HEAD -- ${names}\` with "sandbox_exception": "unlimited".`;
   return [
-    `Taken out of the project, because a command in the sandbox may not make what runs code later: ${shown.join(", ")}${more}. If the task needs it, write it with a file tool, or call again with "sandbox_exception": "unlimited": the user is asked.`,
+    `Moved out of the project, because sandboxed commands may not create files that run code later: ${shown.join(", ")}${more}. If the task needs it, write it with a file tool, or call again with "sandbox_exception": "unlimited": the user is asked.`,
     ...(committed.length === 0 ? [] : [restore]),
   ];
 }
@@ -175,14 +175,14 @@ export function sandboxRefusal(text: string, refusalCase: RefusalCase): string |
     return `The sandbox has no network. ${allowedBy("network", '"sandbox": { "network": true }')}`;
   }
   if (!hasNetwork && REFUSED_RIGHT.test(text) && OF_SOCKETS.test(text)) {
-    return `The sandbox has no Unix sockets but pairs of connected ones. ${allowedBy("network", '"sandbox": { "network": true }')}`;
+    return `The sandbox allows no Unix sockets except connected pairs. ${allowedBy("network", '"sandbox": { "network": true }')}`;
   }
   if (REFUSED_RIGHT.test(text)) {
-    return `This may be the sandbox: it gives no rights over the system. ${allowedBy("unlimited", '--sandbox off or "sandbox": { "mode": "off" }')}`;
+    return `The sandbox may be the cause: it gives no administrative rights. ${allowedBy("unlimited", '--sandbox off or "sandbox": { "mode": "off" }')}`;
   }
   return null;
 }
 
 function allowedBy(exception: string, setting: string): string {
-  return `If the task needs it, call again with "sandbox_exception": "${exception}": the person is asked. For good: ${setting} in the person's settings.`;
+  return `If the task needs it, call again with "sandbox_exception": "${exception}": the user is asked. To allow it always: ${setting} in the user's settings.`;
 }

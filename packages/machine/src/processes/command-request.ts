@@ -57,7 +57,7 @@ export interface RunningCommand {
   /** Nothing of it is left, and all output is here. */
   readonly isOver: boolean;
   readonly output: RunningOutput;
-  /** Called when a person wants whoever waits for it to let it go on by itself. */
+  /** Called when a user wants whoever waits for it to let it go on by itself. */
   onLetGo: () => void;
   /** Called with each piece of output that came. */
   onOutput: () => void;

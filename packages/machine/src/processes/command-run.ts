@@ -127,7 +127,7 @@ export class CommandRun implements RunningCommand {
     return { exitCode: Number(found[1]), signal: null };
   }
 
-  /** Told of nothing, and bubblewrap itself complains: the command never ran. */
+  /** Nothing was announced, and bubblewrap itself complains: the command never ran. */
   #isSandboxFault({ exitCode }: ChildEnd): boolean {
     if (this.#plan.sandbox?.hasControl !== true || this.#keptInside !== null) return false;
     return exitCode === 1 && this.output.soFar().head.toString("latin1", 0, 7) === "bwrap: ";

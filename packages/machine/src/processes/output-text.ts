@@ -83,7 +83,7 @@ function leftOut(output: OutputSoFar, head: string, tail: string): string {
   const lines = Math.max(0, newlines - shownLines);
   const where =
     file === null
-      ? `the whole could not be kept: ${fileFault ?? "no file"}`
+      ? `the complete output could not be kept: ${fileFault ?? "no file"}`
       : fileFault === null
         ? `the whole output is in ${file}, to be read in parts or searched`
         : `its beginning is in ${file}; the rest could not be kept: ${fileFault}`;

@@ -55,7 +55,7 @@ export function startChild(request: ChildRequest): Promise<Child> {
   });
   return new Promise((resolve, reject) => {
     child.on("error", reject);
-    // A pipe whose other end is gone is told of by the end of its process; unheard, it would end this one.
+    // A pipe whose other end is gone shows in the end of its process; unheard, it would end this one.
     for (const stream of child.stdio) stream?.on("error", () => {});
     const { pid } = child;
     if (pid === undefined) return;

@@ -7,7 +7,7 @@ export interface ServerRequest {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Beside what every child of Burin gets; the person named these, so nothing is taken out. */
+  /** Beside what every child of Burin gets; the user named these, so nothing is taken out. */
   readonly env: Readonly<Record<string, string>>;
   /** It can write where commands can, and nowhere else. */
   readonly sandbox: boolean;

@@ -5,7 +5,7 @@ import { isPlaceIn } from "../files/real-place.ts";
 /** The shell that commands are written for. */
 export interface ShellProgram {
   readonly kind: "bash" | "sh" | "powershell" | "cmd";
-  /** How the model is told of it. */
+  /** How the model knows it. */
   readonly title: string;
   readonly path: string;
   /** What stands between the program and the command. */

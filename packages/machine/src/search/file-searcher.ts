@@ -81,7 +81,7 @@ export class FileSearcher {
     if (!fstatSync(descriptor).isFile()) return null;
     const { matcher, onGap, slices } = this.#needs;
     const hits = new HitLines(matcher, wanted);
-    const onLongLine = () => onGap("Of lines longer than 8 MB only the beginning was searched.");
+    const onLongLine = () => onGap("Only the beginning of lines longer than 8 MB was searched.");
     for (const { text, isLast } of textParts(descriptor, Buffer.from(this.#buffer), onLongLine)) {
       hits.add(text, isLast);
       if (hits.isFull) break;
