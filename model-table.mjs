@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const require = createRequire(import.meta.url);
-export const TABLE_FILE = fileURLToPath(new URL("packages/models/src/model-table.ts", import.meta.url));
+export const TABLE_FILE = fileURLToPath(new URL("packages/models/src/model-table.json", import.meta.url));
 
 /** When the version of the package that is installed was published. */
 const PUBLISHED = "2026-09-23";
@@ -32,15 +32,11 @@ export function tableText() {
     // What it says of one model twice are ways to be asked; the first one is the plain one.
     if (!rows.has(name)) rows.set(name, rowOf(name, known));
   }
-  const lines = [...rows.values()].sort().join("\n");
-  return `/** Made by model-table.mjs from llm-zoo ${version} (MIT), published on ${PUBLISHED}; not to be changed by hand. */
-export const TABLE_DATE = "${PUBLISHED}";
-
-/** A model a line: name, window, most output, whether it sees images, and dollars for a million tokens in, out and cached. */
-export const MODEL_TABLE = \`
-${lines}
-\`;
-`;
+  const about =
+    "A model a line: name, window, most output, whether it sees images, dollars for a million tokens in, out and cached.";
+  const source = `llm-zoo ${version} (MIT), read by model-table.mjs; not to be changed by hand`;
+  const models = [...rows.values()].sort();
+  return `${JSON.stringify({ source, date: PUBLISHED, about, models }, null, 2)}\n`;
 }
 
 /**

@@ -78,8 +78,7 @@ export type {
 } from "@burin/mcp/mcp-door";
 export { chooseModel, keyVariable, missingForModel } from "@burin/models/choose-model";
 export { configuredModel } from "@burin/models/configured-model";
-export { type KnownModel, knownModel } from "@burin/models/known-model";
-export { TABLE_DATE } from "@burin/models/model-table";
+export { type KnownModel, knownModel, TABLE_DATE } from "@burin/models/known-model";
 export { type ModelChoice, openAiCompatible, openModel } from "@burin/models/open-model";
 export {
   findLocalServers,

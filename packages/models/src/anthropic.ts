@@ -1,14 +1,13 @@
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
-import type { InlineData, Part } from "@burin/contract/messages/parts";
+import type { Part } from "@burin/contract/messages/parts";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { answerText, isErrorAnswer } from "./answer-text.ts";
 import { AnthropicReply } from "./anthropic-reply.ts";
-import { isShownImage, mediaNote } from "./media.ts";
 import type { TunedRequest, Tuning } from "./prepare-request.ts";
 import type { Protocol } from "./service-model.ts";
 import { signatureOf } from "./thought-signature.ts";
 import { budgetOf, mergedBody } from "./tuning.ts";
+import { isShownImage, isShownImageOrPdf, userItems } from "./user-items.ts";
 import { wireJson } from "./wire-json.ts";
 import { wireId } from "./wire-names.ts";
 
@@ -54,29 +53,21 @@ function anthropicBody(model: string, request: TunedRequest, quirks: ReadonlySet
 }
 
 /** How much the model may say and think. While it thinks, it takes no other say in how it speaks. */
-function generation(tuning: Tuning, quirks: ReadonlySet<string>): JsonRecord {
-  const { reasoning, temperature, topP } = tuning;
-  const most = Math.min(tuning.maxOutput ?? MOST_OUTPUT_TOKENS, ...toldLimits(quirks));
-  const budget = reasoning === undefined || quirks.has("no-thinking") ? 0 : budgetOf(reasoning);
-  if (budget === 0) {
-    const isOff = reasoning !== undefined && !quirks.has("no-thinking");
-    return {
-      ...(isOff ? { thinking: { type: "disabled" } } : {}),
-      max_tokens: most,
-      ...(temperature === undefined ? {} : { temperature }),
-      ...(topP === undefined ? {} : { top_p: topP }),
-    };
-  }
+function generation(
+  { reasoning, temperature, topP: top_p, maxOutput = MOST_OUTPUT_TOKENS }: Tuning,
+  quirks: ReadonlySet<string>,
+): JsonRecord {
+  const max_tokens = Math.min(maxOutput, ...toldLimits(quirks));
+  if (reasoning === undefined || quirks.has("no-thinking")) return { max_tokens, temperature, top_p };
+  const budget = budgetOf(reasoning);
+  if (budget === 0) return { thinking: { type: "disabled" }, max_tokens, temperature, top_p };
   if (typeof reasoning === "string" && !quirks.has("no-adaptive")) {
     const effort = reasoning === "minimal" ? "low" : reasoning;
-    return {
-      max_tokens: most,
-      thinking: { type: "adaptive", display: "summarized" },
-      output_config: { effort },
-    };
+    return { max_tokens, thinking: { type: "adaptive", display: "summarized" }, output_config: { effort } };
   }
-  const budget_tokens = Math.max(1024, Math.min(budget, most - LEAST_ANSWER_TOKENS));
-  return { max_tokens: Math.max(most, budget_tokens + 1), thinking: { type: "enabled", budget_tokens } };
+  const budget_tokens = Math.max(1024, Math.min(budget, max_tokens - LEAST_ANSWER_TOKENS));
+  const thinking = { type: "enabled", budget_tokens };
+  return { max_tokens: Math.max(max_tokens, budget_tokens + 1), thinking };
 }
 
 /** What a refusal teaches: a lower limit of output, or a field that this service does not take. */
@@ -133,38 +124,26 @@ function answersFirst({ content }: WireMessage): void {
 
 function userBlocks(parts: readonly Part[]): Block[] {
   const blocks: Block[] = [];
-  let answer: { readonly name: string; readonly content: Block[] | undefined } | undefined;
-  for (const { text, inlineData, functionResponse } of parts) {
-    if (functionResponse) {
-      const { id, name = "", response } = functionResponse;
-      const said = answerText(response);
-      const isError = isErrorAnswer(response);
-      const content = textBlocks(isError && said.trim() === "" ? "The tool failed." : said);
-      blocks.push({
-        type: "tool_result",
-        tool_use_id: wireId(id ?? name),
-        content,
-        ...(isError ? { is_error: true } : {}),
-      });
-      // The result of a failure may hold text only; what else came stands beside it.
-      answer = { name, content: isError ? undefined : content };
-    } else if (inlineData) {
-      (answer?.content ?? blocks).push(mediaBlock(inlineData, answer?.name ?? ""));
-    } else if (text !== undefined) {
-      blocks.push(...textBlocks(text));
-      // What follows the person's own words is not the tool's.
-      answer = undefined;
+  /** Where a file stands that came with the last answer. */
+  let beside = blocks;
+  for (const item of userItems(parts)) {
+    if (item.type === "text") blocks.push(...textBlocks(item.text));
+    else if (item.type === "media") (item.origin === "" ? blocks : beside).push(mediaBlock(item));
+    else {
+      const { id, isError, text } = item;
+      const content = textBlocks(isError && text.trim() === "" ? "The tool failed." : text);
+      const failed = isError ? { is_error: true } : {};
+      blocks.push({ type: "tool_result", tool_use_id: wireId(id), content, ...failed });
+      // The result of a failure may hold text only.
+      beside = isError ? blocks : content;
     }
   }
   return blocks;
 }
 
-function mediaBlock(media: InlineData, origin: string): Block {
-  const { mimeType, data = "" } = media;
+function mediaBlock({ mimeType, data }: { readonly mimeType: string; readonly data: string }): Block {
   const source = { type: "base64", media_type: mimeType, data };
-  if (isShownImage(mimeType)) return { type: "image", source };
-  if (mimeType === "application/pdf") return { type: "document", source };
-  return { type: "text", text: mediaNote(media, origin) };
+  return { type: isShownImage(mimeType) ? "image" : "document", source };
 }
 
 /** A text of nothing but blanks has the whole request refused. */
@@ -200,6 +179,8 @@ export const MESSAGES: Protocol = {
     if (base.endsWith("/publishers/anthropic")) return `${base}/models/${model}:streamRawPredict`;
     return /\/v\d+$/.test(base) ? `${base}/messages` : `${base}/v1/messages`;
   },
+  listing: (base) => (/\/v\d+$/.test(base) ? `${base}/models` : `${base}/v1/models`),
+  carries: isShownImageOrPdf,
   keyHeader: "x-api-key",
   headers: { "anthropic-version": "2023-06-01" },
   body: anthropicBody,

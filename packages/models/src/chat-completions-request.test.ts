@@ -3,6 +3,9 @@ import type { Part } from "@burin/contract/messages/parts";
 import { chatRequestProblem } from "@burin/testing/check-chat-request";
 import { describe, expect, it } from "vitest";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
+import { Lessons } from "./lessons.ts";
+import { prepareRequest } from "./prepare-request.ts";
+import { isShownImage } from "./user-items.ts";
 
 const PNG: Part = { inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" } };
 const LS = { name: "ls", description: "lists", parameters: { type: "object", properties: {} } };
@@ -89,17 +92,20 @@ describe("the body of a chat completions request", () => {
     ]);
   });
 
-  it("puts images behind all tool messages of the turn, and says in words what it cannot carry", () => {
+  it("puts images behind all tool messages of the turn, and says in words what it cannot carry", async () => {
     const pdf: Part = {
       inlineData: { mimeType: "application/pdf", data: Buffer.alloc(1000).toString("base64") },
     };
-    const sent = messages(
+    const history = [
       user({ text: "go" }),
       model(call("1"), call("2")),
       user(answer("1"), PNG),
       user(answer("2"), pdf),
       user({ text: "and now?" }),
-    );
+    ];
+    const taker = { dialect: "full", carries: isShownImage } as const;
+    const prepared = await prepareRequest({ system: "", history, tools: [] }, new Lessons(), taker);
+    const sent = messages(...prepared.history);
     expect(sent.slice(1)).toEqual([
       { role: "assistant", content: null, tool_calls: [wireCall("1"), wireCall("2")] },
       { role: "tool", tool_call_id: "1", content: "out" },
@@ -111,7 +117,7 @@ describe("the body of a chat completions request", () => {
           { type: "image_url", image_url: { url: "data:image/png;base64,iVBORw0KGgo=" } },
           {
             type: "text",
-            text: expect.stringMatching(/from ls of type application\/pdf, 1000 bytes.*\nand now\?$/s),
+            text: expect.stringMatching(/from ls of type application\/pdf of 1000 bytes.*\nand now\?$/s),
           },
         ],
       },

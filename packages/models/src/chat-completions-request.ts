@@ -1,12 +1,11 @@
 import type { ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
-import type { InlineData, Part } from "@burin/contract/messages/parts";
+import type { Part } from "@burin/contract/messages/parts";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { markedAnswerText } from "./answer-text.ts";
-import { isShownImage, mediaNote } from "./media.ts";
 import type { TunedRequest } from "./prepare-request.ts";
 import { signatureOf } from "./thought-signature.ts";
+import { markedText, userItems } from "./user-items.ts";
 import { wireJson } from "./wire-json.ts";
 import { nineCharacters, wireId } from "./wire-names.ts";
 
@@ -128,7 +127,7 @@ function writtenMessages({ system, history }: ModelRequest, { quirks, isMarking 
       turn.push(message);
       continue;
     }
-    const write = (): string => writtenReply(message, quirks);
+    const write = (): string => joined(assistantMessages(message.parts, quirks));
     // The last message may still grow.
     const answer = message === history.at(-1) ? write() : remembered(memory, message, write);
     if (answer === "") continue;
@@ -166,11 +165,6 @@ function marked(message: WireMessage): object {
   return { ...message, content: [...parts, { ...last, cache_control: { type: "ephemeral" } }] };
 }
 
-function writtenReply({ parts }: Message, quirks: Quirks): string {
-  const answer = assistantMessage(parts, quirks);
-  return answer ? `,${wireJson(answer)}` : "";
-}
-
 /**
  * All that stands between two replies of the model. A tool message can hold text only and every call must be
  * answered before anybody speaks, so media wait for the user message behind the answers.
@@ -197,31 +191,18 @@ class UserTurn {
   }
 
   #add(message: Message): void {
-    let answered = "";
-    for (const part of message.parts) {
-      const response = part.functionResponse;
-      if (response) {
-        answered = response.name ?? "";
-        const tool_call_id = chatId(response.id ?? answered, this.#quirks);
-        const text = markedAnswerText(response.response);
+    for (const item of userItems(message.parts)) {
+      if (item.type === "answer") {
+        const text = markedText(item);
         const content = text === "" && knows(this.#quirks, "content-wanted") ? "(empty)" : text;
-        this.#answers.push({ role: "tool", tool_call_id, content });
-      } else if (part.inlineData) {
-        this.#content.push(...mediaContent(part.inlineData, answered));
-      } else if (part.text) {
-        this.#content.push({ type: "text", text: part.text });
-        // What follows the person's own words is not the tool's.
-        answered = "";
-      }
+        this.#answers.push({ role: "tool", tool_call_id: chatId(item.id, this.#quirks), content });
+      } else if (item.type === "media") {
+        const { mimeType, data, origin } = item;
+        if (origin !== "") this.#content.push({ type: "text", text: `Image from ${origin}:` });
+        this.#content.push({ type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } });
+      } else this.#content.push(item);
     }
   }
-}
-
-function mediaContent(media: InlineData, answered: string): UserContent[] {
-  const { mimeType, data = "" } = media;
-  if (!isShownImage(mimeType)) return [{ type: "text", text: mediaNote(media, answered) }];
-  const image: UserContent = { type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } };
-  return answered === "" ? [image] : [{ type: "text", text: `Image from ${answered}:` }, image];
 }
 
 /** Plain text as a plain string, which every server understands; a list only where there is an image. */
@@ -239,8 +220,8 @@ function withTextsJoined(content: readonly UserContent[]): string | UserContent[
   return joined.length === 1 && only?.type === "text" ? only.text : joined;
 }
 
-/** Undefined for a reply with neither text nor calls, which services refuse. */
-function assistantMessage(parts: readonly Part[], quirks: Quirks): WireMessage | undefined {
+/** None for a reply with neither text nor calls, which services refuse. */
+function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[] {
   let text = "";
   let thoughts = "";
   const calls: WireCall[] = [];
@@ -253,13 +234,13 @@ function assistantMessage(parts: readonly Part[], quirks: Quirks): WireMessage |
       Object.assign(extras, extraOf(part, quirks));
     } else text += piece;
   }
-  if (calls.length === 0 && text === "") return undefined;
+  if (calls.length === 0 && text === "") return [];
   const content = text === "" && !knows(quirks, "content-wanted") ? null : text || "(calling tools)";
-  const made = calls.length > 0 ? { tool_calls: calls } : {};
   const withReasoning = knows(quirks, "reasoning-wanted") && !knows(quirks, "reasoning-refused");
   // Where reasoning is wanted at all, it is wanted of every reply, also of one that another model gave.
   const reasoning = withReasoning ? { reasoning_content: thoughts } : {};
-  return { role: "assistant", content, ...reasoning, ...extras, ...made };
+  const made = calls.length > 0 ? { tool_calls: calls } : {};
+  return [{ role: "assistant", content, ...reasoning, ...extras, ...made }];
 }
 
 /** The fields that the service once gave with this part to get them back. */

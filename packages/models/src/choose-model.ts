@@ -9,7 +9,6 @@ import type {
 import { variableOf } from "./key-variable.ts";
 import { knownModel } from "./known-model.ts";
 import type { ModelChoice } from "./open-model.ts";
-import type { Tuning } from "./prepare-request.ts";
 
 type Environment = NodeJS.ProcessEnv;
 
@@ -28,6 +27,8 @@ interface Service {
   readonly home?: string;
   /** Asked where nobody names a model. */
   readonly general?: string;
+  /** The variable without which it has no address. */
+  readonly needs?: string;
 }
 
 const OPENAI: Service = {
@@ -68,14 +69,21 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
     keys: ["AZURE_OPENAI_API_KEY"],
     model: "AZURE_OPENAI_DEPLOYMENT",
     url: "AZURE_OPENAI_ENDPOINT",
+    needs: "AZURE_OPENAI_ENDPOINT",
   },
   vertex: {
     protocol: "gemini",
     keys: ["GOOGLE_VERTEX_TOKEN"],
     model: "VERTEX_MODEL",
     url: "VERTEX_BASE_URL",
+    needs: "GOOGLE_CLOUD_PROJECT",
   },
-  bedrock: { protocol: "openai", keys: ["AWS_BEARER_TOKEN_BEDROCK"], model: "BEDROCK_MODEL" },
+  bedrock: {
+    protocol: "openai",
+    keys: ["AWS_BEARER_TOKEN_BEDROCK"],
+    model: "BEDROCK_MODEL",
+    needs: "AWS_REGION",
+  },
   openrouter: compatible("openrouter", "openrouter.ai/api/v1"),
   groq: compatible("groq", "api.groq.com/openai/v1"),
   mistral: compatible("mistral", "api.mistral.ai/v1"),
@@ -131,12 +139,9 @@ export function missingForModel(names: ModelNames, environment: Environment): st
 }
 
 function placeMissing(service: ServiceName, named: NamedModel, environment: Environment): string {
-  if (service === "vertex" && !environment.GOOGLE_CLOUD_PROJECT)
-    return "GOOGLE_CLOUD_PROJECT is not set, which is needed";
-  if (service === "bedrock" && !environment.AWS_REGION) return "AWS_REGION is not set, which is needed";
-  if (service === "azure" && !environment.AZURE_OPENAI_ENDPOINT)
-    return "AZURE_OPENAI_ENDPOINT is not set, which is needed";
-  return `${variableOf(named) ?? SERVICES[service].keys[0]} is not set, which holds the key`;
+  const { needs, keys } = SERVICES[service];
+  if (needs !== undefined && !environment[needs]) return `${needs} is not set, which is needed`;
+  return `${variableOf(named) ?? keys[0]} is not set, which holds the key`;
 }
 
 /** What is written under the name in `models`, with what stands beside the name laid over it. */
@@ -152,28 +157,23 @@ function entryOf(named: ModelSettings, { models = {} }: ModelNames): ModelSettin
 function chosen(entry: ModelSettings, environment: Environment): ModelChoice | null {
   const choice = choiceIn(entry, environment);
   if (!choice) return null;
-  const { timeoutSeconds, callsInText, images, tools, retries } = entry;
-  const { maxOutput, reasoning, temperature, topP, cache, body } = entry;
-  const tuning: Tuning = given({ maxOutput, reasoning, temperature, topP, cache, body });
-  const headers = {
-    ...choice.headers,
-    ...(entry.organization ? { "openai-organization": entry.organization } : {}),
-    ...(entry.project ? { "openai-project": entry.project } : {}),
-    ...entry.headers,
-  };
-  const silenceMs = timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000;
-  const window = entry.window ?? entry.contextWindow ?? knownModel(choice.name)?.window;
-  const price = entry.price ?? pricedIn(entry.prices, choice.name) ?? knownModel(choice.name)?.price;
+  const { timeoutSeconds, callsInText, images, tools, retries, organization, project } = entry;
+  const { maxOutput, reasoning, temperature, topP, cache } = entry;
+  const body = choice.tuning?.body ? { ...choice.tuning.body, ...entry.body } : entry.body;
+  const tuning = given({ maxOutput, reasoning, temperature, topP, cache, body });
+  const known = knownModel(choice.name);
   return {
     ...choice,
-    ...given({ silenceMs, callsInText, images, tools, retries, window, price }),
-    ...(entry.bearer ? { keyHeader: "authorization" } : {}),
-    ...(Object.keys(headers).length > 0 ? { headers } : {}),
-    ...(Object.keys(tuning).length > 0 || choice.tuning
-      ? {
-          tuning: { ...tuning, ...(choice.tuning?.body ? { body: { ...choice.tuning.body, ...body } } : {}) },
-        }
-      : {}),
+    silenceMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
+    callsInText,
+    images,
+    tools,
+    retries,
+    window: entry.window ?? entry.contextWindow ?? known?.window,
+    price: entry.price ?? pricedIn(entry.prices, choice.name) ?? known?.price,
+    keyHeader: entry.bearer ? "authorization" : choice.keyHeader,
+    headers: given({ "openai-organization": organization, "openai-project": project, ...entry.headers }),
+    tuning: Object.keys(tuning).length > 0 ? tuning : undefined,
   };
 }
 
@@ -210,16 +210,8 @@ function choiceOf(service: ServiceName, named: NamedModel, environment: Environm
   const place = special(service, { name, address, environment });
   const baseUrl = place?.baseUrl ?? address ?? (apiKey ? home : undefined);
   if (!name || !baseUrl) return null;
-  return {
-    provider: protocol,
-    service,
-    name,
-    baseUrl,
-    ...(apiKey ? { apiKey } : {}),
-    ...(isBearer ? { keyHeader: "authorization" } : {}),
-    ...(said ? {} : { isGeneral: true }),
-    ...place,
-  };
+  const keyHeader = isBearer ? "authorization" : undefined;
+  return { provider: protocol, service, name, baseUrl, apiKey, keyHeader, isGeneral: !said, ...place };
 }
 
 interface Place {

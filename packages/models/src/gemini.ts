@@ -3,11 +3,11 @@ import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { GeminiReply } from "./gemini-reply.ts";
-import { isShownImage, mediaNote } from "./media.ts";
-import type { Reasoning, TunedRequest, Tuning } from "./prepare-request.ts";
+import type { Reasoning, TunedRequest } from "./prepare-request.ts";
 import type { Protocol } from "./service-model.ts";
 import { geminiSignatureOf } from "./thought-signature.ts";
 import { budgetOf, mergedBody } from "./tuning.ts";
+import { isShownImage } from "./user-items.ts";
 import { wireJson } from "./wire-json.ts";
 
 /** The habits of a service that each is learned from a refusal. */
@@ -29,26 +29,20 @@ function geminiBody(model: string, request: TunedRequest, quirks: ReadonlySet<st
   const hasSystem = system !== "" && !knows("no-system");
   const opening: Message[] = system === "" || hasSystem ? [] : [{ role: "user", parts: [{ text: system }] }];
   const declarations = tools.map((tool) => declaration(tool, knows("old-parameters")));
-  const generationConfig = generation(model, tuning);
-  const body = {
+  const { maxOutput: maxOutputTokens, reasoning, temperature, topP, body } = tuning;
+  const thinkingConfig = reasoning === undefined ? undefined : thinking(model, reasoning);
+  const generationConfig = { maxOutputTokens, temperature, topP, thinkingConfig };
+  const isTuned = Object.values(generationConfig).some((value) => value !== undefined);
+  const own = {
     ...(hasSystem ? { systemInstruction: { parts: [{ text: system }] } } : {}),
     ...(tools.length > 0 ? { tools: [{ functionDeclarations: declarations }] } : {}),
     contents: contents([...opening, ...history], {
       returns: !knows("signature-refused"),
       standsIn: knows("signature-wanted") || knows("signature-refused"),
     }),
-    ...(Object.keys(generationConfig).length > 0 ? { generationConfig } : {}),
+    ...(isTuned ? { generationConfig } : {}),
   };
-  return [wireJson(mergedBody(body, tuning.body))];
-}
-
-function generation(model: string, { maxOutput, reasoning, temperature, topP }: Tuning): JsonRecord {
-  return {
-    ...(maxOutput === undefined ? {} : { maxOutputTokens: maxOutput }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(topP === undefined ? {} : { topP }),
-    ...(reasoning === undefined ? {} : { thinkingConfig: thinking(model, reasoning) }),
-  };
+  return [wireJson(mergedBody(own, body))];
 }
 
 /** Models before Gemini 3 know numbers only, and those after it words. */
@@ -96,18 +90,12 @@ function contents(history: readonly Message[], signing: Signing): Content[] {
 }
 
 function userParts(parts: readonly Part[]): JsonRecord[] {
-  let origin = "";
   return parts.flatMap(({ text, inlineData, functionResponse }): JsonRecord[] => {
     if (functionResponse) {
       const { id, name = "", response = {} } = functionResponse;
-      origin = name;
-      return [{ functionResponse: { ...(id === undefined ? {} : { id }), name, response } }];
+      return [{ functionResponse: { id, name, response } }];
     }
-    if (inlineData) {
-      const { mimeType = "", data } = inlineData;
-      if (isShownImage(mimeType) || MORE_MEDIA.test(mimeType)) return [{ inlineData: { mimeType, data } }];
-      return [{ text: mediaNote(inlineData, origin) }];
-    }
+    if (inlineData) return [{ inlineData }];
     return text ? [{ text }] : [];
   });
 }
@@ -125,7 +113,7 @@ function modelPart({ text = "", thought, functionCall }: Part, signature: string
   const signed = signature === undefined ? {} : { thoughtSignature: signature };
   if (functionCall) {
     const { id, name = "", args = {} } = functionCall;
-    return [{ functionCall: { ...(id === undefined ? {} : { id }), name, args }, ...signed }];
+    return [{ functionCall: { id, name, args }, ...signed }];
   }
   if (!thought) return text === "" ? [] : [{ text, ...signed }];
   // A signature in a part without text came on the reply's own text.
@@ -140,6 +128,8 @@ export const GENERATE_CONTENT: Protocol = {
     const name = model.includes("/") ? model : `models/${model}`;
     return `${version}/${name}:streamGenerateContent`;
   },
+  listing: (base) => (/\/v\d+\w*(?:\/|$)/.test(base) ? `${base}/models` : `${base}/v1beta/models`),
+  carries: (mimeType) => isShownImage(mimeType) || MORE_MEDIA.test(mimeType),
   query: "alt=sse",
   keyHeader: "x-goog-api-key",
   body: geminiBody,

@@ -1,5 +1,8 @@
 import type { ModelPrice } from "@burin/contract/settings/settings";
-import { MODEL_TABLE } from "./model-table.ts";
+import table from "./model-table.json" with { type: "json" };
+
+/** When the data of the table were published. */
+export const TABLE_DATE = table.date;
 
 export interface KnownModel {
   readonly name: string;
@@ -12,13 +15,12 @@ export interface KnownModel {
 /** What the table says of the model, under whatever name a service has it; undefined for one that it does not know. */
 export function knownModel(name: string): KnownModel | undefined {
   const plain = plainName(name);
-  const at = MODEL_TABLE.indexOf(`\n${plain} `) + 1;
-  if (at === 0 || plain === "") return undefined;
-  return readRow(MODEL_TABLE.slice(at, MODEL_TABLE.indexOf("\n", at)));
+  const row = table.models.find((model) => model.startsWith(`${plain} `));
+  return row === undefined ? undefined : readRow(row);
 }
 
 export function knownModels(): KnownModel[] {
-  return MODEL_TABLE.trim().split("\n").map(readRow);
+  return table.models.map(readRow);
 }
 
 function readRow(row: string): KnownModel {

@@ -1,7 +1,9 @@
 import type { ModelFailure } from "@burin/contract/chat-model";
+import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { Lessons } from "./lessons.ts";
 import type { PreparedRequest } from "./prepare-request.ts";
-import { refusedKeywords } from "./schema-keywords.ts";
 
 /** What was sent, and what is known of the service. */
 export interface Lesson {
@@ -18,12 +20,12 @@ const REFUSALS: ReadonlySet<number | undefined> = new Set([400, 413, 415, 422, 4
 const FAULTS: ReadonlySet<number | undefined> = new Set([404, 500, 501, 503]);
 const OTHER_FAULTS: ReadonlySet<string> = new Set(["quota", "rate_limited", "unauthorized", "forbidden"]);
 
-/** What the refusal teaches, and what the person should know of it; undefined when it teaches nothing. */
+/** What the user should know of what the refusal teaches; undefined when it teaches nothing. */
 export function learn(
   lesson: Lesson,
   { status, type, message }: ModelFailure,
   refusal: string | undefined,
-): { readonly message: string } | undefined {
+): string | undefined {
   if (OTHER_FAULTS.has(type)) return undefined;
   // Inside a stream there is no status, and the message is all there is.
   const reason = refusal ?? message;
@@ -62,7 +64,7 @@ function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
   if (!NO_IMAGES.test(reason) || ONE_PICTURE.test(reason)) return undefined;
   if (lessons.showsNoImages || !lessons.showsNewImages(sent.history)) return undefined;
   lessons.showsNoImages = true;
-  return { message: `The model ${model} cannot be shown images; it is told of them in words.` };
+  return `The model ${model} cannot be shown images; it is told of them in words.`;
 }
 
 /** A chat template says by an error of the server what it does not take. */
@@ -73,7 +75,7 @@ function quirkLesson({ lessons, quirkIn }: Lesson, isRefusal: boolean, reason: s
   const quirk = quirkIn(reason, lessons.quirks);
   if (quirk === undefined || lessons.quirks.has(quirk)) return undefined;
   lessons.quirks.add(quirk);
-  return { message: "" };
+  return "";
 }
 
 function toolLesson({ lessons, sent }: Lesson, reason: string) {
@@ -85,11 +87,12 @@ function toolLesson({ lessons, sent }: Lesson, reason: string) {
       isNew = lessons.leaveOut(sent.ownName(name), keyword) || isNew;
     }
   }
-  if (isNew) return { message: "" };
+  lessons.strip = withoutKeywords;
+  if (isNew) return "";
   if (named === undefined) return undefined;
   const tool = sent.ownName(named.name);
   lessons.tools.add(tool);
-  return { message: `The model's service refused the tool ${tool}; the work goes on without it.` };
+  return `The model's service refused the tool ${tool}; the work goes on without it.`;
 }
 
 function refusedTool({ tools }: PreparedRequest, reason: string) {
@@ -105,5 +108,37 @@ function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: str
   const files = isTooLarge || MEDIA_WORDS.test(reason) ? lessons.refuseMedia(sent.history) : 0;
   if (files === 0) return undefined;
   const what = files === 1 ? "a file" : `${files} files`;
-  return { message: `The model's service refused ${what}; the work goes on without.` };
+  return `The model's service refused ${what}; the work goes on without.`;
+}
+
+/** Without these a schema says no longer what the arguments are; every other keyword only narrows it. */
+const CORE: ReadonlySet<string> = new Set(["type", "properties", "required", "items", "description"]);
+
+/** The keywords of the schema that a refusal names: in quotes, at the end of a path, or by a name that is no word. */
+function refusedKeywords(reason: string, schema: JsonSchema): string[] {
+  const used = new Set<string>();
+  collectKeywords(schema, used);
+  return [...used].filter((keyword) => {
+    if (CORE.has(keyword)) return false;
+    const name = keyword.replace(/[^\w]/g, "\\$&");
+    const isOwnWord = /[A-Z$]/.test(keyword);
+    const pattern = isOwnWord ? `(?<![\\w$])${name}(?!\\w)` : `['"\`]${name}['"\`]|[./]${name}(?![\\w.])`;
+    return new RegExp(pattern).test(reason);
+  });
+}
+
+/** The schema without those keywords, wherever they stand in it. */
+function withoutKeywords(schema: JsonSchema, keywords: ReadonlySet<string>): JsonSchema {
+  const stripped = (inner: unknown): unknown => {
+    if (!isRecord(inner)) return inner;
+    const kept = Object.entries(inner).filter(([keyword]) => !keywords.has(keyword));
+    return mapInnerSchemas(Object.fromEntries(kept), stripped);
+  };
+  return stripped(schema) as JsonSchema;
+}
+
+function collectKeywords(schema: unknown, used: Set<string>): void {
+  if (!isRecord(schema)) return;
+  for (const keyword of Object.keys(schema)) used.add(keyword);
+  mapInnerSchemas(schema, (inner) => collectKeywords(inner, used));
 }

@@ -100,7 +100,7 @@ describe("P12 media that a service refuses", () => {
       expect((await read(model, { history: [odd] })).at(-1)).toMatchObject({ reason: "stop" });
       const sent = JSON.stringify(server.requests[0]?.body);
       expect(sent).toContain("image/png was empty");
-      expect(sent).toContain("type application/zip, 3 bytes, stood here");
+      expect(sent).toContain("type application/zip of 3 bytes cannot be sent to this model");
       expect(sent.includes(Buffer.from("pdf").toString("base64"))).toBe(provider !== "openai");
       expect(server.problems).toEqual([]);
     }

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Message } from "@burin/contract/messages/message";
 import type { InlineData } from "@burin/contract/messages/parts";
-import { isShownImage } from "./media.ts";
+import { isShownImage } from "./user-items.ts";
 
 /** What a service has refused once, so that the same model object never sends it again. */
 export class Lessons {

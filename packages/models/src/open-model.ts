@@ -3,23 +3,26 @@ import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { ModelProvider, ServiceName } from "@burin/contract/settings/settings";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
 import { type Protocol, type ServiceOptions, serviceModel } from "./service-model.ts";
+import { isShownImage } from "./user-items.ts";
 
 /** A model that can be asked, named by settings and environment or by a program. */
 export interface ModelChoice extends ServiceOptions {
   readonly provider: ModelProvider;
   /** The service by its name, where it was chosen by one. */
-  readonly service?: ServiceName;
+  readonly service?: ServiceName | undefined;
   /** Nobody has named a model: it is the general one of the service whose key is there. */
-  readonly isGeneral?: boolean;
+  readonly isGeneral?: boolean | undefined;
   /** How often a request that failed for a passing reason is sent again. */
-  readonly retries?: number;
+  readonly retries?: number | undefined;
   /** In tokens, where somebody says so. */
-  readonly window?: number;
+  readonly window?: number | undefined;
 }
 
 const CHAT_COMPLETIONS: Protocol = {
   dialect: "full",
   path: (base) => (base.endsWith("/chat/completions") ? base : `${base}/chat/completions`),
+  listing: (base) => `${base.replace(/\/(?:chat\/completions|responses)$/, "")}/models`,
+  carries: isShownImage,
   keyHeader: "authorization",
   body: async (model, request, quirks) => {
     const { tuning } = request;
@@ -48,7 +51,7 @@ async function responses(): Promise<Protocol> {
 }
 
 /** The commonest one is there at once; the others are loaded with their first request. */
-const PROTOCOLS: Readonly<Record<ModelProvider, () => Promise<Protocol>>> = {
+export const PROTOCOLS: Readonly<Record<ModelProvider, () => Promise<Protocol>>> = {
   openai: () => Promise.resolve(CHAT_COMPLETIONS),
   "openai-responses": responses,
   anthropic: async () => (await import("./anthropic.ts")).MESSAGES,

@@ -1,13 +1,12 @@
 import type { Message } from "@burin/contract/messages/message";
-import type { InlineData, Part } from "@burin/contract/messages/parts";
+import type { Part } from "@burin/contract/messages/parts";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { markedAnswerText } from "./answer-text.ts";
-import { isShownImage, mediaNote } from "./media.ts";
 import { ResponsesReply } from "./openai-responses-reply.ts";
 import type { TunedRequest } from "./prepare-request.ts";
 import type { Protocol } from "./service-model.ts";
 import { signatureOf } from "./thought-signature.ts";
 import { effortOf, mergedBody } from "./tuning.ts";
+import { isShownImage, isShownImageOrPdf, markedText, userItems } from "./user-items.ts";
 import { wireJson } from "./wire-json.ts";
 import { wireId } from "./wire-names.ts";
 
@@ -21,22 +20,20 @@ type ResponsesQuirk = "no-include" | "no-reasoning";
 function responsesBody(model: string, request: TunedRequest, quirks: ReadonlySet<string>): string[] {
   const knows = (quirk: ResponsesQuirk): boolean => quirks.has(quirk);
   const { system, tools, history, tuning = {} } = request;
-  const { maxOutput, reasoning, temperature, topP, cache } = tuning;
+  const { maxOutput: max_output_tokens, reasoning, temperature, topP: top_p, cache } = tuning;
   const body = {
     model,
-    ...(system === "" ? {} : { instructions: system }),
-    ...(tools.length > 0
-      ? { tools: tools.map((tool) => ({ type: "function", ...tool, strict: false })) }
-      : {}),
+    instructions: system || undefined,
+    tools: tools.length > 0 ? tools.map((tool) => ({ type: "function", ...tool, strict: false })) : undefined,
     input: inputItems(history, !knows("no-reasoning")),
     stream: true,
     store: false,
-    ...(maxOutput === undefined ? {} : { max_output_tokens: maxOutput }),
-    ...(reasoning === undefined ? {} : { reasoning: { effort: effortOf(reasoning), summary: "auto" } }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(topP === undefined ? {} : { top_p: topP }),
-    ...(cache === "24h" ? { prompt_cache_retention: cache } : {}),
-    ...(knows("no-include") ? {} : { include: ["reasoning.encrypted_content"] }),
+    max_output_tokens,
+    reasoning: reasoning === undefined ? undefined : { effort: effortOf(reasoning), summary: "auto" },
+    temperature,
+    top_p,
+    prompt_cache_retention: cache === "24h" ? cache : undefined,
+    include: knows("no-include") ? undefined : ["reasoning.encrypted_content"],
   };
   return [wireJson(mergedBody(body, tuning.body))];
 }
@@ -53,42 +50,31 @@ function responsesQuirk(refusal: string, quirks: ReadonlySet<string>): Responses
 function inputItems(history: readonly Message[], withReasoning: boolean): JsonRecord[] {
   const items: JsonRecord[] = [];
   for (const { role, parts } of history) {
-    items.push(...(role === "user" ? userItems(parts) : modelItems(parts, withReasoning)));
+    items.push(...(role === "user" ? inputOf(parts) : modelItems(parts, withReasoning)));
   }
   return items;
 }
 
 /** The answers first; media have their place in the user's message behind them. */
-function userItems(parts: readonly Part[]): JsonRecord[] {
+function inputOf(parts: readonly Part[]): JsonRecord[] {
   const answers: JsonRecord[] = [];
   const content: JsonRecord[] = [];
-  let origin = "";
-  for (const { text, inlineData, functionResponse } of parts) {
-    if (functionResponse) {
-      const { id, name = "", response } = functionResponse;
-      origin = name;
-      const output = markedAnswerText(response);
-      answers.push({ type: "function_call_output", call_id: wireId(id ?? name), output });
-    } else if (inlineData) {
-      content.push(...mediaContent(inlineData, origin));
-    } else if (text) {
-      content.push({ type: "input_text", text });
-      // What follows the person's own words is not the tool's.
-      origin = "";
+  for (const item of userItems(parts)) {
+    if (item.type === "answer") {
+      answers.push({ type: "function_call_output", call_id: wireId(item.id), output: markedText(item) });
+    } else if (item.type === "text") content.push({ type: "input_text", text: item.text });
+    else {
+      const { mimeType, data, origin } = item;
+      const url = `data:${mimeType};base64,${data}`;
+      if (origin !== "") content.push({ type: "input_text", text: `File from ${origin}:` });
+      content.push(
+        isShownImage(mimeType)
+          ? { type: "input_image", image_url: url, detail: "auto" }
+          : { type: "input_file", filename: "document.pdf", file_data: url },
+      );
     }
   }
   return content.length === 0 ? answers : [...answers, { type: "message", role: "user", content }];
-}
-
-function mediaContent(media: InlineData, origin: string): JsonRecord[] {
-  const { mimeType = "", data = "" } = media;
-  const url = `data:${mimeType};base64,${data}`;
-  const label = origin === "" ? [] : [{ type: "input_text", text: `File from ${origin}:` }];
-  if (isShownImage(mimeType)) return [...label, { type: "input_image", image_url: url, detail: "auto" }];
-  if (mimeType === "application/pdf") {
-    return [...label, { type: "input_file", filename: "document.pdf", file_data: url }];
-  }
-  return [{ type: "input_text", text: mediaNote(media, origin) }];
 }
 
 function modelItems(parts: readonly Part[], withReasoning: boolean): JsonRecord[] {
@@ -121,6 +107,8 @@ export const RESPONSES: Protocol = {
   dialect: "full",
   path: (base) =>
     base.endsWith("/responses") ? base : `${base.replace(/\/chat\/completions$/, "")}/responses`,
+  listing: (base) => `${base.replace(/\/(?:chat\/completions|responses)$/, "")}/models`,
+  carries: isShownImageOrPdf,
   keyHeader: "authorization",
   body: responsesBody,
   reply: ({ history }, takenIds) => {

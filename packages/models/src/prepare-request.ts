@@ -3,26 +3,16 @@ import type { FunctionDeclaration } from "@burin/contract/messages/function-call
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Message } from "@burin/contract/messages/message";
 import type { InlineData, Part } from "@burin/contract/messages/parts";
-import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { isRecord } from "@burin/contract/messages/untrusted-json";
+import type { ModelEntry } from "@burin/contract/settings/settings";
 import type { Lessons } from "./lessons.ts";
-import { isShownImage } from "./media.ts";
+import type { SchemaDialect } from "./tool-schema.ts";
+import { isShownImage } from "./user-items.ts";
 import { wireName } from "./wire-names.ts";
 
-/** How much the model is to think: a word of the service, or how many tokens it may take for it. */
-export type Reasoning = string | number;
-
 /** How a model is asked, where somebody says so; what is left out the service decides. */
-export interface Tuning {
-  /** Tokens of one reply, thoughts included. */
-  readonly maxOutput?: number;
-  readonly reasoning?: Reasoning;
-  readonly temperature?: number;
-  readonly topP?: number;
-  /** How long the service keeps what it has read; `off` marks nothing as worth keeping. */
-  readonly cache?: "off" | "5m" | "1h" | "24h";
-  /** More fields of the body; objects are joined with ours, null takes one of ours out. */
-  readonly body?: JsonRecord;
-}
+export type Tuning = Pick<ModelEntry, "maxOutput" | "reasoning" | "temperature" | "topP" | "cache" | "body">;
+export type Reasoning = NonNullable<Tuning["reasoning"]>;
 
 /** What a body is made of. */
 export interface TunedRequest extends ModelRequest {
@@ -43,7 +33,7 @@ const PLAIN_KEYWORDS: ReadonlySet<string> = new Set(
 );
 
 /** Whether every service takes the schema as it stands, so that nothing has to be loaded to write it anew. */
-export function isPlain(schema: unknown, isTop = true): boolean {
+function isPlain(schema: unknown, isTop = true): boolean {
   if (!isRecord(schema) || typeof schema.type !== "string") return false;
   const { properties = {}, items, required = [], type, additionalProperties } = schema;
   if (!Object.keys(schema).every((key) => PLAIN_KEYWORDS.has(key)) || isRecord(additionalProperties))
@@ -55,12 +45,20 @@ export function isPlain(schema: unknown, isTop = true): boolean {
   return required.every(isKnown) && Object.values(properties).every((inner) => isPlain(inner, false));
 }
 
+/** What of a protocol a request depends on. */
+export interface Taker {
+  readonly dialect: SchemaDialect;
+  /** Whether a message of the user may hold media of this type. */
+  carries(mimeType: string): boolean;
+}
+
 /** The request without what the service is known to refuse, each tool under a name and a schema that it takes. */
-export function prepareRequest(
-  request: ModelRequest,
+export async function prepareRequest(
+  request: TunedRequest,
   lessons: Lessons,
-  written: (schema: JsonSchema) => JsonSchema,
-): PreparedRequest {
+  taker: Taker,
+): Promise<PreparedRequest> {
+  const written = await schemaWriter(taker, request);
   const ownNames = new Map<string, string>();
   const tools: FunctionDeclaration[] = [];
   for (const tool of request.tools) {
@@ -71,19 +69,30 @@ export function prepareRequest(
     const parameters = lessons.schemaOf(tool.name, written(tool.parameters));
     tools.push({ name, description: tool.description, parameters });
   }
-  const { system } = request;
-  const history = request.history.map((message) => preparedMessage(message, lessons));
+  const history = request.history.map((message) => preparedMessage(message, lessons, taker));
   const conversation = request.history;
-  return { system, history, tools, conversation, ownName: (name) => ownNames.get(name) ?? name };
+  return { ...request, history, tools, conversation, ownName: (name) => ownNames.get(name) ?? name };
+}
+
+/** The tools of our own have schemas that need no change for most services. */
+async function schemaWriter(
+  { dialect }: Taker,
+  { tools }: ModelRequest,
+): Promise<(schema: JsonSchema) => JsonSchema> {
+  if (dialect === "full" && tools.every(({ parameters }) => isPlain(parameters))) return (schema) => schema;
+  const { toolSchema } = await import("./tool-schema.ts");
+  return (schema) => (dialect === "full" && isPlain(schema) ? schema : toolSchema(schema, dialect));
 }
 
 /** The same object where nothing changes, which is nearly always. */
-function preparedMessage(message: Message, lessons: Lessons): Message {
+function preparedMessage(message: Message, lessons: Lessons, taker: Taker): Message {
   let origin = "";
   let changed: Part[] | undefined;
   for (const [index, part] of message.parts.entries()) {
     if (part.functionResponse) origin = part.functionResponse.name ?? "";
-    const prepared = preparedPart(part, origin, lessons);
+    const prepared = part.inlineData
+      ? preparedMedia(part, reasonToLeaveOut(part.inlineData, lessons, taker), origin)
+      : withWireName(part);
     if (prepared === part) continue;
     changed ??= [...message.parts];
     changed[index] = prepared;
@@ -91,26 +100,27 @@ function preparedMessage(message: Message, lessons: Lessons): Message {
   return changed ? { role: message.role, parts: changed } : message;
 }
 
-function preparedPart(part: Part, origin: string, lessons: Lessons): Part {
-  const { functionCall, functionResponse, inlineData } = part;
-  if (functionCall) {
-    const name = wireName(functionCall.name ?? "");
-    return name === functionCall.name ? part : { ...part, functionCall: { ...functionCall, name } };
-  }
-  if (functionResponse) {
-    const name = wireName(functionResponse.name ?? "");
-    return name === functionResponse.name
-      ? part
-      : { ...part, functionResponse: { ...functionResponse, name } };
-  }
-  const why = inlineData && reasonToLeaveOut(inlineData, lessons);
-  if (why === undefined) return part;
-  const from = origin === "" ? "" : ` from ${origin}`;
-  return { text: `[A file${from} of type ${inlineData?.mimeType} ${why} and is left out.]` };
+function withWireName(part: Part): Part {
+  const { functionCall, functionResponse } = part;
+  const { name = "" } = functionCall ?? functionResponse ?? {};
+  const wire = functionCall || functionResponse ? wireName(name) : name;
+  if (wire === name) return part;
+  return functionCall
+    ? { ...part, functionCall: { ...functionCall, name: wire } }
+    : { ...part, functionResponse: { ...functionResponse, name: wire } };
 }
 
-function reasonToLeaveOut(media: InlineData, lessons: Lessons): string | undefined {
-  if (!media.data) return "was empty";
+function preparedMedia(part: Part, why: string | undefined, origin: string): Part {
+  if (why === undefined) return part;
+  const from = origin === "" ? "" : ` from ${origin}`;
+  return { text: `[A file${from} of type ${part.inlineData?.mimeType} ${why} and is left out.]` };
+}
+
+function reasonToLeaveOut(media: InlineData, lessons: Lessons, taker: Taker): string | undefined {
+  const { mimeType = "", data } = media;
+  if (!data) return "was empty";
   if (lessons.isRefused(media)) return "was refused by the model's service";
-  return lessons.showsNoImages && isShownImage(media.mimeType) ? "cannot be seen by this model" : undefined;
+  if (lessons.showsNoImages && isShownImage(mimeType)) return "cannot be seen by this model";
+  if (taker.carries(mimeType)) return undefined;
+  return `of ${Buffer.byteLength(data, "base64")} bytes cannot be sent to this model`;
 }

@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { httpRequest, startOfText } from "@burin/machine/http/http-request";
 import { innermost } from "@burin/machine/http/innermost-error";
-import type { ModelChoice } from "./open-model.ts";
+import { type ModelChoice, PROTOCOLS } from "./open-model.ts";
 import { keyOf, serviceHeaders } from "./service-model.ts";
 
 /** What came of asking a service for its models: an HTTP status and their names, or why there is none. */
@@ -67,10 +67,10 @@ async function listed(
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   try {
-    const { path, ...ways } = LISTINGS[choice.provider];
+    const protocol = await PROTOCOLS[choice.provider]();
     const url = new URL(choice.baseUrl.trim());
-    url.pathname = path(url.pathname.replace(/\/+$/, ""));
-    const headers = serviceHeaders(ways, choice, await keyOf(choice));
+    url.pathname = protocol.listing(url.pathname.replace(/\/+$/, ""));
+    const headers = serviceHeaders(protocol, choice, await keyOf(choice));
     const { status, body } = await httpRequest({ url, method: "GET", headers }, leave.signal);
     const models = modelIds(parseJson(await startOfText(body, MOST_ANSWER_BYTES)));
     return { status, ...(models ? { models } : {}) };
@@ -84,27 +84,6 @@ async function listed(
     leave.abort();
   }
 }
-
-/** Where each protocol lists models, from the path of the base URL. */
-const LISTINGS = {
-  openai: {
-    keyHeader: "authorization",
-    path: (base: string) => `${base.replace(/\/(?:chat\/completions|responses)$/, "")}/models`,
-  },
-  "openai-responses": {
-    keyHeader: "authorization",
-    path: (base: string) => `${base.replace(/\/(?:chat\/completions|responses)$/, "")}/models`,
-  },
-  anthropic: {
-    keyHeader: "x-api-key",
-    headers: { "anthropic-version": "2023-06-01" },
-    path: (base: string) => (/\/v\d+$/.test(base) ? `${base}/models` : `${base}/v1/models`),
-  },
-  gemini: {
-    keyHeader: "x-goog-api-key",
-    path: (base: string) => (/\/v\d+\w*(?:\/|$)/.test(base) ? `${base}/models` : `${base}/v1beta/models`),
-  },
-};
 
 /** The names in a list of models, in the forms that services give it. */
 function modelIds(answer: unknown): string[] | undefined {

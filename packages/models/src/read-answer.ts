@@ -1,4 +1,4 @@
-import type { ModelEvent, ModelFailure } from "@burin/contract/chat-model";
+import type { ModelEvent } from "@burin/contract/chat-model";
 import { type HttpAnswer, startOfText } from "@burin/machine/http/http-request";
 import type { ReplyReader } from "./reply-reader.ts";
 import { retryHint } from "./retry-hint.ts";
@@ -12,7 +12,7 @@ const CLOSING_TIME_MS = 100;
 const MOST_ERROR_BYTES = 64 * 1024;
 
 /** What was asked of whom. */
-export interface Asked {
+interface Asked {
   readonly url: URL;
   readonly model: string;
   readonly hasKey: boolean;
@@ -20,21 +20,17 @@ export interface Asked {
   readonly connection: AbortController;
 }
 
-export type End = Extract<ModelEvent, { type: "end" }>;
+/** How one request ended, with the service's whole reason for not taking it, where that was so. */
+export type Ending = Extract<ModelEvent, { type: "end" }> & { readonly refusal?: string };
 
-/** How one request ended. */
-export interface Outcome {
-  readonly end: End;
-  /** The service's whole reason for not taking the request, where that was so. */
-  readonly refusal?: string;
-}
+export type AnswerEvent = Exclude<ModelEvent, { type: "end" }> | Ending;
 
-/** The events of an answer, without the end, which is returned. Throws what the network throws. */
+/** The events of an answer. Throws what the network throws. */
 export async function* readAnswer(
   answer: HttpAnswer,
   asked: Asked,
   reply: ReplyReader,
-): AsyncGenerator<ModelEvent, Outcome, undefined> {
+): AsyncGenerator<AnswerEvent, void, undefined> {
   const { status, headers } = answer;
   const packed = headers["content-encoding"] ?? "identity";
   // Nobody was asked to pack it, and some gateways do.
@@ -42,14 +38,9 @@ export async function* readAnswer(
     packed === "identity"
       ? answer.body
       : (await import("@burin/machine/http/read-body")).unpacked(answer.body, packed);
-  if (status < 200 || status > 299) return refused({ status, headers, body }, asked);
+  if (status < 200 || status > 299) return yield refused({ status, headers, body }, asked);
   yield* readBody(body, reply, asked.connection);
-  let end: End | undefined;
-  for (const event of reply.finish()) {
-    if (event.type === "end") end = event;
-    else yield event;
-  }
-  return { end: end ?? { type: "end", reason: "stop" } };
+  yield* reply.finish();
 }
 
 async function* readBody(
@@ -72,26 +63,20 @@ async function* readBody(
   }
 }
 
-async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Promise<Outcome> {
+async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Promise<Ending> {
   const { url, model, hasKey } = asked;
   const { location } = headers;
   // A redirect is not followed: it would carry the conversation to a host that nobody chose.
   if (status < 400 && location && URL.canParse(location, url.href)) {
     const target = shownUrl(new URL(location, url));
     const message = `${shownUrl(url)} sends on to ${target}: set the base URL to where the service really is.`;
-    return { end: failed({ type: "not_found", message, status }) };
+    return { type: "end", reason: "error", error: { type: "not_found", message, status } };
   }
   const answer = await startOfText(body, MOST_ERROR_BYTES);
   const detail = looksLikeHtml(answer) ? "a web page, not a model service" : detailOf(answer);
   const hint = retryHint(headers, answer);
   const failure = statusFailure({ status, detail, answer, url, model, hasKey, hint });
   const { retryAfterMs } = hint;
-  return {
-    end: failed(retryAfterMs === undefined ? failure : { ...failure, retryAfterMs }),
-    refusal: answer,
-  };
-}
-
-function failed(error: ModelFailure): End {
-  return { type: "end", reason: "error", error };
+  const error = retryAfterMs === undefined ? failure : { ...failure, retryAfterMs };
+  return { type: "end", reason: "error", error, refusal: answer };
 }

@@ -47,7 +47,7 @@ interface RefusedRequest {
 
 /** What a status that is no success means, and what to do about it. */
 export function statusFailure(refused: RefusedRequest): ModelFailure {
-  const { status, url, model, hint } = refused;
+  const { status, url, hint } = refused;
   const read = readFailure({
     status,
     answer: refused.answer,
@@ -55,68 +55,60 @@ export function statusFailure(refused: RefusedRequest): ModelFailure {
     shouldRetry: hint.shouldRetry,
   });
   const head = `${shownUrl(url)} answered HTTP ${status}${refused.detail ? `: ${refused.detail}` : ""}`;
-  const message = `${ended(head)} ${adviceFor(read.kind, { ...refused, model })}`.trim();
+  const message = `${ended(head)} ${adviceFor(read.kind, refused)}`.trim();
   return { ...failureOf(read, message), status };
 }
 
-const TYPES: Readonly<Record<FailureKind, string>> = {
-  limit: "rate_limited",
-  quota: "quota",
-  context: "context_length",
-  malformed_call: "bad_reply",
-  key: "unauthorized",
-  permission: "forbidden",
-  model: "not_found",
-  no_tools: "no_tools",
-  protocol: "wrong_protocol",
-  request: "bad_request",
-  server: "server_error",
-  unfit_server: "server_error",
+/** Of each kind: the type for programs, and what to do about it; `MODEL` stands for the name of the model. */
+const KINDS: Readonly<Record<FailureKind, readonly [type: string, advice: string]>> = {
+  limit: ["rate_limited", "Too many requests or tokens in a short time: wait, or check the plan."],
+  quota: [
+    "quota",
+    "The credit or the quota of this account is used up: add credit or raise the limit at the service, or choose another model.",
+  ],
+  context: ["context_length", "The conversation is longer than the model's window."],
+  malformed_call: ["bad_reply", "The model wrote a call that the service could not read."],
+  key: [
+    "unauthorized",
+    "The API key was rejected: check that it is whole, still valid and meant for this service and model.",
+  ],
+  permission: [
+    "forbidden",
+    "The key itself is not the fault: do what the service says above (region, verification, terms, an API to enable), or choose another model.",
+  ],
+  model: [
+    "not_found",
+    'Either there is no model "MODEL" at this service, or the base URL is wrong: it usually ends in /v1.',
+  ],
+  no_tools: [
+    "no_tools",
+    'The model "MODEL" cannot call tools here, and nothing can be done without them: choose a model that can, or start its server with tool calls enabled.',
+  ],
+  protocol: [
+    "wrong_protocol",
+    'The model "MODEL" speaks another protocol: set model.provider to openai-responses.',
+  ],
+  request: ["bad_request", ""],
+  server: ["server_error", "The fault is on the side of the service: try again later."],
+  unfit_server: [
+    "server_error",
+    "The same request would fail again: look at the server's memory, or at the chat template of this model.",
+  ],
 };
 
 function failureOf({ kind, isPassing, tooLong }: ReadFailure, message: string): ModelFailure {
-  const failure = { type: TYPES[kind], message, ...tooLong };
+  const failure = { type: KINDS[kind][0], message, ...tooLong };
   return isPassing ? { ...failure, isPassing } : failure;
 }
 
-function adviceFor(kind: FailureKind, refused: RefusedRequest): string {
-  const { status, model, hasKey } = refused;
-  switch (kind) {
-    case "key":
-    case "permission":
-      return adviceForKey(kind, refused);
-    case "model":
-      return `Either there is no model "${model}" at this service, or the base URL is wrong: it usually ends in /v1.`;
-    case "context":
-      return "The conversation is longer than the model's window.";
-    case "limit":
-      return "Too many requests or tokens in a short time: wait, or check the plan.";
-    case "quota":
-      return `The credit or the quota of this ${hasKey ? "key" : "account"} is used up: add credit or raise the limit at the service, or choose another model.`;
-    case "malformed_call":
-      return "The model wrote a call that the service could not read.";
-    case "no_tools":
-      return `The model "${model}" cannot call tools here, and nothing can be done without them: choose a model that can, or start its server with tool calls enabled.`;
-    case "protocol":
-      return `The model "${model}" speaks another protocol: set model.provider to openai-responses.`;
-    case "unfit_server":
-      return "The same request would fail again: look at the server's memory, or at the chat template of this model.";
-    case "server":
-      return status === 503 || status === 529
-        ? "The service is overloaded or down: try again later."
-        : "The fault is on the side of the service: try again later.";
-    default:
-      return "";
+function adviceFor(kind: FailureKind, { status, model, hasKey }: RefusedRequest): string {
+  if (!hasKey && (kind === "key" || kind === "permission")) {
+    return "The service requires an API key, and none is set.";
   }
-}
-
-function adviceForKey(kind: "key" | "permission", { status, hasKey }: RefusedRequest): string {
-  if (!hasKey) return "The service wants an API key, and none is set.";
-  if (kind === "permission") {
-    return "The key itself is not the fault: do what the service says above (region, verification, terms, an API to enable), or choose another model.";
+  if (kind === "server" && (status === 503 || status === 529)) {
+    return "The service is overloaded or down: try again later.";
   }
-  const rejected = status === 403 ? "The API key was rejected for this request" : "The API key was rejected";
-  return `${rejected}: check that it is whole, still valid and meant for this service and model.`;
+  return KINDS[kind][1].replace("MODEL", () => model);
 }
 
 /** A failure that the service reports inside an answer that began as a success. */
@@ -140,23 +132,57 @@ export function connectionFailure(error: unknown, url: URL): ModelFailure {
   const { code, message } = innermost(error);
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
   const place = `${url.hostname}:${port}`;
-  const advice = adviceForCode(code, place) ?? `The request to ${place} failed: ${bounded(message)}.`;
+  const [, isPassing, known] = CODES.find(([codes]) => codes.test(code)) ?? [];
+  const advice = known?.replace("PLACE", place) ?? `The request to ${place} failed: ${bounded(message)}.`;
   const failure = { type: "unreachable", message: code === "" ? advice : `${advice} (${code})` };
-  return PASSING_CODES.has(code) ? { ...failure, isPassing: true } : failure;
+  return isPassing ? { ...failure, isPassing } : failure;
 }
 
-const PASSING_CODES: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "ECONNABORTED",
-  "EPIPE",
-  "ETIMEDOUT",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
+/** What the codes of the network mean, whether that passes, and what to do about it at `PLACE`. */
+const CODES: readonly (readonly [codes: RegExp, isPassing: boolean, advice?: string])[] = [
+  [
+    /^ECONNREFUSED$/,
+    true,
+    "Nothing answers at PLACE: is the model server started, and are host and port of the base URL right?",
+  ],
   // A name server that is asked while the network comes up knows nobody.
-  "ENOTFOUND",
-]);
+  [
+    /^ENOTFOUND$/,
+    true,
+    "The host of PLACE is not known: check the base URL for a typing error, and the network.",
+  ],
+  [
+    /^EAI_AGAIN$/,
+    true,
+    "The host of PLACE could not be looked up: check that this machine is online, and the base URL.",
+  ],
+  [
+    /^(?:EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/,
+    true,
+    "PLACE cannot be reached: check the network, a proxy or firewall in between, and the base URL.",
+  ],
+  [
+    /^(?:ECONNRESET|EPIPE)$/,
+    true,
+    "PLACE closed the connection before its reply was complete: check the log of the server, and that the base URL has the right scheme (http or https).",
+  ],
+  [/^ECONNABORTED$/, true],
+  [
+    /^(?:EPROTO|ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG)$/,
+    false,
+    "PLACE does not speak TLS: if it is a plain server, the base URL must start with http://.",
+  ],
+  [
+    /^HPE_/,
+    false,
+    "PLACE does not speak HTTP: check the port, and whether the base URL must start with https://.",
+  ],
+  [
+    /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|SELF_SIGNED/,
+    false,
+    "No secure connection to PLACE: its certificate is not trusted. Check the host of the base URL, or name the certificate authority in NODE_EXTRA_CA_CERTS.",
+  ],
+];
 
 /** A service from which nothing came for as long as it may be silent. */
 export function silenceFailure(url: URL, silenceMs: number): ModelFailure {
@@ -165,36 +191,6 @@ export function silenceFailure(url: URL, silenceMs: number): ModelFailure {
     `${shownUrl(url)} was silent for ${seconds} s, the limit: check its log, or raise ` +
     "model.timeoutSeconds in the settings.";
   return { type: "timeout", message, isPassing: true };
-}
-
-function adviceForCode(code: string, place: string): string | undefined {
-  switch (code) {
-    case "ECONNREFUSED":
-      return `Nothing answers at ${place}: is the model server started, and are host and port of the base URL right?`;
-    case "ENOTFOUND":
-      return `The host of ${place} is not known: check the base URL for a typing error, and the network.`;
-    case "EAI_AGAIN":
-      return `The host of ${place} could not be looked up: check that this machine is online, and the base URL.`;
-    case "EHOSTUNREACH":
-    case "ENETUNREACH":
-    case "ETIMEDOUT":
-      return `${place} cannot be reached: check the network, a proxy or firewall in between, and the base URL.`;
-    case "ECONNRESET":
-    case "EPIPE":
-      return `${place} closed the connection before its reply was complete: check the log of the server, and that the base URL has the right scheme (http or https).`;
-    case "EPROTO":
-    case "ERR_SSL_WRONG_VERSION_NUMBER":
-    case "ERR_SSL_PACKET_LENGTH_TOO_LONG":
-      return `${place} does not speak TLS: if it is a plain server, the base URL must start with http://.`;
-    default:
-  }
-  if (code.startsWith("HPE_")) {
-    return `${place} does not speak HTTP: check the port, and whether the base URL must start with https://.`;
-  }
-  if (/CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|SELF_SIGNED/.test(code)) {
-    return `No secure connection to ${place}: its certificate is not trusted. Check the host of the base URL, or name the certificate authority in NODE_EXTRA_CA_CERTS.`;
-  }
-  return undefined;
 }
 
 /** The sentence with a full stop, unless it has an end already. */

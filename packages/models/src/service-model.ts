@@ -1,17 +1,16 @@
-import type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "@burin/contract/chat-model";
-import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
 import type { Part } from "@burin/contract/messages/parts";
 import type { CallsInText, ModelPrice } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
+import { httpRequest } from "@burin/machine/http/http-request";
+import { SilenceWatch } from "@burin/machine/http/silence-watch";
 import { BodyBytes } from "./body-bytes.ts";
-import { exchange } from "./exchange.ts";
 import { Lessons } from "./lessons.ts";
-import { isPlain, type PreparedRequest, prepareRequest, type Tuning } from "./prepare-request.ts";
+import { type PreparedRequest, prepareRequest, type Taker, type Tuning } from "./prepare-request.ts";
 import { costOf } from "./price.ts";
-import type { End, Outcome } from "./read-answer.ts";
+import type { AnswerEvent, Ending } from "./read-answer.ts";
 import type { ReplyReader } from "./reply-reader.ts";
 import { shownUrl } from "./shown-url.ts";
-import type { SchemaDialect } from "./tool-schema.ts";
 
 /** A model at a service, whatever protocol that speaks. */
 export interface ServiceOptions {
@@ -23,31 +22,32 @@ export interface ServiceOptions {
    */
   readonly baseUrl: string;
   /** The key, or what gets it; then it is asked for anew when the service has refused the last one. */
-  readonly apiKey?: string | ((isRefused: boolean) => Promise<string>);
+  readonly apiKey?: string | ((isRefused: boolean) => Promise<string>) | undefined;
   /** The header that carries the key where it is not the protocol's own; `authorization` is as a bearer. */
-  readonly keyHeader?: string;
+  readonly keyHeader?: string | undefined;
   /** Sent with each request; they stand in the place of the protocol's own. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** False: the model sees no images, and is told of them in words. */
-  readonly images?: boolean;
+  readonly images?: boolean | undefined;
   /** False: the model is offered no tools. */
-  readonly tools?: boolean;
-  readonly tuning?: Tuning;
+  readonly tools?: boolean | undefined;
+  readonly tuning?: Tuning | undefined;
   /** What the model costs, unless the service says it itself. */
-  readonly price?: ModelPrice;
+  readonly price?: ModelPrice | undefined;
   /** Where a proxy is named, instead of this process's own. */
-  readonly environment?: NodeJS.ProcessEnv;
+  readonly environment?: NodeJS.ProcessEnv | undefined;
   /** The longest silence of the service that is waited for. */
-  readonly silenceMs?: number;
+  readonly silenceMs?: number | undefined;
   /** Whether calls that the model writes into its text are run. */
-  readonly callsInText?: CallsInText;
+  readonly callsInText?: CallsInText | undefined;
 }
 
 /** What one protocol lays down. */
-export interface Protocol {
-  readonly dialect: SchemaDialect;
+export interface Protocol extends Taker {
   /** The path of a request, from the path of the base URL without slashes at its end. */
   path(basePath: string, model: string): string;
+  /** The path that lists the service's models. */
+  listing(basePath: string): string;
   readonly query?: string;
   /** What carries the key. */
   readonly keyHeader: string;
@@ -76,61 +76,179 @@ const MOST_LESSONS = 8;
 
 /** The model of a service. Nothing is opened before `stream` is read, and a protocol is loaded only then. */
 export function serviceModel(protocol: () => Promise<Protocol>, options: ServiceOptions): ChatModel {
-  const lessons = new Lessons();
-  lessons.showsNoImages = options.images === false;
-  let service: Service | undefined;
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
-    service ??= { protocol: await protocol(), isKeyRefused: false, options, lessons, bytes: new BodyBytes() };
-    yield* streamReply(service, request, signal);
+  const service = new Service(protocol, options);
+  return { name: options.name, stream: (request, signal) => service.stream(request, signal) };
+}
+
+/** What one request to the service needs beside the service. */
+interface Asking {
+  readonly protocol: Protocol;
+  readonly endpoint: Endpoint;
+  readonly prepared: PreparedRequest;
+  /** Aborting it closes the connection. */
+  readonly connection: AbortController;
+}
+
+class Service {
+  readonly #options: ServiceOptions;
+  readonly #load: () => Promise<Protocol>;
+  readonly #lessons = new Lessons();
+  readonly #bytes = new BodyBytes();
+  #protocol: Protocol | undefined;
+
+  constructor(load: () => Promise<Protocol>, options: ServiceOptions) {
+    this.#load = load;
+    this.#options = options;
+    this.#lessons.showsNoImages = options.images === false;
   }
-  return { name: options.name, stream };
-}
 
-interface Service {
-  protocol: Protocol;
-  /** The key that was got is no longer good, and another one has to be. */
-  isKeyRefused: boolean;
-  readonly options: ServiceOptions;
-  readonly lessons: Lessons;
-  readonly bytes: BodyBytes;
-}
-
-async function* streamReply(
-  service: Service,
-  request: ModelRequest,
-  signal: AbortSignal,
-): AsyncGenerator<ModelEvent, void, undefined> {
-  const connection = new AbortController();
-  const abort = (): void => connection.abort();
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    for await (const event of learningReply({ service, connection }, request)) {
-      if (signal.aborted) break;
-      yield event;
-      if (event.type === "end") return;
-    }
-    yield { type: "end", reason: "cancelled" };
-  } catch (error) {
-    if (signal.aborted) yield { type: "end", reason: "cancelled" };
-    else {
+  async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void, undefined> {
+    const connection = new AbortController();
+    const abort = (): void => connection.abort();
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    try {
+      for await (const event of this.#learningReply(request, connection)) {
+        if (signal.aborted) break;
+        yield event;
+        if (event.type === "end") return;
+      }
+      yield { type: "end", reason: "cancelled" };
+    } catch (error) {
+      if (signal.aborted) return yield { type: "end", reason: "cancelled" };
       const { connectionFailure } = await import("./service-failure.ts");
-      yield ended(connectionFailure(error, new URL(service.options.baseUrl.trim())), "");
+      yield failed(connectionFailure(error, new URL(this.#options.baseUrl.trim())));
+    } finally {
+      signal.removeEventListener("abort", abort);
+      connection.abort();
     }
-  } finally {
-    signal.removeEventListener("abort", abort);
-    connection.abort();
   }
+
+  /** Asks again, at once, without what the service has just refused, as long as nothing else was given out. */
+  async *#learningReply(
+    request: ModelRequest,
+    connection: AbortController,
+  ): AsyncGenerator<ModelEvent, void, undefined> {
+    const { tools, tuning } = this.#options;
+    const offered = { ...request, ...(tools === false ? { tools: [] } : {}), ...(tuning ? { tuning } : {}) };
+    let isKeyRefused = false;
+    for (let learned = 0; ; learned += 1) {
+      this.#protocol ??= await this.#load();
+      const protocol = this.#protocol;
+      const endpoint = await endpointOf(protocol, this.#options, isKeyRefused);
+      if ("type" in endpoint) return yield failed(endpoint);
+      const prepared = await prepareRequest(offered, this.#lessons, protocol);
+      let ending: Ending | undefined;
+      let isSilent = true;
+      for await (const event of this.#ask({ protocol, endpoint, prepared, connection })) {
+        if (event.type === "end") ending = event;
+        else yield event;
+        isSilent &&= event.type === "end";
+      }
+      if (ending?.reason !== "error") {
+        this.#lessons.noteTaken(prepared.history);
+        return yield ending ?? { type: "end", reason: "stop" };
+      }
+      const { error, refusal } = ending;
+      const mayLearn = isSilent && learned < MOST_LESSONS;
+      if (mayLearn && error.type === "unauthorized" && !isKeyRefused && isGot(this.#options.apiKey)) {
+        isKeyRefused = true;
+        continue;
+      }
+      const lesson = mayLearn ? await this.#learn(prepared, error, refusal) : undefined;
+      if (lesson === undefined) return yield failed(withoutKey(error, endpoint.key));
+      if (lesson !== "") yield { type: "notice", message: lesson };
+    }
+  }
+
+  /** What the user should know of what the refusal teaches; undefined when it teaches nothing. */
+  async #learn(sent: PreparedRequest, error: ModelFailure, refusal?: string): Promise<string | undefined> {
+    const { name: model } = this.#options;
+    const protocol = this.#protocol ?? (await this.#load());
+    if (error.type === "wrong_protocol" && protocol.otherwise) {
+      this.#protocol = await protocol.otherwise();
+      return `${model} speaks the Responses protocol only; it is asked that way. Set model.provider to openai-responses to begin so.`;
+    }
+    const [{ learn }, quirkIn] = await Promise.all([import("./learn.ts"), protocol.quirks()]);
+    return learn({ lessons: this.#lessons, sent, model, quirkIn }, error, refusal);
+  }
+
+  /** One request and its streamed reply. Throws what the network throws. */
+  async *#ask({
+    protocol,
+    endpoint,
+    prepared,
+    connection,
+  }: Asking): AsyncGenerator<AnswerEvent, void, undefined> {
+    const { name: model, environment, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
+    const { url, headers, hasKey } = endpoint;
+    const pieces = await protocol.body(model, prepared, this.#lessons.quirks);
+    const body = this.#bytes.of(prepared.conversation, pieces);
+    const watch = new SilenceWatch(silenceMs, connection);
+    try {
+      const asked = httpRequest({ url, method: "POST", headers, body, environment }, connection.signal);
+      const reading = whileWaiting(() =>
+        Promise.all([
+          import("./read-answer.ts"),
+          protocol.reply(prepared, callIds(prepared), this.#mayWriteCalls(prepared)),
+        ]),
+      );
+      const answer = await asked;
+      const [{ readAnswer }, reply] = await reading;
+      const told = { ...answer, body: watch.listen(answer.body) };
+      for await (const event of readAnswer(told, { url, model, hasKey, connection }, reply)) {
+        yield await this.#known(event, prepared);
+      }
+    } catch (error) {
+      if (!watch.isOver) throw error;
+      const { silenceFailure } = await import("./service-failure.ts");
+      yield failed(silenceFailure(url, silenceMs));
+    } finally {
+      watch.stop();
+    }
+  }
+
+  /** The event as the session knows it: a call under the tool's own name, a usage with its price. */
+  async #known(event: AnswerEvent, prepared: PreparedRequest): Promise<AnswerEvent> {
+    if (event.type === "usage") {
+      const cost = costOf(event.usage, this.#options.price);
+      return cost === undefined ? event : { ...event, usage: { ...event.usage, cost } };
+    }
+    if (event.type !== "function_call") return event;
+    this.#lessons.makesCalls ||= !isWritten(event.call.id);
+    const { ownCall } = await import("./own-call.ts");
+    return { type: "function_call", call: ownCall(event.call, prepared) };
+  }
+
+  /** Whether calls in the text of the model count: by default where it has never made one in the proper way. */
+  #mayWriteCalls({ history }: ModelRequest): boolean {
+    const { callsInText = "auto" } = this.#options;
+    if (callsInText !== "auto") return callsInText === "on";
+    const isMade = ({ functionCall }: Part): boolean =>
+      functionCall !== undefined && !isWritten(functionCall.id);
+    return !this.#lessons.makesCalls && !history.some(({ parts }) => parts.some(isMade));
+  }
+}
+
+/** Loads what reads the answer only when the request is on its way: nothing may stand before its first byte. */
+function whileWaiting<T>(load: () => Promise<T>): Promise<T> {
+  const loading = new Promise((resolve) => setImmediate(resolve)).then(load);
+  // A request that fails meanwhile leaves nobody to hear of it.
+  loading.catch(() => {});
+  return loading;
+}
+
+function failed(error: ModelFailure): Ending {
+  return { type: "end", reason: "error", error };
 }
 
 /** What a local server is given for a key may be a word that stands in any message. */
 const SHORTEST_KEY = 8;
 
 /** Services like to quote the key they refuse; it must not reach a screen or a log. */
-function ended(failure: ModelFailure, key: string): End {
-  const message =
-    key.length >= SHORTEST_KEY ? failure.message.replaceAll(key, "[the API key]") : failure.message;
-  return { type: "end", reason: "error", error: { ...failure, message } };
+function withoutKey(failure: ModelFailure, key: string): ModelFailure {
+  if (key.length < SHORTEST_KEY) return failure;
+  return { ...failure, message: failure.message.replaceAll(key, "[the API key]") };
 }
 
 interface Endpoint {
@@ -140,11 +258,15 @@ interface Endpoint {
   readonly hasKey: boolean;
 }
 
-async function endpointOf({ protocol, options, isKeyRefused }: Service): Promise<Endpoint | ModelFailure> {
+async function endpointOf(
+  protocol: Protocol,
+  options: ServiceOptions,
+  isKeyRefused: boolean,
+): Promise<Endpoint | ModelFailure> {
   const baseUrl = options.baseUrl.trim();
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "") {
-    const message = `The base URL "${baseUrl}" is no address: write it as http://host:port/v1 or https://host/v1.`;
+    const message = `The base URL "${baseUrl}" is not a valid URL: write it as http://host:port/v1 or https://host/v1.`;
     return { type: "bad_request", message };
   }
   if (url.username !== "" || url.password !== "") {
@@ -155,25 +277,28 @@ async function endpointOf({ protocol, options, isKeyRefused }: Service): Promise
   url.hash = "";
   if (protocol.query)
     url.search = [url.search.slice(1), protocol.query].filter((part) => part !== "").join("&");
-  let key: string;
   try {
-    key = await keyOf(options, isKeyRefused);
+    const key = await keyOf(options, isKeyRefused);
+    const headers = {
+      "content-type": "application/json",
+      accept: "text/event-stream, application/json",
+      ...serviceHeaders(protocol, options, key),
+    };
+    return { url, headers, key, hasKey: key !== "" };
   } catch (error) {
     return { type: "unauthorized", message: `There is no API key: ${messageOf(error)}` };
   }
-  const headers = {
-    "content-type": "application/json",
-    accept: "text/event-stream, application/json",
-    ...serviceHeaders(protocol, options, key),
-  };
-  return { url, headers, key, hasKey: key !== "" };
+}
+
+function isGot(apiKey: ServiceOptions["apiKey"]): boolean {
+  return typeof apiKey === "function";
 }
 
 /** The key of the service; throws where there is none, in words that may be shown. */
 export async function keyOf({ apiKey = "" }: ServiceOptions, isRefused = false): Promise<string> {
   const key = (typeof apiKey === "string" ? apiKey : await apiKey(isRefused)).trim();
   if (!/[^\x21-\x7e]/.test(key)) return key;
-  throw new Error("it holds a blank, a line break or a letter that no key has: set it again.");
+  throw new Error("it holds a space, a line break or a letter that no key has: set it again.");
 }
 
 /** What goes with every request to the service, whatever it asks for. */
@@ -192,127 +317,9 @@ export function serviceHeaders(
   };
 }
 
-interface Asking {
-  readonly service: Service;
-  readonly connection: AbortController;
-}
-
-/** Asks again, at once, without what the service has just refused, as long as nothing else was given out. */
-async function* learningReply(
-  asking: Asking,
-  request: ModelRequest,
-): AsyncGenerator<ModelEvent, void, undefined> {
-  const { service } = asking;
-  const { lessons, options } = service;
-  const offered = options.tools === false ? { ...request, tools: [] } : request;
-  const written = await schemaWriter(service.protocol, offered);
-  const tuning = options.tuning ? { tuning: options.tuning } : {};
-  service.isKeyRefused = false;
-  for (let learned = 0; ; learned += 1) {
-    const endpoint = await endpointOf(service);
-    if ("type" in endpoint) return yield ended(endpoint, "");
-    const prepared = { ...prepareRequest(offered, lessons, written), ...tuning };
-    let isSilent = true;
-    const events = requestOnce(asking, endpoint, prepared);
-    let next = await events.next();
-    for (; !next.done; next = await events.next()) {
-      isSilent = false;
-      yield next.value;
-    }
-    const { end, refusal } = next.value;
-    if (end.reason !== "error") {
-      lessons.noteTaken(prepared.history);
-      return yield end;
-    }
-    const mayLearn = isSilent && learned < MOST_LESSONS;
-    const lesson = mayLearn ? await lessonOf(service, prepared, { error: end.error, refusal }) : undefined;
-    if (lesson === undefined) return yield ended(end.error, endpoint.key);
-    if (lesson.message !== "") yield { type: "notice", message: lesson.message };
-  }
-}
-
-/** The tools of our own have schemas that need no change for most services. */
-async function schemaWriter(
-  { dialect }: Protocol,
-  { tools }: ModelRequest,
-): Promise<(schema: JsonSchema) => JsonSchema> {
-  if (dialect === "full" && tools.every(({ parameters }) => isPlain(parameters))) return (schema) => schema;
-  const { toolSchema } = await import("./tool-schema.ts");
-  return (schema) => toolSchema(schema, dialect);
-}
-
-async function* requestOnce(
-  { service, connection }: Asking,
-  endpoint: Endpoint,
-  prepared: PreparedRequest,
-): AsyncGenerator<ModelEvent, Outcome, undefined> {
-  const { protocol, options, lessons, bytes } = service;
-  const open = {
-    ...endpoint,
-    model: options.name,
-    body: bytes.of(prepared.conversation, await protocol.body(options.name, prepared, lessons.quirks)),
-    silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
-    environment: options.environment,
-    connection,
-  };
-  const isWriter = mayWriteCalls(service, prepared);
-  const events = exchange(open, () => protocol.reply(prepared, callIds(prepared), isWriter));
-  let next = await events.next();
-  for (; !next.done; next = await events.next()) {
-    const event = next.value;
-    if (event.type === "usage") yield { ...event, usage: priced(event.usage, options.price) };
-    else if (event.type !== "function_call") yield event;
-    else {
-      lessons.makesCalls ||= !isWritten(event.call.id);
-      const { ownCall } = await import("./own-call.ts");
-      yield { type: "function_call", call: ownCall(event.call, prepared) };
-    }
-  }
-  return next.value;
-}
-
-function priced(usage: Usage, price: ModelPrice | undefined): Usage {
-  const cost = costOf(usage, price);
-  return cost === undefined ? usage : { ...usage, cost };
-}
-
-/** Whether calls in the text of the model count: by default where it has never made one in the proper way. */
-function mayWriteCalls({ options, lessons }: Service, { history }: ModelRequest): boolean {
-  const { callsInText = "auto" } = options;
-  if (callsInText !== "auto") return callsInText === "on";
-  const isMade = ({ functionCall }: Part): boolean =>
-    functionCall !== undefined && !isWritten(functionCall.id);
-  return !lessons.makesCalls && !history.some(({ parts }) => parts.some(isMade));
-}
-
 /** The ids of calls that were found in text begin so; see `freshCallId`. */
 function isWritten(id = ""): boolean {
   return /^text\d{5,}$/.test(id);
-}
-
-/** What the refusal teaches, and what the person should know of it; undefined when it teaches nothing. */
-async function lessonOf(
-  service: Service,
-  sent: PreparedRequest,
-  { error, refusal }: { readonly error: ModelFailure; readonly refusal: string | undefined },
-): Promise<{ readonly message: string } | undefined> {
-  const { lessons, protocol, options } = service;
-  if (error.type === "unauthorized" && typeof options.apiKey === "function" && !service.isKeyRefused) {
-    service.isKeyRefused = true;
-    return { message: "" };
-  }
-  if (error.type === "wrong_protocol" && protocol.otherwise) {
-    service.protocol = await protocol.otherwise();
-    const message = `${options.name} speaks the Responses protocol only; it is asked that way. Set model.provider to openai-responses to begin so.`;
-    return { message };
-  }
-  const [{ learn }, { withoutKeywords }, quirkIn] = await Promise.all([
-    import("./learn.ts"),
-    import("./schema-keywords.ts"),
-    protocol.quirks(),
-  ]);
-  lessons.strip = withoutKeywords;
-  return learn({ lessons, sent, model: options.name, quirkIn }, error, refusal);
 }
 
 /** Plain loops, here as in all that is done with each part of a history: it may hold thousands of turns. */

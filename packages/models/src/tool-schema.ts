@@ -3,7 +3,6 @@ import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { schemaAt } from "@burin/contract/messages/schema-faults";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { knownNames, narrowSchema } from "./narrow-schema.ts";
-import { isPlain } from "./prepare-request.ts";
 
 /**
  * What a provider understands. `full`: JSON Schema, as long as nothing is a reference and the top is a plain
@@ -33,8 +32,8 @@ const cleaned = new WeakMap<JsonSchema, Partial<Record<SchemaDialect, JsonSchema
 
 /** The parameters of a tool as services that speak this dialect take them. */
 export function toolSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
-  if (dialect === "plain") return schemaFor(schema, dialect);
-  return isPlain(schema) ? schema : narrowSchema(schemaFor(schema, dialect));
+  const clean = schemaFor(schema, dialect);
+  return dialect === "plain" ? clean : narrowSchema(clean);
 }
 
 /**

@@ -41,15 +41,14 @@ export function mergedBody(body: JsonRecord, more: JsonRecord = {}): JsonRecord 
 
 /** The last fields of a chat completions body, tuned. */
 export function tunedChat(fields: JsonRecord, tuning: Tuning, quirks: ReadonlySet<string>): JsonRecord {
-  const { maxOutput, reasoning, temperature, topP, cache, body } = tuning;
-  const limit = quirks.has("old-output-limit") ? "max_tokens" : "max_completion_tokens";
+  const { maxOutput, reasoning, temperature, topP: top_p, cache, body } = tuning;
   const tuned = {
     ...fields,
-    ...(maxOutput === undefined ? {} : { [limit]: maxOutput }),
-    ...(reasoning === undefined ? {} : { reasoning_effort: effortOf(reasoning) }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(topP === undefined ? {} : { top_p: topP }),
-    ...(cache === "24h" ? { prompt_cache_retention: cache } : {}),
+    [quirks.has("old-output-limit") ? "max_tokens" : "max_completion_tokens"]: maxOutput,
+    reasoning_effort: reasoning === undefined ? undefined : effortOf(reasoning),
+    temperature,
+    top_p,
+    prompt_cache_retention: cache === "24h" ? cache : undefined,
   };
   return mergedBody(tuned, body);
 }

@@ -1,0 +1,56 @@
+import type { Part } from "@burin/contract/messages/parts";
+
+/** What stands in a message of the user: the answer of a tool, a file, or words. */
+export type UserItem =
+  | {
+      readonly type: "answer";
+      readonly id: string;
+      readonly name: string;
+      readonly text: string;
+      readonly isError: boolean;
+    }
+  /** `origin`: the tool whose answer the file came with; empty where the user gave it. */
+  | { readonly type: "media"; readonly mimeType: string; readonly data: string; readonly origin: string }
+  | { readonly type: "text"; readonly text: string };
+
+export function userItems(parts: readonly Part[]): UserItem[] {
+  let origin = "";
+  return parts.flatMap(({ text, inlineData, functionResponse }): UserItem[] => {
+    if (functionResponse) {
+      const { id, name = "", response } = functionResponse;
+      origin = name;
+      return [{ type: "answer", id: id ?? name, name, ...answerIn(response) }];
+    }
+    if (inlineData) {
+      const { mimeType = "", data = "" } = inlineData;
+      return [{ type: "media", mimeType, data, origin }];
+    }
+    if (!text) return [];
+    // What follows the user's own words is not the tool's.
+    origin = "";
+    return [{ type: "text", text }];
+  });
+}
+
+function answerIn(response: Readonly<Record<string, unknown>> = {}) {
+  const { output, error } = response;
+  if (typeof output === "string") return { text: output, isError: false };
+  if (typeof error === "string") return { text: error, isError: true };
+  return { text: Object.keys(response).length === 0 ? "" : JSON.stringify(response), isError: false };
+}
+
+/** The answer where the protocol has no mark for an error, so that the text has to say it. */
+export function markedText({ text, isError }: { readonly text: string; readonly isError: boolean }): string {
+  return isError ? `Error: ${text}` : text;
+}
+
+/** The image types that vision services agree on; another one would make them refuse the whole request. */
+const SHOWN_IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+export function isShownImage(mimeType = ""): boolean {
+  return SHOWN_IMAGES.has(mimeType);
+}
+
+export function isShownImageOrPdf(mimeType: string): boolean {
+  return isShownImage(mimeType) || mimeType === "application/pdf";
+}
