@@ -51,6 +51,25 @@ describe("@ mentions", () => {
     expect(text).not.toContain("content");
   });
 
+  it("R40 images and PDF go as what they are, behind the words", async () => {
+    const image =
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+    const pdf = Buffer.from("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n");
+    await writeFile(join(root, "image.png"), Buffer.from(image, "base64"));
+    await writeFile(join(root, "doc.pdf"), pdf);
+    const content = (await sent("look at @image.png and @doc.pdf")) as unknown;
+    expect(content).toEqual([
+      // Chat completions has no form for a PDF; where a protocol has one it goes as what it is.
+      {
+        type: "text",
+        text: expect.stringMatching(
+          /^look at @image\.png[\s\S]*image\.png ---[\s\S]*application\/pdf, \d+ bytes/,
+        ),
+      },
+      { type: "image_url", image_url: expect.objectContaining({ url: `data:image/png;base64,${image}` }) },
+    ]);
+  });
+
   it("R40 a glob reads what it matches", async () => {
     await made("src/a.ts", "const a = 1;\n");
     await made("src/b.js", "const b = 2;\n");

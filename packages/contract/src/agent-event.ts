@@ -1,5 +1,6 @@
 import type { ApprovalMode } from "./approval-mode.ts";
 import type { Notice, Thought, Usage } from "./chat-model.ts";
+import type { InlineData } from "./messages/parts.ts";
 import type { AnsweredCall, ToolCall } from "./tool-call.ts";
 import type { Confirmation, Decision, Question, ToolError } from "./tools.ts";
 
@@ -129,7 +130,13 @@ export type AgentEvent =
       /** The session whose events up to here are also this one's. */
       readonly forkOf?: string;
     }
-  | { readonly type: "text"; readonly role: "user" | "model"; readonly text: string }
+  | {
+      readonly type: "text";
+      readonly role: "user" | "model";
+      readonly text: string;
+      /** What the user gave beside the words: images, PDF. */
+      readonly media?: readonly InlineData[];
+    }
   | Thought
   | { readonly type: "tool_call"; readonly call: ToolCall }
   | SubagentCall
@@ -168,9 +175,9 @@ export type AgentEvent =
 /** The end of a run. */
 export type RunEnd = Extract<AgentEvent, { type: "done" }>;
 
-/** Words of the user. */
-export function said(text: string): AgentEvent {
-  return { type: "text", role: "user", text };
+/** Words of the user, and what goes with them. */
+export function said(text: string, media: readonly InlineData[] = []): AgentEvent {
+  return { type: "text", role: "user", text, ...(media.length > 0 ? { media } : {}) };
 }
 
 /** Words for the user, which the model does not get. */

@@ -6,8 +6,10 @@ import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   type CommandsOptions,
+  createSession,
   createToolbox,
   type FileSnapshot,
+  isAnswered,
   type Machine,
   type MachineCommandRequest,
   type MachineCommands,
@@ -15,6 +17,7 @@ import {
   type PlaceFacts,
   type RunningCommand,
   type ShellEnd,
+  scriptedModel,
   type ToolboxOptions,
   type Workspace,
   WorkspaceError,
@@ -290,4 +293,30 @@ it("R8 approval waits for what the machine that is handed in knows of a place", 
   expect((await explain("cat a.txt")).verdict).toBe("allow");
   expect((await explain("cat link")).verdict).toBe("ask");
   expect((await explain("git status && cat a.txt")).verdict).toBe("allow");
+});
+
+it("R8 a session works on the machine that is handed in, from the first call to the last", async () => {
+  const files = new Map([["/far/project/a.txt", "one\n"]]);
+  const place = placeOn(farMachine(files));
+  const calls = [
+    { name: "read_file", args: { absolute_path: "/far/project/a.txt" } },
+    { name: "edit", args: { file_path: "/far/project/a.txt", old_string: "one", new_string: "two" } },
+    { name: "run_shell_command", args: { command: "echo from there" } },
+  ];
+  const model = scriptedModel([...calls.map((call) => ({ calls: [call] })), { text: "done" }]);
+  const session = createSession({ ...place, model });
+  closing.push(() => session.close());
+  const answers: string[] = [];
+  let status = "";
+  for await (const event of session.run("change it")) {
+    if (event.type === "tool_call" && isAnswered(event.call)) answers.push(String(event.call.llmContent));
+    if (event.type === "done") status = event.status;
+  }
+  expect(answers).toEqual([
+    "one\n",
+    expect.stringContaining("Successfully modified file"),
+    expect.stringContaining("from there"),
+  ]);
+  expect(status).toBe("success");
+  expect(files).toEqual(new Map([["/far/project/a.txt", "two\n"]]));
 });

@@ -21,21 +21,21 @@ interface Place {
   readonly tell: (fault: string) => void;
 }
 
-/** The prompt with the content of the files, and the lists of the folders, that it mentions by `@path`. */
+/** The prompt with the content of the files, and the lists of the folders, that it mentions by `@path`; images and PDF behind it. */
 export async function withMentions(
   prompt: string,
   { session, folders: places, tell }: Place,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<PartListUnion> {
   const { files, folders, faults } = mentioned(prompt, places);
   for (const fault of faults) tell(fault);
-  const parts: string[] = [];
+  const read: PartListUnion[] = [];
   if (files.length > 0)
-    parts.push(textOf((await session.call("read_many_files", { paths: files }, signal)).llmContent));
-  for (const path of folders) {
-    parts.push(textOf((await session.call("list_directory", { path }, signal)).llmContent));
-  }
-  return parts.length === 0 ? prompt : prompt + FILES_MARK + parts.join("\n\n");
+    read.push((await session.call("read_many_files", { paths: files }, signal)).llmContent);
+  for (const path of folders) read.push((await session.call("list_directory", { path }, signal)).llmContent);
+  if (read.length === 0) return prompt;
+  const media = read.flat().filter((part) => typeof part !== "string" && part.inlineData !== undefined);
+  return [prompt + FILES_MARK + read.map(textOf).join("\n\n"), ...media];
 }
 
 /** What is no file, folder or glob is no mention: it stays the text that it is. */
@@ -100,10 +100,8 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** A prompt is text; what else was read can be had with read_file. */
+/** What is shown goes behind the whole text. */
 function textOf(content: PartListUnion): string {
   const parts = Array.isArray(content) ? content : [content];
-  return parts
-    .map((part) => (typeof part === "string" ? part : (part.text ?? "[not text: read_file shows it]")))
-    .join("");
+  return parts.map((part) => (typeof part === "string" ? part : (part.text ?? "\n[shown below]\n"))).join("");
 }

@@ -29,6 +29,11 @@ export function toParts(content: PartListUnion): Part[] {
   return list.map((item) => (typeof item === "string" ? { text: item } : item));
 }
 
+/** An image, a PDF or another file. */
+export function isMedia({ inlineData }: Part): boolean {
+  return typeof inlineData?.mimeType === "string" && typeof inlineData.data === "string";
+}
+
 /** All text of the content, joined by newlines; what is not text is left out. */
 export function textOf(content: PartListUnion): string {
   return toParts(content)

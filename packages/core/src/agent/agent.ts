@@ -3,6 +3,7 @@ import { wait } from "@burin/contract/async/wait";
 import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionCall, FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
+import type { InlineData } from "@burin/contract/messages/parts";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 import type { RunCalls } from "../scheduler/scheduler.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
@@ -43,6 +44,12 @@ export interface AgentNeeds {
   /** What happened before, of a session that is taken up again. */
   readonly past?: Iterable<AgentEvent> | undefined;
   readonly conversation: Conversation;
+}
+
+/** What the user says, and what goes with it: images, PDF. */
+export interface Prompt {
+  readonly text: string;
+  readonly media?: readonly InlineData[];
 }
 
 /** The loop: prompt, reply, calls, answers, until a reply asks for no tool. */
@@ -119,7 +126,7 @@ export class Agent {
    * Works on a prompt; or goes on from the history's end, with those calls of its last reply that have no
    * answer yet. Ends with one `done` event. A reader that stops early stops the work.
    */
-  async *run(input: string | readonly FunctionCall[], signal: AbortSignal): AsyncGenerator<AgentEvent> {
+  async *run(input: Prompt | readonly FunctionCall[], signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const work = new AbortController();
     this.#stop = work.signal;
     const stop = (): void => work.abort();
@@ -147,7 +154,7 @@ export class Agent {
         refused: null,
       };
       yield* this.#conversation.told.taken();
-      if (typeof input === "string") yield* this.#prompts(input);
+      if ("text" in input) yield* this.#prompts(input);
       else run.refused = refusalIn(yield* this.#runCalls(input, run));
       yield* this.#turns(run);
     } finally {
@@ -161,12 +168,12 @@ export class Agent {
   }
 
   /** What the model is told before the prompt, and the prompt. */
-  async *#prompts(text: string): AsyncGenerator<AgentEvent> {
+  async *#prompts({ text, media }: Prompt): AsyncGenerator<AgentEvent> {
     const isFirst = !this.#isBriefed;
     this.#isBriefed = true;
     yield* this.#notes.beforePrompt(isFirst, this.#stop);
-    for (const words of [...this.#conversation.words.takeAll(), text])
-      yield this.#conversation.note(said(words));
+    for (const words of this.#conversation.words.takeAll()) yield this.#conversation.note(said(words));
+    yield this.#conversation.note(said(text, media));
   }
 
   async *#turns(run: Run): AsyncGenerator<AgentEvent> {

@@ -31,7 +31,8 @@ export class History {
   apply(event: AgentEvent): void {
     switch (event.type) {
       case "text":
-        this.#addText(event.role, event.text);
+        if (event.text !== "" || !event.media) this.#addText(event.role, event.text);
+        for (const inlineData of event.media ?? []) this.#messageOf(event.role).parts.push({ inlineData });
         break;
       case "context":
         this.#addText("user", event.text);

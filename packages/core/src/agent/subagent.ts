@@ -23,7 +23,7 @@ export async function runSubagent(
 ): Promise<SubagentAnswer> {
   const steps: string[] = [];
   let answer: SubagentAnswer = { status: "failed", text: "", reason: "it ended without a word", steps };
-  for await (const event of agent.run(prompt, signal)) {
+  for await (const event of agent.run({ text: prompt }, signal)) {
     const step = stepOf(event);
     if (step !== null) {
       steps.push(step);

@@ -10,10 +10,11 @@ import type { ChatModel } from "@burin/contract/chat-model";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Message } from "@burin/contract/messages/message";
+import { isMedia, type PartListUnion, textOf, toParts } from "@burin/contract/messages/parts";
 import type { Decision, Question, ToolKind, ToolResult } from "@burin/contract/tools";
 import { type CommandList, commandList } from "@burin/machine/processes/command-list";
 import type { McpDoor } from "@burin/mcp/mcp-door";
-import type { Agent } from "../agent/agent.ts";
+import type { Agent, Prompt } from "../agent/agent.ts";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
 import type { Briefing } from "../agent/context-notes.ts";
@@ -21,7 +22,7 @@ import { Conversation } from "../agent/conversation.ts";
 import type { CustomCommand, Definitions } from "../agent/definitions.ts";
 import { isCutOff } from "../agent/run.ts";
 import { orAborted } from "../scheduler/interruption.ts";
-import type { Ask } from "../session/bound-answer.ts";
+import type { Ask } from "../session/ask-until.ts";
 import { modeNote } from "../session/mode-note.ts";
 import { Parking } from "../session/parking.ts";
 import type { PastSession } from "../session/past-session.ts";
@@ -161,11 +162,11 @@ export class Session {
 
   /**
    * Works on one prompt; the events end with one `done`. A reader that stops early stops the work. Prompts that
-   * come meanwhile wait for their turn; words for the work in hand are what `steer` is for.
+   * come meanwhile wait for their turn; words for the work in hand are what `steer` is for. A prompt is text, or parts:
+   * texts, and images or PDF as `inlineData`.
    */
-  run(text: string, signal?: AbortSignal): AsyncGenerator<AgentEvent> {
-    if (typeof text !== "string") throw new TypeError("The prompt must be a string.");
-    return this.#run(text, signal);
+  run(prompt: PartListUnion, signal?: AbortSignal): AsyncGenerator<AgentEvent> {
+    return this.#run(promptOf(prompt), signal);
   }
 
   /** Goes on where a session that is taken up again stopped: with its calls that had not begun. */
@@ -173,7 +174,7 @@ export class Session {
     return this.#run(null, signal);
   }
 
-  async *#run(prompt: string | null, signal = new AbortController().signal): AsyncGenerator<AgentEvent> {
+  async *#run(prompt: Prompt | null, signal = new AbortController().signal): AsyncGenerator<AgentEvent> {
     const leave = await this.#turn(signal);
     if (leave === null) return yield (await seldom()).givenUp();
     let end: RunEnd | null = null;
@@ -183,14 +184,18 @@ export class Session {
       return this.#noted(event);
     };
     try {
-      const text = await this.#prepare(prompt, signal);
+      const text = await this.#prepare(prompt?.text ?? null, signal);
       const left = this.#hasBegun ? [] : (this.#past?.calls.notBegun ?? []);
       for (const event of this.#opening(text === null)) yield heard(event);
       if (text === null && left.length === 0) end = yield* this.#takenUp();
       const stop = AbortSignal.any([signal, this.#parking.signal]);
+      let media = prompt?.media;
       const ask = (words: string | null) => {
-        if (words !== null) this.#noteMode();
-        return this.#agent.run(words ?? left, stop);
+        if (words === null) return this.#agent.run(left, stop);
+        this.#noteMode();
+        const given = { text: words, ...(media ? { media } : {}) };
+        media = undefined;
+        return this.#agent.run(given, stop);
       };
       for await (const event of end === null ? await this.#asked(text, ask, signal) : []) {
         if (event.type === "done") end = event;
@@ -230,8 +235,10 @@ export class Session {
     const { subagents, commands, problems } = await this.#definitions();
     if (!this.#hasBegun) this.#tools.notes.push(...problems);
     this.#subagents?.add(subagents);
-    const text = prompt?.startsWith("/") ? await expanded(prompt, commands) : prompt;
-    return text === null ? null : this.mcp.resolved(text, signal);
+    if (prompt === null) return null;
+    if (commands.length === 0 || !prompt.startsWith("/")) return this.mcp.resolved(prompt, signal);
+    const { expandedCommand } = await import("../agent/definitions.ts");
+    return this.mcp.resolved(expandedCommand(prompt, commands) ?? prompt, signal);
   }
 
   /** What stands before the first prompt of this process. */
@@ -268,12 +275,11 @@ export class Session {
   /** The events of a run whose end is what was demanded of it: an answer of a form, a check that passes. */
   async #asked(text: string | null, ask: Ask, signal: AbortSignal): Promise<AsyncGenerator<AgentEvent>> {
     const [schema, command] = [this.#answerSchema, this.#check];
-    const bound = schema && (await import("../session/bound-answer.ts")).boundAnswer;
-    const answered: Ask = bound ? (words) => bound(schema, words, ask) : ask;
-    if (command === undefined) return answered(text);
-    const { checkedRun } = await import("../session/checked-run.ts");
+    if (schema === undefined && command === undefined) return ask(text);
+    const { boundAnswer, checkedRun } = await import("../session/ask-until.ts");
+    const answered: Ask = schema ? (words) => boundAnswer(schema, words, ask) : ask;
     const shell = () => this.registry.getTool("run_shell_command");
-    return checkedRun({ command, shell, signal }, text, answered);
+    return command ? checkedRun({ command, shell, signal }, text, answered) : answered(text);
   }
 
   #takeNotes(): AgentEvent[] {
@@ -395,8 +401,10 @@ export class Session {
   };
 }
 
-async function expanded(prompt: string, commands: readonly CustomCommand[]): Promise<string> {
-  if (commands.length === 0) return prompt;
-  const { expandedCommand } = await import("../agent/definitions.ts");
-  return expandedCommand(prompt, commands) ?? prompt;
+/** Types do not bind whoever calls from JavaScript. */
+function promptOf(given: PartListUnion): Prompt {
+  const parts = toParts(given);
+  if (parts.length === 0 || !parts.every((part) => part && (typeof part.text === "string" || isMedia(part))))
+    throw new TypeError("The prompt must be text, or parts with text or inlineData (mimeType, base64 data).");
+  return { text: textOf(parts), media: parts.flatMap(({ inlineData }) => inlineData ?? []) };
 }

@@ -10,10 +10,13 @@ const LOST_BEGINNING = "[The beginning of this conversation was lost.]";
 /** What a log tells of a session that has ended, for one that takes it up again. */
 export class PastSession {
   readonly path: string;
+  /** The calls at its end that have no answer; known, like all that follows, once the events have been read. */
+  readonly calls = new UnsettledCalls();
+  /** What the model knows of files by the answers in the log, in the order in which it came to know it. */
+  readonly seen: SeenFile[] = [];
+  /** Its last run ended before the model had ended its turn. */
+  isUnfinished = false;
   readonly #state = newLogState();
-  readonly #calls = new UnsettledCalls();
-  readonly #seen: SeenFile[] = [];
-  #isUnfinished = false;
   /** What calls have shown or written whose answers are not in the log yet. */
   #unanswered: SeenFile[] = [];
 
@@ -21,7 +24,7 @@ export class PastSession {
     this.path = path;
   }
 
-  /** The number of the last record; known, like all that follows, once the events have been read. */
+  /** The number of the last record. */
   get lastNumber(): number {
     return this.#state.lastNumber;
   }
@@ -30,33 +33,12 @@ export class PastSession {
     return !this.#state.endsLine;
   }
 
-  /** The calls at its end that have no answer. */
-  get calls(): UnsettledCalls {
-    return this.#calls;
-  }
-
-  /** Its last run ended before the model had ended its turn. */
-  get isUnfinished(): boolean {
-    return this.#isUnfinished;
-  }
-
-  /** What the model knows of files by the answers in the log, in the order in which it came to know it. */
-  get seen(): readonly SeenFile[] {
-    return this.#seen;
-  }
-
-  /** What the person should know of the state that the log is in. */
+  /** What the user should know of the state that the log is in. */
   get notices(): readonly string[] {
     const { lost, isTorn } = this.#state;
-    const told: string[] = [];
-    if (lost > 0) {
-      told.push(
-        `${lost} record(s) of this session cannot be read and are left out; ${this.path} is kept as it is.`,
-      );
-    }
-    if (isTorn)
-      told.push("The last record of this session was cut off while it was written, and is left out.");
-    return told;
+    const loss = `${lost} record(s) of this session cannot be read and are left out; ${this.path} is kept as it is.`;
+    const tear = "The last record of this session was cut off while it was written, and is left out.";
+    return [...(lost > 0 ? [loss] : []), ...(isTorn ? [tear] : [])];
   }
 
   /**
@@ -66,13 +48,13 @@ export class PastSession {
   *events(kindOf: KindOf): Generator<AgentEvent> {
     let hasBegun = false;
     for (const { event, seen } of readLog(this.path, this.#state)) {
-      if (this.#calls.isBehind(event)) yield* this.#calls.answers(kindOf, "all");
+      if (this.calls.isBehind(event)) yield* this.calls.answers(kindOf, "all");
       if (!hasBegun && isPartOfHistory(event)) {
         hasBegun = true;
         if (!isOfUser(event)) yield { type: "text", role: "user", text: LOST_BEGINNING };
       }
-      this.#calls.follow(event);
-      this.#isUnfinished = event.type === "done" ? isCutOff(event) : this.#isUnfinished || isSaid(event);
+      this.calls.follow(event);
+      this.isUnfinished = event.type === "done" ? isCutOff(event) : this.isUnfinished || isSaid(event);
       this.#followReads(event, seen);
       yield event;
     }
@@ -82,8 +64,8 @@ export class PastSession {
   #followReads(event: AgentEvent, seen: readonly SeenFile[] = []): void {
     if (event.type === "session") this.#unanswered = [];
     this.#unanswered.push(...seen);
-    if (this.#calls.hasBegun) return;
-    this.#seen.push(...this.#unanswered.splice(0));
+    if (this.calls.hasBegun) return;
+    this.seen.push(...this.#unanswered.splice(0));
   }
 }
 

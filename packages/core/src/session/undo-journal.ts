@@ -5,6 +5,7 @@ import {
   constants,
   copyFileSync,
   linkSync,
+  readdirSync,
   readSync,
   rmSync,
   type Stats,
@@ -15,7 +16,6 @@ import { makeFolders } from "@burin/machine/disk/make-folders";
 import { openRegular } from "@burin/machine/disk/regular-file";
 import type { OnChange, PendingChange } from "@burin/machine/files/replace-file";
 import { projectName } from "./session-files.ts";
-import { pruneUndo } from "./undo-limit.ts";
 
 /** What a file holds, or how to tell that it does. */
 export interface Content {
@@ -185,4 +185,34 @@ export function hashOfOpen(descriptor: number): string {
     if (count === 0) return hash.digest("base64");
     hash.update(chunk.subarray(0, count));
   }
+}
+
+/** What is kept for undo may take so much together, in all projects. */
+const MOST_KEPT_BYTES = 512 * 1024 * 1024;
+const LONGEST_MS = 30 * 24 * 3600 * 1000;
+
+/** Drops what was kept longest ago, as far as it is too much or too old. Never throws. */
+export function pruneUndo(folder: string, most = MOST_KEPT_BYTES, now = Date.now()): void {
+  try {
+    const files = filesBelow(folder).sort((one, other) => (one.name < other.name ? 1 : -1));
+    let total = 0;
+    for (const { path, name, bytes, modified } of files) {
+      const isJournal = name.endsWith(".jsonl");
+      if (!isJournal) total += bytes;
+      const time = isJournal ? modified : Number.parseInt(name.slice(0, 9), 36);
+      if (now - time > LONGEST_MS || (!isJournal && total > most)) rmSync(path, { force: true });
+    }
+  } catch {
+    // Somebody else tidies at the same time, or nothing was ever kept.
+  }
+}
+
+function filesBelow(folder: string) {
+  return readdirSync(folder).flatMap((project) =>
+    readdirSync(join(folder, project)).map((name) => {
+      const path = join(folder, project, name);
+      const { size, mtimeMs } = statSync(path);
+      return { path, name, bytes: size, modified: mtimeMs };
+    }),
+  );
 }

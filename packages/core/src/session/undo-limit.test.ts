@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { pruneUndo } from "./undo-limit.ts";
+import { pruneUndo } from "./undo-journal.ts";
 
 const DAY_MS = 24 * 3600 * 1000;
 let folder: string;

@@ -1,8 +1,9 @@
+import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { lockPath } from "@burin/machine/disk/path-lock";
+import { readText } from "@burin/machine/disk/regular-file";
 import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
-import { newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
-import { type Operation, readOperations } from "./undo-operations.ts";
+import { type FileChange, type JournalLine, newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
 
 export interface UndoOptions {
   /** `~/.burin`, or where BURIN_HOME points. */
@@ -32,7 +33,8 @@ export interface UndoEntry {
   readonly isInForce: boolean;
 }
 
-export function listOperations({ home, root }: Pick<UndoOptions, "home" | "root">): UndoEntry[] {
+/** What can be taken back, the last first. */
+export async function undoEntries({ home, root }: Pick<UndoOptions, "home" | "root">): Promise<UndoEntry[]> {
   const entries = readOperations(home, root).map(({ id, at, writer, of, isInForce, changes }) => ({
     id,
     at,
@@ -44,8 +46,13 @@ export function listOperations({ home, root }: Pick<UndoOptions, "home" | "root"
   return entries.reverse();
 }
 
-/** Of two that undo at once the second takes back what was before. */
-export function takeBackLast(options: UndoOptions): Promise<UndoResult> {
+/**
+ * Takes back what calls did to files, and spares whatever was changed since: a file is set back where it
+ * still holds what the call left, merged where other lines were changed, and else left alone, with the reason.
+ * What it does is itself kept, so that it can be taken back the same way. Of two that undo at once the second takes
+ * back what was before.
+ */
+export function undo(options: UndoOptions): Promise<UndoResult> {
   return lockPath(undoFolder(options.home, options.root), () => takeBackChosen(options));
 }
 
@@ -72,11 +79,12 @@ async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
 }
 
 /** Takes back in a copy of the project's folder what a session did, as far as it can be; says what could not. */
-export async function takeBackIn(
+export async function undoInCopy(
   copy: string,
-  { home, root, session }: Pick<UndoOptions, "home" | "root" | "session">,
+  options: Required<Pick<UndoOptions, "home" | "root" | "session">>,
 ): Promise<FileOutcome[]> {
-  const chosen = chosenFrom(readOperations(home, root), { home, root, session: session ?? "" });
+  const { home, root } = options;
+  const chosen = chosenFrom(readOperations(home, root), options);
   const place = { folder: undoFolder(home, root), root: copy, onChange: () => ({ note: null, forget() {} }) };
   const outcomes: FileOutcome[] = [];
   for (const change of chosen.flatMap(({ changes }) => changes)) {
@@ -94,4 +102,74 @@ function chosenFrom(operations: readonly Operation[], { count, session }: UndoOp
   if (session !== undefined) return inForce.filter(({ writer }) => writer === session);
   if (count === undefined) return inForce.slice(0, 1);
   return inForce.filter(({ of }) => of === null).slice(0, count);
+}
+
+/** A line for each change of one session. */
+const MOST_JOURNAL_BYTES = 256 * 1024 * 1024;
+
+/** A call that changed files, or an undo, which changed them back. */
+interface Operation {
+  readonly id: string;
+  readonly at: string;
+  /** The journal that tells of it: the id of a session, or another name. */
+  readonly writer: string;
+  readonly changes: readonly FileChange[];
+  /** What an undo took back; null for a call. */
+  readonly of: readonly string[] | null;
+  /** 0 for a call, 1 for its undo, 2 for the undo of that, and so on. */
+  depth: number;
+  /** false while it is taken back. */
+  isInForce: boolean;
+}
+
+/** All that happened to the files of a project, the oldest first. */
+function readOperations(home: string, root: string): Operation[] {
+  const folder = undoFolder(home, root);
+  const operations = journalsIn(folder)
+    .flatMap((name) => operationsIn(join(folder, name), name.slice(0, -".jsonl".length)))
+    .sort((one, other) => (one.id < other.id ? -1 : 1));
+  const byId = new Map(operations.map((operation) => [operation.id, operation]));
+  const setForce = (id: string, isInForce: boolean) => {
+    const operation = byId.get(id);
+    if (operation === undefined) return;
+    operation.isInForce = isInForce;
+    for (const its of operation.of ?? []) setForce(its, !isInForce);
+  };
+  for (const operation of operations) {
+    const { id, of } = operation;
+    if (of === null) continue;
+    operation.depth = 1 + Math.max(0, ...of.map((its) => byId.get(its)?.depth ?? 0));
+    setForce(id, true);
+  }
+  return operations;
+}
+
+function journalsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+  } catch {
+    return [];
+  }
+}
+
+function operationsIn(path: string, writer: string): Operation[] {
+  const lines = (readText(path, MOST_JOURNAL_BYTES) ?? "").split("\n").flatMap(parsedLine);
+  const forgotten = new Set(lines.flatMap((line) => (line.type === "forgotten" ? line.id : [])));
+  const changes = lines.flatMap((line) => (line.type === "change" && !forgotten.has(line.id) ? line : []));
+  const undo = lines.find((line) => line.type === "undo");
+  if (undo?.type === "undo") {
+    return [{ id: undo.id, at: undo.at, writer, changes, of: undo.of, depth: 1, isInForce: true }];
+  }
+  return changes.map((change) => {
+    return { id: change.id, at: change.at, writer, changes: [change], of: null, depth: 0, isInForce: true };
+  });
+}
+
+/** A line that a crash has cut tells of a change that never happened. */
+function parsedLine(text: string): JournalLine[] {
+  try {
+    return text === "" ? [] : [JSON.parse(text) as JournalLine];
+  } catch {
+    return [];
+  }
 }

@@ -94,17 +94,13 @@ function canBegin({ first, hasBegun }: OpenCall): boolean {
 
 function fateOf({ last, hasBegun }: OpenCall, kind: ToolKind | undefined) {
   const { name } = last;
-  if (!hasBegun && isRedacted(last.args)) {
-    const message = `${name} was not run: its arguments held a secret, which is not kept. Call it again if it is still needed.`;
-    return { type: "not_run", message };
-  }
-  if (!hasBegun && last.status === "awaiting_approval") {
-    const message = `${name} was not run: it waited for an approval, and none was given.`;
-    return { type: "not_run", message };
-  }
   if (!hasBegun) {
-    const message = `${name} was not run: the session ended before it began. Call it again if it is still needed.`;
-    return { type: "not_run", message };
+    const why = isRedacted(last.args)
+      ? "its arguments held a secret, which is not kept. Call it again if it is still needed."
+      : last.status === "awaiting_approval"
+        ? "it waited for an approval, and none was given."
+        : "the session ended before it began. Call it again if it is still needed.";
+    return { type: "not_run", message: `${name} was not run: ${why}` };
   }
   if (kind === "read" || kind === "plan") {
     const message = `${name} was cut off, and its answer is not known. It changes nothing, so call it again if it is still needed.`;

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { type AgentEvent, burinHome, findSession, readLog } from "@burin/core";
+import { type AgentEvent, burinHome, findSession, type PartListUnion, readLog } from "@burin/core";
 import { say } from "../../locales/say.ts";
 import { look } from "../../ui/look.ts";
 import type { Desk } from "./desk.ts";
@@ -119,7 +119,7 @@ export class Work {
     else void this.#run(text);
   }
 
-  async #withFiles(text: string, signal: AbortSignal): Promise<string> {
+  async #withFiles(text: string, signal: AbortSignal): Promise<PartListUnion> {
     const { session, options } = this.#desk;
     if (session === null) return text;
     const { withMentions } = await import("../../commands/at-files.ts");

@@ -1,4 +1,11 @@
-import { type AgentEvent, openSession, type RunStatus, type Session, type SessionOptions } from "@burin/core";
+import {
+  type AgentEvent,
+  openSession,
+  type PartListUnion,
+  type RunStatus,
+  type Session,
+  type SessionOptions,
+} from "@burin/core";
 import { type CommonOptions, openSettings, sessionOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
@@ -90,7 +97,7 @@ async function runPrompt(
   return document;
 }
 
-async function withFiles(prompt: string, session: Session, { options, io }: Face): Promise<string> {
+async function withFiles(prompt: string, session: Session, { options, io }: Face): Promise<PartListUnion> {
   const { withMentions } = await import("../../commands/at-files.ts");
   const tell = (fault: string) => io.output.note(`burin: ${visible(fault)}`);
   const folders = [options.root, ...options.includeDirectories] as const;

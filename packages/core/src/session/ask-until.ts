@@ -1,0 +1,136 @@
+import { type AgentEvent, type CheckResult, notice, type RunEnd } from "@burin/contract/agent-event";
+import { schemaError } from "@burin/contract/messages/check-schema";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { textOf } from "@burin/contract/messages/parts";
+import { messageOf } from "@burin/contract/text/error-message";
+import type { Tool } from "@burin/contract/tools";
+import { exitCodeIn } from "./command-answer.ts";
+
+/** Runs a prompt; null goes on without one. */
+export type Ask = (prompt: string | null) => AsyncGenerator<AgentEvent>;
+
+/** The end as it is to be, or what the model is told so that the next one is better. */
+type Verdict = { readonly end: RunEnd } | { readonly again: string; readonly notice?: string };
+
+/** What is known of an answer, beside its end. */
+interface Attempt {
+  /** Counts from 1. */
+  readonly count: number;
+  /** The model has done something on the way. */
+  readonly hasWorked: boolean;
+}
+
+/** Asks until the end is what was demanded, or the work was broken off. */
+async function* askUntil(
+  prompt: string | null,
+  ask: Ask,
+  judge: (end: RunEnd, attempt: Attempt) => Promise<Verdict>,
+): AsyncGenerator<AgentEvent> {
+  let input = prompt;
+  let turns = 0;
+  for (let count = 1; ; count += 1) {
+    let end: RunEnd | null = null;
+    let hasWorked = false;
+    for await (const event of ask(input)) {
+      if (event.type === "tool_call" && event.call.status === "success") hasWorked = true;
+      if (event.type === "done") end = event;
+      else yield event;
+    }
+    if (end === null) return;
+    turns += end.turns;
+    const verdict = end.status === "success" ? await judge(end, { count, hasWorked }) : { end };
+    if ("end" in verdict) return yield { ...verdict.end, turns };
+    if (verdict.notice) yield notice(verdict.notice);
+    input = verdict.again;
+  }
+}
+
+/** So often the model is told what is wrong with its answer. */
+const MOST_CORRECTIONS = 3;
+const LONGEST_FAULT = 2000;
+
+/**
+ * Asks until the final answer is JSON that fits the schema; the end then has the JSON alone as `result` and its
+ * value as `structured`. The schema is told behind the prompt, so that the beginning of each request stays.
+ */
+export function boundAnswer(schema: JsonSchema, prompt: string | null, ask: Ask): AsyncGenerator<AgentEvent> {
+  const instruction = `When you are done, answer with nothing but a JSON value that fits this JSON Schema:\n${JSON.stringify(schema)}`;
+  return askUntil(prompt === null ? null : `${prompt}\n\n${instruction}`, ask, async (end, { count }) => {
+    const read = readAnswer(end.result, schema);
+    if (!("fault" in read)) return { end: { ...end, result: read.json, structured: read.value } };
+    if (count > MOST_CORRECTIONS) {
+      const message = `The final answer does not fit the schema: ${read.fault}`;
+      return { end: { ...end, status: "error", error: { type: "schema_mismatch", message } } };
+    }
+    const isTold = prompt !== null || count > 1;
+    const again = isTold ? "Answer again, with nothing but the JSON value." : instruction;
+    return { again: `Your answer does not fit the schema: ${read.fault}. ${again}` };
+  });
+}
+
+type ReadAnswer = { readonly json: string; readonly value: unknown } | { readonly fault: string };
+
+function readAnswer(text: string, schema: JsonSchema): ReadAnswer {
+  const json = bare(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (error) {
+    return { fault: `it is not valid JSON (${messageOf(error)})` };
+  }
+  const fault = schemaError(schema, value)?.replaceAll("the arguments", "the answer");
+  if (fault === undefined) return { json, value };
+  return { fault: fault.length > LONGEST_FAULT ? `${fault.slice(0, LONGEST_FAULT)}...` : fault };
+}
+
+/** Many models put JSON into a code block, whatever they were asked. */
+function bare(text: string): string {
+  const lines = text.split(/\r?\n/);
+  const fences = lines.flatMap((line, index) => (/^\s*```/.test(line) ? [index] : []));
+  const [first = 0, last] = fences;
+  return (fences.length === 2 ? lines.slice(first + 1, last).join("\n") : text).trim();
+}
+
+/** So often the model is told that the check fails. */
+const MOST_FAILED_CHECKS = 5;
+/** As long as a command may take. */
+const MOST_CHECK_MS = 600_000;
+
+/** What must pass before a run has ended well. */
+export interface Check {
+  readonly command: string;
+  /** The tool that runs commands, with the limits that they have here; absent where it is excluded. */
+  readonly shell: () => Tool | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs the user's check when the model says that it is done, and has the model go on with what it says until
+ * it passes, a limit ends the work, or the model changes nothing any more. The result stands in the end.
+ */
+export function checkedRun(check: Check, prompt: string | null, ask: Ask): AsyncGenerator<AgentEvent> {
+  const { command, signal } = check;
+  return askUntil(prompt, ask, async (end, { count: attempts, hasWorked }) => {
+    const { passed, exitCode, said } = await runCheck(check);
+    const result: CheckResult = { command, passed, exitCode, attempts };
+    if (passed) return { end: { ...end, check: result } };
+    const fault = `The check "${command}" does not pass (${exitCode === null ? "did not end" : `exit code ${exitCode}`})`;
+    const isIdle = attempts > 1 && !hasWorked;
+    if (isIdle || attempts > MOST_FAILED_CHECKS || signal.aborted) {
+      const error = { type: "check_failed", message: `${fault}.` };
+      return { end: { ...end, status: "error", error, check: result } };
+    }
+    return {
+      notice: `${fault}; the model goes on.`,
+      again: `The check that has to pass before you are done does not: ${command}\n${said}\n\nFix the cause, not the check, then say what you did.`,
+    };
+  });
+}
+
+async function runCheck({ command, shell, signal }: Check) {
+  const tool = shell();
+  if (!tool) return { passed: false, exitCode: null, said: "There is no tool here that runs commands." };
+  const { llmContent, error } = await tool.execute({ command, timeout: MOST_CHECK_MS }, signal);
+  const exitCode = error ? null : exitCodeIn(llmContent);
+  return { passed: exitCode === 0, exitCode, said: textOf(llmContent) };
+}
