@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -33,11 +33,12 @@ async function open(
 
 /** What each command shows, for a session in which one prompt was answered with `Answer.` */
 const SHOWN: Readonly<Record<string, string | RegExp>> = {
-  agents: "No file defines a subagent.",
+  agents: "Which subagent?",
   approval: "What may run without asking?",
   back: "Back to before which prompt?",
   changes: "This session has changed no file.",
   clear: /^\s*> Ask anything/,
+  compact: "The conversation was shortened to a summary:",
   context: "descriptions of tools (about)",
   copy: "7 characters copied.",
   cost: "tokens sent",
@@ -55,10 +56,13 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   model: "Which model?",
   permissions: /There|always|nothing/i,
   quit: "To go on with this session",
+  redo: "There is nothing to put back.",
+  rename: "> /rename",
   resume: "There is no other session of this folder.",
   review: "Made.",
   settings: '"mcpServers"',
-  skills: "No file defines a skill.",
+  skills: "No skill is defined.",
+  tasks: "Nothing runs in the background.",
   theme: "Which colours?",
   tools: "read_file",
   trust: /folder|trust/i,
@@ -120,7 +124,7 @@ describe("a command", () => {
     expect(await readFile(join(root, "rows.txt"), "utf8")).toBe("all of it is other now\n");
   });
 
-  it("/undo takes the last change back", async () => {
+  it("/undo and /redo go back and forth, change by change", async () => {
     const edit = {
       name: "edit",
       args: { file_path: join(root, "a.txt"), old_string: "beta", new_string: "gamma" },
@@ -134,6 +138,85 @@ describe("a command", () => {
     terminal.type("/undo \r");
     await terminal.shows("taken back: a.txt");
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
+    terminal.type("/undo \r");
+    await terminal.shows("There is nothing to take back.");
+    terminal.type("/redo \r");
+    await terminal.shows("put back: a.txt");
+    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("alpha\ngamma\n");
+    terminal.type("/redo \r");
+    await terminal.shows("There is nothing to put back.");
+  });
+
+  it("/rename gives the session a name, which lists show", async () => {
+    const terminal = await open([{ text: "Known." }]);
+    terminal.type("the old question\r");
+    await terminal.shows("Known.");
+    await terminal.shows("? for keys");
+    terminal.type("/rename the better name\r");
+    await terminal.shows("This session is now called: the better name");
+    terminal.type("/clear \r");
+    await terminal.until(() => !terminal.text().includes("Known."), "an empty window");
+    terminal.type("/resume \r");
+    await terminal.shows("› the better name");
+    expect(terminal.text()).not.toContain("the old question");
+  });
+
+  it("/compact has the model go on with a summary", async () => {
+    const terminal = await open([{ text: "Known." }, { text: "What was summed up." }, { text: "On it." }]);
+    terminal.type("the old question\r");
+    await terminal.shows("Known.");
+    await terminal.shows("? for keys");
+    terminal.type("/compact \r");
+    await terminal.shows("The conversation was shortened to a summary:");
+    await terminal.shows("? for keys");
+    terminal.type("go on\r");
+    await terminal.shows("On it.");
+    const messages = JSON.stringify(server?.requests.at(-1)?.body.messages);
+    expect(messages).toContain("What was summed up.");
+    expect(messages).not.toContain("Known.");
+  });
+
+  it("/tasks ends what runs in the background", async () => {
+    const sleeping = { name: "run_shell_command", args: { command: "sleep 600", is_background: true } };
+    const terminal = await open([{ calls: [sleeping] }, { text: "It sleeps." }], {
+      args: ["--approval-mode", "yolo"],
+    });
+    terminal.type("sleep\r");
+    await terminal.shows("It sleeps.");
+    await terminal.shows("? for keys");
+    terminal.type("/tasks \r");
+    await terminal.shows("› bg_1  sleep 600");
+    terminal.type("\r");
+    await terminal.shows("bg_1 was ended.");
+    terminal.type("/tasks \r");
+    await terminal.shows("Nothing runs in the background.");
+  });
+
+  it("/agents and /skills begin the next prompt with the chosen one", async () => {
+    const skill = "---\ndescription: how to release\n---\nTag it.\n";
+    await mkdir(join(root, ".home/skills/release"), { recursive: true });
+    await writeFile(join(root, ".home/skills/release/SKILL.md"), skill);
+    const terminal = await open();
+    terminal.type("/agents \r");
+    await terminal.shows("› explore");
+    terminal.type("gen\r");
+    await terminal.shows("> Let the subagent general do this:");
+    terminal.type("\u0015/skills \r");
+    await terminal.shows("› release  how to release");
+    terminal.type("\r");
+    await terminal.shows("> Use the skill release:");
+  });
+
+  it("adds up what requests cost, where prices are known", async () => {
+    await mkdir(join(root, ".home"), { recursive: true });
+    const prices = { "fake-model": { input: 1000, output: 1000 } };
+    await writeFile(join(root, ".home/settings.json"), JSON.stringify({ model: { prices } }));
+    const terminal = await open([{ text: "Dear.", usage: { inputTokens: 1000, outputTokens: 500 } }]);
+    terminal.type("ask\r");
+    await terminal.shows("Dear.");
+    await terminal.shows("% of window · $1.50");
+    terminal.type("/cost \r");
+    await terminal.shows(/money +\$1\.5/);
   });
 
   it("/back goes on in a copy from before an earlier prompt, which is there to be changed", async () => {

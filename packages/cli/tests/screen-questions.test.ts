@@ -165,6 +165,43 @@ describe("a question", () => {
     await terminal.shows("fake-model · auto-edit");
   });
 
+  it("goes on with what was said to a plan that was not approved", async () => {
+    const plan = { calls: [{ name: "exit_plan_mode", args: { plan: "1. look" } }] };
+    const terminal = await open([plan, { text: "Then so." }], { args: ["--approval-mode", "plan"] });
+    terminal.type("go\r");
+    await terminal.shows("Go on with this plan?");
+    await answer(terminal, "n", "y yes");
+    terminal.type("leave out the first step\r");
+    await terminal.shows("Then so.");
+    expect(terminal.all()).toContain("> leave out the first step");
+    expect(JSON.stringify(server?.requests.at(-1)?.body.messages)).toContain("leave out the first step");
+  });
+
+  it("of two subagents names who asks, and how many wait behind it", async () => {
+    const task = (name: string) => ({
+      name: "task",
+      args: { description: name, prompt: `make ${name}.txt`, subagent_type: "general" },
+    });
+    const making = (request: { body: unknown }): { text: string } | FakeReply => {
+      const text = JSON.stringify(request.body);
+      const name = /make (one|two)\.txt/.exec(text)?.[1] ?? "";
+      return text.includes('"role":"tool"') ? { text: `${name} is made.` } : running(`touch ${name}.txt`);
+    };
+    const each = making as FakeReply;
+    const two = { calls: [task("one"), task("two")] };
+    const terminal = await open([two, each, each, each, each, { text: "Both." }]);
+    terminal.type("go\r");
+    await terminal.shows("Run this command? (1 more waiting)");
+    expect(terminal.text()).toContain("the subagent general asks");
+    await terminal.until(() => {
+      if (terminal.text().includes("y yes")) terminal.type("y");
+      return terminal.text().includes("Both.");
+    }, "both answers");
+    for (const name of ["one.txt", "two.txt"]) {
+      await expect(readFile(join(root, name), "utf8")).resolves.toBe("");
+    }
+  });
+
   it("gives no text from outside power over the terminal", async () => {
     const evil = "echo \u001b]0;owned\u0007\u001b[2J\u202e";
     const terminal = await open([{ text: `say ${evil}` }, running(evil), { text: "Done." }]);

@@ -88,7 +88,11 @@ describe("the first start", () => {
     await terminal.shows("Which model service?");
     terminal.type("\u001b");
     await terminal.shows("No model is set.");
-    terminal.type("/quit\r");
+    terminal.type("keep this\r");
+    await terminal.shows("Which model service?");
+    terminal.type("\u001b");
+    await terminal.shows("> keep this");
+    terminal.type("\u0015/quit\r");
     expect(await terminal.ended()).toBe(0);
   });
 

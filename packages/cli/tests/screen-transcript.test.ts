@@ -38,7 +38,10 @@ async function answered(terminal: ScreenTerminal, last: string): Promise<string[
   await terminal.shows("? for keys");
   await terminal.settled();
   const lines = terminal.all();
-  return lines.slice(lines.indexOf("> go"), lines.findLastIndex((line) => line !== "") + 1);
+  return lines.slice(
+    lines.indexOf("> go"),
+    lines.findLastIndex((line) => line.startsWith("> ")),
+  );
 }
 
 /** A reply that comes in small pieces, a line each now and then. */

@@ -41,6 +41,7 @@ describe("the screen", () => {
     terminal.type("\u0003");
     expect(await terminal.ended()).toBe(0);
     expect(terminal.all().filter((line) => line !== "")).toEqual([
+      `Burin works in ${root}`,
       "> what does a.txt say?",
       "It says **alpha**.",
       "• one",

@@ -112,8 +112,14 @@ interface InputError {
   readonly message: string;
 }
 
+/** What the user calls the session from here on. */
+interface Named {
+  readonly type: "name";
+  readonly name: string;
+}
+
 /** What a face itself may have to tell. */
-export type FaceEvent = InputError | Notice;
+export type FaceEvent = InputError | Notice | Named;
 
 /**
  * All that a face ever hears, and all that a session log holds: plain data, one JSON object each.
@@ -147,6 +153,7 @@ export type AgentEvent =
   | ({ readonly type: "model"; readonly model: string } & Pick<ContextFill, "window">)
   | ({ readonly type: "context_fill" } & ContextFill)
   | InputError
+  | Named
   /** `purpose` is set when the tokens went into something else than a reply. */
   | { readonly type: "usage"; readonly usage: Usage; readonly purpose?: UsagePurpose }
   | Notice

@@ -7,12 +7,13 @@ import {
   readLog,
   sessionSummaries,
   TurnCount,
+  type UndoOptions,
   undo,
 } from "@burin/core";
-import { LANGUAGES, say } from "../locales/say.ts";
+import { LANGUAGES, language, say } from "../locales/say.ts";
+import { wordsOf } from "../state/transcript.ts";
 import { shownText } from "../terminal/styled-line.ts";
-import type { Choice } from "../ui/choice-list.ts";
-import { ChoicePanel, matching } from "../ui/choice-panel.ts";
+import { choose } from "../ui/choice-panel.ts";
 import { THEMES } from "../ui/theme.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
@@ -29,32 +30,16 @@ export const changeCommands: readonly ScreenCommand[] = [
   { name: "back", run: goBack },
   { name: "clear", run: clear },
   { name: "undo", words: "[count]", run: undoLast },
+  { name: "redo", run: redoLast },
+  { name: "compact", run: compact },
+  { name: "rename", words: "[name]", isQuiet: true, run: rename },
   { name: "quit", isQuiet: true, run: (desk) => desk.leave() },
 ];
 
-interface Choosing {
-  readonly title: string;
-  readonly choices: readonly Choice[];
-  readonly choose: (value: string) => void;
-}
-
-function choose(desk: CommandDesk, { title, choices, choose: chosen }: Choosing): void {
-  desk.show(
-    new ChoicePanel({
-      title,
-      find: (words) => matching(choices, words),
-      choose: ({ value }) => {
-        desk.show(null);
-        chosen(value);
-      },
-      close: () => desk.show(null),
-    }),
-  );
-}
-
 /** Takes the word behind a command when it is one of these; else lets the person choose. */
-function chooseWord(desk: CommandDesk, word: string, { title, choices, choose: chosen }: Choosing): void {
-  if (word === "") choose(desk, { title, choices, choose: chosen });
+function chooseWord(desk: CommandDesk, word: string, choosing: Parameters<typeof choose>[1]): void {
+  const { choices, chosen } = choosing;
+  if (word === "") choose(desk, choosing);
   else if (choices.some(({ value }) => value === word)) chosen(word);
   else
     desk.note(
@@ -64,17 +49,30 @@ function chooseWord(desk: CommandDesk, word: string, { title, choices, choose: c
 }
 
 async function changeModel(desk: CommandDesk, word: string): Promise<void> {
-  const take = (model: string): void => void changeTo(desk, { model });
-  if (word !== "") return changeTo(desk, { model: word });
+  if (desk.session === null) {
+    desk.setUp();
+    return;
+  }
+  if (word !== "") {
+    desk.useModel(word);
+    return;
+  }
   const models = await desk.models();
-  const choices = models.map((name) => ({ value: name, label: name, more: "" }));
+  const named = Object.keys(desk.settings?.models ?? {});
+  const choices = [...named, ...models].map((name) => ({ value: name, label: name, more: "" }));
   if (choices.length === 0) desk.note(say("model.none"));
-  else choose(desk, { title: say("model.title"), choices, choose: take });
+  else
+    choose(desk, {
+      title: say("model.title"),
+      choices,
+      current: desk.transcript.model,
+      chosen: (name) => desk.useModel(name),
+    });
 }
 
-async function changeTo(desk: CommandDesk, change: Parameters<CommandDesk["change"]>[0]): Promise<void> {
+async function changeTo(desk: CommandDesk, session: Parameters<CommandDesk["change"]>[0]): Promise<void> {
   try {
-    await desk.change(change);
+    await desk.change(session);
   } catch (error) {
     desk.note(error instanceof Error ? error.message : String(error), true);
   }
@@ -88,7 +86,7 @@ function changeMode(desk: CommandDesk, word: string): void {
     const mode = APPROVAL_MODES.find((one) => one === value);
     if (mode !== undefined) session.approvalMode = mode;
   };
-  chooseWord(desk, word, { title: say("mode.title"), choices, choose: take });
+  chooseWord(desk, word, { title: say("mode.title"), choices, current: session.approvalMode, chosen: take });
 }
 
 function changeTheme(desk: CommandDesk, word: string): void {
@@ -99,38 +97,37 @@ function changeTheme(desk: CommandDesk, word: string): void {
     desk.theme = theme;
     void desk.keep(["ui", "theme"], theme);
   };
-  chooseWord(desk, word, { title: say("theme.title"), choices, choose: take });
+  chooseWord(desk, word, { title: say("theme.title"), choices, current: desk.theme, chosen: take });
 }
 
 function changeLanguage(desk: CommandDesk, word: string): void {
   const choices = Object.entries(LANGUAGES).map(([value, label]) => ({ value, label, more: value }));
   const take = (value: string): void =>
     void desk.useLanguage(value).then(() => desk.keep(["ui", "language"], value));
-  chooseWord(desk, word, { title: say("language.title"), choices, choose: take });
+  chooseWord(desk, word, { title: say("language.title"), choices, current: language(), chosen: take });
 }
 
 async function resume(desk: CommandDesk, id: string): Promise<void> {
-  const take = (chosen: string): void =>
-    void changeTo(desk, { session: { kind: "take-up", id: chosen, isFork: false } });
+  const take = (chosen: string): void => void changeTo(desk, { kind: "take-up", id: chosen, isFork: false });
   if (id !== "") {
     take(id);
     return;
   }
   const { home, root } = await placeOf(desk);
   const sessions = (await sessionSummaries(home, root)).filter((one) => one.id !== desk.session?.id);
-  const choices = sessions.map(({ id: value, prompt, changed, holder }) => ({
+  const choices = sessions.map(({ id: value, name, prompt, changed, holder }) => ({
     value,
-    label: title(prompt ?? ""),
-    more: `${new Date(changed).toISOString().slice(0, 16).replace("T", " ")}${holder === null ? "" : ` ${say("resume.inUse")}`}`,
+    label: title(name ?? wordsOf(prompt ?? "")),
+    more: `${dateOf(changed)}${holder === null ? "" : ` ${say("resume.inUse")}`}`,
   }));
   if (choices.length === 0) desk.note(say("resume.none"));
-  else choose(desk, { title: say("resume.title"), choices, choose: take });
+  else choose(desk, { title: say("resume.title"), choices, chosen: take });
 }
 
 async function fork(desk: CommandDesk): Promise<void> {
   const id = desk.session?.id;
   if (id === undefined || desk.session?.history.length === 0) desk.note(say("fork.none"));
-  else await changeTo(desk, { session: { kind: "take-up", id, isFork: true } });
+  else await changeTo(desk, { kind: "take-up", id, isFork: true });
 }
 
 /** Goes back to before an earlier prompt, in a session of its own; the prompt is there to be changed. */
@@ -143,19 +140,19 @@ async function goBack(desk: CommandDesk): Promise<void> {
     return;
   }
   const choices = prompts
-    .map(({ text }, index) => ({ value: String(index), label: title(text), more: "" }))
+    .map(({ text }, index) => ({ value: String(index), label: title(wordsOf(text)), more: "" }))
     .reverse();
   const take = async (value: string): Promise<void> => {
     const { text, turn } = prompts[Number(value)] ?? { text: "", turn: 0 };
-    if (turn === 0) await changeTo(desk, { session: { kind: "new" } });
+    if (turn === 0) await changeTo(desk, { kind: "new" });
     else {
       const place = await findSession(home, root, session?.id ?? "");
       const id = await forkSession({ home, root, place, turn });
-      await changeTo(desk, { session: { kind: "take-up", id, isFork: false } });
+      await changeTo(desk, { kind: "take-up", id, isFork: false });
     }
-    desk.buffer.set(text);
+    desk.buffer.set(wordsOf(text));
   };
-  choose(desk, { title: say("back.title"), choices, choose: (value) => void take(value) });
+  choose(desk, { title: say("back.title"), choices, chosen: (value) => void take(value) });
 }
 
 /** The prompts of a session, each with the last turn of the model before it. */
@@ -171,7 +168,7 @@ async function promptsOf(home: string, root: string, id: string): Promise<{ text
 }
 
 async function clear(desk: CommandDesk): Promise<void> {
-  await changeTo(desk, { session: { kind: "new" } });
+  await changeTo(desk, { kind: "new" });
   desk.clearScreen();
 }
 
@@ -180,17 +177,44 @@ async function undoLast(desk: CommandDesk, words: string): Promise<void> {
     desk.note(say("undo.count", { word: words }), true);
     return;
   }
-  const place = await placeOf(desk);
-  const { files, isRedo } = await undo({ ...place, ...(words === "" ? {} : { count: Number(words) }) });
-  if (files.length === 0) desk.note(say("undo.nothing"));
+  await changeBack(desk, { count: words === "" ? 1 : Number(words) });
+}
+
+function redoLast(desk: CommandDesk): Promise<void> {
+  return changeBack(desk, { redo: true });
+}
+
+async function changeBack(desk: CommandDesk, which: Pick<UndoOptions, "count" | "redo">): Promise<void> {
+  const { files } = await undo({ ...(await placeOf(desk)), ...which });
+  if (files.length === 0) desk.note(say(which.redo ? "redo.nothing" : "undo.nothing"));
   for (const { file, what, reason } of files) {
     if (what === "refused") desk.note(say("undo.refused", { file, reason: reason ?? "" }), true);
-    else desk.note(say(isRedo ? "undo.redone" : "undo.done", { file }));
+    else desk.note(say(which.redo ? "redo.done" : "undo.done", { file }));
+  }
+}
+
+async function compact(desk: CommandDesk): Promise<void> {
+  if (desk.session === null || desk.session.history.length === 0) desk.note(say("compact.none"));
+  else await desk.compact();
+}
+
+function rename(desk: CommandDesk, words: string): void {
+  const { session, buffer, transcript } = desk;
+  if (session === null || session.history.length === 0) desk.note(say("rename.none"));
+  else if (words === "") buffer.set(`/rename ${transcript.name}`);
+  else {
+    session.note({ type: "name", name: title(words) });
+    desk.note(say("rename.done", { name: title(words) }));
   }
 }
 
 async function placeOf({ options }: CommandDesk): Promise<{ home: string; root: string }> {
   return { home: burinHome(process.env), root: await realpath(options.root) };
+}
+
+/** As clocks and calendars here show it. */
+function dateOf(time: number): string {
+  return new Date(time).toLocaleString(language(), { dateStyle: "short", timeStyle: "short" });
 }
 
 function title(text: string): string {

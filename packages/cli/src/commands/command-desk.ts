@@ -25,13 +25,19 @@ export interface CommandDesk {
   print(draw: (width: number) => readonly Line[]): void;
   /** Asks the model. */
   submit(text: string): void;
-  /** Goes on in another session, or with another model. */
-  change(change: Partial<Pick<CommonOptions, "model" | "session">>): Promise<void>;
+  /** Goes on in another session. */
+  change(session: CommonOptions["session"]): Promise<void>;
+  /** Leads to a model, where none is configured. */
+  setUp(): void;
+  /** Goes on with another model. */
+  useModel(name: string): void;
   /** What `burin <name>` would print. */
   outputOf(name: "doctor" | "tools" | "mcp" | "grants" | "trust", words: readonly string[]): Promise<string>;
   /** A call that the person has just asked for; null while nothing is open. */
   callOwn(name: string, args: Record<string, unknown>): Promise<ToolResult | null>;
   copy(text: string): void;
+  /** Has the conversation so far replaced by a summary of it. */
+  compact(): Promise<void>;
   /** The models that the service has. */
   models(): Promise<readonly string[]>;
   clearScreen(): void;

@@ -1,6 +1,7 @@
 import { changeCommands } from "./change-session.ts";
 import type { ScreenCommand } from "./command-desk.ts";
 import { exportCommands } from "./export-session.ts";
+import { handOutCommands } from "./hand-out.ts";
 import { reviewCommands } from "./review-changes.ts";
 import { showCommands } from "./show-session.ts";
 import { workCommands } from "./work-commands.ts";
@@ -11,6 +12,7 @@ export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
   ...changeCommands,
   ...exportCommands,
   ...reviewCommands,
+  ...handOutCommands,
   ...workCommands,
 ].sort((one, other) => (one.name < other.name ? -1 : 1));
 

@@ -1,5 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { join } from "node:path";
 import { burinHome, type Message, readText } from "@burin/core";
 import { say } from "../locales/say.ts";
 import { widthOf } from "../terminal/cell-width.ts";
@@ -37,8 +36,6 @@ export function showCommands(all: () => readonly ScreenCommand[]): ScreenCommand
       run: async (desk) => printText(desk, await desk.outputOf("doctor", [])),
     },
     { name: "memory", isQuiet: true, run: showMemory },
-    { name: "agents", isQuiet: true, run: (desk) => showDefinitions(desk, "agents") },
-    { name: "skills", isQuiet: true, run: (desk) => showDefinitions(desk, "skills") },
     { name: "hooks", isQuiet: true, run: showHooks },
     { name: "settings", isQuiet: true, run: showSettings },
   ];
@@ -93,7 +90,7 @@ function costRows({ transcript, milliseconds }: CommandDesk): TableRow[] {
 }
 
 /** What the window is filled with, by estimate. */
-function contextRows({ session, transcript }: CommandDesk): TableRow[] {
+function contextRows({ session }: CommandDesk): TableRow[] {
   const sizes = new Map<string, number>();
   for (const message of session?.history ?? []) {
     for (const [what, size] of sizesIn(message)) sizes.set(what, (sizes.get(what) ?? 0) + size);
@@ -108,12 +105,13 @@ function contextRows({ session, transcript }: CommandDesk): TableRow[] {
       sum + description.length + JSON.stringify(parameterSchema).length,
     0,
   );
-  const { windowTokens } = transcript.spent;
-  const last: TableRow[] =
-    windowTokens === 0
+  const size = (value: number): string => value.toLocaleString("en");
+  const { tokens: next, window } = session?.contextFill ?? { tokens: 0, window: 0 };
+  const all: TableRow[] =
+    session === null
       ? []
-      : [[say("context.last"), say("context.tokens", { count: windowTokens.toLocaleString("en") })]];
-  return [...last, [say("context.tools"), tokens(declared)], ...known];
+      : [[say("context.next"), say("context.of", { count: size(next), window: size(window) })]];
+  return [...all, [say("context.tools"), tokens(declared)], ...known];
 }
 
 function sizesIn({ role, parts }: Message): [string, number][] {
@@ -165,22 +163,6 @@ function textOf(file: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Files that define subagents or skills; the project's count only where it is trusted. */
-function showDefinitions(desk: CommandDesk, kind: "agents" | "skills"): void {
-  const { session, options } = desk;
-  const folders = [join(burinHome(process.env), kind), join(options.root, ".burin", kind)];
-  const found: string[] = [];
-  for (const folder of folders) {
-    if (session === null || !existsSync(folder)) continue;
-    for (const entry of readdirSync(folder)) found.push(join(folder, entry));
-  }
-  const lines = found.map((path) => `${basename(path).replace(/\.md$/, "")}  ${dirname(path)}`);
-  printText(
-    desk,
-    lines.length === 0 ? say(`${kind}.none`, { folders: folders.join(", ") }) : lines.join("\n"),
-  );
 }
 
 function showHooks(desk: CommandDesk): void {

@@ -12,6 +12,15 @@ say why it is a fault and how to put it right, the worst first. Change nothing.`
 export const TEST_SYSTEM = "You are being tested.";
 export const TEST_PROMPT = "Answer with the word ok.";
 
+/** How a prompt begins that is for a subagent, or for a skill. */
+export function useAgent(name: string): string {
+  return `Let the subagent ${name} do this: `;
+}
+
+export function useSkill(name: string): string {
+  return `Use the skill ${name}: `;
+}
+
 /** Tells of a command that the person has run, with its output. */
 export function ranByPerson(command: string, output: string): string {
   return `I ran \`${command}\` myself:\n\n${output}`;

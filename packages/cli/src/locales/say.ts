@@ -22,6 +22,7 @@ const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<{ texts: Text
 };
 
 let texts: Texts = en;
+let current: Language = "en";
 
 /** A text in the person's language, with its values filled in. */
 export function say(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
@@ -29,8 +30,14 @@ export function say(key: TextKey, values: Readonly<Record<string, string | numbe
 }
 
 /** Changes the language of everything that is said from now on. */
-export async function useTexts(language: Language): Promise<void> {
-  texts = language === "en" ? en : (await LOAD[language]()).texts;
+export async function useTexts(chosen: Language): Promise<void> {
+  texts = chosen === "en" ? en : (await LOAD[chosen]()).texts;
+  current = chosen;
+}
+
+/** The one that is spoken now. */
+export function language(): Language {
+  return current;
 }
 
 /** The language that a name means, such as `zh`, `fr-CA` or `ja_JP.UTF-8`; English where it is none of ours. */

@@ -97,7 +97,7 @@ async function list(options: CommonOptions, isAll: boolean, output: Output): Pro
 }
 
 function lineOf(session: SessionSummary, isAll: boolean): string {
-  const { id, changed, prompt, holder, root, forkOf, parked } = session;
+  const { id, changed, name, prompt, holder, root, forkOf, parked } = session;
   const when = new Date(changed).toISOString().slice(0, 16).replace("T", " ");
   const notes = [
     forkOf && `copy of ${forkOf}`,
@@ -105,7 +105,7 @@ function lineOf(session: SessionSummary, isAll: boolean): string {
     parked && `parked: ${short(parked.confirmation.title)}`,
     isAll && root,
   ].filter(Boolean);
-  const title = short(prompt ?? "(nothing was asked)");
+  const title = short(name ?? prompt ?? "(nothing was asked)");
   return `${id}  ${when}  ${title}${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
 }
 
@@ -158,6 +158,8 @@ function textOf({ at, event }: LogRecord): string {
       return labelled("mode", event.mode);
     case "model":
       return labelled("model", event.model);
+    case "name":
+      return labelled("name", event.name);
     case "question_answered":
       return labelled("answer", event.decision?.outcome ?? "none");
     case "input_error":

@@ -1,4 +1,4 @@
-import type { Confirmation, Decision } from "@burin/core";
+import type { AgentEvent, Confirmation } from "@burin/core";
 import { describe, expect, it } from "vitest";
 import { Questions } from "./questions.ts";
 
@@ -10,37 +10,50 @@ const confirmation: Confirmation = {
   directory: "/a",
   grants: [],
 };
-const OF_SESSION = { agent: null, callId: "c1" };
 
-function ask(questions: Questions, from: { agent: string | null; callId: string | null }) {
-  const answers: (Decision | null)[] = [];
-  const question = { id: "q", parentCallId: null, confirmation, reason: "", ...from };
-  const { signal } = new AbortController();
-  void questions.confirm(confirmation, signal, question).then((answer) => answers.push(answer));
-  return answers;
+interface From {
+  readonly agent: string | null;
+  readonly callId: string | null;
 }
 
-async function answered(isModelAtWork: boolean, ...from: { agent: string | null; callId: string | null }[]) {
-  const questions = new Questions(() => {});
-  const answers = await questions.asOwn(isModelAtWork, async () => from.map((one) => ask(questions, one)));
-  await Promise.resolve();
-  return answers.map(([first]) => first?.outcome ?? "open");
+function asked(id: string, from: From): AgentEvent {
+  return { type: "question", id, parentCallId: null, confirmation, reason: "", ...from };
 }
+
+/** The ids that were answered, and those that wait for the user. */
+async function askedMeanwhile(isModelAtWork: boolean, ...from: From[]) {
+  const answered: string[] = [];
+  const questions = new Questions({ answer: (id) => answered.push(id), onChange: () => {} });
+  await questions.asOwn(isModelAtWork, async () => {
+    for (const [index, one] of from.entries()) questions.hear(asked(`q${index}`, one));
+  });
+  return { answered, open: questions.open.map(({ id }) => id) };
+}
+
+const OWN = { agent: null, callId: "c1" };
 
 describe("the user's own call", () => {
   it("P21 needs no yes, once", async () => {
-    expect(await answered(false, OF_SESSION, OF_SESSION)).toEqual(["once", "open"]);
+    expect(await askedMeanwhile(false, OWN, OWN)).toEqual({ answered: ["q0"], open: ["q1"] });
   });
 
   it("P21 gives no leave to what a subagent or an MCP server asks meanwhile", async () => {
-    const others = [
-      { agent: "explore", callId: "c2" },
-      { agent: null, callId: null },
-    ];
-    expect(await answered(false, ...others, OF_SESSION)).toEqual(["open", "open", "once"]);
+    const subagent = { agent: "explore", callId: "c2" };
+    const server = { agent: null, callId: null };
+    expect(await askedMeanwhile(false, subagent, server, OWN)).toEqual({
+      answered: ["q2"],
+      open: ["q0", "q1"],
+    });
   });
 
   it("P21 is asked about like anything else while the model works", async () => {
-    expect(await answered(true, OF_SESSION)).toEqual(["open"]);
+    expect(await askedMeanwhile(true, OWN)).toEqual({ answered: [], open: ["q0"] });
+  });
+
+  it("is no question any more when somebody else has answered it", async () => {
+    const questions = new Questions({ answer: () => {}, onChange: () => {} });
+    questions.hear(asked("q1", OWN));
+    questions.hear({ type: "question_answered", id: "q1", decision: { outcome: "once" } });
+    expect(questions.open).toEqual([]);
   });
 });

@@ -1,17 +1,24 @@
-import type { Confirm, Confirmation, Decision } from "@burin/core";
+import type { AgentEvent, Decision, Question } from "@burin/core";
 
-/** One question that waits for the person. */
-export interface OpenQuestion {
-  readonly confirmation: Confirmation;
-  readonly answer: (decision: Decision | null) => void;
+interface QuestionNeeds {
+  readonly answer: (id: string, decision: Decision) => void;
+  readonly onChange: () => void;
 }
 
-/** The questions of a session and its subagents, in the order in which they came: the one place that knows how they are put. */
+/** The questions of a session and its subagents that wait for the user, as a fold over its events. */
 export class Questions {
-  readonly #onChange: () => void;
-  #open: readonly OpenQuestion[] = [];
+  readonly #needs: QuestionNeeds;
+  #open: readonly Question[] = [];
   /** Whether the user has just asked for what is done now: that needs no yes. It covers one question of that call alone. */
   #isOwn = false;
+
+  constructor(needs: QuestionNeeds) {
+    this.#needs = needs;
+  }
+
+  get open(): readonly Question[] {
+    return this.#open;
+  }
 
   /** Runs what the user has just written. While the model works too, it is asked about like anything else. */
   async asOwn<Result>(isModelAtWork: boolean, work: () => Promise<Result>): Promise<Result> {
@@ -23,33 +30,27 @@ export class Questions {
     }
   }
 
-  constructor(onChange: () => void) {
-    this.#onChange = onChange;
+  hear(event: AgentEvent): void {
+    if (event.type === "question") this.#asked(event);
+    else if (event.type === "question_answered") this.#set(this.#open.filter(({ id }) => id !== event.id));
   }
 
-  get open(): readonly OpenQuestion[] {
-    return this.#open;
+  /** The session is closed: nobody waits for an answer any more. */
+  clear(): void {
+    this.#set([]);
   }
 
-  /** For `createSession`. */
-  readonly confirm: Confirm = (confirmation, signal, { agent, callId }) =>
-    new Promise((resolve) => {
-      // A subagent in the background, or an MCP server, may ask at this very moment.
-      if (this.#isOwn && agent === null && callId !== null) {
-        this.#isOwn = false;
-        resolve({ outcome: "once" });
-        return;
-      }
-      const answer = (decision: Decision | null): void => {
-        signal.removeEventListener("abort", withdraw);
-        this.#open = this.#open.filter((one) => one !== question);
-        this.#onChange();
-        resolve(decision);
-      };
-      const withdraw = (): void => answer(null);
-      const question: OpenQuestion = { confirmation, answer };
-      this.#open = [...this.#open, question];
-      signal.addEventListener("abort", withdraw, { once: true });
-      this.#onChange();
-    });
+  #asked(question: Question): void {
+    // A subagent in the background, or an MCP server, may ask at this very moment.
+    if (this.#isOwn && question.agent === null && question.callId !== null) {
+      this.#isOwn = false;
+      this.#needs.answer(question.id, { outcome: "once" });
+    } else this.#set([...this.#open, question]);
+  }
+
+  #set(open: readonly Question[]): void {
+    if (open.length === 0 && this.#open.length === 0) return;
+    this.#open = open;
+    this.#needs.onChange();
+  }
 }

@@ -1,4 +1,5 @@
-import type { AgentEvent, ToolCall } from "@burin/core";
+import type { AgentEvent, ContextFill, ToolCall } from "@burin/core";
+import { say } from "../locales/say.ts";
 import type { Line } from "../terminal/styled-line.ts";
 
 /** One thing that stands in the transcript, as far as it has come. */
@@ -12,13 +13,11 @@ export type Item =
   | { readonly kind: "lines"; readonly draw: (width: number) => readonly Line[] }
   | { readonly kind: "notice"; readonly text: string; readonly isBad: boolean };
 
-/** What a session has used so far, and what the window holds. */
+/** What a session has used so far. */
 export interface Spent {
   inputTokens: number;
   outputTokens: number;
   cachedTokens: number;
-  /** Of the last request and its reply: what fills the window. */
-  windowTokens: number;
   calls: number;
   /** In the currency of `model.prices`. */
   money: number;
@@ -40,12 +39,17 @@ export class Transcript {
     inputTokens: 0,
     outputTokens: 0,
     cachedTokens: 0,
-    windowTokens: 0,
     calls: 0,
     money: 0,
   };
+  /** How full the model's window is; null before the first request. */
+  fill: ContextFill | null = null;
   model = "";
   sessionId = "";
+  /** What the user calls the session. */
+  name = "";
+  /** Subagents that work in the background, by their ids. */
+  readonly background = new Set<string>();
   /** The model's last answer, to be copied. */
   answer = "";
 
@@ -61,7 +65,9 @@ export class Transcript {
   /** Another session, or another model, from here on. */
   begin(model: string): void {
     this.model = model;
-    this.spent.windowTokens = 0;
+    this.fill = null;
+    this.name = "";
+    this.background.clear();
   }
 
   note(text: string, isBad = false): void {
@@ -98,17 +104,55 @@ export class Transcript {
         return;
       case "done":
         this.#close();
-        if (event.status !== "success" && event.error) this.note(event.error.message, true);
+        this.#heardEnd(event);
+        return;
+      default:
+        this.#heardBeside(event);
+    }
+  }
+
+  #heardEnd({ status, error }: Extract<AgentEvent, { type: "done" }>): void {
+    if (status === "cancelled") this.note(say("end.cancelled"));
+    // The call that was refused says so itself.
+    else if (status !== "success" && status !== "refused" && error) this.note(error.message, true);
+  }
+
+  /** What is told of the session itself. */
+  #heardBeside(event: AgentEvent): void {
+    switch (event.type) {
+      case "model":
+        this.model = event.model;
+        return;
+      case "name":
+        this.name = event.name;
+        return;
+      case "context_fill":
+        this.fill = event;
+        return;
+      case "task":
+        this.#heardTask(event);
+        return;
+      case "compaction":
+        this.note(
+          say("compact.done", { before: count(event.tokensBefore), after: count(event.tokensAfter) }),
+        );
         return;
       default:
     }
   }
 
+  #heardTask({ id, agent, description, status }: Extract<AgentEvent, { type: "task" }>): void {
+    if (status === "running") this.background.add(id);
+    else {
+      this.background.delete(id);
+      this.note(say(`task.${status}`, { agent, description }));
+    }
+  }
+
   #heardUser(said: string): void {
     this.#close();
-    const text = said.split(FILES_MARK, 1)[0] ?? "";
     this.answer = "";
-    this.#items.push({ kind: "user", text });
+    this.#items.push({ kind: "user", text: wordsOf(said) });
   }
 
   #heardText(text: string): void {
@@ -149,11 +193,11 @@ export class Transcript {
     if (this.calls.length > MOST_KEPT_CALLS) this.calls.shift();
   }
 
-  #heardUsage({ usage, purpose }: Extract<AgentEvent, { type: "usage" }>): void {
+  #heardUsage({ usage }: Extract<AgentEvent, { type: "usage" }>): void {
     this.spent.inputTokens += usage.inputTokens;
     this.spent.outputTokens += usage.outputTokens;
     this.spent.cachedTokens += usage.cachedTokens;
-    if (purpose === undefined) this.spent.windowTokens = usage.inputTokens + usage.outputTokens;
+    this.spent.money += usage.cost ?? 0;
   }
 
   /** Nothing more is said to what was being said. */
@@ -161,6 +205,15 @@ export class Transcript {
     const last = this.#items.at(-1);
     if (last?.kind === "text" || last?.kind === "thought") last.isWhole = true;
   }
+}
+
+/** What the user wrote of a prompt. */
+export function wordsOf(prompt: string): string {
+  return prompt.split(FILES_MARK, 1)[0] ?? "";
+}
+
+function count(tokens: number): string {
+  return tokens.toLocaleString("en");
 }
 
 export function isOver({ status }: ToolCall): boolean {

@@ -100,6 +100,18 @@ export function wrapLine(line: Line, width: number, hang = ""): Line[] {
   return wrapping.rows();
 }
 
+/** The pieces in as few rows as they fit into, each in one row unless it is wider than that. */
+export function sideBySide(pieces: readonly Line[], width: number): Line[] {
+  const rows: Line[] = [];
+  for (const piece of pieces) {
+    const row = rows.at(-1);
+    const longer: Line = [...(row ?? []), { text: "   " }, ...piece];
+    if (row !== undefined && lineWidth(longer) <= width) rows[rows.length - 1] = longer;
+    else rows.push(...wrapLine(piece, width, "  "));
+  }
+  return rows;
+}
+
 class Wrapping {
   readonly #width: number;
   readonly #indent: Line;

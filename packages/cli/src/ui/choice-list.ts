@@ -1,5 +1,5 @@
 import { widthOf } from "../terminal/cell-width.ts";
-import { cutLine, type Line, shownText } from "../terminal/styled-line.ts";
+import { cutLine, type Line, lineWidth, shownText } from "../terminal/styled-line.ts";
 
 export interface Choice {
   /** What is taken when it is chosen. */
@@ -13,8 +13,13 @@ export class ChoiceList {
   readonly choices: readonly Choice[];
   #at = 0;
 
-  constructor(choices: readonly Choice[]) {
+  /** The one with this value is chosen at first. */
+  constructor(choices: readonly Choice[], value?: string) {
     this.choices = choices;
+    this.#at = Math.max(
+      choices.findIndex((choice) => choice.value === value),
+      0,
+    );
   }
 
   get chosen(): Choice | undefined {
@@ -29,18 +34,20 @@ export class ChoiceList {
   lines(width: number, most: number): Line[] {
     const from = Math.max(0, Math.min(this.#at - Math.floor(most / 2), this.choices.length - most));
     const shown = this.choices.slice(from, from + most);
-    const column = Math.min(
-      Math.max(...shown.map(({ label }) => widthOf(shownText(label))), 0),
-      Math.floor(width / 2),
-    );
+    const widest = (texts: readonly string[]): number =>
+      Math.max(0, ...texts.map((text) => widthOf(shownText(text))));
+    const beside = widest(shown.map(({ more }) => more));
+    const room = Math.max(Math.floor((width - 4) / 2), width - 4 - beside);
+    const column = Math.min(widest(shown.map(({ label }) => label)), room);
     return shown.map(({ label, more }, index) => {
       const isChosen = from + index === this.#at;
-      const clean = shownText(label);
-      const gap = more === "" ? "" : " ".repeat(Math.max(column - widthOf(clean), 0) + 2);
+      const style = isChosen ? "strong" : undefined;
+      const name = cutLine([{ text: shownText(label), style }], more === "" ? width : column);
+      const gap = more === "" ? "" : " ".repeat(Math.max(column - lineWidth(name), 0) + 2);
       return cutLine(
         [
           { text: isChosen ? "› " : "  ", style: "accent" },
-          { text: clean, style: isChosen ? "strong" : undefined },
+          ...name,
           { text: gap + shownText(more), style: "dim" },
         ],
         width,

@@ -11,6 +11,8 @@ export interface ChoiceNeeds {
   readonly title: string;
   /** What there is to choose from, for the words that were written so far. */
   readonly find: (words: string) => readonly Choice[];
+  /** What is so now. */
+  readonly current?: string;
   /** The list is still open then. */
   readonly choose: (choice: Choice) => void;
   readonly close: () => void;
@@ -26,7 +28,7 @@ export class ChoicePanel implements Panel {
 
   constructor(needs: ChoiceNeeds) {
     this.#needs = needs;
-    this.#list = new ChoiceList(needs.find(""));
+    this.#list = new ChoiceList(needs.find(""), needs.current);
   }
 
   view({ width, height }: PanelSpace): PanelView {
@@ -62,6 +64,33 @@ export class ChoicePanel implements Panel {
     else return false;
     return true;
   }
+}
+
+/** Where a list can be shown. */
+interface ChoiceDesk {
+  show(panel: Panel | null): void;
+}
+
+interface Choosing {
+  readonly title: string;
+  readonly choices: readonly Choice[];
+  readonly current?: string;
+  readonly chosen: (value: string) => void;
+}
+
+/** Shows a list; it is gone when one was chosen, or none. */
+export function choose(desk: ChoiceDesk, { title, choices, current, chosen }: Choosing): void {
+  const panel = new ChoicePanel({
+    title,
+    ...(current === undefined ? {} : { current }),
+    find: (words) => matching(choices, words),
+    choose: ({ value }) => {
+      desk.show(null);
+      chosen(value);
+    },
+    close: () => desk.show(null),
+  });
+  desk.show(panel);
 }
 
 /** The choices whose label or words hold all that was written. */

@@ -1,16 +1,16 @@
 import {
-  type Confirmation,
   contentWithHunks,
   type Decision,
   type GrantScope,
   hunksOf,
+  type Question,
   type QuestionView,
   questionView,
 } from "@burin/core";
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import type { Key } from "../terminal/keys.ts";
-import { type Line, type Span, shownText, wrapLine } from "../terminal/styled-line.ts";
+import { type Line, type Span, shownText, sideBySide, wrapLine } from "../terminal/styled-line.ts";
 import { planLines } from "./displays/call-lines.ts";
 import { diffLines } from "./displays/file-diff.ts";
 import { editKey } from "./edit-keys.ts";
@@ -23,9 +23,7 @@ const DEAF_MS = 300;
 const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
 
 export interface QuestionNeeds {
-  readonly confirmation: Confirmation;
-  /** Why it is asked, in the words of the core. */
-  readonly reason: string;
+  readonly question: Question;
   /** How many more wait behind it. */
   readonly waiting: () => number;
   readonly answer: (decision: Decision) => void;
@@ -49,8 +47,8 @@ export class QuestionPanel implements Panel {
 
   constructor(needs: QuestionNeeds) {
     this.#needs = needs;
-    this.#view = questionView(needs.confirmation, ALL);
-    const { confirmation } = needs;
+    const { confirmation } = needs.question;
+    this.#view = questionView(confirmation, ALL);
     this.#hunks = confirmation.kind === "edit" ? hunksOf(confirmation.diff) : [];
     for (const index of this.#hunks.keys()) this.#taken.add(index);
   }
@@ -95,11 +93,11 @@ export class QuestionPanel implements Panel {
   #title(): string {
     const waiting = this.#needs.waiting();
     const more = waiting > 0 ? ` (${say("question.queue", { count: waiting })})` : "";
-    return `${say(`question.${this.#needs.confirmation.kind}`)}${more}`;
+    return `${say(`question.${this.#needs.question.confirmation.kind}`)}${more}`;
   }
 
   #content(width: number): Line[] {
-    const { confirmation } = this.#needs;
+    const { confirmation } = this.#needs.question;
     const target = this.#view.target.flatMap((text) => wrapLine([{ text, style: "strong" }], width));
     if (confirmation.kind === "edit") return [...target, ...diffLines(confirmation.diff.fileDiff, width)];
     if (confirmation.kind === "plan") return planLines(confirmation.plan, width);
@@ -126,11 +124,13 @@ export class QuestionPanel implements Panel {
 
   /** Why, and which keys there are. */
   #belowLines(width: number): Line[] {
-    const { confirmation, reason } = this.#needs;
+    const { confirmation, reason, agent } = this.#needs.question;
     const exception = confirmation.kind === "exec" && confirmation.exception;
-    const facts = [exception ? say(`question.${exception}`) : "", shownText(reason)].filter(
-      (text) => text !== "",
-    );
+    const facts = [
+      agent === null ? "" : say("question.asker", { agent: shownText(agent) }),
+      exception ? say(`question.${exception}`) : "",
+      shownText(reason),
+    ].filter((text) => text !== "");
     const lines = wrapLine([{ text: facts.join(" · "), style: "dim" }], width);
     if (this.#isExplained) {
       const parts = this.#view.parts.map((part): Line => [{ text: `  ${part}` }]);
@@ -144,16 +144,14 @@ export class QuestionPanel implements Panel {
     if (this.#state === "reason") return [[{ text: say("question.reason"), style: "dim" }]];
     if (this.#state === "scope") return wrapLine([{ text: say("question.scope") }], width);
     if (this.#state === "hunks") return wrapLine([{ text: say("question.hunkKeys"), style: "dim" }], width);
-    const spans = this.#choices().flatMap(([key, words], index): Span[] => [
-      { text: index === 0 ? "" : "   " },
-      { text: key, style: "accent" },
-      { text: ` ${words}` },
-    ]);
-    return wrapLine(spans, width);
+    const choices = this.#choices().map(
+      ([key, words]): Line => [{ text: key, style: "accent" }, { text: ` ${words}` }],
+    );
+    return sideBySide(choices, width);
   }
 
   #choices(): [string, string][] {
-    const { confirmation } = this.#needs;
+    const { confirmation } = this.#needs.question;
     const stop: [string, string] = ["esc", say("question.stop")];
     if (confirmation.kind === "plan") {
       return [
@@ -187,7 +185,7 @@ export class QuestionPanel implements Panel {
       this.#needs.stop();
       return true;
     }
-    const { confirmation } = this.#needs;
+    const { confirmation } = this.#needs.question;
     switch (name === "text" ? text.toLowerCase() : "") {
       case "y":
         return this.#yes();
@@ -210,7 +208,7 @@ export class QuestionPanel implements Panel {
   }
 
   #yes(): boolean {
-    const isPlan = this.#needs.confirmation.kind === "plan";
+    const isPlan = this.#needs.question.confirmation.kind === "plan";
     this.#needs.answer(isPlan ? { outcome: "approved_plan", mode: "auto-edit" } : { outcome: "once" });
     return true;
   }
@@ -231,7 +229,7 @@ export class QuestionPanel implements Panel {
   }
 
   #hunkKey({ name, text }: Key): boolean {
-    const { confirmation } = this.#needs;
+    const { confirmation } = this.#needs.question;
     if (name === "escape") this.#state = "choose";
     else if (name === "up" || name === "down") {
       this.#hunk = (this.#hunk + (name === "up" ? -1 : 1) + this.#hunks.length) % this.#hunks.length;

@@ -18,20 +18,24 @@ export interface Status {
 /** One line: what is asked, how, how full, how dear and how long; and at its end what the keys do. */
 export function statusLine(status: Status, width: number): Line {
   const { model, mode, filled, money, milliseconds, isWorking, message } = status;
-  const parts = [
-    model,
-    mode,
+  const more = [
     filled === null ? "" : say("status.window", { percent: Math.round(filled * 100) }),
-    money > 0 ? `$${money < 1 ? money.toFixed(3).replace(/0$/, "") : money.toFixed(2)}` : "",
+    money > 0 ? `$${money.toFixed(money < 0.01 ? 4 : money < 1 ? 3 : 2)}` : "",
     milliseconds >= 1000 ? duration(milliseconds) : "",
   ].filter((part) => part !== "");
-  const left: Line = [
+  const leftWith = (count: number): Line => [
     { text: isWorking ? "◐ " : "  ", style: "accent" },
-    { text: shownText(parts.join(" · ")), style: mode === "yolo" ? "warning" : "dim" },
+    {
+      text: shownText([model, mode, ...more.slice(0, count)].filter((part) => part !== "").join(" · ")),
+      style: mode === "yolo" ? "warning" : "dim",
+    },
   ];
   const hint = message !== "" ? message : say(isWorking ? "status.working" : "status.keys");
   const right: Span = { text: hint, style: message !== "" ? "warning" : "dim" };
-  const gap = width - 1 - lineWidth(left) - lineWidth([right]);
-  if (gap >= 2) return [...left, { text: "  " }, right];
-  return cutLine(message !== "" ? [{ text: "  " }, right] : left, width - 1);
+  // In a narrow window what the keys do is worth more than what it has cost.
+  for (let count = more.length; count >= 0; count -= 1) {
+    const whole: Line = [...leftWith(count), { text: "  " }, right];
+    if (lineWidth(whole) < width) return whole;
+  }
+  return cutLine(message !== "" ? [{ text: "  " }, right] : leftWith(0), width - 1);
 }

@@ -17,15 +17,16 @@ export interface CustomCommand {
 /** What users write into Markdown files for the agent to use. */
 export interface Definitions {
   readonly subagents: readonly SubagentDefinition[];
-  /** What the model is told of the skills; null without any. */
-  readonly skills: string | null;
+  readonly skills: readonly Skill[];
+  /** What the model is told about them; null without any. */
+  readonly skillsText: string | null;
   readonly commands: readonly CustomCommand[];
   /** What is wrong with files that define nothing, in words. */
   readonly problems: readonly string[];
 }
 
 /** How one skill is described: a folder with a SKILL.md that says how to do one kind of task. */
-interface Skill {
+export interface Skill {
   readonly name: string;
   readonly description: string;
   readonly path: string;
@@ -52,7 +53,7 @@ export function readDefinitions(places: readonly string[]): Definitions {
   const subagents = definedIn(places, { kind: "agents", make: subagentOf }, problems);
   const skills = definedIn(places, { kind: "skills", make: skillOf }, problems);
   const commands = definedIn(places, { kind: "commands", make: commandOf }, problems);
-  return { subagents, skills: skills.length > 0 ? skillsText(skills) : null, commands, problems };
+  return { subagents, skills, skillsText: skills.length > 0 ? listSkills(skills) : null, commands, problems };
 }
 
 interface Reader<Thing> {
@@ -123,7 +124,7 @@ function skillOf({ name, path, fields }: DefinitionFile): Skill {
   return { name: isNamed ? named.trim() : name, description: line, path };
 }
 
-function skillsText(skills: readonly Skill[]): string {
+function listSkills(skills: readonly Skill[]): string {
   const lines = skills.map(
     ({ name, description, path }) => `- ${shownPath(name)}: ${description} (${shownPath(path)})`,
   );

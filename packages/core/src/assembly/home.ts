@@ -52,7 +52,7 @@ async function definitionsIn(places: readonly string[]): Promise<Definitions> {
     ["agents", "skills", "commands"].map((kind) => join(place, kind)),
   );
   if (!folders.some((folder) => existsSync(folder)))
-    return { subagents: [], skills: null, commands: [], problems: [] };
+    return { subagents: [], skills: [], skillsText: null, commands: [], problems: [] };
   return (await import("../agent/definitions.ts")).readDefinitions(places);
 }
 

@@ -103,6 +103,10 @@ export class LazyQuestions {
     return this.#loaded?.open ?? [];
   }
 
+  get waiting(): number {
+    return this.#loaded?.waiting ?? 0;
+  }
+
   answer(id: string, decision: unknown): string | null {
     return this.#loaded ? this.#loaded.answer(id, decision) : `no question ${JSON.stringify(id)} is open.`;
   }

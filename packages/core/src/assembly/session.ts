@@ -19,7 +19,7 @@ import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
 import type { Briefing } from "../agent/context-notes.ts";
 import { Conversation } from "../agent/conversation.ts";
-import type { CustomCommand, Definitions } from "../agent/definitions.ts";
+import type { CustomCommand, Definitions, Skill } from "../agent/definitions.ts";
 import { isCutOff } from "../agent/run.ts";
 import { orAborted } from "../scheduler/interruption.ts";
 import type { Ask } from "../session/ask-until.ts";
@@ -30,6 +30,7 @@ import type { LogRecord } from "../session/record-line.ts";
 import { Recording } from "../session/recording.ts";
 import { newSessionId } from "../session/session-id.ts";
 import { ProofOfWork } from "../session/work-proof.ts";
+import type { Subagents } from "../tools/task.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { type Home, resolveHome } from "./home.ts";
 import { agentOf, budgetOf } from "./join-agent.ts";
@@ -314,6 +315,11 @@ export class Session {
     return [...(parked ? [parked] : []), ...this.#tools.questions.open];
   }
 
+  /** How many more are asked when the open one is answered. */
+  get waitingQuestions(): number {
+    return this.#tools.questions.waiting;
+  }
+
   /**
    * Answers a question by its id, from wherever; null as the decision when nobody will. Gives null when the answer
    * was taken, else what is wrong with it.
@@ -379,6 +385,17 @@ export class Session {
     return (await this.#definitions()).commands;
   }
 
+  /** What files say on how to do one kind of task. */
+  async skills(): Promise<readonly Skill[]> {
+    return (await this.#definitions()).skills;
+  }
+
+  /** The subagents that are built in, and those that files define. */
+  async agents(): Promise<Subagents["known"]> {
+    this.#subagents?.add((await this.#definitions()).subagents);
+    return this.#subagents?.known ?? [];
+  }
+
   /** Ends every command that still runs, and every task, in the background too. To be called when the session is done with. */
   async close(): Promise<void> {
     await this.#background.stopAll();
@@ -394,10 +411,10 @@ export class Session {
 
   /** What the model is told of skills, and what hooks say. */
   readonly #briefing: Briefing = async (moment, signal) => {
-    const { skills } = await this.#definitions();
+    const { skillsText } = await this.#definitions();
     const at = moment === "start" ? "session_start" : "before_compaction";
     const said = (await this.#tools.hooks?.at(at, signal)) ?? [];
-    return [...(skills === null ? [] : [skills]), ...said];
+    return [...(skillsText === null ? [] : [skillsText]), ...said];
   };
 }
 

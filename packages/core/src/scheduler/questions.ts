@@ -31,6 +31,7 @@ export class Questions {
   readonly #needs: QuestionNeeds;
   readonly #open = new Map<string, Open>();
   #last: Promise<unknown> = Promise.resolve();
+  #turns = 0;
   /** How often "always" was answered. */
   #grants = 0;
 
@@ -41,6 +42,11 @@ export class Questions {
   /** Those that wait for an answer now. */
   get open(): readonly Question[] {
     return [...this.#open.values()].map(({ question }) => question);
+  }
+
+  /** How many are asked behind the open one. */
+  get waiting(): number {
+    return Math.max(this.#turns - this.#open.size, 0);
   }
 
   /** null when the answer was taken, else what is wrong with it; the question stays open then. */
@@ -62,7 +68,12 @@ export class Questions {
   async inTurn<T>(work: (isChanged: boolean) => Promise<T>, signal: AbortSignal): Promise<T> {
     const before = this.#last;
     const grants = this.#grants;
-    const turn = orAborted(() => before, signal).then(() => work(this.#grants !== grants));
+    this.#turns += 1;
+    const turn = orAborted(() => before, signal)
+      .then(() => work(this.#grants !== grants))
+      .finally(() => {
+        this.#turns -= 1;
+      });
     this.#last = Promise.allSettled([before, turn]).then(() => {});
     return turn;
   }

@@ -1,13 +1,20 @@
 import type { Question } from "@burin/contract/tools";
+import { readBytes } from "@burin/machine/disk/regular-file";
 import { parkedQuestion } from "./past-session.ts";
 import { lastRecord, readLog } from "./read-log.ts";
+import { readRecordLine } from "./record-line.ts";
 import { listSessions, type SessionPlace } from "./session-files.ts";
 import { holderOf } from "./session-lock.ts";
+
+/** A longer log is listed without its name. */
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /** One session as a list shows it. */
 export interface SessionSummary extends SessionPlace {
   readonly root: string | null;
   readonly model: string | null;
+  /** What the user calls it. */
+  readonly name: string | null;
   /** What the person asked first. */
   readonly prompt: string | null;
   /** The id of the session that this one was made from. */
@@ -24,10 +31,29 @@ export async function sessionSummaries(home: string, root: string | null): Promi
 }
 
 async function summaryOf(place: SessionPlace): Promise<SessionSummary> {
-  const summary = { ...place, root: null, model: null, prompt: null, forkOf: null };
+  const summary = { ...place, root: null, model: null, prompt: null, forkOf: null, name: nameIn(place) };
   const holder = await holderOf(place.path);
   const parked = holder === null ? leftWith(place.path) : null;
   return { ...summary, ...beginningOf(place), holder, parked };
+}
+
+/** Found without reading the records one by one: a list of long sessions has to be there at once. */
+function nameIn({ path }: SessionPlace): string | null {
+  const bytes = bytesOf(path);
+  const at = bytes.lastIndexOf('"event":{"type":"name",');
+  if (at === -1) return null;
+  const end = bytes.indexOf("\n", at);
+  const line = bytes.subarray(bytes.lastIndexOf("\n", at) + 1, end === -1 ? bytes.length : end);
+  const event = readRecordLine(line)?.event;
+  return event?.type === "name" ? event.name : null;
+}
+
+function bytesOf(path: string): Buffer {
+  try {
+    return readBytes(path, MOST_BYTES) ?? Buffer.alloc(0);
+  } catch {
+    return Buffer.alloc(0);
+  }
 }
 
 /** Only what came to no end can have been left with a question, and needs to be read to its end. */

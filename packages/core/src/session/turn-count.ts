@@ -12,6 +12,7 @@ const BESIDE_REPLIES = new Set<AgentEvent["type"]>([
   "model",
   "context_fill",
   "input_error",
+  "name",
 ]);
 
 /** Counts the model's replies in a session, from 1: by these numbers people name a place in it. */

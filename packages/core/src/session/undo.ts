@@ -14,6 +14,8 @@ export interface UndoOptions {
   readonly count?: number;
   /** All calls of this session that are in force. */
   readonly session?: string;
+  /** The last undo, as long as no call has changed a file since. */
+  readonly redo?: boolean;
 }
 
 export interface UndoResult {
@@ -97,9 +99,13 @@ export async function undoInCopy(
 }
 
 /** The last first. */
-function chosenFrom(operations: readonly Operation[], { count, session }: UndoOptions): Operation[] {
+function chosenFrom(operations: readonly Operation[], { count, session, redo }: UndoOptions): Operation[] {
   const inForce = operations.filter(({ isInForce }) => isInForce).reverse();
   if (session !== undefined) return inForce.filter(({ writer }) => writer === session);
+  if (redo) {
+    const last = inForce.find(({ depth }) => depth === 0 || depth % 2 === 1);
+    return last === undefined || last.depth === 0 ? [] : [last];
+  }
   if (count === undefined) return inForce.slice(0, 1);
   return inForce.filter(({ of }) => of === null).slice(0, count);
 }

@@ -44,7 +44,10 @@ export class App implements Desk {
   readonly transcript = new Transcript();
   readonly buffer = new TextBuffer();
   readonly history = new PromptHistory(burinHome(process.env));
-  readonly questions = new Questions(() => this.#asking.update());
+  readonly questions = new Questions({
+    answer: (id, decision) => this.session?.answer(id, decision),
+    onChange: () => this.#asking.update(),
+  });
   readonly host: SessionHost;
   readonly view: View;
   readonly work: Work;
@@ -61,7 +64,11 @@ export class App implements Desk {
   constructor(options: CommonOptions) {
     this.host = new SessionHost({
       options,
-      confirm: this.questions.confirm,
+      hear: (event) => {
+        this.questions.hear(event);
+        this.work.hear(event);
+      },
+      closed: () => this.questions.clear(),
       tell: (notice) => this.note(notice),
     });
     const { transcript, buffer, history } = this;
@@ -163,16 +170,23 @@ export class App implements Desk {
     this.work.submit(text);
   }
 
-  async change(change: Partial<Pick<CommonOptions, "model" | "session">>): Promise<void> {
-    const { session } = this;
-    const isSame = change.session === undefined;
-    const taken =
-      isSame && session !== null && session.history.length > 0 && this.options.session.kind !== "unrecorded";
-    const kept = taken ? { session: { kind: "take-up", id: session.id, isFork: false } as const } : {};
-    await this.host.change({ ...kept, ...change });
+  async change(session: CommonOptions["session"]): Promise<void> {
+    await this.host.change(session);
     this.transcript.begin(this.host.modelName ?? "");
-    if (!isSame && this.options.session.kind === "take-up") await this.work.showPast();
+    if (session.kind === "take-up") await this.work.showPast();
     this.view.soon();
+  }
+
+  compact(): Promise<void> {
+    return this.work.compact();
+  }
+
+  useModel(name: string): void {
+    try {
+      this.host.useModel(name);
+    } catch (error) {
+      this.note(error instanceof Error ? error.message : String(error), true);
+    }
   }
 
   async models(): Promise<readonly string[]> {
@@ -180,6 +194,13 @@ export class App implements Desk {
     if (!choice) return [];
     const reached = await reachModel(choice, new AbortController().signal);
     return "models" in reached ? (reached.models ?? []) : [];
+  }
+
+  setUp(first = ""): void {
+    this.#opening = this.#open(first);
+    this.#opening.catch((error: unknown) =>
+      this.note(error instanceof Error ? error.message : String(error), true),
+    );
   }
 
   async showDemo(): Promise<void> {
@@ -234,10 +255,12 @@ export class App implements Desk {
       const { FirstStart } = await import("./first-start.ts");
       const outcome = await new FirstStart(this).run();
       if (outcome === "demo") await this.showDemo();
+      else if (outcome === "none") this.buffer.set(first);
       if (outcome !== "ready") return;
       await this.host.readSettings();
     }
     await this.host.open();
+    this.note(say("start.folder", { folder: this.options.root }));
     this.view.soon();
     if (this.options.session.kind === "take-up") await this.work.showPast();
     if (first !== "") await this.#take(first, false);
@@ -262,6 +285,7 @@ export class App implements Desk {
     // What is sent before the session is open waits for it.
     if (found === null && this.session === null) await this.#opening;
     if (found !== null) await this.#command(found.command, found.words);
+    else if (this.session === null) this.setUp(text);
     else if (!this.#own.take(text) && !(await this.#isMistyped(text))) this.work.submit(text, isLast);
     this.view.soon();
   }
@@ -271,6 +295,7 @@ export class App implements Desk {
       this.note(say("command.busy"));
       return;
     }
+    this.print(() => [[{ text: `/${command.name} ${words}`.trimEnd(), style: "dim" }]]);
     try {
       await command.run(this, words);
     } catch (error) {

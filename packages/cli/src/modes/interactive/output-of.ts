@@ -22,7 +22,7 @@ export async function outputOf(
   const output: Output = {
     out: (text) => texts.push(text),
     content: (text) => texts.push(text),
-    note: (text) => texts.push(`${text}\n`),
+    note: (text) => texts.push(`${text.replace(/^burin: /, "")}\n`),
     isTerminal: false,
     hasResult: false,
     styled: (_style, text) => text,

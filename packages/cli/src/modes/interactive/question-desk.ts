@@ -1,15 +1,16 @@
-import type { Confirmation } from "@burin/core";
+import type { Decision, Question } from "@burin/core";
 import type { Panel } from "../../ui/panel.ts";
 import { QuestionPanel } from "../../ui/question-panel.ts";
 import type { Desk } from "./desk.ts";
 import type { Work } from "./work.ts";
 
-/** Puts the first open question before the person. */
+/** Puts the first open question before the user, and takes the answer to the session. */
 export class QuestionDesk {
   readonly #desk: Desk;
   readonly #work: Work;
   #panel: QuestionPanel | null = null;
-  #asked: object | null = null;
+  /** The id of the question that the panel shows. */
+  #asked: string | null = null;
 
   constructor(desk: Desk, work: Work) {
     this.#desk = desk;
@@ -23,34 +24,33 @@ export class QuestionDesk {
 
   /** Called whenever the questions have changed. */
   update(): void {
-    const { questions, shown, view } = this.#desk;
+    const { questions, shown, view, session } = this.#desk;
     const [first] = questions.open;
     view.soon();
-    if (first !== undefined && first === this.#asked) return;
+    if (first !== undefined && first.id === this.#asked) return;
     if (this.#panel !== null && shown.panel === this.#panel) shown.panel = null;
-    this.#asked = first ?? null;
+    this.#asked = first?.id ?? null;
     this.#panel = null;
     if (first === undefined) return;
-    const { confirmation, answer } = first;
     this.#panel = new QuestionPanel({
-      confirmation,
-      reason: this.#reasonOf(confirmation),
-      waiting: () => questions.open.length - 1,
-      answer,
+      question: first,
+      waiting: () => questions.open.length - 1 + (session?.waitingQuestions ?? 0),
+      answer: (decision) => this.#answer(first, decision),
       stop: () => {
         this.#work.interrupt();
-        answer({ outcome: "cancel" });
+        session?.answer(first.id, { outcome: "cancel" });
       },
     });
     shown.panel = this.#panel;
     this.#work.ring();
   }
 
-  #reasonOf({ title }: Confirmation): string {
-    for (const item of this.#desk.transcript.items) {
-      if (item.kind !== "call" || item.call.status !== "awaiting_approval") continue;
-      if (item.call.confirmation.title === title) return item.call.reason;
-    }
-    return "";
+  #answer({ id, confirmation }: Question, decision: Decision): void {
+    const { session } = this.#desk;
+    if (confirmation.kind === "plan" && decision.outcome === "cancel" && decision.reason !== undefined) {
+      // A plan that is declined ends the run: what the user says to it is the next prompt.
+      session?.answer(id, { outcome: "cancel" });
+      this.#work.submit(decision.reason, true);
+    } else session?.answer(id, decision);
   }
 }

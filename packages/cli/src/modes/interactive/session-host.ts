@@ -1,7 +1,7 @@
 import {
+  type AgentEvent,
   type ApprovalMode,
   type ChatModel,
-  type Confirm,
   chooseModel,
   createSession,
   type Session,
@@ -13,7 +13,9 @@ import { type CommonOptions, type Opened, openSettings, sessionOptions } from ".
 /** What the sessions of one run of the screen have in common. */
 export interface HostNeeds {
   readonly options: CommonOptions;
-  readonly confirm: Confirm;
+  /** What the session being worked in tells beside its runs: its questions. */
+  readonly hear: (event: AgentEvent) => void;
+  readonly closed: () => void;
   readonly tell: (notice: string) => void;
 }
 
@@ -59,37 +61,61 @@ export class SessionHost {
     if (this.#opened === null) await this.readSettings();
     const opened = this.#opened as Opened;
     const { session } = this.#options;
-    this.#session = createSession({
-      ...sessionOptions(this.#options, opened),
-      record: session.kind !== "unrecorded",
-      confirm: this.#needs.confirm,
-      ...(session.kind === "take-up" ? await takenUp(this.#options) : {}),
-    });
-    return this.#session;
+    return this.#follow(
+      createSession({
+        ...sessionOptions(this.#options, opened),
+        record: session.kind !== "unrecorded",
+        awaitsAnswers: true,
+        ...(session.kind === "take-up" ? await takenUp(this.#options) : {}),
+      }),
+    );
   }
 
   /** Works in another folder and with a model that is no service, until the program ends. */
   async openDemo(root: string, model: ChatModel): Promise<Session> {
     await this.close();
     if (this.#opened === null) await this.readSettings();
-    const { confirm } = this.#needs;
-    this.#session = createSession({ root, model, confirm, record: false, approvalMode: "plan" });
-    return this.#session;
+    return this.#follow(
+      createSession({ root, model, awaitsAnswers: true, record: false, approvalMode: "plan" }),
+    );
   }
 
   /** Closes what is open and goes on in another session: a new one, or one that was recorded. */
-  async change(change: Partial<Pick<CommonOptions, "model" | "session">>): Promise<Session> {
+  async change(session: CommonOptions["session"]): Promise<Session> {
     const approvalMode: ApprovalMode = this.#session?.approvalMode ?? this.#options.approvalMode;
     await this.close();
-    this.#options = { ...this.#options, approvalMode, ...change };
+    this.#options = { ...this.#options, approvalMode, session };
     this.#opened = null;
     return this.open();
+  }
+
+  /** The same session asks another model from now on. Throws when no service is known for it. */
+  useModel(model: string): void {
+    this.#session?.useModel(model);
+    this.#options = { ...this.#options, model };
+    if (this.#opened === null) return;
+    const { settings } = this.#opened;
+    this.#opened = { ...this.#opened, settings: { ...settings, model: { ...settings.model, name: model } } };
   }
 
   async close(): Promise<void> {
     const session = this.#session;
     this.#session = null;
     await session?.close();
+    this.#needs.closed();
+  }
+
+  #follow(session: Session): Session {
+    this.#session = session;
+    const hear = async (): Promise<void> => {
+      for await (const { event } of session.events()) {
+        if (session === this.#session) this.#needs.hear(event);
+      }
+    };
+    hear().catch((error: unknown) =>
+      this.#needs.tell(error instanceof Error ? error.message : String(error)),
+    );
+    return session;
   }
 }
 

@@ -167,7 +167,8 @@ export class View {
     const { panel, buffer, completions, waiting, status } = this.#shown;
     const above: Line[] = [[], ...waiting.map((text) => waitingLine(text, width))];
     if (waiting.length > 0) above.push([{ text: `  ${say("queue.hint")}`, style: "dim" }]);
-    const statusRow = statusLine(status(), width);
+    const state = status();
+    const statusRow = statusLine(state, width);
     if (look.isSpoken) above.splice(0);
     if (panel !== null) {
       const { lines, caret } = panel.view({
@@ -184,7 +185,7 @@ export class View {
     const prompt = promptView(buffer, width, Math.min(MOST_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1)));
     const choices =
       completions?.lines(width, Math.max(Math.min(8, height - prompt.lines.length - 4), 1)) ?? [];
-    const lines = buffer.isEmpty ? [placeholder(width)] : prompt.lines;
+    const lines = buffer.isEmpty ? [placeholder(state.isWorking, width)] : prompt.lines;
     const caret = { row: above.length + prompt.caret.row, column: prompt.caret.column };
     const isBare = look.isSpoken || choices.length > 0;
     return { lines: [...above, ...lines, ...choices, ...(isBare ? [] : [statusRow])], caret };
@@ -202,11 +203,11 @@ export class View {
 
 const EMPTY: Row = { bytes: "", width: 0 };
 
-function placeholder(width: number): Line {
+function placeholder(isWorking: boolean, width: number): Line {
   return cutLine(
     [
       { text: "> ", style: "accent" },
-      { text: say("prompt.placeholder"), style: "dim" },
+      { text: say(isWorking ? "prompt.working" : "prompt.placeholder"), style: "dim" },
     ],
     width,
   );

@@ -1,5 +1,13 @@
 import { existsSync } from "node:fs";
-import { type AgentEvent, burinHome, findSession, type PartListUnion, readLog } from "@burin/core";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+  type AgentEvent,
+  burinHome,
+  findSession,
+  type PartListUnion,
+  readLog,
+  type Session,
+} from "@burin/core";
 import { say } from "../../locales/say.ts";
 import { look } from "../../ui/look.ts";
 import type { Desk } from "./desk.ts";
@@ -31,9 +39,8 @@ export class Work {
   }
 
   get filled(): number | null {
-    const { windowTokens } = this.#desk.transcript.spent;
-    const size = this.#desk.host.settings?.model.contextWindow;
-    return size === undefined || windowTokens === 0 ? null : Math.min(windowTokens / size, 1);
+    const { fill } = this.#desk.transcript;
+    return fill === null ? null : Math.min(fill.tokens / fill.window, 1);
   }
 
   /** A prompt, or words for the work in hand; what is said with `isLast` goes when the model has ended its turn. */
@@ -75,7 +82,22 @@ export class Work {
     this.#desk.view.now();
   }
 
-  async #run(text: string): Promise<void> {
+  compact(): Promise<void> {
+    return this.#during(async (session, signal) => {
+      await session.compact(signal);
+    });
+  }
+
+  #run(text: string): Promise<void> {
+    return this.#during(async (session, signal) => {
+      const prompt = text.includes("@") ? await this.#withFiles(text, signal) : text;
+      for await (const _event of session.run(prompt, signal)) {
+        // They come with those that happen beside a run, see `hear`.
+      }
+    });
+  }
+
+  async #during(work: (session: Session, signal: AbortSignal) => Promise<void>): Promise<void> {
     const { session, transcript, view } = this.#desk;
     if (session === null) return;
     const abort = new AbortController();
@@ -84,22 +106,24 @@ export class Work {
     if (look.isSpoken) transcript.note(say("spoken.begin"));
     view.soon();
     try {
-      const prompt = text.includes("@") ? await this.#withFiles(text, abort.signal) : text;
-      for await (const event of session.run(prompt, abort.signal)) this.#hear(event);
+      await work(session, abort.signal);
     } catch (error) {
-      transcript.note(error instanceof Error ? error.message : String(error), true);
+      if (!abort.signal.aborted)
+        transcript.note(error instanceof Error ? error.message : String(error), true);
     }
+    await nextTurn();
     const took = performance.now() - this.#since;
     this.#before += took;
     this.#abort = null;
-    if (abort.signal.aborted) transcript.note(say("end.cancelled"));
-    else if (look.isSpoken) transcript.note(say("spoken.end"));
+    this.#desk.flash("");
+    if (look.isSpoken && !abort.signal.aborted) transcript.note(say("spoken.end"));
     if (took > LONG_MS) this.ring();
     this.#goOnWithWaiting(abort.signal.aborted);
     view.soon();
   }
 
-  #hear(event: AgentEvent): void {
+  /** Takes in what happens in the session, during runs and beside them. */
+  hear(event: AgentEvent): void {
     const { transcript, shown, view } = this.#desk;
     transcript.hear(event, performance.now());
     if (event.type === "text" && event.role === "user") {

@@ -65,7 +65,11 @@ export function callsInFull(calls: readonly ToolCall[], width: number): Line[] {
 /** All that there is to see of a call. */
 function wholeCall(call: ToolCall, width: number): Line[] {
   if (call.status === "error" || call.status === "cancelled") {
-    return [...linesOf(call.error.message, "bad"), ...displayLines(call.returnDisplay, width)];
+    const { error, returnDisplay: display } = call;
+    return [
+      ...linesOf(error.message, "bad"),
+      ...(display === error.message ? [] : displayLines(display, width)),
+    ];
   }
   if (call.status === "success") {
     const shown = displayLines(call.returnDisplay, width);
@@ -119,8 +123,9 @@ function detailOf(call: ToolCall, width: number): Line[] {
     case "executing":
       return liveLines(call.display, width);
     case "error":
+      return errorLines(call.error.message, "bad");
     case "cancelled":
-      return errorLines(call.error.message);
+      return errorLines(call.error.message, "dim");
     case "success":
       return typeof call.returnDisplay === "string"
         ? []
@@ -138,8 +143,8 @@ function liveLines(display: ToolDisplay | undefined, width: number): Line[] {
     : lines.slice(-MOST_LIVE_ROWS).map((line) => line.map(({ text }): Span => ({ text, style: "dim" })));
 }
 
-function errorLines(message: string): Line[] {
-  const lines = linesOf(message.trim(), "bad");
+function errorLines(message: string, style: Style): Line[] {
+  const lines = linesOf(message.trim(), style);
   return shortened(lines, MOST_ERROR_ROWS);
 }
 
