@@ -4,17 +4,17 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3660,
+  contract: 3680,
   "edit-match": 2630,
   "shell-judge": 3850,
   machine: 11460,
-  models: 6170,
+  models: 5920,
   testing: 1710,
   web: 2110,
   mcp: 2330,
-  core: 13360,
+  core: 13390,
   serve: 1000,
-  cli: 10110,
+  cli: 10480,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
