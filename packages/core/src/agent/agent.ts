@@ -3,7 +3,13 @@ import { wait } from "@burin/contract/async/wait";
 import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionCall, FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
-import type { InlineData } from "@burin/contract/messages/parts";
+import {
+  type InlineData,
+  isMedia,
+  type PartListUnion,
+  textOf,
+  toParts,
+} from "@burin/contract/messages/parts";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 import type { RunCalls } from "../scheduler/scheduler.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
@@ -50,6 +56,14 @@ export interface AgentNeeds {
 export interface Prompt {
   readonly text: string;
   readonly media?: readonly InlineData[];
+}
+
+/** Types do not bind whoever calls from JavaScript. */
+export function promptOf(given: PartListUnion): Prompt {
+  const parts = toParts(given);
+  if (parts.length === 0 || !parts.every((part) => part && (typeof part.text === "string" || isMedia(part))))
+    throw new TypeError("The prompt must be text, or parts with text or inlineData (mimeType, base64 data).");
+  return { text: textOf(parts), media: parts.flatMap(({ inlineData }) => inlineData ?? []) };
 }
 
 /** The loop: prompt, reply, calls, answers, until a reply asks for no tool. */

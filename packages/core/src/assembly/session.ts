@@ -10,18 +10,18 @@ import type { ChatModel } from "@burin/contract/chat-model";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Message } from "@burin/contract/messages/message";
-import { isMedia, type PartListUnion, textOf, toParts } from "@burin/contract/messages/parts";
+import type { PartListUnion } from "@burin/contract/messages/parts";
 import type { Decision, Question, ToolKind, ToolResult } from "@burin/contract/tools";
 import { type CommandList, commandList } from "@burin/machine/processes/command-list";
 import type { McpDoor } from "@burin/mcp/mcp-door";
-import type { Agent, Prompt } from "../agent/agent.ts";
+import { type Agent, type Prompt, promptOf } from "../agent/agent.ts";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
 import type { Briefing } from "../agent/context-notes.ts";
 import { Conversation } from "../agent/conversation.ts";
 import type { CustomCommand, Definitions, Skill } from "../agent/definitions.ts";
 import { isCutOff } from "../agent/run.ts";
-import { orAborted } from "../scheduler/interruption.ts";
+import { Turns } from "../scheduler/interruption.ts";
 import type { Ask } from "../session/ask-until.ts";
 import { modeNote } from "../session/mode-note.ts";
 import { Parking } from "../session/parking.ts";
@@ -71,8 +71,7 @@ export class Session {
   #hasBegun = false;
   /** How the last run of this process ended. */
   #lastEnd: RunEnd | null = null;
-  /** The work that the next prompt waits for. */
-  #work: Promise<unknown> | null = null;
+  readonly #turns = new Turns();
 
   constructor(options: SessionOptions) {
     const { resume, answerSchema, budget: given, maxTurns } = options;
@@ -176,7 +175,7 @@ export class Session {
   }
 
   async *#run(prompt: Prompt | null, signal = new AbortController().signal): AsyncGenerator<AgentEvent> {
-    const leave = await this.#turn(signal);
+    const leave = await this.#turns.take(signal);
     if (leave === null) return yield (await seldom()).givenUp();
     let end: RunEnd | null = null;
     const work = new ProofOfWork(this.#kindOf);
@@ -210,23 +209,6 @@ export class Session {
       leave();
     }
     if (end !== null) yield end;
-  }
-
-  /** Resolves when those before have ended, to what lets the next one begin; null when that is given up. */
-  async #turn(signal: AbortSignal): Promise<(() => void) | null> {
-    const before = this.#work;
-    let leave = (): void => {};
-    const own = new Promise<void>((resolve) => {
-      leave = resolve;
-    });
-    const whole = Promise.all([before, own]).then(() => {
-      if (this.#work === whole) this.#work = null;
-    });
-    this.#work = whole;
-    if (before === null) return leave;
-    const isTurn = await orAborted(() => before.then(() => true), signal).catch(() => false);
-    if (!isTurn) leave();
-    return isTurn ? leave : null;
   }
 
   /** The prompt as the model is to get it. */
@@ -333,7 +315,7 @@ export class Session {
 
   /** Replaces the history by a summary of it, once the runs before have ended. */
   async compact(signal: AbortSignal = new AbortController().signal): Promise<ContextFill> {
-    const leave = await this.#turn(signal);
+    const leave = await this.#turns.take(signal);
     if (leave === null) throw signal.reason;
     try {
       return await this.#agent.compact(signal);
@@ -416,12 +398,4 @@ export class Session {
     const said = (await this.#tools.hooks?.at(at, signal)) ?? [];
     return [...(skillsText === null ? [] : [skillsText]), ...said];
   };
-}
-
-/** Types do not bind whoever calls from JavaScript. */
-function promptOf(given: PartListUnion): Prompt {
-  const parts = toParts(given);
-  if (parts.length === 0 || !parts.every((part) => part && (typeof part.text === "string" || isMedia(part))))
-    throw new TypeError("The prompt must be text, or parts with text or inlineData (mimeType, base64 data).");
-  return { text: textOf(parts), media: parts.flatMap(({ inlineData }) => inlineData ?? []) };
 }
