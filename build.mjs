@@ -23,6 +23,15 @@ const { version } = JSON.parse(readFileSync(join(cli, "package.json"), "utf8"));
 /** The module that every start of the command line loads, before it asks a model. */
 const START = /[\\/]cli[\\/]src[\\/]start\.ts$/;
 const MODEL = /[\\/]print[\\/]find-model\.ts$/;
+/** Node loads each ES module in half a millisecond: one for the door of the library, one for the first call of a tool. */
+const LIBRARY_GROUPS = [
+  { name: "core", test: /[\\/]core[\\/]src[\\/]index\.ts$/, priority: 2 },
+  {
+    name: "calls",
+    test: /[\\/](?:scheduler[\\/]scheduler|approval[\\/]judge-call|machine[\\/]src[\\/]files[\\/]files)\.ts$/,
+    priority: 1,
+  },
+];
 
 /** @typedef {{ dir: string, format: "esm" | "cjs", extension: string, banner?: string, isLibrary?: boolean }} Target */
 
@@ -77,7 +86,8 @@ function openBuild(input) {
     },
     transform: { define: { BURIN_VERSION: JSON.stringify(version) } },
     // unpdf looks for its own folder only to draw pages, which is never asked of it.
-    checks: { emptyImportMeta: false },
+    // What a start of the command line loads late may be in the library's first chunk.
+    checks: { emptyImportMeta: false, ineffectiveDynamicImport: false },
   });
 }
 
@@ -96,6 +106,7 @@ function outputOptions({ dir, format, extension, banner = "", isLibrary = false 
       groups: [
         { name: "start", test: START, priority: 2 },
         { name: "model", test: MODEL, priority: 1 },
+        ...(isLibrary ? LIBRARY_GROUPS : []),
       ],
     },
     entryFileNames: `[name]${extension}`,

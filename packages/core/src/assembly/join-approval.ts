@@ -3,7 +3,7 @@ import { messageOf } from "@burin/contract/text/error-message";
 import type { GrantScope, Question } from "@burin/contract/tools";
 import type { PlaceFacts } from "@burin/machine/machine";
 import type { ShellProgram } from "@burin/machine/processes/shell-program";
-import { parseRule, type Rule } from "@burin/shell-judge";
+import { parseRule, type Rule, type Rules } from "@burin/shell-judge";
 import type { ApprovalMode, ApprovalRequest, Verdict } from "../approval/approval-policy.ts";
 import type { QuestionNeeds, Questions } from "../scheduler/questions.ts";
 import type { GrantStore } from "../settings/grants.ts";
@@ -20,7 +20,8 @@ interface ApprovalGround {
 /** The approval policy with all that it knows of this place. The grammar of commands is loaded with the first call. */
 export function lazyApproval({ current, home, grants, roots, shell }: ApprovalGround) {
   const { machine, rules, environment, variables } = home;
-  return async (request: ApprovalRequest): Promise<Verdict> => {
+  /** Only of a command it matters what there is where it runs. */
+  const commandJudge = async () => {
     const [{ judge }, facts] = await Promise.all([
       import("../approval/approval-policy.ts"),
       machine.openFacts({ roots, environment, passEnvironment: variables.pass }),
@@ -30,13 +31,14 @@ export function lazyApproval({ current, home, grants, roots, shell }: ApprovalGr
       includeDirectories: roots.slice(1),
       isOtherShell: shell.kind === "cmd" || shell.kind === "powershell",
     };
-    const judged = (granted: readonly Rule[]) =>
-      knowing(facts, (known) =>
-        judge({ ...request, place: { ...ground, ...known } }, current.mode, {
-          ...rules,
-          granted: [...grants.session, ...granted],
-        }),
-      );
+    return (request: ApprovalRequest, ...given: [ApprovalMode, Rules]) =>
+      knowing(facts, (known) => judge({ ...request, place: { ...ground, ...known } }, ...given));
+  };
+  return async (request: ApprovalRequest): Promise<Verdict> => {
+    const isCommand = request.confirmation !== false && request.confirmation.kind === "exec";
+    const judge = isCommand ? await commandJudge() : (await import("../approval/judge-call.ts")).judgeCall;
+    const judged = async (granted: readonly Rule[]) =>
+      judge(request, current.mode, { ...rules, granted: [...grants.session, ...granted] });
     const verdict = await judged([]);
     if (verdict.verdict !== "ask") return verdict;
     const stored = await grants.stored();

@@ -20,6 +20,8 @@ const IGNORES_CASE = process.platform === "darwin" || process.platform === "win3
 export class Access {
   readonly roots: readonly string[];
   readonly #settings: AccessSettings;
+  /** Real paths of those folders that are there; they are looked up once. */
+  readonly #readable = new Map<string, string>();
   readonly #denials: readonly { readonly pattern: string; readonly matches: (path: string) => boolean }[];
 
   constructor(roots: readonly string[], settings: AccessSettings) {
@@ -38,7 +40,12 @@ export class Access {
 
   /** Where a file may lie that is only read. */
   get readableRoots(): readonly string[] {
-    return [...this.roots, ...(this.#settings.readable ?? []).map((path) => realOf(path) ?? path)];
+    const readable = (this.#settings.readable ?? []).map((path) => {
+      const real = this.#readable.get(path) ?? realOf(path);
+      if (real !== null) this.#readable.set(path, real);
+      return real ?? path;
+    });
+    return [...this.roots, ...readable];
   }
 
   /** The ignore rules as the files say now. */
@@ -92,6 +99,6 @@ export class Access {
 function ignored(path: string): WorkspaceError {
   return new WorkspaceError(
     "ignored",
-    `${path} is hidden from all tools by .burinignore or by the ignore settings; only the person can change that.`,
+    `${path} is hidden from all tools by .burinignore or by the ignore settings; only the user can change that.`,
   );
 }

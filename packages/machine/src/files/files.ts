@@ -8,7 +8,7 @@ import {
   type Stats,
   statSync,
 } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type {
   ChangedText,
   FilePreview,
@@ -40,7 +40,7 @@ import { readContent } from "./read-content.ts";
 import { hashOf, type ReadMemory, ReadRecord } from "./read-record.ts";
 import { changed, heldContent, type OnChange, replaceFile } from "./replace-file.ts";
 import { asWorkspaceError, notRegular } from "./system-error.ts";
-import { realTarget } from "./target-folder.ts";
+import { pathsIn, realTarget } from "./target-folder.ts";
 
 /** A file is overwritten with both contents in memory; larger ones are left to other means. */
 const MOST_CHANGED_BYTES = 256 * 1024 * 1024;
@@ -311,19 +311,15 @@ function listFolder(opened: Opened, rules: FolderRules, options: ListOptions): L
 /** Read through the judged descriptor where the system allows it, so that the names are that folder's. */
 function entriesOf(opened: Opened): Dirent[] {
   try {
-    return readdirSync(throughDescriptor(opened), { withFileTypes: true });
+    return readdirSync(pathsIn(opened.descriptor, opened.realPath)("."), { withFileTypes: true });
   } catch (error) {
     throw asWorkspaceError(error, opened.realPath);
   }
 }
 
-function throughDescriptor({ descriptor, realPath }: Opened): string {
-  return process.platform === "linux" ? `/proc/self/fd/${descriptor}` : realPath;
-}
-
-function leadsToFolder(opened: Opened, name: string): boolean {
+function leadsToFolder({ descriptor, realPath }: Opened, name: string): boolean {
   try {
-    return statSync(join(throughDescriptor(opened), name)).isDirectory();
+    return statSync(pathsIn(descriptor, realPath)(name)).isDirectory();
   } catch {
     return false;
   }

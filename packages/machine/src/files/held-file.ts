@@ -13,12 +13,7 @@ export const QUICK_BYTES = 2 * 1024 * 1024;
 
 const readLater = promisify(read);
 
-interface FileHeld {
-  readonly realPath: string;
-  /** null when there was no such file. */
-  readonly bytes: Buffer | null;
-  /** What the system said of the file before it was read. */
-  readonly stats: BigIntStats | null;
+interface FileHeld extends Pick<HeldFile, "realPath" | "bytes" | "stats"> {
   readonly part?: FilePart | null;
 }
 

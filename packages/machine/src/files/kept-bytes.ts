@@ -74,22 +74,24 @@ function lineEndsOf(text: string): LineEnds {
 /** A last line that stays also keeps its end, or its having none, unless that is all that was changed. */
 function withLastLineEnd(newText: string, oldText: string): string {
   const [oldLast, newLast] = [lastLine(oldText), lastLine(newText)];
-  if (oldText === "" || oldLast.text !== newLast.text || (oldLast.end === "") === (newLast.end === ""))
+  if (
+    oldText === "" ||
+    oldLast.text !== newLast.text ||
+    (oldLast.lineEnd === "") === (newLast.lineEnd === "")
+  )
     return newText;
-  const bare = newText.slice(0, newText.length - newLast.end.length);
+  const bare = newText.slice(0, newText.length - newLast.lineEnd.length);
   if (
     bare.replaceAll("\r\n", "\n") ===
-    oldText.slice(0, oldText.length - oldLast.end.length).replaceAll("\r\n", "\n")
+    oldText.slice(0, oldText.length - oldLast.lineEnd.length).replaceAll("\r\n", "\n")
   ) {
     return newText;
   }
-  return bare + oldLast.end;
+  return bare + oldLast.lineEnd;
 }
 
-function lastLine(text: string): { text: string; end: string } {
-  const end = text.endsWith("\r\n") ? "\r\n" : text.endsWith("\n") ? "\n" : "";
-  const bare = text.slice(0, text.length - end.length);
-  return { text: bare.slice(bare.lastIndexOf("\n") + 1), end };
+function lastLine(text: string): NewLine {
+  return partedLine(text.slice(text.slice(0, -1).lastIndexOf("\n") + 1));
 }
 
 function oldLines(body: Uint8Array, encoding: string): OldLine[] {

@@ -78,13 +78,27 @@ export async function locate(
   return { absolute, real };
 }
 
+/** How long the disk of a folder that has answered is taken to answer. */
+const ANSWERING_MS = 1000;
+
+let lastAnswer = { folder: "", at: 0 };
+
+/** Asked on another thread, which may wait for a disk that does not answer; where one just did, that only takes longer. */
+async function realOf(path: string): Promise<string> {
+  const folder = dirname(path);
+  const isAnswering = folder === lastAnswer.folder && performance.now() - lastAnswer.at < ANSWERING_MS;
+  const real = isAnswering ? realpathSync.native(path) : await realpath(path);
+  lastAnswer = { folder, at: performance.now() };
+  return real;
+}
+
 /** Where a path really leads, also when its last parts do not exist yet. */
 async function realLocation(absolute: string): Promise<string> {
   let existing = absolute;
   const missing: string[] = [];
   for (;;) {
     try {
-      return join(await realpath(existing), ...missing);
+      return join(await realOf(existing), ...missing);
     } catch (error) {
       const code = codeOf(error);
       const target = code === "ENOENT" ? await linkTarget(existing) : null;
@@ -116,8 +130,7 @@ export interface Opened {
  * Opens what must exist and lie inside, then judges what was opened, so that a folder swapped for a link
  * between check and use does not win. Never waits on a FIFO. The caller closes the descriptor.
  *
- * The way is walked on another thread, for it may lead to a disk that does not answer. Once walked it is known to
- * the system, and opening takes less time than asking another thread for it.
+ * Once the way is walked it is known to the system, and opening takes less time than asking another thread for it.
  */
 export async function openWithin(path: string, roots: readonly string[], flags: number): Promise<Opened> {
   const absolute = await resolveWithin(path, roots);

@@ -102,7 +102,7 @@ async function makeFolder(folder: string, making: Making): Promise<number> {
 }
 
 /** Linux can name what is in an open folder; elsewhere its real path must do. */
-function pathsIn(descriptor: number, folder: string): (name: string) => string {
+export function pathsIn(descriptor: number, folder: string): (name: string) => string {
   const base = process.platform === "linux" ? `/proc/self/fd/${descriptor}` : folder;
   return (name) => join(base, name);
 }

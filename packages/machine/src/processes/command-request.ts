@@ -2,7 +2,6 @@ import type { SandboxMode } from "../sandbox/sandbox.ts";
 import type { TakenBack } from "../sandbox/taken-back.ts";
 import type { OutputSoFar } from "./command-output.ts";
 import type { ProcessEntry } from "./process-table.ts";
-import type { ShellProgram } from "./shell-program.ts";
 
 export interface CommandsOptions {
   /** The folders that work stays in, by their real paths. */
@@ -86,11 +85,4 @@ export interface BackgroundCommand<Run extends RunningCommand = RunningCommand> 
   readonly id: string;
   readonly request: CommandRequest;
   readonly run: Run;
-}
-
-/** What every command of a session has in common. */
-export interface CommandsGround {
-  readonly shell: ShellProgram;
-  /** Long outputs are kept here, for reading. */
-  readonly outputFolder: string;
 }

@@ -13,7 +13,7 @@ const MOST_FILES = 10_000;
 
 /** A tree with more names is not looked through for links. */
 const MOST_NAMES_BELOW = 100_000;
-/** For a program that takes text apart at blanks and quotes, and options by their dash. */
+/** For a program that takes text apart at spaces and quotes, and options by their dash. */
 const ODD_NAME = /[\s'"\\]|^-/;
 
 /** What one decision asks about its place. Each thing is looked up once, so that a long line costs little. */
@@ -39,7 +39,7 @@ function once<T>(look: (path: string, isPattern: boolean) => T): (path: string, 
 
 /**
  * Whether an absolute path, or any file that a pattern of the shell matches, really lies outside the roots.
- * What cannot be found out counts as outside: then the person is asked.
+ * What cannot be found out counts as outside: then the user is asked.
  */
 export function leadsOutside(path: string, isPattern: boolean, roots: readonly string[]): boolean {
   const places = isPattern ? matchedPaths(path) : [path];
@@ -148,10 +148,15 @@ function folderOf(path: string, entry: Dirent): string | null {
 
 /** Tells the folder in which commands would find a program, if that is one of the project; those outside come first. */
 function programsOfProject(roots: readonly string[], path: string): (program: string) => string | null {
-  const folders = path.split(delimiter).filter(isAbsolute);
-  const own = folders.filter((folder) => isOfProject(folder, roots));
-  const others = folders.filter((folder) => !own.includes(folder));
+  let own: string[] | undefined;
+  let others: string[] = [];
   return (program) => {
+    if (own === undefined) {
+      const folders = path.split(delimiter).filter(isAbsolute);
+      const ofProject = folders.filter((folder) => isOfProject(folder, roots));
+      own = ofProject;
+      others = folders.filter((folder) => !ofProject.includes(folder));
+    }
     const found = firstProgram(program, own);
     return found === null || firstProgram(program, others) !== null ? null : dirname(found);
   };

@@ -22,7 +22,7 @@ export function openCommands(options: CommandsOptions) {
   let running: Promise<RunningCommands> | undefined;
   const load = async () => {
     const { RunningCommands } = await import("./running-commands.ts");
-    return new RunningCommands(options, { shell, outputFolder });
+    return new RunningCommands(options, shell, outputFolder);
   };
   const open = () => (running ??= load());
   return {

@@ -9,12 +9,7 @@ import { vouchForAll } from "../sandbox/vouched-files.ts";
 import { endAtExit } from "./at-exit.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { CommandLimits } from "./command-limits.ts";
-import type {
-  BackgroundCommand,
-  CommandRequest,
-  CommandsGround,
-  CommandsOptions,
-} from "./command-request.ts";
+import type { BackgroundCommand, CommandRequest, CommandsOptions } from "./command-request.ts";
 import { CommandRun } from "./command-run.ts";
 import { leaveOutFolders, pathOutside } from "./helper-program.ts";
 import { OutputPipes } from "./output-pipe.ts";
@@ -52,7 +47,7 @@ export class RunningCommands {
   #cleanedAt = 0;
   readonly #cleanings: Promise<void>[] = [];
 
-  constructor(options: CommandsOptions, { shell, outputFolder }: CommandsGround) {
+  constructor(options: CommandsOptions, shell: ShellProgram, outputFolder: string) {
     this.#options = options;
     leaveOutFolders(options.roots);
     this.#shell = shell;

@@ -1,0 +1,71 @@
+import type { ApprovalMode } from "@burin/contract/approval-mode";
+import type { Confirmation, ToolKind } from "@burin/contract/tools";
+import type { CommandPlace, Verdict } from "@burin/shell-judge";
+import { protectedFile, type Rule, type Rules, ruleCovers } from "@burin/shell-judge";
+
+/** A call as approval sees it. */
+export interface ApprovalRequest {
+  readonly tool: string;
+  readonly kind: ToolKind;
+  /** What the tool itself wants to ask, or false. */
+  readonly confirmation: Confirmation | false;
+  /** What rule patterns are compared with: paths relative to the root, hosts. */
+  readonly subjects: readonly string[];
+  /** What is known of the place of a command; the folder it starts in is that of the confirmation. */
+  readonly place?: CommandPlace;
+}
+
+/** A kind that is none of these, or that a tool does not say, may have an effect. */
+const HARMLESS: ReadonlySet<unknown> = new Set<ToolKind>(["read", "fetch", "delegate", "plan"]);
+
+/**
+ * Whether a call runs that brings no command line, is asked about or is refused. Deny beats ask beats allow; what no
+ * rule names is decided by the mode and by whether the tool itself wants to ask.
+ */
+export function judgeCall(request: ApprovalRequest, mode: ApprovalMode, rules: Rules): Verdict {
+  const { confirmation } = request;
+  const denied = firstCovering(rules.deny, request, "some");
+  if (denied) return decided("deny", denied, `the rule deny ${denied.text} forbids it`);
+  if (mode === "plan" && !HARMLESS.has(request.kind)) {
+    return { verdict: "deny", reason: "plan mode allows no effect; leave it with exit_plan_mode first" };
+  }
+  const asked = firstCovering(rules.ask, request, "some");
+  if (asked) return { ...decided("ask", asked, `the rule ask ${asked.text} demands it`), grants: [] };
+  if (request.kind === "edit" && mode !== "yolo") {
+    const reason = protectedReason(request);
+    if (reason !== null) return { verdict: "ask", reason, grants: [] };
+  }
+  const allowed = firstCovering(rules.allow, request, "every");
+  if (allowed) return decided("allow", allowed, `the rule allow ${allowed.text} covers it`);
+  const granted = firstCovering(rules.granted ?? [], request, "every");
+  if (granted) return decided("allow", granted, `the grant ${granted.text} covers it`);
+  if (confirmation === false) return { verdict: "allow", reason: `${request.tool} needs no approval` };
+  if (mode === "yolo") return { verdict: "allow", reason: "the approval mode is yolo" };
+  if (mode === "auto-edit" && request.kind === "edit") {
+    return { verdict: "allow", reason: "the approval mode is auto-edit" };
+  }
+  const reason = `${request.tool} asks before it acts, and no rule allows this call`;
+  return { verdict: "ask", reason, grants: confirmation.grants };
+}
+
+function decided(verdict: Verdict["verdict"], rule: Rule, reason: string): Verdict {
+  return { verdict, reason, rule: rule.text };
+}
+
+/** Files that run code later are never changed without a person's word for this one change. */
+function protectedReason({ confirmation, subjects }: ApprovalRequest): string | null {
+  const paths = confirmation !== false && confirmation.kind === "edit" ? [confirmation.path] : [];
+  for (const path of [...subjects, ...paths]) {
+    const what = protectedFile(path);
+    if (what !== null) return `${path} is protected (${what}), so no rule and no mode but yolo allows it`;
+  }
+  return null;
+}
+
+function firstCovering(
+  rules: readonly Rule[],
+  request: ApprovalRequest,
+  covering: "every" | "some",
+): Rule | undefined {
+  return rules.find((rule) => ruleCovers(rule, request, covering));
+}
