@@ -1,7 +1,7 @@
 import type { FakeReply } from "@burin/testing/fake-model-server";
-import { FINAL, openAi, PASSING, type Row, recorded } from "@burin/testing/recorded-failures";
 import { closeServers, delta, failureOf, raw, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
+import { FINAL, openAi, PASSING, type Row, recorded } from "../tests/recorded-failures.ts";
 
 afterEach(closeServers);
 

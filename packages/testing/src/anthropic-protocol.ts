@@ -4,9 +4,12 @@ import { CallLedger, declaredProblem, firstProblem, toolNameProblem } from "./ca
 import {
   type FakeProtocol,
   type IssuedSecrets,
+  issueSecret,
+  list,
   namedEvent,
   pieces,
   secretOf,
+  usageOf,
   type WireReply,
 } from "./wire-reply.ts";
 
@@ -15,17 +18,13 @@ export const anthropicProtocol: FakeProtocol = {
   problem,
   isStreamed: (body) => body.stream === true,
   streamed,
-  whole: (reply) => ({ ...message(reply), content: blocksOf(reply), usage: usageOf(reply.line) }),
+  whole: (reply) => ({ ...message(reply), content: blocksOf(reply), usage: wireUsage(reply.line) }),
   errorBody,
   answeredCalls: (body) => blocksIn(body).filter(({ type }) => type === "tool_result").length,
 };
 
 function errorBody({ message, type }: NonNullable<ScriptLine["error"]>): object {
   return { type: "error", error: { type: type ?? "api_error", message } };
-}
-
-function list(value: unknown): JsonRecord[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
 
 function blocksIn(body: JsonRecord): JsonRecord[] {
@@ -116,7 +115,7 @@ function assistantProblem(
 
 function toolUseProblem({ id, name, input }: JsonRecord, ledger: CallLedger): string | undefined {
   const wrong = ledger.call(id) ?? toolNameProblem(name);
-  return wrong ?? (isRecord(input) ? undefined : "the input of a tool_use is no object");
+  return wrong ?? (isRecord(input) ? undefined : "the input of a tool_use is not an object");
 }
 
 /** A call that came with a thought has to come back with it. */
@@ -137,8 +136,8 @@ function stopReason({ calls = [] }: ScriptLine): string {
   return calls.length > 0 ? "tool_use" : "end_turn";
 }
 
-function usageOf({ usage = {} }: ScriptLine): object {
-  const { inputTokens = 0, outputTokens = 0, cachedTokens = 0 } = usage;
+function wireUsage(line: ScriptLine): object {
+  const { inputTokens, outputTokens, cachedTokens } = usageOf(line);
   return {
     input_tokens: inputTokens - cachedTokens,
     cache_read_input_tokens: cachedTokens,
@@ -158,18 +157,17 @@ function blocksOf({ line, callIds }: WireReply): JsonRecord[] {
 
 function streamed(reply: WireReply, issued: IssuedSecrets): string[] {
   const { line } = reply;
-  const [firstId] = reply.callIds;
-  if (line.thought && firstId !== undefined) issued.set(firstId, secretOf(line.thought));
+  issueSecret(reply, issued);
   const start = {
     type: "message_start",
-    message: { ...message(reply), stop_reason: null, usage: usageOf(line) },
+    message: { ...message(reply), stop_reason: null, usage: wireUsage(line) },
   };
   const events = [namedEvent(start), namedEvent({ type: "ping" })];
   const blocks = blocksOf(reply).filter(({ type }) => !line.error || type !== "tool_use");
   for (const [index, block] of blocks.entries()) events.push(...blockEvents(block, index));
   if (line.error) return [...events, namedEvent({ type: "error", ...errorBody(line.error) })];
   const delta = { stop_reason: stopReason(line), stop_sequence: null };
-  const last = { type: "message_delta", delta, usage: usageOf(line) };
+  const last = { type: "message_delta", delta, usage: wireUsage(line) };
   return [...events, namedEvent(last), namedEvent({ type: "message_stop" })];
 }
 

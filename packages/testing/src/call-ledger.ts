@@ -17,7 +17,7 @@ export function declaredProblem(tools: readonly { name: unknown; schema: unknown
     if (problem !== undefined) return `tools: ${problem}`;
     if (names.has(name)) return `tools: "${String(name)}" is there twice`;
     if (schema !== undefined && !(isRecord(schema) && schema.type === "object")) {
-      return `tools: the parameters of "${String(name)}" are no schema of an object`;
+      return `tools: the parameters of "${String(name)}" are not a schema of an object`;
     }
     names.add(name);
   }
@@ -28,13 +28,18 @@ export function declaredProblem(tools: readonly { name: unknown; schema: unknown
 export class CallLedger {
   readonly #known = new Set<string>();
   readonly #open = new Set<string>();
+  readonly #ids: RegExp;
+
+  constructor(ids: RegExp = CALL_ID) {
+    this.#ids = ids;
+  }
 
   get unanswered(): string | undefined {
     return this.#open.size > 0 ? `no answer to the call ${[...this.#open].join(", ")}` : undefined;
   }
 
   call(id: unknown): string | undefined {
-    if (typeof id !== "string" || !CALL_ID.test(id)) return `the call id "${String(id)}" is not allowed`;
+    if (typeof id !== "string" || !this.#ids.test(id)) return `the call id "${String(id)}" is not allowed`;
     if (this.#known.has(id)) return `there is a second call with the id ${id}`;
     this.#known.add(id);
     this.#open.add(id);

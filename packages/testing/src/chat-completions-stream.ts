@@ -1,7 +1,6 @@
-import { isRecord } from "@burin/contract/messages/untrusted-json";
 import type { ScriptedCall, ScriptLine } from "@burin/models/scripted";
 import { chatRequestProblem } from "./check-chat-request.ts";
-import { dataEvent, type FakeProtocol, pieces, type WireReply } from "./wire-reply.ts";
+import { dataEvent, type FakeProtocol, list, pieces, usageOf, type WireReply } from "./wire-reply.ts";
 
 /** Chat completions, as strict as the strictest services that speak it. */
 export const chatCompletionsProtocol: FakeProtocol = {
@@ -10,10 +9,7 @@ export const chatCompletionsProtocol: FakeProtocol = {
   streamed: (reply) => streamedReply(reply).map(dataEvent),
   whole: wholeReply,
   errorBody: (error) => ({ error: errorBody(error) }),
-  answeredCalls: ({ messages }) => {
-    const list: unknown[] = Array.isArray(messages) ? messages : [];
-    return list.filter((message) => isRecord(message) && message.role === "tool").length;
-  },
+  answeredCalls: ({ messages }) => list(messages).filter(({ role }) => role === "tool").length,
 };
 
 /** The reply as the data of server-sent events, in order, as a streaming service would send them. */
@@ -74,8 +70,8 @@ function finishReason(calls: readonly ScriptedCall[]): string {
   return calls.length > 0 ? "tool_calls" : "stop";
 }
 
-function wireUsage({ usage = {} }: ScriptLine): object {
-  const { inputTokens = 0, outputTokens = 0, cachedTokens = 0 } = usage;
+function wireUsage(line: ScriptLine): object {
+  const { inputTokens, outputTokens, cachedTokens } = usageOf(line);
   return {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,

@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-
-const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+import { CallLedger, declaredProblem, firstProblem, toolNameProblem } from "./call-ledger.ts";
+import { list } from "./wire-reply.ts";
 
 /** What a strict chat completions service would refuse in this request body, or undefined when it is right. */
 export function chatRequestProblem(body: unknown): string | undefined {
@@ -20,25 +20,17 @@ export function chatRequestProblem(body: unknown): string | undefined {
 function toolsProblem(tools: unknown): string | undefined {
   if (tools === undefined) return undefined;
   if (!Array.isArray(tools) || tools.length === 0) return "tools: must be a list with at least one tool";
-  const names = new Set<string>();
-  for (const tool of tools) {
-    const declared: unknown = isRecord(tool) && tool.type === "function" ? tool.function : undefined;
-    if (!isRecord(declared)) return "tools: an entry is no function";
-    const { name, description, parameters } = declared;
-    if (typeof name !== "string" || !TOOL_NAME.test(name))
-      return `tools: the name "${String(name)}" is not allowed`;
-    if (names.has(name)) return `tools: "${name}" is there twice`;
-    if (typeof description !== "string") return `tools: "${name}" has no description`;
-    if (!isRecord(parameters)) return `tools: the parameters of "${name}" are no schema`;
-    names.add(name);
-  }
-  return undefined;
+  const declared = list(tools).map((tool) => (tool.type === "function" ? tool.function : undefined));
+  if (declared.length < tools.length || !declared.every(isRecord)) return "tools: an entry is not a function";
+  const silent = declared.find(({ description }) => typeof description !== "string");
+  if (silent) return `tools: "${String(silent.name)}" has no description`;
+  return declaredProblem(declared.map(({ name, parameters }) => ({ name, schema: parameters ?? null })));
 }
 
 /** Follows the roles and the calls of a conversation, message by message. */
 class Conversation {
-  readonly #known = new Set<string>();
-  readonly #open = new Set<string>();
+  /** Here an id may be any text. */
+  readonly #calls = new CallLedger(/./s);
   #last = "start";
 
   add(message: JsonRecord): string | undefined {
@@ -48,41 +40,31 @@ class Conversation {
   }
 
   end(): string | undefined {
-    if (this.#open.size > 0) return this.#unanswered();
-    return this.#last === "user" || this.#last === "tool"
-      ? undefined
-      : `messages: the last is of ${this.#last}`;
+    if (this.#last === "user" || this.#last === "tool") return this.#calls.unanswered;
+    return this.#calls.unanswered ?? `messages: the last is of ${this.#last}`;
   }
 
   #problem(message: JsonRecord): string | undefined {
-    if (message.role === "tool") return this.#answer(message);
-    if (this.#open.size > 0) return this.#unanswered();
-    switch (message.role) {
+    const { role, content } = message;
+    if (role === "tool") {
+      const isFit = isWords(content);
+      return this.#calls.answer(message.tool_call_id) ?? (isFit ? undefined : "has content that is not text");
+    }
+    if (this.#calls.unanswered !== undefined) return `comes before it: ${this.#calls.unanswered}`;
+    switch (role) {
       case "system":
         if (this.#last !== "start") return "is a system message out of order";
-        return isWords(message.content) && message.content !== "" ? undefined : "has no content";
+        return isWords(content) && content !== "" ? undefined : "has no content";
       case "user":
         if (this.#last === "user") return "is a second user message in a row";
-        return isUserContent(message.content) ? undefined : "has no usable content";
+        return isUserContent(content) ? undefined : "has no usable content";
       case "assistant":
         if (this.#last !== "user" && this.#last !== "tool")
           return `is an assistant message after ${this.#last}`;
         return this.#reply(message);
       default:
-        return `has the unknown role "${String(message.role)}"`;
+        return `has the unknown role "${String(role)}"`;
     }
-  }
-
-  #unanswered(): string {
-    return `comes before an answer to the tool call ${[...this.#open].join(", ")}`;
-  }
-
-  #answer(message: JsonRecord): string | undefined {
-    const id = message.tool_call_id;
-    if (typeof id !== "string" || !this.#known.has(id))
-      return `answers "${String(id)}", which no tool call has`;
-    if (!this.#open.delete(id)) return `answers the tool call ${id} once more or too late`;
-    return isWords(message.content) ? undefined : "has content that is no text";
   }
 
   #reply({ content, tool_calls: calls }: JsonRecord): string | undefined {
@@ -90,29 +72,17 @@ class Conversation {
     if (calls === undefined) return hasText ? undefined : "has neither content nor tool calls";
     if (content !== null && !hasText) return "must have null or text as content";
     if (!Array.isArray(calls) || calls.length === 0) return "has an empty list of tool calls";
-    for (const call of calls) {
-      const problem = this.#call(call);
-      if (problem !== undefined) return problem;
-    }
-    return undefined;
+    return firstProblem(calls.map((call) => this.#call(call)));
   }
 
   #call(call: unknown): string | undefined {
     const called: unknown = isRecord(call) && call.type === "function" ? call.function : undefined;
-    if (!isRecord(call) || !isRecord(called)) return "has a tool call that is no function";
-    const { id } = call;
-    if (typeof id !== "string" || id === "") return "has a tool call without an id";
-    if (this.#known.has(id)) return `has a second tool call with the id ${id}`;
-    if (typeof called.name !== "string" || !TOOL_NAME.test(called.name)) {
-      return `calls a tool by the name "${String(called.name)}", which is not allowed`;
-    }
-    const { arguments: given } = called;
+    if (!isRecord(call) || !isRecord(called)) return "has a tool call that is not a function";
+    const { name, arguments: given } = called;
     if (typeof given !== "string" || !isRecord(parseJson(given))) {
-      return `has arguments in the tool call ${id} that are no JSON text of an object`;
+      return `has arguments in the tool call ${String(call.id)} that are not JSON text of an object`;
     }
-    this.#known.add(id);
-    this.#open.add(id);
-    return undefined;
+    return this.#calls.call(call.id) ?? toolNameProblem(name);
   }
 }
 

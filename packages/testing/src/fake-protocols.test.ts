@@ -76,7 +76,7 @@ describe("the fake of Anthropic's Messages", () => {
       /signature/,
     ],
     ["too many marks", body(user(marked, marked, marked, marked, marked)), /four are allowed/],
-    ["no schema", { ...body(go), tools: [{ name: "ls" }] }, /no schema/],
+    ["no schema", { ...body(go), tools: [{ name: "ls" }] }, /not a schema/],
     [
       "a tool twice",
       { ...body(go), tools: [1, 2].map(() => ({ name: "ls", input_schema: { type: "object" } })) },
@@ -128,7 +128,7 @@ describe("the fake of Gemini's generateContent", () => {
     ["an answer of another tool", body(go, model(call("a")), user(answer("a", "cat"))), /another call/],
     ["an odd name", body(go, model(call("a", "x y")), user(answer("a", "x y"))), /name "x y"/],
     ["a reference", declaring({ type: "object", properties: { a: { $ref: "#" } } }), /keyword/],
-    ["a schema that is no object", declaring({ type: "string" }), /no schema/],
+    ["a schema that is no object", declaring({ type: "string" }), /not a schema/],
   ];
   it.each(wrong)("refuses %s", async (_title, sent, words) => {
     expect(await problemOf("gemini", sent)).toMatch(words);

@@ -5,8 +5,11 @@ import {
   dataEvent,
   type FakeProtocol,
   type IssuedSecrets,
+  issueSecret,
+  list,
   pieces,
   secretOf,
+  usageOf,
   type WireReply,
 } from "./wire-reply.ts";
 
@@ -20,14 +23,10 @@ export const geminiProtocol: FakeProtocol = {
   // The path says it, not the body; this fake knows only the streamed one.
   isStreamed: () => true,
   streamed,
-  whole: (reply) => ({ ...chunk(partsOf(reply), "STOP"), usageMetadata: usageOf(reply.line) }),
+  whole: (reply) => ({ ...chunk(partsOf(reply), "STOP"), usageMetadata: wireUsage(reply.line) }),
   errorBody,
   answeredCalls: (body) => partsIn(body).filter((part) => part.functionResponse).length,
 };
-
-function list(value: unknown): JsonRecord[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
 
 function partsIn(body: JsonRecord): JsonRecord[] {
   return list(body.contents).flatMap(({ parts }) => list(parts));
@@ -64,7 +63,7 @@ function userProblem(parts: readonly JsonRecord[], calls: readonly JsonRecord[])
   for (const [index, { id, name, response }] of answers.entries()) {
     const call = calls[index];
     if (id !== call?.id || name !== call?.name) return `"${String(id)}" answers another call`;
-    if (!isRecord(response)) return `the response of "${String(id)}" is no object`;
+    if (!isRecord(response)) return `the response of "${String(id)}" is not an object`;
   }
   const odd = parts.find((part) => !part.functionResponse && !isText(part) && !isRecord(part.inlineData));
   return odd && "a part of the user is empty";
@@ -83,7 +82,7 @@ function modelProblem(parts: readonly JsonRecord[], issued: IssuedSecrets): stri
     }
     const wrong = toolNameProblem(functionCall.name);
     if (wrong !== undefined) return wrong;
-    if (!isRecord(functionCall.args)) return "the args of a function call are no object";
+    if (!isRecord(functionCall.args)) return "the args of a function call are not an object";
     const secret = issued.get(String(functionCall.id));
     if (secret !== undefined && secret !== thoughtSignature) {
       return "Function call is missing a thought_signature in functionCall parts";
@@ -101,8 +100,8 @@ function chunk(parts: readonly JsonRecord[], finishReason?: string): object {
   return { candidates: [finishReason === undefined ? candidate : { ...candidate, finishReason }] };
 }
 
-function usageOf({ usage = {} }: ScriptLine): object {
-  const { inputTokens = 0, outputTokens = 0, cachedTokens = 0 } = usage;
+function wireUsage(line: ScriptLine): object {
+  const { inputTokens, outputTokens, cachedTokens } = usageOf(line);
   return {
     promptTokenCount: inputTokens,
     candidatesTokenCount: outputTokens,
@@ -125,10 +124,9 @@ function partsOf({ line, callIds }: WireReply): JsonRecord[] {
 
 function streamed(reply: WireReply, issued: IssuedSecrets): string[] {
   const { line } = reply;
-  const [firstId] = reply.callIds;
-  if (line.thought && firstId !== undefined) issued.set(firstId, secretOf(line.thought));
+  issueSecret(reply, issued);
   const parts = partsOf(reply).filter((part) => !line.error || !part.functionCall);
   const events = parts.map((part) => dataEvent(chunk([part])));
   if (line.error) return [...events, dataEvent(errorBody(line.error))];
-  return [...events, dataEvent({ ...chunk([{ text: "" }], "STOP"), usageMetadata: usageOf(line) })];
+  return [...events, dataEvent({ ...chunk([{ text: "" }], "STOP"), usageMetadata: wireUsage(line) })];
 }

@@ -4,9 +4,12 @@ import { CallLedger, declaredProblem, toolNameProblem } from "./call-ledger.ts";
 import {
   type FakeProtocol,
   type IssuedSecrets,
+  issueSecret,
+  list,
   namedEvent,
   pieces,
   secretOf,
+  usageOf,
   type WireReply,
 } from "./wire-reply.ts";
 
@@ -20,15 +23,11 @@ export const responsesProtocol: FakeProtocol = {
   answeredCalls: (body) => list(body.input).filter(({ type }) => type === "function_call_output").length,
 };
 
-function list(value: unknown): JsonRecord[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
-
 function problem(body: JsonRecord, issued: IssuedSecrets): string | undefined {
   if (typeof body.model !== "string" || body.model === "") return "model: a name is missing";
   if (body.store !== false) return "store: this fake keeps nothing";
   const tools = list(body.tools);
-  if (tools.some(({ type }) => type !== "function")) return "tools: an entry is no function";
+  if (tools.some(({ type }) => type !== "function")) return "tools: an entry is not a function";
   const found = declaredProblem(tools.map(({ name, parameters }) => ({ name, schema: parameters ?? null })));
   if (found !== undefined) return found;
   const items = list(body.input);
@@ -56,10 +55,10 @@ function itemProblem(
     return "reasoning was provided without its required following item";
   switch (item.type) {
     case "function_call":
-      if (!isRecord(parseJson(String(item.arguments)))) return "the arguments are no JSON text of an object";
+      if (!isRecord(parseJson(String(item.arguments)))) return "the arguments are not JSON text of an object";
       return ledger.call(item.call_id) ?? toolNameProblem(item.name);
     case "function_call_output":
-      return typeof item.output === "string" ? ledger.answer(item.call_id) : "the output is no text";
+      return typeof item.output === "string" ? ledger.answer(item.call_id) : "the output is not text";
     case "reasoning":
       return ledger.unanswered ?? reasoningProblem(item);
     case "message":
@@ -107,8 +106,7 @@ function errorBody({ message, type }: NonNullable<ScriptLine["error"]>): object 
 }
 
 function response(reply: WireReply, status: string): object {
-  const { usage = {} } = reply.line;
-  const { inputTokens = 0, outputTokens = 0, cachedTokens = 0 } = usage;
+  const { inputTokens, outputTokens, cachedTokens } = usageOf(reply.line);
   return {
     id: "resp_1",
     object: "response",
@@ -144,8 +142,7 @@ function itemsOf({ line, callIds }: WireReply): JsonRecord[] {
 
 function streamed(reply: WireReply, issued: IssuedSecrets): string[] {
   const { line } = reply;
-  const [firstId] = reply.callIds;
-  if (line.thought && firstId !== undefined) issued.set(firstId, secretOf(line.thought));
+  issueSecret(reply, issued);
   const events = [namedEvent({ type: "response.created", response: response(reply, "in_progress") })];
   const items = itemsOf(reply).filter(({ type }) => !line.error || type !== "function_call");
   for (const [output_index, item] of items.entries()) events.push(...itemEvents(item, output_index));

@@ -1,4 +1,5 @@
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { list } from "./wire-reply.ts";
 
 /** How a service says no. */
 interface Refusal {
@@ -8,10 +9,6 @@ interface Refusal {
 
 /** What a service refuses that others take, with the words in which it does; undefined when it takes the request. */
 export type ServiceHabit = (path: string, body: JsonRecord) => Refusal | undefined;
-
-function list(value: unknown): JsonRecord[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
-}
 
 function hasImage(body: JsonRecord): boolean {
   return JSON.stringify(body.messages).includes('"image_url"');

@@ -1,4 +1,5 @@
-import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
+import type { Usage } from "@burin/contract/chat-model";
+import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { ScriptLine } from "@burin/models/scripted";
 
 /** A reply and the ids that its calls get. */
@@ -50,4 +51,20 @@ export function namedEvent(data: { readonly type: string; readonly [key: string]
 /** What only the service itself can have made of a thought. */
 export function secretOf(thought: string): string {
   return Buffer.from(`signed ${thought}`).toString("base64");
+}
+
+/** What the reply has cost, as the script says it. */
+export function usageOf({ usage }: ScriptLine): Usage {
+  return { inputTokens: 0, outputTokens: 0, cachedTokens: 0, ...usage };
+}
+
+/** Notes the thought that came with the first call: it has to come back with it. */
+export function issueSecret({ line, callIds }: WireReply, issued: IssuedSecrets): void {
+  const [firstId] = callIds;
+  if (line.thought && firstId !== undefined) issued.set(firstId, secretOf(line.thought));
+}
+
+/** The objects in a list; none where it is no list. */
+export function list(value: unknown): JsonRecord[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
 }
