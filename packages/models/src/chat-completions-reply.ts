@@ -1,11 +1,11 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { type ReasoningDetail, readDetails } from "./reasoning-details.ts";
 import { count, ReplyFrame, withheld } from "./reply-reader.ts";
-import { TextCalls, type WrittenCallRules } from "./text-calls.ts";
+import type { TextCalls } from "./text-calls.ts";
 import { type ContentPiece, ThinkTags } from "./think-tags.ts";
 import { ownedSignature } from "./thought-signature.ts";
+import type { SignedCall } from "./tool-call-assembly.ts";
 
 const OVERFLOW_REASON = "model_context_window_exceeded";
 const LIMIT_REASONS: ReadonlySet<string> = new Set(["length", "max_tokens", "model_length", OVERFLOW_REASON]);
@@ -16,6 +16,12 @@ const BROKEN_REASONS: ReadonlySet<string> = new Set([
   "insufficient_system_resource",
 ]);
 
+/** A piece of reasoning as OpenRouter gives it; all of them go back as they came, in order. */
+type ReasoningDetail = Record<string, unknown>;
+
+/** What grows from chunk to chunk; everything else comes once. */
+const GROWING = ["text", "summary", "data"] as const;
+
 /** Reads one reply in the chat completions protocol. */
 export class ChatCompletionsReply extends ReplyFrame {
   readonly #text: TextCalls;
@@ -24,14 +30,9 @@ export class ChatCompletionsReply extends ReplyFrame {
   /** What goes back with the message as a whole. */
   #extra: unknown;
 
-  /** `offered` are the tools that a call written as text may name. */
-  constructor(
-    takenIds: ReadonlySet<string>,
-    offered: ReadonlySet<string> = new Set(),
-    rules?: WrittenCallRules,
-  ) {
+  constructor(takenIds: ReadonlySet<string>, text: TextCalls) {
     super(takenIds);
-    this.#text = new TextCalls(offered, rules);
+    this.#text = text;
   }
 
   protected get isLimited(): boolean {
@@ -60,21 +61,17 @@ export class ChatCompletionsReply extends ReplyFrame {
     return this.#spoken(this.#tags.finish());
   }
 
-  protected override signed(structured: readonly FunctionCall[], isFine: boolean) {
-    const { text, calls } = this.#text.finish(structured, isFine, this.takenIds);
+  protected override completed(made: readonly SignedCall[], isFine: boolean) {
+    const structured = made.map(({ call }) => call);
+    const { text, calls: written } = this.#text.finish(structured, isFine, this.takenIds);
     const said: ModelEvent[] = text === "" ? [] : [{ type: "text", text }];
-    const details = this.#details.length > 0 ? { reasoning_details: this.#details } : {};
-    const goesBack = { ...details, ...(this.#extra === undefined ? {} : { extra_content: this.#extra }) };
-    if (Object.keys(goesBack).length > 0) {
-      said.push({ type: "thought", text: "", signature: ownedSignature("chat", JSON.stringify(goesBack)) });
-    }
-    if (calls.length > 0) said.push({ type: "notice", message: writtenNotice(calls) });
-    const all = [...structured, ...calls].map((call) => {
-      const extra = this.calls.extraOf(call);
-      if (extra === undefined) return { call };
-      return { call, signature: ownedSignature("chat", JSON.stringify({ extra_content: extra })) };
+    const signature = signed({
+      reasoning_details: this.#details.length > 0 ? this.#details : undefined,
+      extra_content: this.#extra,
     });
-    return { said, calls: all };
+    if (signature !== undefined) said.push({ type: "thought", text: "", signature });
+    if (written.length > 0) said.push({ type: "notice", message: writtenNotice(written) });
+    return { said, calls: [...made, ...written.map((call) => ({ call }))] };
   }
 
   #readChoice(choice: JsonRecord): ModelEvent[] {
@@ -92,7 +89,7 @@ export class ChatCompletionsReply extends ReplyFrame {
     this.#extra = delta.extra_content ?? this.#extra;
     const text = textIn(delta.content) || textIn(delta.refusal);
     events.push(...this.#spoken(this.#tags.add(text)));
-    if (delta.tool_calls) this.calls.add(delta.tool_calls);
+    if (delta.tool_calls) this.calls.add(delta.tool_calls, ({ extra_content }) => signed({ extra_content }));
     if (delta.function_call) this.calls.add([{ index: "legacy", function: delta.function_call }]);
     return events;
   }
@@ -123,6 +120,12 @@ export class ChatCompletionsReply extends ReplyFrame {
     }
     return isEmpty && (reason === "" || promisesCalls) ? this.empty() : undefined;
   }
+}
+
+/** The fields that the service wants back, if there are any. */
+function signed(fields: JsonRecord): string | undefined {
+  const given = JSON.stringify(fields);
+  return given === "{}" ? undefined : ownedSignature("chat", given);
 }
 
 function writtenNotice(calls: readonly FunctionCall[]): string {
@@ -158,4 +161,33 @@ function usageOf(value: unknown): Usage | undefined {
     // OpenRouter says what it takes for it.
     ...(typeof value.cost === "number" && value.cost >= 0 ? { cost: value.cost } : {}),
   };
+}
+
+/** Takes the details of one chunk into the list, and gives the words in them. */
+function readDetails(given: unknown, known: ReasoningDetail[]): string {
+  if (!Array.isArray(given)) return "";
+  let words = "";
+  for (const detail of given.filter(isRecord)) {
+    const said = detail.text ?? detail.summary;
+    if (typeof said === "string") words += said;
+    const last = known.at(-1);
+    if (last && continues(last, detail)) grow(last, detail);
+    else known.push({ ...detail });
+  }
+  return words;
+}
+
+function continues(last: ReasoningDetail, { type, index, id }: JsonRecord): boolean {
+  const isSameId =
+    id === undefined || id === null || last.id === undefined || last.id === null || last.id === id;
+  return type !== "reasoning.encrypted" && last.type === type && last.index === index && isSameId;
+}
+
+function grow(last: ReasoningDetail, detail: JsonRecord): void {
+  for (const [key, value] of Object.entries(detail)) {
+    const before = last[key];
+    const isText = typeof value === "string" && typeof before === "string";
+    if (isText && GROWING.some((name) => name === key)) last[key] = before + value;
+    else if (value !== null && value !== undefined && value !== "") last[key] = value;
+  }
 }

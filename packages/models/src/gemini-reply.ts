@@ -1,5 +1,4 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { count, ReplyFrame, thought, withheld } from "./reply-reader.ts";
 
@@ -20,15 +19,10 @@ const FAILED_CALLS: ReadonlySet<string> = new Set([
 
 /** Reads one reply in the generateContent protocol. */
 export class GeminiReply extends ReplyFrame {
-  /** One for each call, in order. */
-  readonly #signatures: (string | undefined)[] = [];
+  #calls = 0;
 
   protected get isLimited(): boolean {
     return this.finishReason === "MAX_TOKENS";
-  }
-
-  protected override signed(calls: readonly FunctionCall[]) {
-    return { said: [], calls: calls.map((call, index) => ({ call, signature: this.#signatures[index] })) };
   }
 
   protected override errorIn(chunk: JsonRecord): unknown {
@@ -66,8 +60,8 @@ export class GeminiReply extends ReplyFrame {
 
   #addCall({ id, name, args }: JsonRecord, signature: string | undefined): void {
     if (typeof name !== "string" || name === "") return;
-    this.calls.add([{ index: this.#signatures.length, id, name, arguments: args ?? {} }]);
-    this.#signatures.push(signature);
+    this.calls.add({ index: this.#calls, id, name, arguments: args ?? {} }, () => signature);
+    this.#calls += 1;
   }
 
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {

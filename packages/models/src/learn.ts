@@ -64,7 +64,7 @@ function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
   if (!NO_IMAGES.test(reason) || ONE_PICTURE.test(reason)) return undefined;
   if (lessons.showsNoImages || !lessons.showsNewImages(sent.history)) return undefined;
   lessons.showsNoImages = true;
-  return `The model ${model} cannot be shown images; it is told of them in words.`;
+  return `The model ${model} cannot see images; it gets a line of text in place of each.`;
 }
 
 /** A chat template says by an error of the server what it does not take. */

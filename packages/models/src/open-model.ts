@@ -31,16 +31,15 @@ const CHAT_COMPLETIONS: Protocol = {
     const tune = (fields: JsonRecord) => tunedChat(fields, tuning, quirks);
     return chatCompletionsBody(model, { ...request, tune }, quirks);
   },
-  reply: async (request, takenIds, isAllowed) => {
-    const [{ ChatCompletionsReply }, { isToldAlready }] = await Promise.all([
+  reply: async (request, takenIds, isWriter) => {
+    const [{ ChatCompletionsReply }, { TextCalls }, { isToldAlready }] = await Promise.all([
       import("./chat-completions-reply.ts"),
+      import("./text-calls.ts"),
       import("./repeated-call.ts"),
     ]);
-    const offered = new Set(request.tools.map(({ name }) => name));
-    return new ChatCompletionsReply(takenIds, offered, {
-      isAllowed,
-      isRepeated: (call, written) => isToldAlready(call, written, request),
-    });
+    const offered = new Set(isWriter ? request.tools.map(({ name }) => name) : []);
+    const text = new TextCalls(offered, (call, written) => isToldAlready(call, written, request));
+    return new ChatCompletionsReply(takenIds, text);
   },
   quirks: async () => (await import("./chat-quirks.ts")).chatQuirk,
   otherwise: responses,

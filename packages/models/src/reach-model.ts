@@ -61,27 +61,19 @@ async function listed(
   choice: ModelChoice,
   { signal, waitMs }: { readonly signal: AbortSignal; readonly waitMs: number },
 ): Promise<Reached> {
-  const leave = new AbortController();
-  const stop = (): void => leave.abort();
-  const timer = setTimeout(stop, waitMs);
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
   try {
     const protocol = await PROTOCOLS[choice.provider]();
     const url = new URL(choice.baseUrl.trim());
     url.pathname = protocol.listing(url.pathname.replace(/\/+$/, ""));
     const headers = serviceHeaders(protocol, choice, await keyOf(choice));
-    const { status, body } = await httpRequest({ url, method: "GET", headers }, leave.signal);
+    const { status, body } = await httpRequest({ url, method: "GET", headers }, inTime);
     const models = modelIds(parseJson(await startOfText(body, MOST_ANSWER_BYTES)));
     return { status, ...(models ? { models } : {}) };
   } catch (error) {
     const { code, message } = innermost(error);
-    if (leave.signal.aborted) return { fault: `it did not answer in ${waitMs / 1000} seconds` };
+    if (inTime.aborted) return { fault: `it did not answer in ${waitMs / 1000} seconds` };
     return { fault: message || code };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
-    leave.abort();
   }
 }
 

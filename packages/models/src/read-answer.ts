@@ -75,8 +75,6 @@ async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Pro
   const answer = await startOfText(body, MOST_ERROR_BYTES);
   const detail = looksLikeHtml(answer) ? "a web page, not a model service" : detailOf(answer);
   const hint = retryHint(headers, answer);
-  const failure = statusFailure({ status, detail, answer, url, model, hasKey, hint });
-  const { retryAfterMs } = hint;
-  const error = retryAfterMs === undefined ? failure : { ...failure, retryAfterMs };
+  const error = statusFailure({ status, detail, answer, url, model, hasKey, hint });
   return { type: "end", reason: "error", error, refusal: answer };
 }

@@ -1,8 +1,7 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
-import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { bounded, looksLikeHtml, reportedFailure } from "./service-failure.ts";
-import { ToolCallAssembly } from "./tool-call-assembly.ts";
+import { type SignedCall, ToolCallAssembly } from "./tool-call-assembly.ts";
 
 /** Reads one reply in one protocol: text as it comes, all else when it is over. */
 export interface ReplyReader {
@@ -15,12 +14,6 @@ export interface ReplyReader {
   read(data: string): ModelEvent[];
   /** All that follows the text, with the one end event last. */
   finish(): ModelEvent[];
-}
-
-/** A call with what its provider wants back together with it. */
-export interface SignedCall {
-  readonly call: FunctionCall;
-  readonly signature?: string | undefined;
 }
 
 /** What reading a reply is like in every protocol; how its events are to be understood is each one's own. */
@@ -69,7 +62,7 @@ export abstract class ReplyFrame implements ReplyReader {
     const { isLimited, takenIds, usage } = this;
     const ending = isLimited ? "limit" : this.areCallsComplete ? "complete" : "open";
     const made = this.calls.finish({ ending, takenIds });
-    const { said, calls } = this.signed(made, failure === undefined && !isLimited);
+    const { said, calls } = this.completed(made, failure === undefined && !isLimited);
     return [...last, ...said, ...closingEvents({ calls, usage, failure, isLimited })];
   }
 
@@ -106,12 +99,12 @@ export abstract class ReplyFrame implements ReplyReader {
     return [];
   }
 
-  /** The calls with what goes back with them, and what is to be said before. */
-  protected signed(
-    calls: readonly FunctionCall[],
+  /** All calls of the reply, and what is to be said before them. */
+  protected completed(
+    calls: readonly SignedCall[],
     _isFine: boolean,
   ): { readonly said: readonly ModelEvent[]; readonly calls: readonly SignedCall[] } {
-    return { said: [], calls: calls.map((call) => ({ call })) };
+    return { said: [], calls };
   }
 
   protected said(text: unknown): ModelEvent[] {

@@ -56,7 +56,8 @@ export function statusFailure(refused: RefusedRequest): ModelFailure {
   });
   const head = `${shownUrl(url)} answered HTTP ${status}${refused.detail ? `: ${refused.detail}` : ""}`;
   const message = `${ended(head)} ${adviceFor(read.kind, refused)}`.trim();
-  return { ...failureOf(read, message), status };
+  const { retryAfterMs } = hint;
+  return { ...failureOf(read, message), status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
 /** Of each kind: the type for programs, and what to do about it; `MODEL` stands for the name of the model. */

@@ -46,7 +46,7 @@ describe("P12 a model that only reads", () => {
       const events = await read(model, { history });
       expect(events[0]).toMatchObject({
         type: "notice",
-        message: expect.stringContaining("cannot be shown"),
+        message: expect.stringContaining("cannot see images"),
       });
       expect(events.at(-1)).toEqual(OK);
       const another = { inlineData: { mimeType: "image/jpeg", data: "YW5vdGhlcg==" } };

@@ -69,7 +69,7 @@ const ENDS = ["stop", "length", "cancelled", "error"];
 
 /** What no reader of the reply could use, in words. */
 function faultOf(event: unknown): string | null {
-  if (!isRecord(event)) return "an event of it is no object";
+  if (!isRecord(event)) return "an event of it is not an object";
   switch (event.type) {
     case "text":
     case "thought":

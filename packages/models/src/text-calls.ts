@@ -8,14 +8,9 @@ const LINE_START = 200;
 /** What came after the first written call waits for the end, when it is known what becomes of the call. */
 type Held = { readonly text: string } | { readonly calls: readonly WrittenCall[]; readonly text: string };
 
-/** Which written calls count at all. */
-export interface WrittenCallRules {
-  readonly isAllowed: boolean;
-  /** Whether the model may only repeat what it was told. */
-  readonly isRepeated: (call: WrittenCall, written: string) => boolean;
-}
+/** Whether the model may only repeat in a call, as it was written, what it was told. */
+type IsRepeated = (call: WrittenCall, written: string) => boolean;
 
-const NO_RULES: WrittenCallRules = { isAllowed: true, isRepeated: () => false };
 /** What is open in a text stays so until it is closed, and a call in it is shown, not made. */
 const OPEN_TAG =
   /<(?:pre|code|blockquote|details|script|style|template|textarea|xmp|samp|q)\b[^>]*>|<!--|\u201c/gi;
@@ -29,7 +24,7 @@ const CLOSED_TAG =
  */
 export class TextCalls {
   readonly #offered: ReadonlySet<string>;
-  readonly #rules: WrittenCallRules;
+  readonly #isRepeated: IsRepeated;
   /** All that was let through. */
   #shown = "";
   #isInQuote = false;
@@ -42,9 +37,10 @@ export class TextCalls {
   /** A candidate is looked at again only when it has grown a good deal; that keeps long ones cheap. */
   #lookAgainAt = 0;
 
-  constructor(offered: ReadonlySet<string>, rules: WrittenCallRules = NO_RULES) {
-    this.#offered = rules.isAllowed ? offered : new Set();
-    this.#rules = rules;
+  /** `offered` are the tools that a call may name. */
+  constructor(offered: ReadonlySet<string>, isRepeated: IsRepeated = () => false) {
+    this.#offered = offered;
+    this.#isRepeated = isRepeated;
   }
 
   /** Takes a piece of text and gives what can be shown already. */
@@ -100,7 +96,7 @@ export class TextCalls {
     const opened = this.#shown.match(OPEN_TAG)?.length ?? 0;
     if (opened > (this.#shown.match(CLOSED_TAG)?.length ?? 0)) return false;
     return this.#held.every(
-      (item) => !("calls" in item) || !item.calls.some((call) => this.#rules.isRepeated(call, item.text)),
+      (item) => !("calls" in item) || !item.calls.some((call) => this.#isRepeated(call, item.text)),
     );
   }
 

@@ -10,13 +10,19 @@ export interface ReplyEnd {
   readonly takenIds: ReadonlySet<string>;
 }
 
+/** A call with what its provider wants back together with it. */
+export interface SignedCall {
+  readonly call: FunctionCall;
+  readonly signature?: string | undefined;
+}
+
 interface Fragment {
   readonly index: number | string | undefined;
   readonly id: string;
   readonly name: string;
   readonly arguments: string | JsonRecord;
   /** What the service wants back with the call. */
-  readonly extra: unknown;
+  readonly signature: string | undefined;
 }
 
 interface GrowingCall {
@@ -28,7 +34,7 @@ interface GrowingCall {
   object?: JsonRecord;
   /** A piece of the stream got lost while this call was unfinished. */
   damaged: boolean;
-  extra: unknown;
+  signature: string | undefined;
   /** The chunk in which its name came last. */
   namedInChunk: number;
 }
@@ -41,7 +47,6 @@ interface GrowingCall {
 export class ToolCallAssembly {
   readonly #calls: GrowingCall[] = [];
   readonly #hosted = new Set<unknown>();
-  readonly #extras = new Map<string, unknown>();
   #last: GrowingCall | undefined;
   #chunk = 0;
 
@@ -49,12 +54,13 @@ export class ToolCallAssembly {
     return this.#calls.length === 0;
   }
 
-  /** Takes the `tool_calls` of one chunk, whatever they are. */
-  add(toolCalls: unknown): void {
+  /** Takes the `tool_calls` of one chunk, whatever they are; `signatureOf` reads what goes back with one. */
+  add(toolCalls: unknown, signatureOf: (item: JsonRecord) => string | undefined = () => undefined): void {
     this.#chunk += 1;
     const list = Array.isArray(toolCalls) ? toolCalls : [toolCalls];
     for (const item of list) {
-      if (isRecord(item) && !this.#isHosted(item)) this.#addFragment(fragmentOf(item));
+      if (!isRecord(item) || this.#isHosted(item)) continue;
+      this.#addFragment({ ...fragmentOf(item), signature: signatureOf(item) });
     }
   }
 
@@ -72,25 +78,19 @@ export class ToolCallAssembly {
     return isOther || (index !== undefined && this.#hosted.has(index) && !isRecord(called));
   }
 
-  /** What goes back with a call of those that `finish` has given. */
-  extraOf({ id }: FunctionCall): unknown {
-    return this.#extras.get(id);
-  }
-
   /** The calls in the order in which they began, each with an id of its own. */
-  finish(end: ReplyEnd): FunctionCall[] {
+  finish(end: ReplyEnd): SignedCall[] {
     const used = new Set(end.takenIds);
     const calls = this.#calls.filter((call) => call.name !== "" || call.id !== "" || hasArguments(call));
     return calls.map((call) => {
       const id = call.id !== "" && !used.has(call.id) ? call.id : freshCallId(used);
       used.add(id);
-      if (call.extra !== undefined) this.#extras.set(id, call.extra);
       const read = parseCallArguments(call.object ?? call.text, {
         damaged: call.damaged,
         ending: call === this.#last ? end.ending : "complete",
         limited: end.ending === "limit",
       });
-      return { id, name: call.name, ...read };
+      return { call: { id, name: call.name, ...read }, signature: call.signature };
     });
   }
 
@@ -103,7 +103,7 @@ export class ToolCallAssembly {
         name: "",
         text: "",
         damaged: false,
-        extra: undefined,
+        signature: undefined,
         namedInChunk: 0,
       };
       this.#calls.push(call);
@@ -112,7 +112,7 @@ export class ToolCallAssembly {
     call.index ??= fragment.index;
     call.id ||= fragment.id;
     call.name ||= fragment.name;
-    call.extra = fragment.extra ?? call.extra;
+    call.signature = fragment.signature ?? call.signature;
     if (fragment.name !== "") call.namedInChunk = this.#chunk;
     if (typeof fragment.arguments === "string") call.text += fragment.arguments;
     else call.object = fragment.arguments;
@@ -174,12 +174,11 @@ export function freshCallId(used: ReadonlySet<string>, start: "call" | "text" = 
   }
 }
 
-function fragmentOf(item: JsonRecord): Fragment {
+function fragmentOf(item: JsonRecord): Omit<Fragment, "signature"> {
   const called = isRecord(item.function) ? item.function : item;
   const { name, arguments: given } = called;
   const { index, id } = item;
   return {
-    extra: item.extra_content,
     index: typeof index === "number" || typeof index === "string" ? index : undefined,
     id: typeof id === "string" || typeof id === "number" ? String(id) : "",
     name: typeof name === "string" ? name.trim() : "",

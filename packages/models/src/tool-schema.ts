@@ -2,7 +2,6 @@ import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { schemaAt } from "@burin/contract/messages/schema-faults";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { knownNames, narrowSchema } from "./narrow-schema.ts";
 
 /**
  * What a provider understands. `full`: JSON Schema, as long as nothing is a reference and the top is a plain
@@ -28,12 +27,22 @@ function words(text: string): ReadonlySet<string> {
   return new Set(text.split(" "));
 }
 
-const cleaned = new WeakMap<JsonSchema, Partial<Record<SchemaDialect, JsonSchema>>>();
+type Form = SchemaDialect | "narrow";
+
+const written = new WeakMap<JsonSchema, Partial<Record<Form, JsonSchema>>>();
+
+/** The same for the same schema, so that it costs nothing twice. */
+function remembered(schema: JsonSchema, form: Form, write: () => JsonRecord): JsonSchema {
+  const known = written.get(schema) ?? {};
+  written.set(schema, known);
+  known[form] ??= write() as JsonSchema;
+  return known[form];
+}
 
 /** The parameters of a tool as services that speak this dialect take them. */
 export function toolSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
   const clean = schemaFor(schema, dialect);
-  return dialect === "plain" ? clean : narrowSchema(clean);
+  return dialect === "plain" ? clean : remembered(schema, "narrow", () => narrowed(clean));
 }
 
 /**
@@ -42,20 +51,11 @@ export function toolSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSche
  * against the tool's own schema, so what is left out here is only not told.
  */
 export function schemaFor(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
-  const known = cleaned.get(schema) ?? {};
-  cleaned.set(schema, known);
-  known[dialect] ??= cleanSchema(schema, dialect);
-  return known[dialect];
-}
-
-function cleanSchema(schema: JsonSchema, dialect: SchemaDialect): JsonSchema {
-  const whole = unfolded(schema, {
-    root: schema,
-    levels: MOST_DEPTH[dialect],
-    via: ["#"],
-    budget: { nodes: MOST_NODES },
+  return remembered(schema, dialect, () => {
+    const start = { root: schema, levels: MOST_DEPTH[dialect], via: ["#"], budget: { nodes: MOST_NODES } };
+    const whole = unfolded(schema, start);
+    return atTop(dialect === "plain" ? plain(whole) : whole);
   });
-  return atTop(dialect === "plain" ? plain(whole) : whole);
 }
 
 interface Place {
@@ -184,4 +184,74 @@ function recordsIn(list: unknown): readonly JsonRecord[] {
 
 function names(required: unknown): string[] {
   return Array.isArray(required) ? required.filter((name) => typeof name === "string") : [];
+}
+
+/** Keywords that say which type is meant where `type` does not. */
+const TYPE_OF: Readonly<Record<string, ReadonlySet<string>>> = {
+  object: words("properties additionalProperties"),
+  array: words("items prefixItems minItems"),
+  string: words("pattern format minLength maxLength"),
+  number: words("minimum maximum"),
+};
+const SAYS_TYPE = ["type", "anyOf", "oneOf", "allOf", "not", "$ref", "if"];
+/** Any value at all, in words that narrow services take. */
+const ANYTHING = [
+  { type: "string" },
+  { type: "number" },
+  { type: "boolean" },
+  { type: "object" },
+  { type: "array", items: { type: "string" } },
+];
+
+/**
+ * The same schema for services that take a narrow dialect only, and it means the same to the others: a choice
+ * says its type in each of its parts, everything has a type, and only what is described is asked for.
+ */
+function narrowed(schema: JsonRecord): JsonRecord {
+  const { anyOf, oneOf, ...rest } = mapInnerSchemas(schema, (inner, keyword) => {
+    if (!isRecord(inner)) return inner;
+    return keyword === "properties" || keyword === "items" ? typed(narrowed(inner)) : narrowed(inner);
+  });
+  // That exactly one fits is still checked; narrow services know no word for it.
+  const choices = anyOf ?? oneOf;
+  if (!Array.isArray(choices)) return withKnownRequired(rest);
+  const { type, ...others } = rest;
+  const parts = choices.filter(isRecord).map((part) => {
+    const whole = withParentsProperties(part, rest);
+    return type === undefined ? typed(whole) : withKnownRequired({ type, ...whole });
+  });
+  const both = anyOf !== undefined && oneOf !== undefined ? { oneOf } : {};
+  return { ...withKnownRequired(others), anyOf: parts, ...both };
+}
+
+/** A part of a choice that only asks for properties is told what they are. */
+function withParentsProperties(part: JsonRecord, { properties: described }: JsonRecord): JsonRecord {
+  if (part.properties !== undefined || !Array.isArray(part.required) || !isRecord(described)) return part;
+  const entries = knownNames(part.required, described).map((name) => [name, described[name]]);
+  return { ...part, properties: Object.fromEntries(entries) };
+}
+
+function withKnownRequired(schema: JsonRecord): JsonRecord {
+  const { required, ...rest } = schema;
+  if (!Array.isArray(required) || !isRecord(schema.properties)) return schema;
+  const kept = knownNames(required, schema.properties);
+  return kept.length > 0 ? { ...schema, required: kept } : rest;
+}
+
+/** A property or an item, which has to say its type. */
+function typed(schema: JsonRecord): JsonRecord {
+  if (SAYS_TYPE.some((key) => schema[key] !== undefined)) return schema;
+  const values = Array.isArray(schema.enum) ? schema.enum : "const" in schema ? [schema.const] : [];
+  const types = new Set(values.map((value) => (value === null ? "null" : typeof value)));
+  const [only = "object"] = types;
+  if (types.size === 1 && only !== "object") return { type: only, ...schema };
+  if (types.size > 0) return schema;
+  const isTold = (keywords: ReadonlySet<string>) => Object.keys(schema).some((key) => keywords.has(key));
+  const [told] = Object.entries(TYPE_OF).find(([, keywords]) => isTold(keywords)) ?? [];
+  return told === undefined ? { ...schema, anyOf: ANYTHING } : { type: told, ...schema };
+}
+
+/** Those of the names that are described. */
+function knownNames(required: unknown, properties: unknown): string[] {
+  return names(required).filter((name) => isRecord(properties) && Object.hasOwn(properties, name));
 }
