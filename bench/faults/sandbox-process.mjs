@@ -19,8 +19,10 @@ const attempts = standing
   .join("; ");
 
 for (let index = 0; index < Number(count); index += 1) {
-  const made = [`.env.p${name}${index}`, `p${index}${name}/.npmrc`, `p${index}${name}/g/.git`];
-  const plant = `mkdir -p p${index}${name}/g && touch ${made[0]} ${made[1]} && git init -q p${index}${name}/g && echo x > p${index}${name}/g/.git/hooks/post-checkout`;
+  const hook = `p${index}${name}/g/.git/hooks/post-checkout`;
+  // A repository without the hook may stay: where both look after it while it is made, only that is taken out.
+  const made = [`.env.p${name}${index}`, `p${index}${name}/.npmrc`, hook];
+  const plant = `mkdir -p p${index}${name}/g && touch ${made[0]} ${made[1]} && git init -q p${index}${name}/g && echo x > ${hook}`;
   const clean = `rm -rf p${index}${name}`;
   const isPlanting = index % 5 === 0;
   const work = isPlanting
