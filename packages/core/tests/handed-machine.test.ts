@@ -210,6 +210,7 @@ function farMachine(files: Map<string, string>): Machine {
     realPaths: async (path) => [path],
     filesBelow: async () => [],
     treeBelow: async () => ({ linksOut: [], oddNames: [] }),
+    oddNamesInGit: async () => [],
     projectFolderOf: async () => null,
     repositoryFault: async () => null,
   };

@@ -75,6 +75,8 @@ export interface PlaceFacts {
   filesBelow(folder: string): Awaitable<readonly string[] | null>;
   /** null when it is too large to be looked through. */
   treeBelow(folder: string): Awaitable<TreeBelow | null>;
+  /** Names in git's index there, and in the commits that the words name, with spaces or signs; null when git does not tell. */
+  oddNamesInGit(folder: string, words: readonly string[]): Awaitable<readonly string[] | null>;
   /** The folder of the project in which alone a program would be found, or null. */
   projectFolderOf(program: string): Awaitable<string | null>;
   /** What git would do in that folder beside what its words say, or null. */

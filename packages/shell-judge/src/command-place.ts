@@ -22,6 +22,11 @@ export interface CommandPlace {
   readonly filesBelow?: (folder: string) => readonly string[] | null;
   /** What a look at the tree below a folder shows; null when it is too large to be looked through. */
   readonly treeBelow?: (folder: string) => TreeBelow | null;
+  /**
+   * Of the names in git's index there, and in the commits that the words name: those that a program which takes
+   * text apart would take for something else. null when git does not tell.
+   */
+  readonly oddNamesInGit?: (folder: string, words: readonly string[]) => readonly string[] | null;
   /** The folder of the project in which alone a program would be found, or null. Without it none is. */
   readonly projectFolderOf?: (program: string) => string | null;
   /** The command is for cmd or PowerShell, whose grammar nobody here reads. */
@@ -37,6 +42,8 @@ interface TreeBelow {
   /** Names that a program which takes text apart would take for something else. */
   readonly oddNames: readonly { readonly name: string; readonly isFolder: boolean }[];
 }
+
+const ODD = "a name with spaces or signs in it";
 
 const STREAMS = new Set(["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"]);
 const PIPE = /^\/dev\/fd\/\d+$/;
@@ -116,8 +123,21 @@ export class CommandReach implements Reach {
       const tree = look(absolute(joined(folder, path)));
       const what = tree === null ? "holds too many files to be looked through" : faultOf(tree, below);
       if (what !== null) return `\`${path}\` ${what}`;
+      const odd = below.inGit === undefined || !below.isText ? [] : this.#oddInGit(folder, below.inGit);
+      if (odd === null) return "git does not tell which names it would print";
+      if (odd[0] !== undefined) return `the repository holds \`${odd[0]}\`, ${ODD}`;
     }
     return null;
+  }
+
+  #oddInGit(folder: Folder, words: readonly string[]): readonly string[] | null {
+    return this.#place?.oddNamesInGit?.(absolute(folder), words) ?? null;
+  }
+
+  mayBecomeOption(pattern: string): boolean {
+    if (!/^[-*?[]/.test(pattern)) return false;
+    const look = this.#place?.realPaths;
+    return look === undefined || this.#current.some((folder) => look(spelled(folder, "-*"), true).length > 0);
   }
 
   projectFolderOf(program: string): string | null {
@@ -184,7 +204,7 @@ export class CommandReach implements Reach {
 
 function faultOf({ linksOut, oddNames }: TreeBelow, { names, hasLinks, isText }: Below): string | null {
   const odd = isText ? oddNames.find(({ name, isFolder }) => isFolder || matchesAll(name, names)) : undefined;
-  if (odd !== undefined) return `holds \`${odd.name}\`, a name with blanks or signs in it`;
+  if (odd !== undefined) return `holds \`${odd.name}\`, ${ODD}`;
   const link = hasLinks ? linksOut.find((name) => matchesAll(name, names)) : undefined;
   return link === undefined ? null : `holds the link \`${link}\`, which leads out of the root`;
 }

@@ -21,6 +21,49 @@ const FILTERS: Readonly<Record<string, RegExp>> = {
   cat: /^$/,
 };
 
+/** A program that prints names, as they are and counted from here, with no other options than these. */
+interface Printer {
+  readonly options: RegExp;
+  /** Options that take the next word. */
+  readonly values?: RegExp;
+  /** Without such an option it prints more than names. */
+  readonly needs?: RegExp;
+  /** With such an option all of its operands are places to look at; otherwise the first one is a pattern. */
+  readonly searches?: RegExp;
+  readonly isGit?: boolean;
+}
+
+const GREP: Printer = {
+  options:
+    /^(?:-[rRnlLiIEFPwxHhsvoqZ]+|-[em].+|--(?:in|ex)clude(?:-dir)?=.*|--files-with(?:out)?-match|--colou?r=never)$/s,
+  values: /^(?:-[em]|--(?:in|ex)clude(?:-dir)?)$/,
+  needs: /^(?:-[rRnlLiIEFPwxHhsvoqZ]*[lL]|--files-with)/,
+  searches: /^-e/,
+};
+const PRINTERS: Readonly<Record<string, Printer>> = {
+  // The folder above is listed with -a.
+  ls: { options: /^-[1AtrSdR]+$/ },
+  grep: GREP,
+  egrep: GREP,
+  fgrep: GREP,
+  rg: {
+    options:
+      /^(?:-[lniwFSsHuL.]+|-[egtTm].+|--(?:files|hidden|no-ignore|follow|ignore-case|fixed-strings|word-regexp|smart-case|files-with(?:out)?-match(?:es)?)|--(?:glob|iglob|type|type-not)=.*)$/s,
+    values: /^(?:-[egtTm]|--(?:glob|iglob|type|type-not))$/,
+    needs: /^(?:-[lniwFSsHuL.]*l|--files)/,
+    searches: /^(?:-e|--files$)/,
+  },
+  "git ls-files": {
+    options: /^(?:-[cdmoz]+|--(?:cached|deleted|modified|others|exclude-standard|full-name|deduplicate))$/,
+    isGit: true,
+  },
+  "git diff": {
+    options: /^--(?:name-only|cached|staged|relative|merge-base|no-renames|diff-filter=\w+)$/,
+    needs: /^--name-only$/,
+    isGit: true,
+  },
+};
+
 /** What is known of the names that a command prints, one a line or each before a NUL; null when nothing is. */
 export function printedNames(command: SimpleCommand | undefined): Below | null {
   if (command === undefined) return null;
@@ -32,44 +75,38 @@ export function printedNames(command: SimpleCommand | undefined): Below | null {
   if (name === "find") {
     return command.words.some(({ isGlob }) => isGlob) ? null : printedByFind(command.words.map(asArgument));
   }
-  if (!printsRelativeNames(words)) return null;
-  return { folders: searchedFolders(words), names: [], hasLinks: true, isText: true };
+  const ofGit = name === "git" ? [`git ${rest[0]}`, ...rest.slice(1)] : null;
+  return printedBelow(ofGit ?? words);
 }
 
-/** Where the names of files that hold a text come from, if the words say it plainly. */
-function searchedFolders([name = "", ...rest]: readonly string[]): readonly string[] {
-  // Letters without a value; a pattern given in another way would leave the first operand a folder.
-  const isPlain = rest.every((word) =>
-    /^(?:[^-].*|-[rRnlLiIEFwxHhsZzoPvq]+|--(?:in|ex)clude[\w-]*=.*)$/s.test(word),
-  );
-  const [, ...folders] = rest.filter((word) => !word.startsWith("-"));
-  const isSearch = name.endsWith("grep") || name === "rg";
-  return isSearch && isPlain && folders.length > 0 ? folders : ["."];
+function printedBelow([name = "", ...rest]: readonly string[]): Below | null {
+  const printer = Object.hasOwn(PRINTERS, name) ? PRINTERS[name] : undefined;
+  const read = printer === undefined ? null : readPrinting(rest, printer);
+  if (printer === undefined || read === null) return null;
+  const { options, operands } = read;
+  const { needs, searches } = printer;
+  if (needs !== undefined && !options.some((option) => needs.test(option))) return null;
+  if (operands.some((word) => word.startsWith("/") || word.split("/").includes(".."))) return null;
+  const isAllPlaces = searches !== undefined && options.some((option) => searches.test(option));
+  const places = searches === undefined ? [] : operands.slice(isAllPlaces ? 0 : 1);
+  const below = { folders: places.length > 0 ? places : ["."], names: [], hasLinks: true, isText: true };
+  return printer.isGit ? { ...below, inGit: operands } : below;
+}
+
+/** null when there is an option that it may not have. */
+function readPrinting(words: readonly string[], { options: allowed, values }: Printer) {
+  const options: string[] = [];
+  const operands: string[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? "";
+    const takesNext = values?.test(word) === true;
+    if (word.startsWith("-") && word !== "--" && !takesNext && !allowed.test(word)) return null;
+    (word.startsWith("-") ? options : operands).push(word);
+    if (takesNext) at += 1;
+  }
+  return { options, operands };
 }
 
 function asArgument({ value, isGlob }: ShellWord) {
   return { value: value ?? "", isGlob };
-}
-
-/** Names that are counted from here and go up nowhere, as far as the operands do not. */
-function printsRelativeNames([name = "", ...rest]: readonly string[]): boolean {
-  if (rest.some((word) => word.startsWith("/") || word.split(/[/=]/).includes(".."))) return false;
-  const options = rest.filter((word) => word.startsWith("-")).join(" ");
-  switch (name) {
-    case "ls":
-      return /^(?:-[1AatrSdR]+ ?)*$/.test(options);
-    case "git":
-      return (
-        /^(?:ls-files|diff(?: \S+)* --name-only)\b/.test(rest.join(" ")) &&
-        !/--(?:format|stage|eol)|-[sutk]/.test(options)
-      );
-    case "grep":
-    case "egrep":
-    case "fgrep":
-      return /(?:^| )(?:-[a-zA-Z]*[lL][a-zA-Z]*|--files-with(?:out)?-match(?:es)?)(?: |$)/.test(options);
-    case "rg":
-      return /(?:^| )(?:-[a-zA-Z]*l[a-zA-Z]*|--files(?:-with-matches|-without-match)?)(?: |$)/.test(options);
-    default:
-      return false;
-  }
 }

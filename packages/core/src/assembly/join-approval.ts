@@ -53,6 +53,7 @@ const UNKNOWN = {
   realPaths: [],
   filesBelow: null,
   treeBelow: null,
+  oddNamesInGit: null,
   projectFolderOf: null,
   repositoryFault: { nature: "outside", what: "nothing is known of the repository" },
 } as const;

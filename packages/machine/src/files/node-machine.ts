@@ -13,7 +13,7 @@ export const nodeMachine: Machine = {
     ]);
     return {
       ...surroundings(roots, ground.environment.PATH),
-      repositoryFault: gitRepositories({ roots, ...ground }),
+      ...gitRepositories({ roots, ...ground }),
     };
   },
 };

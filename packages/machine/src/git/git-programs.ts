@@ -60,7 +60,7 @@ export function programIn(settings: readonly GitSetting[], use: SettingsUse): Gi
 function runsProgram({ key, value }: GitSetting, { changes, subcommand }: SettingsUse): boolean {
   // Which settings these bring in can change before the command runs.
   if (key.startsWith("includeif.")) return true;
-  if (key.startsWith("alias.")) return changes && key === `alias.${subcommand}`;
+  if (key.startsWith("alias.")) return key.replace(/\.command$/, "") === `alias.${subcommand.toLowerCase()}`;
   const isSwitch = value === undefined || SAYS_YES_OR_NO.test(value);
   if (/\.(?:promisor|partialclone|partialclonefilter)$/.test(key)) return value !== "false";
   if (isSwitch) return false;

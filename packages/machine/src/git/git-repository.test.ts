@@ -58,7 +58,7 @@ const LOOK = { changes: false, readsFiles: true, subcommand: "status" };
 const CHANGE = { changes: true, readsFiles: false, subcommand: "commit" };
 
 function fault(folder = root, { use = LOOK, roots = [root] } = {}) {
-  return gitRepositories({ roots, environment, passEnvironment: [] })(folder, use);
+  return gitRepositories({ roots, environment, passEnvironment: [] }).repositoryFault(folder, use);
 }
 
 describe("an ordinary repository", () => {
@@ -184,11 +184,19 @@ describe("programs that a repository names", () => {
     ["sequence.editor", "touch canary", "rebase"],
     ["mergetool.x.path", "./canary", "mergetool"],
     ["submodule.x.update", "!touch canary", "submodule"],
-    ["alias.go", "!touch canary", "go"],
+    ["alias.go", "!touch canary", "GO"],
+    ["alias.go.command", "!touch canary", "go"],
   ])("P21 finds %s for what changes something", (key, value, subcommand) => {
     gitIn(root, "init", "-q");
     gitIn(root, "config", key, value);
     expect(fault(root, { use: { ...CHANGE, subcommand } })).toMatchObject({ nature: "program" });
+  });
+
+  it("P21 finds an alias by the name of a look, which a git without that one would run", () => {
+    gitIn(root, "init", "-q");
+    gitIn(root, "config", "alias.whatchanged", "!touch canary");
+    expect(fault(root, { use: { ...LOOK, subcommand: "whatchanged" } })).toMatchObject({ nature: "program" });
+    expect(fault()).toBeNull();
   });
 
   it.each([
@@ -328,6 +336,24 @@ describe("places that a repository names", () => {
       `${join(base, "private/.git/objects")}\n`,
     );
     expect(fault()).toMatchObject({ nature: "outside" });
+  });
+});
+
+describe("names in git", () => {
+  const oddNames = (...words: string[]) =>
+    gitRepositories({ roots: [root], environment, passEnvironment: [] }).oddNamesInGit(root, words);
+
+  it("P21 tells those in the index and in the commits that words name, and nothing without a repository", () => {
+    expect(oddNames()).toBeNull();
+    makeRepository(root);
+    write("root/an old one.txt", "x\n");
+    write("root/-rf", "x\n");
+    gitIn(root, "add", "-A");
+    gitIn(root, "commit", "-q", "-m", "odd");
+    gitIn(root, "rm", "-q", "--", "-rf", "an old one.txt");
+    expect(oddNames("src")).toEqual([]);
+    for (const word of ["HEAD", "HEAD~1..HEAD", "HEAD^!", "HEAD~1...HEAD"])
+      expect(oddNames(word)?.toSorted(), word).toEqual(expect.arrayContaining(["-rf", "an old one.txt"]));
   });
 });
 

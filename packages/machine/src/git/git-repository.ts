@@ -4,7 +4,7 @@ import { entriesOf, lstatOf } from "../files/disk-looks.ts";
 import { isWithin } from "../files/paths.ts";
 import { realPlace } from "../files/real-place.ts";
 import { childEnvironment } from "../processes/child-environment.ts";
-import { leadsOutside } from "../processes/command-surroundings.ts";
+import { leadsOutside, ODD_NAME } from "../processes/command-surroundings.ts";
 import { pathOutside } from "../processes/helper-program.ts";
 import type { ProgramOutput } from "../processes/run-process.ts";
 import { firstProgram } from "../processes/shell-program.ts";
@@ -45,7 +45,7 @@ interface Repository {
 export function gitRepositories(ground: GitGround) {
   let asker: GitAsker | undefined;
   const known = new Map<string, RepositoryFault | null>();
-  return (folder: string, use: GitUse): RepositoryFault | null => {
+  const repositoryFault = (folder: string, use: GitUse): RepositoryFault | null => {
     const key = JSON.stringify([folder, use.changes, use.readsFiles, use.subcommand]);
     const found = known.get(key);
     if (found !== undefined) return found;
@@ -54,6 +54,11 @@ export function gitRepositories(ground: GitGround) {
     known.set(key, fault);
     return fault;
   };
+  const oddNamesInGit = (folder: string, words: readonly string[]) => {
+    asker ??= new GitAsker(ground);
+    return asker.oddNames(folder, words);
+  };
+  return { repositoryFault, oddNamesInGit };
 }
 
 class GitAsker {
@@ -81,6 +86,28 @@ class GitAsker {
       this.#foreignFiles(found) ??
       (use.readsFiles ? this.#inSubmodules(found, use, depth) : null)
     );
+  }
+
+  /**
+   * Of the names in the index, and in the commits that words may name: those that a program which takes text apart
+   * would take for something else. null when git does not tell.
+   */
+  oddNames(folder: string, words: readonly string[]): string[] | null {
+    const commits = this.#ask(folder, ["rev-parse", "--revs-only", "--no-flags", ...words]);
+    if (commits.fault !== null) return null;
+    const trees = commits.output.toString("utf8").split("\n").filter(Boolean);
+    const lists = trees.map((tree) => [
+      "ls-tree",
+      "-r",
+      "-z",
+      "--name-only",
+      "--full-tree",
+      tree.replace("^", ""),
+    ]);
+    const listed = [["ls-files", "-z", "--full-name", ":/"], ...lists].map((list) => this.#ask(folder, list));
+    if (listed.some(({ fault }) => fault !== null)) return null;
+    const names = listed.flatMap(({ output }) => output.toString("utf8").split("\0"));
+    return names.filter((name) => ODD_NAME.test(name));
   }
 
   #repositoryIn(folder: string): Repository | RepositoryFault | null {

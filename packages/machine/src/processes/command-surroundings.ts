@@ -14,7 +14,7 @@ const MOST_FILES = 10_000;
 /** A tree with more names is not looked through for links. */
 const MOST_NAMES_BELOW = 100_000;
 /** For a program that takes text apart at spaces and quotes, and options by their dash. */
-const ODD_NAME = /[\s'"\\]|^-/;
+export const ODD_NAME = /[\s'"\\]|^-/;
 
 /** What one decision asks about its place. Each thing is looked up once, so that a long line costs little. */
 export function surroundings(roots: readonly string[], path = "") {

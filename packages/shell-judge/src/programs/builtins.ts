@@ -8,6 +8,7 @@ import {
   manyFinding,
   type ProgramReader,
   pathFinding,
+  scriptFinding,
   unknownFinding,
 } from "./finding.ts";
 
@@ -38,10 +39,13 @@ function isCompared(words: readonly Argument[], index: number): boolean {
 }
 
 /** `printf -v name[subscript]` assigns, and evaluates the subscript. */
-const printf: ProgramReader = ([, first]) =>
-  first === undefined || (!first.isMany && (first.value === "--" || isHarmlessFormat(first.value)))
-    ? []
-    : [launchFinding("`printf` sets a variable", 1)];
+const printf: ProgramReader = (words) => {
+  const at = words[1]?.value === "--" ? 2 : 1;
+  const format = words[at];
+  if (format === undefined) return [];
+  const text = at === 2 ? format.value.replace(/^-+/, "") : format.value;
+  return isHarmlessFormat(text) ? scriptFinding(format, at) : [launchFinding("`printf` sets a variable", at)];
+};
 
 /** Sets variables that nothing but the line itself looks at. */
 const read: ProgramReader = (words) =>
@@ -63,13 +67,9 @@ const assigning: ProgramReader = (words) => [
 
 function matching(pattern: RegExp, what: string): ProgramReader {
   return (words) => {
-    const text = texts(words).join(" ");
-    return pattern.test(text) ? [] : [launchFinding(what, words.length - 1)];
+    const [, ...rest] = words.map(({ value }) => value);
+    return pattern.test(rest.join(" ")) ? [] : [launchFinding(what, words.length - 1)];
   };
-}
-
-function texts(words: readonly Argument[]): string[] {
-  return words.slice(1).map((word) => word.value);
 }
 
 const NOT_NAMED = /^-|^$|(?:^|\/)(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/s;

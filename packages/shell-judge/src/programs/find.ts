@@ -38,8 +38,8 @@ export const find: ProgramReader = (words, reach) => {
     const word = words[index];
     if (word === undefined) break;
     const { value } = word;
-    if (word.isGlob && (/^[*?[]/.test(value) || followsLinks)) {
-      findings.push(launchFinding(`\`${value}\` may match a name that begins with a dash`, index));
+    if (word.isGlob && followsLinks) {
+      findings.push(launchFinding(`what \`${value}\` matches is not looked through for links`, index));
     }
     if (LAUNCHING.has(value)) {
       index = endOfLaunch(

@@ -18,8 +18,10 @@ export interface Below {
   readonly names: readonly string[];
   /** Links may be among them. */
   readonly hasLinks: boolean;
-  /** They come as text, which a program takes apart at blanks and quotes. */
+  /** They come as text, which a program takes apart at spaces and quotes. */
   readonly isText: boolean;
+  /** Git prints them: besides those in the index, names in the commits that these words may name. */
+  readonly inGit?: readonly string[];
 }
 
 /**
@@ -43,6 +45,8 @@ export interface Reach {
   outside(path: string, isGlob: boolean): string | null;
   /** Why paths that lie in a folder are not plainly inside the root although it is, or null. */
   plantedBelow(folder: string, below: Below): string | null;
+  /** Whether a name that begins with a dash may take the place of the pattern. */
+  mayBecomeOption(pattern: string): boolean;
   /** The folder of the project in which alone that program would be found, or null. */
   projectFolderOf(program: string): string | null;
   /** Why git would run a program of the repository's choice here, or read outside the root; or null. */
@@ -76,6 +80,11 @@ export function manyFinding({ value, isMany }: Argument, upTo: number): Finding[
   return isMany
     ? [launchFinding(`\`${value}\` becomes names of files, which would mean something`, upTo)]
     : [];
+}
+
+/** Of a word that the program takes for instructions: no name of a file may be one. */
+export function scriptFinding(word: Argument, upTo: number): Finding[] {
+  return manyFinding({ ...word, isMany: word.isGlob || word.below !== undefined }, upTo);
 }
 
 export function unknownFinding(what: string, upTo = 0): Finding {

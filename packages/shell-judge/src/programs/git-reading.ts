@@ -9,34 +9,19 @@ export interface GitReading extends OptionTable {
 }
 
 /** Options of the reading subcommands that print, select or format, and do nothing else. */
-const LONG = [
-  ..."patch no-patch stat numstat shortstat dirstat name-only name-status summary raw oneline graph decorate".split(
-    " ",
-  ),
-  ..."no-decorate decorate-refs= all branches tags remotes glob= since= until= after= before= author=".split(
-    " ",
-  ),
-  ..."committer= grep= max-count= skip= format= pretty abbrev-commit no-abbrev-commit abbrev color no-color".split(
-    " ",
-  ),
-  ..."word-diff word-diff-regex= color-words color-moved cached staged merge-base unified= minimal".split(
-    " ",
-  ),
-  ..."patience histogram diff-algorithm= ignore-all-space ignore-space-change ignore-space-at-eol".split(" "),
-  ..."ignore-blank-lines ignore-cr-at-eol no-ext-diff no-textconv no-renames find-renames find-copies".split(
-    " ",
-  ),
-  ..."diff-filter= quiet exit-code check full-index binary text relative no-prefix src-prefix= dst-prefix=".split(
-    " ",
-  ),
-  ..."merges no-merges first-parent reverse topo-order date-order author-date-order follow full-history".split(
-    " ",
-  ),
-  ..."simplify-merges ancestry-path left-right cherry-pick cherry-mark left-only right-only date=".split(" "),
-  ..."relative-date pickaxe-regex pickaxe-all full-diff source no-notes invert-grep".split(" "),
-  ..."regexp-ignore-case extended-regexp fixed-strings perl-regexp walk-reflogs boundary parents".split(" "),
-  ..."children line-prefix= inter-hunk-context= function-context count cc not objects".split(" "),
-];
+const LONG = `
+  patch no-patch stat numstat shortstat dirstat name-only name-status summary raw oneline graph decorate
+  no-decorate decorate-refs= all branches tags remotes glob= since= until= after= before= author=
+  committer= grep= max-count= skip= format= pretty abbrev-commit no-abbrev-commit abbrev color no-color
+  word-diff word-diff-regex= color-words color-moved cached staged merge-base unified= minimal patience
+  histogram diff-algorithm= ignore-all-space ignore-space-change ignore-space-at-eol ignore-blank-lines
+  ignore-cr-at-eol no-ext-diff no-textconv no-renames find-renames find-copies diff-filter= quiet
+  exit-code check full-index binary text relative no-prefix src-prefix= dst-prefix= merges no-merges
+  first-parent reverse topo-order date-order author-date-order follow full-history simplify-merges
+  ancestry-path left-right cherry-pick cherry-mark left-only right-only date= relative-date
+  pickaxe-regex pickaxe-all full-diff source no-notes invert-grep regexp-ignore-case extended-regexp
+  fixed-strings perl-regexp walk-reflogs boundary parents children line-prefix= inter-hunk-context=
+  function-context count cc not objects`;
 
 const LOG: OptionTable = {
   flags: "puswbazRriEFPgcmvt",
@@ -46,11 +31,8 @@ const LOG: OptionTable = {
   numbers: true,
 };
 
-const LS_FILES = "modified others ignored stage unmerged killed directory no-empty-directory".split(" ");
 const GREP_LONG =
-  "line-number files-with-matches files-without-match count word-regexp ignore-case heading break untracked no-index show-function max-depth= and or invert-match only-matching column null".split(
-    " ",
-  );
+  "line-number files-with-matches files-without-match count word-regexp ignore-case heading break untracked no-index show-function max-depth= and or invert-match only-matching column null";
 
 /** What each reading subcommand may be given; a subcommand that is not here changes something. */
 export const GIT_READING: Readonly<Record<string, GitReading>> = {
@@ -63,93 +45,74 @@ export const GIT_READING: Readonly<Record<string, GitReading>> = {
   "diff-files": LOG,
   "range-diff": LOG,
   "rev-list": LOG,
-  shortlog: { ...LOG, flags: "nsecpi", long: [...LONG, "numbered", "email", "group="] },
+  shortlog: { ...LOG, flags: "nsecpi", long: `${LONG} numbered email group=` },
   status: {
     flags: "sbvz",
     attached: "u",
-    long: "short branch long verbose porcelain show-stash ahead-behind no-ahead-behind untracked-files ignored column no-column renames no-renames find-renames null".split(
-      " ",
-    ),
+    long: "short branch long verbose porcelain show-stash ahead-behind no-ahead-behind untracked-files ignored column no-column renames no-renames find-renames null",
   },
   branch: {
     flags: "avrqi",
-    long: "list all remotes verbose contains= no-contains= merged no-merged sort= points-at= show-current format= color no-color column no-column ignore-case abbrev no-abbrev".split(
-      " ",
-    ),
+    long: "list all remotes verbose contains= no-contains= merged no-merged sort= points-at= show-current format= color no-color column no-column ignore-case abbrev no-abbrev",
     lists: ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"],
   },
   tag: {
     flags: "li",
     attached: "n",
-    long: "list contains= no-contains= merged no-merged sort= points-at= format= color no-color column no-column ignore-case".split(
-      " ",
-    ),
+    long: "list contains= no-contains= merged no-merged sort= points-at= format= color no-color column no-column ignore-case",
     lists: ["-l", "--list", "-n", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at"],
   },
-  remote: { flags: "v", long: ["verbose", "all", "push"], actions: ["", "get-url"] },
+  remote: { flags: "v", long: "verbose all push", actions: ["", "get-url"] },
   stash: { ...LOG, actions: ["list", "show"] },
   reflog: { ...LOG, actions: ["", "show"] },
-  worktree: { flags: "vz", long: ["porcelain", "verbose"], actions: ["list"] },
+  worktree: { flags: "vz", long: "porcelain verbose", actions: ["list"] },
   config: {
     flags: "lz",
-    long: "get get-all get-regexp list show-origin show-scope global local system worktree null name-only type= bool int path default= includes no-includes".split(
-      " ",
-    ),
+    long: "get get-all get-regexp list show-origin show-scope global local system worktree null name-only type= bool int path default= includes no-includes",
     lists: ["-l", "--list", "--get", "--get-all", "--get-regexp"],
   },
   "rev-parse": {
     flags: "q",
-    long: "show-toplevel git-dir git-common-dir abbrev-ref short verify is-inside-work-tree is-inside-git-dir is-bare-repository show-prefix show-cdup symbolic symbolic-full-name all branches tags remotes absolute-git-dir show-superproject-working-tree quiet".split(
-      " ",
-    ),
+    long: "show-toplevel git-dir git-common-dir abbrev-ref short verify is-inside-work-tree is-inside-git-dir is-bare-repository show-prefix show-cdup symbolic symbolic-full-name all branches tags remotes absolute-git-dir show-superproject-working-tree quiet",
   },
   "ls-files": {
     flags: "cdmoiskutvfz",
     values: "x",
-    long: [
-      ...LS_FILES,
-      ..."cached deleted exclude= exclude-standard full-name error-unmatch eol deduplicate abbrev".split(" "),
-    ],
+    long: "modified others ignored stage unmerged killed directory no-empty-directory cached deleted exclude= exclude-standard full-name error-unmatch eol deduplicate abbrev",
   },
   "ls-tree": {
     flags: "drtlz",
-    long: "long name-only name-status object-only full-name full-tree abbrev format=".split(" "),
+    long: "long name-only name-status object-only full-name full-tree abbrev format=",
   },
   blame: {
     flags: "lstfnewpcbM",
     values: "L",
     attached: "C",
-    long: "porcelain line-porcelain incremental show-email show-name show-number root date= abbrev since= reverse first-parent".split(
-      " ",
-    ),
+    long: "porcelain line-porcelain incremental show-email show-name show-number root date= abbrev since= reverse first-parent",
   },
   annotate: { flags: "lt", values: "L" },
   describe: {
-    long: "tags all always dirty long match= exclude= abbrev contains exact-match first-parent candidates= broken".split(
-      " ",
-    ),
+    long: "tags all always dirty long match= exclude= abbrev contains exact-match first-parent candidates= broken",
   },
   "cat-file": { flags: "tpse" },
-  "merge-base": { flags: "a", long: ["all", "is-ancestor", "octopus", "independent", "fork-point"] },
-  "name-rev": { long: ["tags", "all", "name-only", "always", "refs="] },
+  "merge-base": { flags: "a", long: "all is-ancestor octopus independent fork-point" },
+  "name-rev": { long: "tags all name-only always refs=" },
   "for-each-ref": {
-    long: "count= sort= format= points-at= contains= no-contains= merged no-merged color ignore-case".split(
-      " ",
-    ),
+    long: "count= sort= format= points-at= contains= no-contains= merged no-merged color ignore-case",
   },
   "show-ref": {
     flags: "dqs",
-    long: "heads tags head dereference verify quiet hash abbrev branches".split(" "),
+    long: "heads tags head dereference verify quiet hash abbrev branches",
   },
-  "count-objects": { flags: "vH", long: ["verbose", "human-readable"] },
-  "check-ignore": { flags: "vnqz", long: ["verbose", "no-index", "quiet", "non-matching"] },
-  "check-attr": { flags: "az", long: ["all", "cached"] },
-  cherry: { flags: "v", long: ["abbrev"] },
-  version: { long: ["build-options"] },
+  "count-objects": { flags: "vH", long: "verbose human-readable" },
+  "check-ignore": { flags: "vnqz", long: "verbose no-index quiet non-matching" },
+  "check-attr": { flags: "az", long: "all cached" },
+  cherry: { flags: "v", long: "abbrev" },
+  version: { long: "build-options" },
   grep: {
     flags: "inIwvEFGPlLchHopqzWar",
     values: "eABCm",
-    long: [...LONG, ...GREP_LONG, "regexp=", "context=", "after-context=", "before-context="],
+    long: `${LONG} ${GREP_LONG} regexp= context= after-context= before-context=`,
     numbers: true,
     operands: "pattern then paths",
   },

@@ -11,7 +11,7 @@ import {
 import { destructiveWord } from "./git-destructive.ts";
 import { GIT_READING, type GitReading } from "./git-reading.ts";
 import { type Options, readOptions } from "./options.ts";
-import { attachedValue } from "./simple-programs.ts";
+import { attachedValue, givesPattern } from "./simple-programs.ts";
 
 const HARMLESS_GLOBALS = new Set(["--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs"]);
 const GLOBALS_WITH_VALUE = new Set(
@@ -118,7 +118,8 @@ function readingFindings(words: readonly Argument[], reading: GitReading, reach:
     findings.push(unknownFinding(`\`git ${words[0]?.value}\` changes the repository here`));
   }
   if (words[0]?.value !== "config") return findings;
-  return [...findings, ...(findings.length > 0 ? [settingsOfGit()] : []), ...shownSettings(read)];
+  if (findings.length > 0) findings.push(launchFinding("settings of git can name programs to run", 0));
+  return [...findings, ...shownSettings(read)];
 }
 
 /** Settings of a person that say who they are and how git works for them. The rest may hold passwords. */
@@ -136,20 +137,14 @@ function shownSettings({ options, operands }: Options): Finding[] {
   return [{ nature: "outside", what, upTo: index }];
 }
 
-function givesPattern({ options }: Options): boolean {
-  return options.some(({ name }) => name === "-e" || name === "--regexp");
-}
-
 function reads(subcommand: string, { options, operands }: Options, reading: GitReading): boolean {
   const { actions, lists } = reading;
-  if (actions !== undefined) return actions.includes(operands[0]?.value ?? "");
+  // Behind an option or `--` git may take the action for the name of a file.
+  if (actions !== undefined)
+    return actions.includes(operands[0]?.value ?? "") && (operands[0]?.index ?? 1) === 1;
   if (lists === undefined) return true;
   const isListing = options.some(({ name }) => lists.includes(name));
   return isListing || (operands.length === 0 && subcommand !== "config");
-}
-
-function settingsOfGit(): Finding {
-  return launchFinding("settings of git can name programs to run", 0);
 }
 
 function changing(words: readonly Argument[], reach: Reach): Finding[] {

@@ -10,8 +10,8 @@ export interface OptionTable {
   readonly files?: string;
   /** Letters whose value, if any, is attached. */
   readonly attached?: string;
-  /** `name`, `name=` with a value, `name=@` with a path. A plain name may have a value attached. */
-  readonly long?: readonly string[];
+  /** `name`, `name=` with a value, `name=@` with a path, with spaces between them. A plain name may have a value attached. */
+  readonly long?: string;
   /** Options, by name, with which links are followed in all that lies below a path. */
   readonly following?: readonly string[];
   /** `-5` is an option too. */
@@ -47,7 +47,12 @@ const LONG_OPTIONS = new WeakMap<OptionTable, ReadonlyMap<string, string>>();
 function longOptions(table: OptionTable): ReadonlyMap<string, string> {
   const known = LONG_OPTIONS.get(table);
   if (known !== undefined) return known;
-  const read = new Map((table.long ?? []).map((name) => [name.replace(/=.*/, ""), name]));
+  const read = new Map(
+    (table.long ?? "")
+      .split(/\s+/)
+      .filter(Boolean)
+      .map((name) => [name.replace(/=.*/, ""), name]),
+  );
   LONG_OPTIONS.set(table, read);
   return read;
 }
@@ -73,9 +78,6 @@ class OptionReader implements Options {
     for (; this.#index < this.#words.length; this.#index += 1) {
       const word = this.#words[this.#index];
       if (word === undefined) return;
-      if (word.isGlob && /^[*?[]/.test(word.value)) {
-        this.#fault(`\`${word.value}\` may match a name that begins with a dash`);
-      }
       if (word.value === "--") {
         this.#index += 1;
         for (; this.#index < this.#words.length; this.#index += 1) this.#operand();

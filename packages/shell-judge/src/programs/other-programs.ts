@@ -13,26 +13,25 @@ import { attachedValue } from "./simple-programs.ts";
 /** Options with which a program that was allowed for one task does another one. */
 interface TaskProgram {
   readonly letters?: string;
-  readonly long?: readonly string[];
+  /** Names of options, one word each. */
+  readonly long?: string;
   /** Other words that do the same, e.g. settings of make. */
   readonly words?: RegExp;
 }
 
 const NPM: TaskProgram = {
   letters: "Cc",
-  long: "--prefix --script-shell --node-options --userconfig --globalconfig --shell --editor --call --dir --cwd".split(
-    " ",
-  ),
+  long: "--prefix --script-shell --node-options --userconfig --globalconfig --shell --editor --call --dir --cwd",
 };
 
 const REMOTE: TaskProgram = {
   letters: "FEISWw",
   words: /(?:proxy|local|knownhosts)command|pkcs11provider|securitykeyprovider|xauthlocation|permitlocal/i,
 };
-const EDITOR: TaskProgram = { letters: "cSsuwWU", long: ["--cmd", "--startuptime"], words: /^\+/ };
+const EDITOR: TaskProgram = { letters: "cSsuwWU", long: "--cmd --startuptime", words: /^\+/ };
 const COMPILER: TaskProgram = {
   letters: "B",
-  long: ["-wrapper", "-specs", "--specs", "-load"],
+  long: "-wrapper -specs --specs -load",
   words: /^@|^-fplugin/,
 };
 
@@ -41,33 +40,31 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   pnpm: NPM,
   yarn: NPM,
   bun: NPM,
-  make: { letters: "fCIE", long: ["--file", "--makefile", "--eval", "--directory"], words: /^\w+[:?+]?=/ },
-  cargo: { letters: "CZ", long: ["--config", "--manifest-path", "--target-dir"], words: /^\+/ },
+  make: { letters: "fCIE", long: "--file --makefile --eval --directory", words: /^\w+[:?+]?=/ },
+  cargo: { letters: "CZ", long: "--config --manifest-path --target-dir", words: /^\+/ },
   go: {
     letters: "",
-    long: ["-exec", "--exec", "-toolexec", "--toolexec", "-o", "-C", "-modfile", "-overlay"],
+    long: "-exec --exec -toolexec --toolexec -o -C -modfile -overlay",
   },
-  pytest: { letters: "pco", long: ["--rootdir", "--confcutdir", "--override-ini", "--config-file"] },
-  tsc: { letters: "p", long: ["--project", "--outDir", "--outFile", "--build"] },
+  pytest: { letters: "pco", long: "--rootdir --confcutdir --override-ini --config-file" },
+  tsc: { letters: "p", long: "--project --outDir --outFile --build" },
   tar: {
     letters: "IFgWCP",
-    long: "--to-command --use-compress-program --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --directory --absolute-names --listed-incremental".split(
-      " ",
-    ),
+    long: "--to-command --use-compress-program --checkpoint-action --info-script --new-volume-script --rsh-command --rmt-command --directory --absolute-names --listed-incremental",
   },
-  split: { long: ["--filter"] },
-  rsync: { letters: "eTM", long: ["--rsh", "--rsync-path", "--remote-option", "--files-from", "--temp-dir"] },
-  zip: { long: ["--unzip-command"], words: /^-\w*TT/ },
+  split: { long: "--filter" },
+  rsync: { letters: "eTM", long: "--rsh --rsync-path --remote-option --files-from --temp-dir" },
+  zip: { long: "--unzip-command", words: /^-\w*TT/ },
   ssh: REMOTE,
   scp: { ...REMOTE, letters: "FSD" },
   sftp: { ...REMOTE, letters: "FSDb" },
   man: {
     letters: "CHPpTX",
-    long: "--config-file --html --pager --preprocessor --troff-device --gxditview".split(" "),
+    long: "--config-file --html --pager --preprocessor --troff-device --gxditview",
   },
   less: {
     letters: "kKoOtT",
-    long: "--lesskey-file --lesskey-src --lesskey-content --log-file --LOG-FILE --tag".split(" "),
+    long: "--lesskey-file --lesskey-src --lesskey-content --log-file --LOG-FILE --tag",
     words: /^\+/,
   },
   more: { words: /^\+/ },
@@ -78,18 +75,16 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   ex: EDITOR,
   emacs: {
     letters: "fl",
-    long: "-batch -script --batch --load --eval --execute --funcall --script".split(" "),
+    long: "-batch -script --batch --load --eval --execute --funcall --script",
   },
   gdb: {
     letters: "x",
-    long: "-ex -eval-command -iex --ex --eval-command --command --init-command --init-eval-command -ix".split(
-      " ",
-    ),
+    long: "-ex -eval-command -iex --ex --eval-command --command --init-command --init-eval-command -ix",
   },
-  psql: { letters: "cfoL", long: "--command --file --output --log-file --set --variable".split(" ") },
-  mysql: { letters: "e", long: "--execute --init-command --pager --tee --plugin-dir".split(" ") },
+  psql: { letters: "cfoL", long: "--command --file --output --log-file --set --variable" },
+  mysql: { letters: "e", long: "--execute --init-command --pager --tee --plugin-dir" },
   sqlite3: {
-    long: "-init -cmd --init --cmd".split(" "),
+    long: "-init -cmd --init --cmd",
     words: /^\s*\.|load_extension|writefile|readfile|edit\(|fts3_tokenizer/i,
   },
   gcc: COMPILER,
@@ -98,12 +93,10 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   clang: COMPILER,
   wget: {
     letters: "eOPioa",
-    long: "--execute --output-document --directory-prefix --input-file --output-file --use-askpass --config".split(
-      " ",
-    ),
+    long: "--execute --output-document --directory-prefix --input-file --output-file --use-askpass --config",
   },
-  "apt-get": { letters: "oc", long: ["--option", "--config-file"] },
-  curl: { letters: "oOKTD", long: "--output --remote-name --config --upload-file --dump-header".split(" ") },
+  "apt-get": { letters: "oc", long: "--option --config-file" },
+  curl: { letters: "oOKTD", long: "--output --remote-name --config --upload-file --dump-header" },
 };
 
 const VERSIONED = new Set("node npm gcc make java python python3".split(" "));
@@ -125,9 +118,6 @@ export const other: ProgramReader = (words, reach) => {
     if (task !== undefined && !isEnded && redirects(word.value, task)) {
       findings.push(launchFinding(`\`${name} ${word.value}\` can make it do something else`, index));
     }
-    if (word.isGlob && /^[*?[]/.test(word.value)) {
-      findings.push(launchFinding(`\`${word.value}\` may match a name that begins with a dash`, index));
-    }
     findings.push(...otherPath(word, index, reach));
   }
   return findings;
@@ -137,16 +127,13 @@ function otherPath(word: Argument, index: number, reach: Reach): Finding[] {
   if (/^file:/i.test(word.value))
     return [{ nature: "outside", what: `\`${word.value}\` is a file`, upTo: index }];
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(word.value)) return [];
-  const value = attachedValue(word) ?? (/^\w+=/.test(word.value) ? afterEquals(word) : word);
+  const value = attachedValue(word) ?? { ...word, value: word.value.replace(/^\w+=/, "") };
   return pathFinding(value, index, reach);
 }
 
-function afterEquals(word: Argument): Argument {
-  return { ...word, value: word.value.slice(word.value.indexOf("=") + 1) };
-}
-
-function redirects(word: string, { letters = "", long = [], words }: TaskProgram): boolean {
+function redirects(word: string, { letters = "", long: names = "", words }: TaskProgram): boolean {
   if (words?.test(word)) return true;
+  const long = names.split(" ");
   const name = word.replace(/=.*/s, "");
   if (name.length > 1 && long.some((option) => option === name)) return true;
   if (/^--./.test(name)) return long.some((option) => option.startsWith(name));

@@ -7,6 +7,7 @@ import {
   manyFinding,
   type ProgramReader,
   pathFinding,
+  scriptFinding,
 } from "./finding.ts";
 import { git } from "./git.ts";
 import { type Options, readOptions } from "./options.ts";
@@ -28,7 +29,7 @@ const awk: ProgramReader = (words, reach) => {
   const assigned = options.filter(({ name, value }) => name === "-v" && !/^[a-z]\w*=/.test(value ?? ""));
   return [
     ...findings,
-    ...(program === undefined ? [] : manyFinding(program, program.index)),
+    ...(program === undefined ? [] : scriptFinding(program, program.index)),
     ...valueFindings(words, options),
     ...reaching,
     ...assigned.map(({ index }) => launchFinding("`awk -v` sets a variable of `awk` itself", index)),
@@ -47,11 +48,12 @@ function valueFindings(words: readonly Argument[], options: Options["options"]):
   });
 }
 
-/** Only a list of what an archive holds, from a file that no other machine has to send. */
+/** Only a list of what one archive holds, from a file that no other machine has to send. */
 const tar: ProgramReader = (words, reach) => {
   const [, options, archive, ...rest] = words;
   const isList = /^-?[tvzjJ]*t[vzjJ]*f$/.test(options?.value ?? "") && rest.length === 0;
-  if (!isList || archive === undefined || /[:]|^-/.test(archive.value)) return other(words, reach);
+  const isNamed = archive !== undefined && !archive.isGlob && archive.below === undefined;
+  if (!isList || !isNamed || /[:]|^-/.test(archive.value)) return other(words, reach);
   return pathFinding(archive, 2, reach);
 };
 
@@ -76,5 +78,10 @@ const READERS: Readonly<Record<string, ProgramReader>> = {
 export const readProgram: ProgramReader = (words, reach) => {
   const name = words[0]?.value ?? "";
   const reader = Object.hasOwn(READERS, name) ? READERS[name] : undefined;
-  return (reader ?? other)(words, reach);
+  const options = words.flatMap(({ value, isGlob }, index) =>
+    isGlob && reach.mayBecomeOption(value)
+      ? [launchFinding(`\`${value}\` may match a name that begins with a dash`, index)]
+      : [],
+  );
+  return [...options, ...(reader ?? other)(words, reach)];
 };

@@ -1,12 +1,10 @@
-import { type Finding, launchFinding, manyFinding, type ProgramReader, pathFinding } from "./finding.ts";
+import { type Finding, launchFinding, type ProgramReader, pathFinding, scriptFinding } from "./finding.ts";
 import { readOptions } from "./options.ts";
 
 const OPTIONS = {
   flags: "nErsuz",
   values: "el",
-  long: "quiet silent regexp-extended expression= separate unbuffered null-data posix line-length= debug".split(
-    " ",
-  ),
+  long: "quiet silent regexp-extended expression= separate unbuffered null-data posix line-length= debug",
 };
 
 /** Reads and prints, unless the script or an option can write or start something. */
@@ -22,7 +20,7 @@ export const sed: ProgramReader = (words, reach) => {
   const places = [...scripts, ...read.options].map(({ index }) => ({ word: words[index], index }));
   const findings: Finding[] = [
     ...read.findings,
-    ...places.flatMap(({ word, index }) => (word === undefined ? [] : manyFinding(word, index))),
+    ...places.flatMap(({ word, index }) => (word === undefined ? [] : scriptFinding(word, index))),
   ];
   if (!isHarmlessScript(script)) {
     findings.push(launchFinding("the script of `sed` may write, read another file or start a program", last));

@@ -6,6 +6,7 @@ import {
   manyFinding,
   type ProgramReader,
   pathFinding,
+  scriptFinding,
 } from "./finding.ts";
 import { type Options, type OptionTable, readOptions } from "./options.ts";
 
@@ -37,7 +38,7 @@ function listed(
 
 const HERE: Argument = { value: ".", isGlob: false };
 
-function givesPattern(read: Options): boolean {
+export function givesPattern(read: Options): boolean {
   return read.options.some(({ name }) => /^(?:-[ef]|--(?:regexp|file|files|expression))$/.test(name));
 }
 
@@ -55,7 +56,8 @@ function reading(letters = "", long: readonly string[] = [], follows?: RegExp): 
       if (!isDashed(word) || (end !== -1 && index > end)) return finding(word, index, reach);
       const path = attachedValue(word);
       const what = `\`${word.value}\` is no option that is known to be harmless`;
-      const asked = isAsked(word.value, letters, long) ? [launchFinding(what, index)] : [];
+      const isUnclear = word.isGlob && !/^--[\w-]+=/.test(word.value);
+      const asked = isUnclear || isAsked(word.value, letters, long) ? [launchFinding(what, index)] : [];
       return path === null ? asked : [...asked, ...finding(path, index, reach)];
     });
     const isHere = isFollowing && words.slice(1).every(isDashed);
@@ -83,22 +85,13 @@ export function attachedValue(word: Argument): Argument | null {
 const TEXT_ONLY: ProgramReader = () => [];
 const NOTHING = listed("none", {});
 
-const GREP_LONG = [
-  ..."extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case word-regexp".split(
-    " ",
-  ),
-  ..."line-regexp null-data no-messages invert-match version help byte-offset line-number".split(" "),
-  ..."line-buffered with-filename no-filename only-matching quiet silent text recursive dereference-recursive".split(
-    " ",
-  ),
-  ..."files-without-match files-with-matches count initial-tab null color colour binary".split(" "),
-  ..."regexp= max-count= label= binary-files= directories= devices= include= exclude= exclude-dir=".split(
-    " ",
-  ),
-  ..."before-context= after-context= context= file=@ exclude-from=@ group-separator= no-group-separator".split(
-    " ",
-  ),
-];
+const GREP_LONG = `
+  extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case word-regexp
+  line-regexp null-data no-messages invert-match version help byte-offset line-number line-buffered
+  with-filename no-filename only-matching quiet silent text recursive dereference-recursive
+  files-without-match files-with-matches count initial-tab null color colour binary regexp= max-count=
+  label= binary-files= directories= devices= include= exclude= exclude-dir= before-context=
+  after-context= context= file=@ exclude-from=@ group-separator= no-group-separator`;
 const GREP = listed("pattern then paths", {
   flags: "EFGPivwxzsVbnHhoqaIrRLlcTZUuy",
   following: ["-R", "--dereference-recursive"],
@@ -108,38 +101,18 @@ const GREP = listed("pattern then paths", {
   numbers: true,
 });
 
-const RG_LONG = [
-  ..."after-context= before-context= context= color= colors= encoding= engine= glob= iglob= max-columns=".split(
-    " ",
-  ),
-  ..."max-count= max-depth= max-filesize= path-separator= regexp= replace= sort= sortr= threads= type=".split(
-    " ",
-  ),
-  ..."type-not= context-separator= field-match-separator= regex-size-limit= dfa-size-limit= file=@".split(
-    " ",
-  ),
-  ..."ignore-file=@ binary block-buffered byte-offset case-sensitive column count count-matches crlf".split(
-    " ",
-  ),
-  ..."files files-with-matches files-without-match fixed-strings glob-case-insensitive heading no-heading".split(
-    " ",
-  ),
-  ..."follow no-follow hidden no-hidden ignore-case include-zero invert-match json line-buffered line-number line-regexp".split(
-    " ",
-  ),
-  ..."max-columns-preview multiline multiline-dotall no-config no-filename no-ignore no-ignore-dot".split(
-    " ",
-  ),
-  ..."no-ignore-exclude no-ignore-files no-ignore-global no-ignore-parent no-ignore-vcs no-line-number".split(
-    " ",
-  ),
-  ..."no-messages null null-data one-file-system only-matching passthru pcre2 pretty quiet smart-case".split(
-    " ",
-  ),
-  ..."stats stop-on-nonmatch text trim type-list unrestricted vimgrep with-filename word-regexp version".split(
-    " ",
-  ),
-];
+const RG_LONG = `
+  after-context= before-context= context= color= colors= encoding= engine= glob= iglob= max-columns=
+  max-count= max-depth= max-filesize= path-separator= regexp= replace= sort= sortr= threads= type=
+  type-not= context-separator= field-match-separator= regex-size-limit= dfa-size-limit= file=@
+  ignore-file=@ binary block-buffered byte-offset case-sensitive column count count-matches crlf files
+  files-with-matches files-without-match fixed-strings glob-case-insensitive heading no-heading follow
+  no-follow hidden no-hidden ignore-case include-zero invert-match json line-buffered line-number
+  line-regexp max-columns-preview multiline multiline-dotall no-config no-filename no-ignore
+  no-ignore-dot no-ignore-exclude no-ignore-files no-ignore-global no-ignore-parent no-ignore-vcs
+  no-line-number no-messages null null-data one-file-system only-matching passthru pcre2 pretty quiet
+  smart-case stats stop-on-nonmatch text trim type-list unrestricted vimgrep with-filename word-regexp
+  version`;
 const RG = listed("pattern then paths", {
   flags: "acFHiIlLnNoPpqsSuUvwx0.bV",
   following: ["-L", "--follow"],
@@ -148,27 +121,22 @@ const RG = listed("pattern then paths", {
   long: RG_LONG,
 });
 
-const SORT_LONG = [
-  ..."reverse numeric-sort unique key= field-separator= human-numeric-sort version-sort ignore-case".split(
-    " ",
-  ),
-  ..."general-numeric-sort month-sort random-sort check stable zero-terminated dictionary-order".split(" "),
-  ..."ignore-leading-blanks ignore-nonprinting merge parallel= buffer-size=".split(" "),
-];
+const SORT_LONG = `
+  reverse numeric-sort unique key= field-separator= human-numeric-sort version-sort ignore-case
+  general-numeric-sort month-sort random-sort check stable zero-terminated dictionary-order
+  ignore-leading-blanks ignore-nonprinting merge parallel= buffer-size=`;
 
-const TREE_LONG = [
-  ..."noreport dirsfirst filesfirst gitignore prune charset= filelimit= du si inodes sort=".split(" "),
-  ..."matchdirs ignore-case timefmt=".split(" "),
-];
+const TREE_LONG = `
+  noreport dirsfirst filesfirst gitignore prune charset= filelimit= du si inodes sort= matchdirs
+  ignore-case timefmt=`;
 
-const JQ_LONG = [
-  ..."null-input raw-input slurp compact-output raw-output join-output ascii-output sort-keys".split(" "),
-  ..."color-output monochrome-output tab indent= exit-status stream seq".split(" "),
-];
+const JQ_LONG = `
+  null-input raw-input slurp compact-output raw-output join-output ascii-output sort-keys color-output
+  monochrome-output tab indent= exit-status stream seq`;
 
 /** Fields may have such names, variables and functions may not. */
 const JQ_REACHES =
-  /\b(?:import|include|modulemeta|get_search_list)\b|(?<![.\w])env\b(?!\s*:)|\$(?:__prog|ENV)/;
+  /\b(?:import|include|modulemeta|get_search_list|__prog_\w+)\b|(?<![.\w])(?:env|ENV)\b(?!\s*:)/;
 
 const JQ = listed("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter);
 
@@ -193,9 +161,20 @@ function isNamed({ value }: Argument): boolean {
 function jqFilter({ operands }: Options): Finding[] {
   const [filter] = operands;
   if (filter === undefined) return [];
-  const reaches = filter.isMany || JQ_REACHES.test(filter.value);
-  return reaches ? [launchFinding("the filter reads a file or the environment", filter.index)] : [];
+  const reaches = JQ_REACHES.test(filter.value);
+  return reaches
+    ? [launchFinding("the filter reads a file or the environment", filter.index)]
+    : scriptFinding(filter, filter.index);
 }
+
+/** It takes what stands in a file that is named behind an `@` for words of its own. */
+const strings: ProgramReader = (words, reach) => [
+  ...reading()(words, reach),
+  ...words.flatMap(({ value, isGlob, below }, index) => {
+    const mayName = /^@/.test(value) || (isGlob && /^[*?[]/.test(value)) || below?.isText === true;
+    return mayName ? [launchFinding(`\`${value}\` may name a file with more words`, index)] : [];
+  }),
+];
 
 const HARMLESS_VARIABLES =
   /^(?:HOME|PWD|USER|LOGNAME|PATH|SHELL|LANG|LC_\w+|TERM|HOSTNAME|EDITOR|CI|NODE_ENV|TMPDIR|TZ)$/;
@@ -222,7 +201,7 @@ function dateOperands({ operands }: Options): Finding[] {
 /** Programs that read and print, by name. */
 export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   ...Object.fromEntries(
-    "cat head tail nl tac rev stat df realpath readlink fold fmt expand unexpand comm cmp join od column base64 base32 strings"
+    "cat head tail nl tac rev stat df realpath readlink fold fmt expand unexpand comm cmp join od column base64 base32"
       .split(" ")
       .map((name) => [name, reading()]),
   ),
@@ -237,22 +216,23 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   ...Object.fromEntries(
     "echo true false : seq basename dirname id groups which expr".split(" ").map((name) => [name, TEXT_ONLY]),
   ),
+  strings,
   ls: reading("", [], /^-(?:[a-zA-Z1]*[LH]|-deref)/),
   hexdump: reading("f"),
   wc: reading("", ["files0-from"]),
-  du: reading("", ["files0-from"], /^-(?:[a-zA-Z]*[LD]|-deref)/),
+  du: reading("X", ["files0-from"], /^-(?:[a-zA-Z]*[LD]|-deref)/),
   // Of folders it compares what is in them, and follows the links there.
-  diff: reading("l", ["paginate"], /^/),
+  diff: reading("lX", ["paginate"], /^/),
   uname: listed("none", { flags: "asnrvmpio" }),
   pwd: listed("none", { flags: "LP" }),
   free: listed("none", { flags: "bkmghtlw", numbers: true }),
-  tr: listed("text", { flags: "cCdst", long: ["complement", "delete", "squeeze-repeats", "truncate-set1"] }),
+  tr: listed("text", { flags: "cCdst", long: "complement delete squeeze-repeats truncate-set1" }),
   cut: listed("paths", {
     flags: "nsz",
     values: "bcfd",
-    long: "bytes= characters= fields= delimiter= only-delimited output-delimiter= complement".split(" "),
+    long: "bytes= characters= fields= delimiter= only-delimited output-delimiter= complement",
   }),
-  paste: listed("paths", { flags: "sz", values: "d", long: ["delimiters=", "serial", "zero-terminated"] }),
+  paste: listed("paths", { flags: "sz", values: "d", long: "delimiters= serial zero-terminated" }),
   grep: GREP,
   egrep: GREP,
   fgrep: GREP,
@@ -263,7 +243,7 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
     {
       flags: "cdDiuz",
       values: "fsw",
-      long: "count repeated unique ignore-case skip-fields= skip-chars= check-chars=".split(" "),
+      long: "count repeated unique ignore-case skip-fields= skip-chars= check-chars=",
     },
     laterOperands,
   ),
@@ -275,7 +255,7 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
   }),
   file: listed("paths", {
     flags: "bikNnpr0h",
-    long: "brief mime mime-type mime-encoding no-dereference".split(" "),
+    long: "brief mime mime-type mime-encoding no-dereference",
   }),
   jq,
   printenv,
@@ -286,7 +266,7 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
       values: "d",
       files: "r",
       attached: "I",
-      long: "utc universal date= iso-8601 rfc-3339= rfc-email reference=@".split(" "),
+      long: "utc universal date= iso-8601 rfc-3339= rfc-email reference=@",
     },
     dateOperands,
   ),
