@@ -13,7 +13,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   web: 2110,
   mcp: 2330,
   core: 13400,
-  serve: 1000,
+  serve: 1890,
   cli: 10480,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */

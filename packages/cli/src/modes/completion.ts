@@ -18,7 +18,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   trust: ["yes", "no", "forget", "list"],
   grants: ["revoke"],
   completion: ["bash", "zsh", "fish"],
-  serve: ["mcp"],
+  serve: ["mcp", "acp"],
 };
 const FILES = new Set(["FILE", "DIR", "A,B"]);
 

@@ -10,23 +10,42 @@ const MOST_PORT = 65_535;
 /** Is there for other programs: for one until it goes, over HTTP until the user interrupts. */
 export async function runServe({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [face, ...rest] = words;
-  if (face !== "mcp" || rest.length > 0) {
-    throw new UsageError("say what to serve: burin serve mcp. See burin help serve.");
+  const isHttp = own.http === true || own.port !== undefined;
+  if ((face !== "mcp" && face !== "acp") || rest.length > 0 || (face === "acp" && isHttp)) {
+    throw new UsageError("say what to serve: burin serve mcp, or burin serve acp. See burin help serve.");
   }
   const ground = groundOf(options, io);
-  const { port = "0", http } = own;
-  if (!http && own.port === undefined) {
+  if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(withModel(ground));
+  else if (isHttp) await serveHttp(ground, own.port);
+  else {
     // What is wrong with the settings is told now, and not to the first call.
     await ground.open();
     await (await import("@burin/serve/mcp")).serveMcp(ground);
-    return io.signal.aborted ? EXIT.interrupted : EXIT.done;
   }
+  return io.signal.aborted ? EXIT.interrupted : EXIT.done;
+}
+
+async function serveHttp(ground: ReturnType<typeof groundOf>, port: SubcommandRequest["own"][string] = "0") {
   const { BURIN_SERVE_TOKEN: token } = process.env;
   // No command that a client runs is to find it.
   delete process.env.BURIN_SERVE_TOKEN;
   const { serveMcpOverHttp } = await import("@burin/serve/mcp-http");
   await serveMcpOverHttp(ground, { port: portOf(String(port)), ...(token ? { token } : {}) });
-  return EXIT.interrupted;
+}
+
+/** The same, where a model is needed: throws UsageError, with what to set, where none is named. */
+function withModel({ open, ...ground }: ReturnType<typeof groundOf>) {
+  return {
+    ...ground,
+    open: async (folders?: readonly string[]) => {
+      const { options, settings, notices } = await open(folders);
+      const { openModel, notice } = await (await import("./print/find-model.ts")).findModels(settings);
+      return {
+        options: { ...options, openModel },
+        notices: notice === null ? notices : [...notices, notice],
+      };
+    },
+  };
 }
 
 function portOf(text: string): number {
@@ -44,7 +63,7 @@ function groundOf(options: CommonOptions, { output, signal }: Io) {
     open: async ([root = options.root, ...others]: readonly string[] = []) => {
       const there = { ...options, root, includeDirectories: [...options.includeDirectories, ...others] };
       const opened = await openSettings(there);
-      return { options: sessionOptions(there, opened), notices: opened.notices };
+      return { ...opened, options: sessionOptions(there, opened) };
     },
   };
 }

@@ -76,6 +76,7 @@ export const USAGES = {
       "serve mcp [--http] [--port N]",
       "Burin's tools for any MCP client, over stdio or HTTP on this computer",
     ],
+    ["serve acp", "the agent of an editor that speaks the Agent Client Protocol"],
   ],
   doctor: [["doctor [--online] [--json]", "what works here and what does not; --online also asks services"]],
   completion: [["completion bash|zsh|fish", "a script that completes commands and options in that shell"]],

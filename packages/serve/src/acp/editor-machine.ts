@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import {
+  type FileSnapshot,
+  type FileWrite,
+  type Machine,
+  nodeMachine,
+  type Workspace,
+  WorkspaceError,
+} from "@burin/core";
+
+/** Files as an editor has them, whether they are saved or not. */
+export interface EditorBuffers {
+  /** null when the editor does not have the file. */
+  readonly read: (path: string) => Promise<string | null>;
+  readonly write: (path: string, text: string) => Promise<void>;
+}
+
+type Range = Parameters<Workspace["read"]>[1];
+
+const MARK = "editor:";
+
+/** This computer, but a file that is changed in the editor and not saved is what the editor has. */
+export function editorMachine(buffers: EditorBuffers): Machine {
+  return {
+    ...nodeMachine,
+    openFiles: (...given) => workspaceOf(nodeMachine.openFiles(...given), new UnsavedFiles(buffers)),
+  };
+}
+
+/** The disk says first what may be touched at all. */
+function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
+  const unsavedOf = async (file: string, before: FileSnapshot) =>
+    before.text === null || before.firstLine !== undefined
+      ? null
+      : unsaved.read(await disk.resolve(file), before.text);
+  return {
+    root: disk.root,
+    roots: disk.roots,
+    resolve: (path) => disk.resolve(path),
+    relative: (path) => disk.relative(path),
+    list: (...given) => disk.list(...given),
+    find: (...given) => disk.find(...given),
+    search: (...given) => disk.search(...given),
+    async read(file, range, signal) {
+      const saved = await disk.read(file, range, signal);
+      if (saved.kind !== "text") return saved;
+      const text = await unsavedOf(file, await disk.snapshot(file));
+      if (text === null) return saved;
+      const shown = linesIn(text, range);
+      unsaved.note(await disk.resolve(file), shown.linesCut === 0 && shown.text === text ? text : null);
+      return shown;
+    },
+    async snapshot(file, changes) {
+      const saved = await disk.snapshot(file, changes);
+      const text = await unsavedOf(file, saved);
+      return text === null ? saved : unsaved.snapshot(await disk.resolve(file), text);
+    },
+    async preview(file, content, basis) {
+      const saved = await disk.snapshot(file);
+      const text = await unsavedOf(file, saved);
+      if (text === null) return disk.preview(file, content, basis);
+      const realPath = await disk.resolve(file);
+      return { realPath, before: unsaved.snapshot(realPath, text), after: content };
+    },
+    async write(change, signal) {
+      const text = await unsavedOf(change.file, await disk.snapshot(change.file));
+      const isUnsavedBasis = change.basis.startsWith(MARK);
+      if (text === null && !isUnsavedBasis) return disk.write(change, signal);
+      if (text === null || !isUnsavedBasis) throw changed(change.file);
+      return unsaved.write(await disk.resolve(change.file), text, change);
+    },
+  };
+}
+
+/** What the editor has, and what of it the model was shown. */
+class UnsavedFiles {
+  readonly #buffers: EditorBuffers;
+  readonly #shown = new Map<string, string>();
+
+  constructor(buffers: EditorBuffers) {
+    this.#buffers = buffers;
+  }
+
+  /** null when it is what is saved, but for line ends. */
+  async read(path: string, saved: string): Promise<string | null> {
+    const text = await this.#buffers.read(path);
+    return text === null || plain(text) === plain(saved) ? null : text;
+  }
+
+  note(path: string, text: string | null): void {
+    if (text === null) this.#shown.delete(path);
+    else this.#shown.set(path, text);
+  }
+
+  snapshot(path: string, text: string): FileSnapshot {
+    const shown = this.#shown.get(path);
+    const seen = shown === undefined ? "nothing" : shown === text ? "all" : "older";
+    return { exists: true, version: versionOf(path, text), text, seen, bytes: Buffer.byteLength(text) };
+  }
+
+  async write(path: string, text: string, { file, content, basis, isBasisAgreed, isWholeKnown }: FileWrite) {
+    if (versionOf(path, text) !== basis) throw changed(file);
+    if (!isBasisAgreed && this.#shown.get(path) !== text) {
+      throw new WorkspaceError(
+        "not_read",
+        `${file} has changes in the editor that were not read. Read it first.`,
+      );
+    }
+    await this.#buffers.write(path, content);
+    this.note(path, isWholeKnown ? content : null);
+    return { isNew: false, wasBasis: true, notes: [] };
+  }
+}
+
+function changed(file: string): WorkspaceError {
+  return new WorkspaceError("changed_on_disk", `${file} has changed since it was looked at. Read it again.`);
+}
+
+function versionOf(path: string, text: string): string {
+  return MARK + createHash("sha256").update(`${path}\0${text}`).digest("hex");
+}
+
+function plain(text: string): string {
+  return text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+}
+
+function linesIn(
+  text: string,
+  { offset, limit, mostLineCharacters, mostCharacters = Number.POSITIVE_INFINITY }: Range,
+) {
+  const all = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  const shown: string[] = [];
+  let characters = 0;
+  let linesCut = 0;
+  for (const line of all.slice(offset, offset + limit)) {
+    const isLong = line.trimEnd().length > mostLineCharacters;
+    const kept = isLong ? `${line.slice(0, mostLineCharacters)}\n` : line;
+    characters += kept.length;
+    if (characters > mostCharacters && shown.length > 0) break;
+    if (isLong) linesCut += 1;
+    shown.push(kept);
+  }
+  const range = { firstLine: offset + 1, lastLine: offset + shown.length, totalLines: all.length };
+  return { kind: "text" as const, text: shown.join(""), ...range, linesCut };
+}

@@ -1,0 +1,236 @@
+import {
+  type AgentContext,
+  type AvailableCommand,
+  type ClientCapabilities,
+  type ContentBlock,
+  type CreateElicitationRequest,
+  methods,
+  RequestError,
+  type RequestPermissionRequest,
+  type SessionConfigOption,
+  type SessionModeState,
+  type SessionUpdate,
+  type StopReason,
+} from "@agentclientprotocol/sdk";
+import {
+  type AgentEvent,
+  APPROVAL_MODES,
+  type ApprovalMode,
+  burinHome,
+  type Decision,
+  type Question,
+  type Session,
+  type Settings,
+} from "@burin/core";
+import { askedCall, choicesOf, decisionOf } from "./permission.ts";
+import { promptText } from "./prompt-text.ts";
+import { SessionUpdates, said } from "./session-updates.ts";
+
+type RunEnd = Extract<AgentEvent, { type: "done" }>;
+
+const MODE_TEXTS: Readonly<Record<ApprovalMode, string>> = {
+  plan: "Looks and plans; changes nothing.",
+  default: "Asks before it changes files or runs commands.",
+  "auto-edit": "Changes files without asking.",
+  yolo: "Runs everything without asking.",
+};
+const OWN_COMMANDS: readonly AvailableCommand[] = [
+  { name: "compact", description: "Replace the conversation so far by a summary." },
+];
+
+/** Where an editor's session is. */
+export interface Editor {
+  readonly client: AgentContext;
+  readonly capabilities: ClientCapabilities;
+  readonly settings: Settings;
+  readonly root: string;
+}
+
+/** One session as an editor has it: prompts and answers go in, updates and questions go out. */
+export class EditorSession {
+  readonly id: string;
+  readonly #session: Session;
+  readonly #editor: Editor;
+  readonly #updates: SessionUpdates;
+  /** Of the prompts that are being worked on or wait for their turn. */
+  readonly #stops = new Set<AbortController>();
+  #model: string;
+
+  constructor(session: Session, editor: Editor, model: string) {
+    this.id = session.id;
+    this.#session = session;
+    this.#editor = editor;
+    this.#model = model;
+    const toolOf = (name: string) => session.registry.getTool(name);
+    const showsNotices = editor.capabilities.session?.notices !== undefined;
+    this.#updates = new SessionUpdates({ root: editor.root, toolOf, showsNotices });
+    void this.#followQuestions();
+  }
+
+  get modes(): SessionModeState {
+    const availableModes = APPROVAL_MODES.map((id) => ({ id, name: id, description: MODE_TEXTS[id] }));
+    return { currentModeId: this.#session.approvalMode, availableModes };
+  }
+
+  /** Models that settings name; a service may have others, but only these are known to be meant. */
+  get configOptions(): SessionConfigOption[] {
+    const { models, model } = this.#editor.settings;
+    const named = [this.#model, ...Object.keys(models), ...(model.small ? [model.small] : [])];
+    const options = [...new Set(named)].map((value) => ({ value, name: value }));
+    return [
+      { type: "select", id: "model", name: "Model", category: "model", currentValue: this.#model, options },
+    ];
+  }
+
+  setMode(modeId: string): void {
+    const mode = APPROVAL_MODES.find((one) => one === modeId);
+    if (mode === undefined)
+      throw RequestError.invalidParams(undefined, `the modes are ${APPROVAL_MODES.join(", ")}`);
+    this.#session.approvalMode = mode;
+    void this.#tell({ sessionUpdate: "current_mode_update", currentModeId: mode });
+  }
+
+  setModel(name: string): void {
+    this.#session.useModel(name);
+    this.#model = name;
+  }
+
+  /** What the user can say with a `/`, once it is known. */
+  async announceCommands(): Promise<void> {
+    const input = { hint: "words" };
+    const own = (await this.#session.customCommands()).map(({ name, description }) => ({
+      name,
+      description,
+      input,
+    }));
+    await this.#tell({
+      sessionUpdate: "available_commands_update",
+      availableCommands: [...OWN_COMMANDS, ...own],
+    });
+    const prompts = await this.#session.mcp.prompts();
+    if (prompts.length === 0) return;
+    const served = prompts.map(({ server, name, description }) => ({
+      name: `${server}:${name}`,
+      description,
+      input,
+    }));
+    const availableCommands = [...OWN_COMMANDS, ...own, ...served];
+    await this.#tell({ sessionUpdate: "available_commands_update", availableCommands });
+  }
+
+  /** What was said and done before, in its order. */
+  async replay(events: Iterable<AgentEvent>): Promise<void> {
+    for (const event of events) for (const update of this.#updates.of(event)) await this.#tell(update);
+  }
+
+  async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
+    const stop = new AbortController();
+    this.#stops.add(stop);
+    try {
+      const all = AbortSignal.any([stop.signal, signal]);
+      const text = await promptText(blocks, burinHome(process.env));
+      return await (text.trim() === "/compact" ? this.#compact(all) : this.#run(text, all));
+    } finally {
+      this.#stops.delete(stop);
+    }
+  }
+
+  async #run(text: string, signal: AbortSignal): Promise<StopReason> {
+    let end: RunEnd | null = null;
+    for await (const event of this.#session.run(text, signal)) {
+      if (event.type === "done") end = event;
+      // The editor has shown what its user wrote.
+      else if (event.type !== "text" || event.role !== "user") {
+        for (const update of this.#updates.of(event)) await this.#tell(update);
+      }
+    }
+    return this.#stopReason(end);
+  }
+
+  async #stopReason(end: RunEnd | null): Promise<StopReason> {
+    if (end === null || end.status === "cancelled") return "cancelled";
+    if (end.status === "error") throw RequestError.internalError(undefined, end.error?.message);
+    if (end.status === "success") return end.cut ? "max_tokens" : "end_turn";
+    if (end.error !== undefined) await this.#tell(said("agent_message_chunk", `\n\n${end.error.message}`));
+    return end.status === "limit" ? "max_turn_requests" : "end_turn";
+  }
+
+  async #compact(signal: AbortSignal): Promise<StopReason> {
+    try {
+      const { tokens, window } = await this.#session.compact(signal);
+      await this.#tell({ sessionUpdate: "usage_update", used: tokens, size: window });
+      return "end_turn";
+    } catch (error) {
+      if (signal.aborted) return "cancelled";
+      throw RequestError.internalError(undefined, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  cancel(): void {
+    for (const stop of this.#stops) stop.abort();
+  }
+
+  async close(): Promise<void> {
+    this.cancel();
+    await this.#session.close();
+  }
+
+  /** Questions come from whoever works, also beside a prompt; each is answered by its id. */
+  async #followQuestions(): Promise<void> {
+    const open = new Map<string, AbortController>();
+    for await (const { event } of this.#session.events()) {
+      if (event.type === "question_answered") open.get(event.id)?.abort();
+      if (event.type !== "question") continue;
+      const withdrawn = new AbortController();
+      open.set(event.id, withdrawn);
+      void this.#ask(event, withdrawn.signal)
+        .catch(() => null)
+        .then((decision) => {
+          open.delete(event.id);
+          this.#session.answer(event.id, decision);
+        });
+    }
+  }
+
+  async #ask(question: Question, cancellationSignal: AbortSignal): Promise<Decision | null> {
+    const { client, root } = this.#editor;
+    if (question.confirmation.kind === "form") return this.#askForm(question, cancellationSignal);
+    const choices = choicesOf(question);
+    const options = choices.map(({ decision: _, ...option }) => option);
+    const asked: RequestPermissionRequest = {
+      sessionId: this.id,
+      toolCall: askedCall(question, root),
+      options,
+    };
+    const { requestPermission } = methods.client.session;
+    const { outcome } = await client.request(requestPermission, asked, { cancellationSignal });
+    return decisionOf(choices, outcome);
+  }
+
+  /** What an MCP server wants to know; null where the editor has no forms. */
+  async #askForm({ confirmation }: Question, cancellationSignal: AbortSignal): Promise<Decision | null> {
+    const { client, capabilities } = this.#editor;
+    if (confirmation.kind !== "form" || !capabilities.elicitation?.form) return null;
+    const { server, message, schema } = confirmation;
+    const asked = {
+      mode: "form",
+      sessionId: this.id,
+      message: `${server}: ${message}`,
+      requestedSchema: schema,
+    };
+    const answer = await client.request(
+      methods.client.elicitation.create,
+      asked as CreateElicitationRequest,
+      { cancellationSignal },
+    );
+    if (answer.action !== "accept") return { outcome: "cancel" };
+    return { outcome: "filled", values: (answer as { content?: Record<string, unknown> }).content ?? {} };
+  }
+
+  /** An editor that is gone hears nothing, and its session ends with the connection. */
+  async #tell(update: SessionUpdate): Promise<void> {
+    await this.#editor.client
+      .notify(methods.client.session.update, { sessionId: this.id, update })
+      .catch(() => {});
+  }
+}

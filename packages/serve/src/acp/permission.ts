@@ -1,0 +1,70 @@
+import type {
+  PermissionOption,
+  RequestPermissionOutcome,
+  ToolCallContent,
+  ToolCallUpdate,
+} from "@agentclientprotocol/sdk";
+import { type Decision, type Question, questionView } from "@burin/core";
+import { diffContent, textContent } from "./session-updates.ts";
+
+interface Choice extends PermissionOption {
+  readonly decision: Decision;
+}
+
+/** What the user can say to a question, and what each means. */
+export function choicesOf({ confirmation }: Question): Choice[] {
+  const no: Choice = { optionId: "no", name: "No", kind: "reject_once", decision: { outcome: "cancel" } };
+  if (confirmation.kind === "plan") {
+    return [
+      choice("default", "Yes, and ask before each change", { outcome: "approved_plan", mode: "default" }),
+      choice("auto-edit", "Yes, and change files without asking", {
+        outcome: "approved_plan",
+        mode: "auto-edit",
+      }),
+      no,
+    ];
+  }
+  const rules = questionView(confirmation).grants.join(", ");
+  const always: Choice[] = [
+    {
+      ...choice("session", `Yes, always in this session: ${rules}`, { outcome: "always", scope: "session" }),
+      kind: "allow_always",
+    },
+    {
+      ...choice("project", `Yes, always in this project: ${rules}`, { outcome: "always", scope: "project" }),
+      kind: "allow_always",
+    },
+  ];
+  return [choice("once", "Yes", { outcome: "once" }), ...(rules === "" ? [] : always), no];
+}
+
+function choice(optionId: string, name: string, decision: Decision): Choice {
+  return { optionId, name, kind: "allow_once", decision };
+}
+
+/** What the user said; anything that is no clear yes is a no. */
+export function decisionOf(choices: readonly Choice[], outcome: RequestPermissionOutcome): Decision {
+  const chosen =
+    outcome.outcome === "selected"
+      ? choices.find(({ optionId }) => optionId === outcome.optionId)
+      : undefined;
+  return chosen?.decision ?? { outcome: "cancel" };
+}
+
+/** The call as the question shows it. */
+export function askedCall(
+  { id, callId, agent, confirmation, reason }: Question,
+  root: string,
+): ToolCallUpdate {
+  const { title, target, lines, parts } = questionView(confirmation);
+  const text =
+    confirmation.kind === "edit"
+      ? []
+      : [...target, ...lines, ...(parts.length > 0 ? ["Its parts:", ...parts] : [])];
+  const content: ToolCallContent[] = [
+    ...(confirmation.kind === "edit" ? diffContent(confirmation.diff, root) : textContent(text.join("\n"))),
+    ...textContent(`Asked because: ${reason}`),
+  ];
+  const who = agent === null ? "" : `${agent}: `;
+  return { toolCallId: callId ?? id, title: `${who}${title}`, status: "pending", content };
+}

@@ -1,0 +1,232 @@
+import { realpath } from "node:fs/promises";
+import { Readable, Writable } from "node:stream";
+import {
+  type AgentContext,
+  agent,
+  type ClientCapabilities,
+  type McpServer,
+  methods,
+  type NewSessionRequest,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+} from "@agentclientprotocol/sdk";
+import {
+  burinHome,
+  chooseModel,
+  createSession,
+  findSession,
+  readLog,
+  removeSession,
+  resumeSession,
+  type SessionOptions,
+  type Settings,
+  sessionSummaries,
+} from "@burin/core";
+import type { Ground } from "../ground.ts";
+import { editorMachine } from "./editor-machine.ts";
+import { EditorSession } from "./editor-session.ts";
+
+const PAGE = 50;
+
+type Folders = Pick<NewSessionRequest, "cwd" | "additionalDirectories"> & {
+  readonly mcpServers?: readonly McpServer[];
+};
+
+/** Serves the editor at the other end of stdin and stdout until it goes, or the user interrupts. */
+export async function serveAcp(ground: Ground): Promise<void> {
+  const sessions = new EditorSessions(ground);
+  const stream = ndJsonStream(
+    Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
+    Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
+  );
+  const connection = routes(sessions, ground.version).connect(stream);
+  const interrupted = new Promise((resolve) => {
+    if (ground.signal.aborted) resolve(null);
+    ground.signal.addEventListener("abort", resolve, { once: true });
+  });
+  await Promise.race([connection.closed, interrupted]);
+  await sessions.close();
+}
+
+/** Version 1 of the protocol. */
+function routes(sessions: EditorSessions, version: string) {
+  const { session } = methods.agent;
+  return agent({ name: "burin" })
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      sessions.capabilities = params.clientCapabilities ?? {};
+      return {
+        protocolVersion: PROTOCOL_VERSION,
+        agentInfo: { name: "burin", title: "Burin", version },
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { image: true, embeddedContext: true },
+          mcpCapabilities: { http: true, sse: true },
+          sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, additionalDirectories: {} },
+        },
+        authMethods: [],
+      };
+    })
+    .onRequest(session.new, async ({ params, client }) => {
+      const opened = await sessions.open(params, client);
+      return { sessionId: opened.id, modes: opened.modes, configOptions: opened.configOptions };
+    })
+    .onRequest(session.load, async ({ params, client }) => {
+      const opened = await sessions.open(params, client, params.sessionId);
+      await opened.replay(await sessions.past(params.sessionId, params.cwd));
+      return { modes: opened.modes, configOptions: opened.configOptions };
+    })
+    .onRequest(session.resume, async ({ params, client }) => {
+      const opened = await sessions.open(params, client, params.sessionId);
+      return { modes: opened.modes, configOptions: opened.configOptions };
+    })
+    .onRequest(session.list, ({ params }) => sessions.list(params.cwd ?? null, params.cursor ?? null))
+    .onRequest(session.close, async ({ params }) => {
+      await sessions.end(params.sessionId);
+      return {};
+    })
+    .onRequest(session.delete, async ({ params }) => {
+      await sessions.remove(params.sessionId);
+      return {};
+    })
+    .onRequest(session.setMode, ({ params }) => {
+      sessions.named(params.sessionId).setMode(params.modeId);
+      return {};
+    })
+    .onRequest(session.setConfigOption, ({ params }) => {
+      const opened = sessions.named(params.sessionId);
+      if (params.configId !== "model")
+        throw RequestError.invalidParams(undefined, "the only option is model");
+      opened.setModel(String(params.value));
+      return { configOptions: opened.configOptions };
+    })
+    .onRequest(session.prompt, async ({ params, signal }) => ({
+      stopReason: await sessions.named(params.sessionId).prompt(params.prompt, signal),
+    }))
+    .onNotification(session.cancel, ({ params }) => sessions.find(params.sessionId)?.cancel());
+}
+
+/** The sessions of one editor. */
+class EditorSessions {
+  capabilities: ClientCapabilities = {};
+  readonly #ground: Ground;
+  readonly #home = burinHome(process.env);
+  readonly #open = new Map<string, EditorSession>();
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  find(id: string): EditorSession | undefined {
+    return this.#open.get(id);
+  }
+
+  named(id: string): EditorSession {
+    const found = this.#open.get(id);
+    if (found === undefined) throw RequestError.invalidParams(undefined, `no session ${id} is open`);
+    return found;
+  }
+
+  /** A new one, or the one of that id as it was left. */
+  async open(folders: Folders, client: AgentContext, id?: string): Promise<EditorSession> {
+    const { cwd, additionalDirectories = [], mcpServers = [] } = folders;
+    const root = await this.#rootOf(cwd);
+    if (id !== undefined) await this.end(id);
+    const opened = await asAnswer(this.#ground.open([root, ...additionalDirectories]));
+    for (const notice of opened.notices) this.#ground.note(notice);
+    const settings = withServers(opened.options.settings as Settings, mcpServers);
+    const resumed =
+      id === undefined ? {} : { resume: await asAnswer(resumeSession({ home: this.#home, root, id })) };
+    const more: Partial<SessionOptions> = { settings, awaitsAnswers: true, record: true, ...resumed };
+    const session = createSession({ ...opened.options, ...more, ...this.#machine(() => session.id, client) });
+    const { name = "" } = chooseModel(settings, process.env) ?? {};
+    const editor = { client, capabilities: this.capabilities, settings, root };
+    const editorSession = new EditorSession(session, editor, settings.model.name ?? name);
+    this.#open.set(session.id, editorSession);
+    // After the answer, which tells the editor the id.
+    setImmediate(() => void editorSession.announceCommands().catch(() => {}));
+    return editorSession;
+  }
+
+  async #rootOf(cwd: string): Promise<string> {
+    const { isRootFixed, root } = this.#ground;
+    const real = await asAnswer(realpath(cwd));
+    if (!isRootFixed || real === (await realpath(root))) return real;
+    throw RequestError.invalidParams(undefined, `this agent was started for ${root} alone`);
+  }
+
+  /** Through the editor's buffers, where it lets others read and write them. */
+  #machine(sessionId: () => string, client: AgentContext): Pick<SessionOptions, "machine"> {
+    const { readTextFile, writeTextFile } = this.capabilities.fs ?? {};
+    if (!readTextFile || !writeTextFile) return {};
+    const { fs } = methods.client;
+    const machine = editorMachine({
+      read: async (path) => {
+        const answer = client.request(fs.readTextFile, { sessionId: sessionId(), path });
+        return answer.then(({ content }) => content).catch(() => null);
+      },
+      write: async (path, content) => {
+        await client.request(fs.writeTextFile, { sessionId: sessionId(), path, content });
+      },
+    });
+    return { machine };
+  }
+
+  async past(id: string, cwd: string) {
+    const { path } = await asAnswer(findSession(this.#home, await realpath(cwd), id));
+    return [...readLog(path)].map(({ event }) => event);
+  }
+
+  async list(cwd: string | null, cursor: string | null) {
+    const root = cwd === null ? null : await asAnswer(realpath(cwd));
+    const all = await sessionSummaries(this.#home, root);
+    const from = Number(cursor ?? 0);
+    const sessions = all.slice(from, from + PAGE).map(({ id, root: itsRoot, prompt, changed }) => ({
+      sessionId: id,
+      cwd: itsRoot ?? cwd ?? "",
+      title: prompt?.split("\n")[0]?.slice(0, 200) ?? null,
+      updatedAt: new Date(changed).toISOString(),
+    }));
+    return { sessions, ...(from + PAGE < all.length ? { nextCursor: String(from + PAGE) } : {}) };
+  }
+
+  async end(id: string): Promise<void> {
+    const found = this.#open.get(id);
+    this.#open.delete(id);
+    await found?.close();
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.end(id);
+    const place = (await sessionSummaries(this.#home, null)).find((one) => one.id === id);
+    if (place !== undefined) await asAnswer(removeSession(place));
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled([...this.#open.keys()].map((id) => this.end(id)));
+  }
+}
+
+/** What goes wrong is told in words. */
+async function asAnswer<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw RequestError.invalidParams(undefined, error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Those of the editor beside those of the settings, which give way. */
+function withServers(settings: Settings, servers: readonly McpServer[]): Settings {
+  const pairs = (list: readonly { name: string; value: string }[]) =>
+    Object.fromEntries(list.map(({ name, value }) => [name, value]));
+  const given = servers.map((server) => {
+    if ("command" in server) {
+      const { name, command, args, env } = server;
+      return [name, { command, args, env: pairs(env) }] as const;
+    }
+    const { name, url, headers, type } = server;
+    return [name, { url, type, headers: pairs(headers) }] as const;
+  });
+  return { ...settings, mcpServers: { ...settings.mcpServers, ...Object.fromEntries(given) } };
+}

@@ -1,0 +1,167 @@
+import { resolve } from "node:path";
+import type { SessionUpdate, ToolCallContent, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
+import {
+  type AgentEvent,
+  type FileDiff,
+  type Part,
+  type Tool,
+  type ToolDisplay,
+  visibleText,
+} from "@burin/core";
+
+type Call = Extract<AgentEvent, { type: "tool_call" }>["call"];
+
+/** What is known of the session that events come from. */
+export interface UpdateGround {
+  readonly root: string;
+  readonly toolOf: (name: string) => Tool | undefined;
+  /** The editor shows notices apart from what the model says. */
+  readonly showsNotices: boolean;
+}
+
+const KINDS: Readonly<Record<Tool["kind"], ToolKind>> = {
+  read: "read",
+  edit: "edit",
+  execute: "execute",
+  fetch: "fetch",
+  delegate: "other",
+  plan: "think",
+};
+const STATUSES: Readonly<Record<Call["status"], ToolCallStatus>> = {
+  validating: "pending",
+  awaiting_approval: "pending",
+  executing: "in_progress",
+  success: "completed",
+  error: "failed",
+  cancelled: "failed",
+};
+
+/** What an editor is told of an event; each is told in the order in which it came. */
+export class SessionUpdates {
+  readonly #ground: UpdateGround;
+  readonly #known = new Set<string>();
+
+  constructor(ground: UpdateGround) {
+    this.#ground = ground;
+  }
+
+  of(event: AgentEvent): SessionUpdate[] {
+    switch (event.type) {
+      case "text":
+        return event.text === ""
+          ? []
+          : [said(event.role === "user" ? "user_message_chunk" : "agent_message_chunk", event.text)];
+      case "thought":
+        return event.text === "" ? [] : [said("agent_thought_chunk", event.text)];
+      case "tool_call":
+        return [this.#call(event.call), ...planOf(event.call)];
+      case "subagent_call":
+        return [this.#subagentCall(event)];
+      case "mode":
+        return [{ sessionUpdate: "current_mode_update", currentModeId: event.mode }];
+      case "context_fill":
+        return [{ sessionUpdate: "usage_update", used: event.tokens, size: event.window }];
+      case "notice":
+        return [this.notice(event.message)];
+      default:
+        return [];
+    }
+  }
+
+  notice(message: string): SessionUpdate {
+    const title = visibleText(message);
+    if (this.#ground.showsNotices) return { sessionUpdate: "notice", severity: "info", title };
+    return said("agent_thought_chunk", `${title}\n\n`);
+  }
+
+  #call(call: Call): SessionUpdate {
+    const { callId: toolCallId, name, args: rawInput, description } = call;
+    const shown = {
+      toolCallId,
+      status: STATUSES[call.status],
+      title: visibleText(description || name),
+      rawInput,
+    };
+    const content = contentOf(call, this.#ground.root);
+    const more = { ...(content.length > 0 ? { content } : {}), ...this.#locations(call) };
+    if (this.#known.has(toolCallId)) return { sessionUpdate: "tool_call_update", ...shown, ...more };
+    this.#known.add(toolCallId);
+    return { sessionUpdate: "tool_call", ...shown, ...more, kind: kindOf(this.#ground.toolOf(name)) };
+  }
+
+  /** Its answer is the subagent's alone; the editor sees that it was made. */
+  #subagentCall({ agent, call }: Extract<AgentEvent, { type: "subagent_call" }>): SessionUpdate {
+    const { callId: toolCallId, status, name, description } = call;
+    const title = visibleText(`${agent}: ${description || name}`);
+    const shown = { toolCallId, title, status: STATUSES[status] };
+    if (this.#known.has(toolCallId)) return { sessionUpdate: "tool_call_update", ...shown };
+    this.#known.add(toolCallId);
+    return { sessionUpdate: "tool_call", ...shown, kind: kindOf(this.#ground.toolOf(name)) };
+  }
+
+  /** So that the editor can follow; a call without a description has arguments that do not fit. */
+  #locations({ name, args, description }: Call) {
+    const tool = this.#ground.toolOf(name);
+    if (description === "" || (tool?.kind !== "read" && tool?.kind !== "edit")) return {};
+    const paths = tool.ruleSubjects?.(args) ?? [];
+    return { locations: paths.map((path) => ({ path: resolve(this.#ground.root, path) })) };
+  }
+}
+
+export function said(
+  sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk",
+  text: string,
+): SessionUpdate {
+  return { sessionUpdate, content: { type: "text", text } };
+}
+
+function kindOf(tool: Tool | undefined): ToolKind {
+  return tool === undefined ? "other" : KINDS[tool.kind];
+}
+
+function contentOf(call: Call, root: string): ToolCallContent[] {
+  if (call.status === "awaiting_approval") {
+    return call.confirmation.kind === "edit" ? diffContent(call.confirmation.diff, root) : [];
+  }
+  if (call.status === "executing")
+    return call.display === undefined ? [] : displayContent(call.display, root);
+  if (call.status === "validating") return [];
+  if (call.status !== "success") return textContent(call.error.message);
+  const media = [call.llmContent]
+    .flat()
+    .flatMap((part) => (typeof part === "string" ? [] : imageContent(part)));
+  return [...displayContent(call.returnDisplay, root), ...media];
+}
+
+function displayContent(display: ToolDisplay, root: string): ToolCallContent[] {
+  if (typeof display === "string") return textContent(display);
+  if (display.kind === "file_diff") return diffContent(display, root);
+  return display.kind === "progress" ? textContent(display.lines.join("\n")) : [];
+}
+
+export function textContent(text: string): ToolCallContent[] {
+  return text === "" ? [] : [{ type: "content", content: { type: "text", text: visibleText(text) } }];
+}
+
+function imageContent({ inlineData: { data, mimeType } = {} }: Part): ToolCallContent[] {
+  if (data === undefined || !mimeType?.startsWith("image/")) return [];
+  return [{ type: "content", content: { type: "image", data, mimeType } }];
+}
+
+/** Of a file that is too large to show the contents are only a part, which the editor would take for the whole. */
+export function diffContent(diff: FileDiff, root: string): ToolCallContent[] {
+  if (diff.firstLine !== undefined) return textContent(diff.fileDiff);
+  const path = resolve(root, diff.fileName);
+  return [{ type: "diff", path, oldText: diff.originalContent, newText: diff.newContent }];
+}
+
+function planOf(call: Call): SessionUpdate[] {
+  if (call.status !== "success" || typeof call.returnDisplay === "string") return [];
+  if (call.returnDisplay.kind !== "todo_list") return [];
+  const entries = call.returnDisplay.todos.map(({ content, status }) => ({
+    content,
+    status,
+    priority: "medium" as const,
+  }));
+  return [{ sessionUpdate: "plan", entries }];
+}
