@@ -7,14 +7,14 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3680,
   "edit-match": 2630,
   "shell-judge": 3850,
-  machine: 11460,
-  models: 5920,
-  testing: 1710,
+  machine: 11500,
+  models: 5860,
+  testing: 1350,
   web: 2110,
   mcp: 2330,
-  core: 13400,
+  core: 13420,
   serve: 1890,
-  cli: 10480,
+  cli: 10500,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
