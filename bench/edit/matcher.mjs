@@ -10,6 +10,27 @@ const SOURCE = new URL("../../packages/edit-match/src/edit-match.ts", import.met
 /** The whole tool, as it was built last: for what the matcher alone cannot show. */
 const CORE = new URL("../../packages/core/dist/index.js", import.meta.url);
 
+/** What `leaveOut` may name; docs/edit-matching.md has an example of each. */
+const RULES = [
+  "placeholders",
+  "trailing spaces",
+  "indentation",
+  "spaces",
+  "blank lines",
+  "line breaks",
+  "look-alike characters",
+  "invisible characters",
+  "code fences",
+  "line numbers",
+  "diff markers",
+  "escapes",
+  "lost escapes",
+  "HTML entities",
+  "left-out lines",
+  "a typo",
+  "a line left out",
+];
+
 /** @typedef {{ status: string, stage?: string, replacements?: { start: number, end: number, text: string }[] }} Match */
 /** @typedef {{ file: string, oldText: string, newText: string, expected: number, outdated?: boolean }} Edit */
 
@@ -25,11 +46,7 @@ export async function loadMatcher() {
   const folder = await mkdtemp(join(tmpdir(), "burin-bench-matcher-"));
   try {
     await bundle({ matcher: fileURLToPath(SOURCE) }, { dir: folder, format: "esm", extension: ".mjs" });
-    const {
-      findEdit,
-      applyReplacements,
-      RULES = [],
-    } = await import(pathToFileURL(join(folder, "matcher.mjs")).href);
+    const { findEdit, applyReplacements } = await import(pathToFileURL(join(folder, "matcher.mjs")).href);
     return {
       rules: RULES,
       seesPlaceholder: ({ file, oldText, newText, expected }) =>

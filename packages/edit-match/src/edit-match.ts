@@ -5,7 +5,7 @@
  * 1. A new text with a placeholder (`// ... existing code ...`) for lines of the old one is refused: it would delete them.
  * 2. Where the old text stands letter by letter, as often as expected, it is replaced and nothing else is looked at.
  * 3. Else both texts are *read* without a mistake that goes through them (reading.ts: line numbers, fences, escapes,
- *    entities ...), and compared with the file by their signs alone (fold.ts): white space, look-alike signs and, last,
+ *    entities ...), and compared with the file by their signs alone (fold.ts): white space, look-alike characters and, last,
  *    backslashes and entities do not count. Of the places found so, those with the fewest mistakes must be as many as
  *    expected.
  * 4. The edit is made in the file's own lines (merge.ts): a line that is kept has the file's bytes; one that is changed
@@ -20,7 +20,7 @@ import { type ClosestRegion, closestRegion } from "./closest.ts";
 import { findElided } from "./elided.ts";
 import { findExactly, lineEndAt, lineOf, type Replacement, withLineEnd } from "./exact.ts";
 import type { Depth } from "./fold.ts";
-import { isOneToOne } from "./lines.ts";
+import { isBlank, isOneToOne } from "./lines.ts";
 import { type MergedLine, mergeLines } from "./merge.ts";
 import { FoldedFile, findPlaces, MOST_PLACES, PART, type Place, type Search, saidLines } from "./place.ts";
 import { placeholderIn } from "./placeholder.ts";
@@ -41,7 +41,7 @@ export interface EditRequest {
    * otherwise is no slip of the model's.
    */
   readonly isOutdated?: boolean;
-  /** The names of rules to do without, to see what they buy. */
+  /** The names of rules to do without, to see what they buy; docs/edit-matching.md has them all. */
   readonly leaveOut?: readonly string[];
 }
 
@@ -121,7 +121,7 @@ function leniently(request: EditRequest): EditMatch {
   const isBare = leaveOut.includes("invisible characters");
   const { oldText, newText, repairs } = isBare
     ? { ...request, repairs: [] }
-    : withoutForeign(content, { ...request, repairs: [] });
+    : withoutForeign(content, request);
   const windows = new Windows(content);
   const fail = (alreadyApplied: boolean): EditMatch => {
     const closest = closestRegion(content, oldText, windows.around(oldText, true));
@@ -146,12 +146,15 @@ function leniently(request: EditRequest): EditMatch {
     () => candidatesOf(request, { readings, depth: "signs", find: elided }),
     slips,
   ];
-  for (const tier of tiers) {
+  for (const [index, tier] of tiers.entries()) {
     const candidates = tier();
     if (candidates.length === 0) continue;
-    // Where all lines are indented otherwise, a slip in lines that are indented rightly is as likely.
-    const isShifted = tier !== slips && candidates.every(({ mistakes }) => mistakes.has("indentation"));
-    const others = isShifted ? slips().filter(({ mistakes }) => !mistakes.has("indentation")) : [];
+    // Where all lines are indented otherwise, another mistake in lines that are indented rightly is as likely.
+    const isShifted = (one: Candidate) => one.mistakes.has("indentation");
+    const later = candidates.every(isShifted) ? tiers.slice(Math.max(2, index + 1)) : [];
+    const isElsewhere = ({ place }: Candidate) =>
+      candidates.every((one) => one.place.end < place.start || place.end < one.place.start);
+    const others = later.flatMap((find) => find()).filter((one) => !isShifted(one) && isElsewhere(one));
     return chosen(request, [...candidates, ...others]) ?? fail(false);
   }
   return fail(false);
@@ -202,15 +205,6 @@ function chosen({ content, expected }: EditRequest, candidates: readonly Candida
   }
   const replacements = sorted.map((readings) => agreed(content, readings));
   if (replacements.some((one) => one === undefined)) return undefined;
-  const bare = (text: string) => text.replace(/\s+/g, "");
-  const isBlankOnly = replacements.every(
-    (one) => one && bare(content.slice(one.start, one.end)) === bare(one.text),
-  );
-  const changesMore = best.every(
-    (one) => !one.mistakes.has("a typo") && bare(one.reading.oldText) !== bare(one.reading.newText),
-  );
-  // All but some blanks is there already.
-  if (isBlankOnly && changesMore) return undefined;
   const mistakes = new Set(sorted.flatMap(([one]) => [...(one?.mistakes ?? [])]));
   const stage = mistakes.size === 0 ? "line endings" : [...mistakes].join(", ");
   return matched(
@@ -228,7 +222,7 @@ function isSurer(one: Candidate, other: Candidate): boolean {
     if (lines.size < more.size && [...lines].every((at) => more.has(at))) return true;
   }
   const counted = ({ mistakes }: Candidate) =>
-    [...mistakes].filter((name) => isSamePlace || name !== "trailing blanks");
+    [...mistakes].filter((name) => isSamePlace || name !== "trailing spaces");
   const [own, foreign] = [counted(one), counted(other)];
   return own.length < foreign.length && own.every((name) => other.mistakes.has(name));
 }
@@ -264,11 +258,12 @@ function agreed(content: string, candidates: readonly Candidate[]): Replacement 
 
 /** Whether a line that comes at the edge stands there already: then the old text lacks it. */
 function doublesLine(content: string, { start, end }: Place, merged: readonly MergedLine[]): boolean {
-  const above = content.slice(content.lastIndexOf("\n", start - 2) + 1, Math.max(0, start - 1));
-  const below = /^\r?\n([^\n]*)/.exec(content.slice(end, end + 1000))?.[1];
-  const isNew = (line: MergedLine | undefined, beside = "") =>
-    line !== undefined && line.like === undefined && line.text === beside.trimEnd() && line.text !== "";
-  return isNew(merged[0], above) || isNew(merged.at(-1), below);
+  const [above, below] = [content.slice(Math.max(0, start - 1000), start), content.slice(end, end + 1000)];
+  const lines = merged.filter(({ text }) => !isBlank(text));
+  const isNew = (line: MergedLine | undefined, beside: string | undefined) =>
+    line !== undefined && line.like === undefined && line.text === beside?.trimEnd();
+  const linesOf = (text: string) => text.split("\n").filter((line) => !isBlank(line));
+  return isNew(lines[0], linesOf(above).at(-1)) || isNew(lines.at(-1), linesOf(below)[0]);
 }
 
 /** The lines with their ends, without what stays as it is at either side. */
@@ -297,27 +292,6 @@ function trimmed({ start, end, text }: Replacement, content: string): Replacemen
   while (tail < most - head && content[end - 1 - tail] === text[text.length - 1 - tail]) tail++;
   return { start: start + head, end: end - tail, text: text.slice(head, text.length - tail) };
 }
-
-/** The names that `leaveOut` may hold; docs/edit-matching.md has an example of each. */
-export const RULES: readonly string[] = [
-  "placeholders",
-  "trailing blanks",
-  "indentation",
-  "blanks",
-  "blank lines",
-  "line breaks",
-  "look-alike signs",
-  "invisible characters",
-  "code fences",
-  "line numbers",
-  "diff markers",
-  "escapes",
-  "lost escapes",
-  "HTML entities",
-  "left-out lines",
-  "a typo",
-  "a line left out",
-];
 
 /** The content with the replacements made; everything outside of them is kept as it is. */
 export function applyReplacements(content: string, replacements: readonly Replacement[]): string {

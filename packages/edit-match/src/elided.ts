@@ -1,55 +1,103 @@
-import { alignLines, type Block, shifted } from "./lines.ts";
+import { type Block, isBlank } from "./lines.ts";
 import { omission } from "./omission-placeholder.ts";
-import { type FoldedFile, findPlaces, linesIn, type Place, placeOf, type Search } from "./place.ts";
+import {
+  type FoldedFile,
+  findPlaces,
+  linesIn,
+  type Place,
+  placeAround,
+  type Said,
+  type Search,
+} from "./place.ts";
 import type { Windows } from "./windows.ts";
 
-function isElision(line: string): boolean {
-  return /^(?:\.{3}|…)$/.test(line.trim()) || omission(line) !== null;
+/** Whether a line stands for others. Dots that the file has stand for themselves. */
+function isDots(line: string, content: string): boolean {
+  const isElision = /^(?:\.{3}|…)$/.test(line.trim()) || omission(line) !== null;
+  return isElision && !isLineOf(content, line.trim());
+}
+
+/** Lines of the old text between those that stand for others. */
+interface Part {
+  readonly from: number;
+  readonly to: number;
 }
 
 /**
- * The place of an old text that has dots instead of some lines: each part of it must be in the file once, and one
- * after the other.
+ * The place of an old text that has dots instead of some lines: each part of it must be in the file once, one after the
+ * other. What is before the first dots, or after the last, and stays as it is, may be there more often: the nearest is meant.
  */
 export function findElided(file: FoldedFile, search: Search, windows: Windows): Place[] {
-  const { said, content, depth } = search;
+  const { content } = search;
+  const said = withoutOuterDots(search.said, content);
   const parts = partsBetween(said.oldLines, content);
-  if (parts.length < 2) return [];
-  let [start, end] = [-1, -1];
-  const blocks: Block[] = [];
-  const ranges: { start: number; end: number }[] = [];
-  for (const { from, to } of parts) {
+  if (parts.length === 0 || (said === search.said && parts.length < 2)) return [];
+  const found = parts.map(({ from, to }) => {
     const lines = said.oldLines.slice(from, to);
     const part = { ...search, said: { ...said, oldLines: lines, above: 0, below: 0 } };
-    const [place, twin] = findPlaces(file, part, windows.around(lines.join("\n")));
-    if (place === undefined || twin !== undefined || place.start < end) return [];
-    if (start === -1) start = place.start;
-    end = place.end;
-    ranges.push(place);
-  }
-  const fileLines = linesIn(content, { start, end });
-  for (const [index, range] of ranges.entries()) {
-    const first = linesIn(content, { start, end: range.start }).length - 1;
-    const part = parts[index];
-    const own = linesIn(content, range);
-    const aligned = alignLines(said.oldLines.slice(part?.from, part?.to), own, depth);
-    if (aligned === undefined || part === undefined) return [];
-    const before = blocks.at(-1);
-    if (before !== undefined) {
-      blocks.push({
-        oldFrom: before.oldTo,
-        oldTo: part.from,
-        fileFrom: before.fileTo,
-        fileTo: first,
-        isElided: true,
-      });
-    }
-    blocks.push(...aligned.map((block) => shifted(block, part.from, first)));
-  }
-  return [placeOf(search, { start, end }, { fileLines, blocks, slips: ["left-out lines"] })];
+    return findPlaces(file, part, windows.around(lines.join("\n")));
+  });
+  const places = inOrder(found, staysAtEnds(said, parts));
+  const [first, last] = [places?.[0], places?.at(-1)];
+  if (places === undefined || first === undefined || last === undefined) return [];
+  const stretch = { start: first.start, end: last.end };
+  const linesTo = (end: number) => linesIn(content, { start: stretch.start, end }).length;
+  const apart = places.slice(1).map(({ start }, at): Block => {
+    const [oldFrom, oldTo] = [parts[at]?.to ?? 0, parts[at + 1]?.from ?? 0];
+    return {
+      oldFrom,
+      oldTo,
+      fileFrom: linesTo(places[at]?.end ?? 0),
+      fileTo: linesTo(start) - 1,
+      isElided: true,
+    };
+  });
+  const place = placeAround({ ...search, said }, stretch, { apart, slips: ["left-out lines"] });
+  return place === undefined ? [] : [place];
 }
 
-/** Dots that the file has stand for themselves. */
+/** Dots that both texts begin or end with name nothing. */
+function withoutOuterDots(said: Said, content: string): Said {
+  const { oldLines, newLines } = said;
+  const isOuter = (line: string) => isBlank(line) || isDots(line, content);
+  const from = oldLines.findIndex((line) => !isOuter(line));
+  const to = oldLines.findLastIndex((line) => !isOuter(line)) + 1;
+  const isShared = (lines: readonly string[], others: readonly string[]) =>
+    lines.every((line, at) => line.trim() === others[at]?.trim());
+  const head = isShared(oldLines.slice(0, from), newLines) ? from : 0;
+  const tail = isShared(oldLines.slice(to).reverse(), newLines.toReversed()) ? oldLines.length - to : 0;
+  if (head + tail === 0 || from < 0) return said;
+  return {
+    ...said,
+    oldLines: oldLines.slice(head, oldLines.length - tail),
+    newLines: newLines.slice(head, newLines.length - tail),
+  };
+}
+
+/** Whether the first part, and the last, are in the new text with the dots beside them. */
+function staysAtEnds({ oldLines, newLines }: Said, parts: readonly Part[]): readonly [boolean, boolean] {
+  const head = parts[1]?.from ?? 0;
+  const tail = oldLines.length - (parts.at(-2)?.to ?? oldLines.length);
+  const headStays = head > 0 && oldLines.slice(0, head).every((line, at) => line === newLines[at]);
+  const tailStays = tail > 0 && oldLines.slice(-tail).every((line, at) => line === newLines.at(at - tail));
+  // Around the same dots nothing is left that could change, but what the dots stand for.
+  return parts.length === 2 && headStays && tailStays ? [false, false] : [headStays, tailStays];
+}
+
+function inOrder(
+  found: readonly (readonly Place[])[],
+  [headStays, tailStays]: readonly [boolean, boolean],
+): Place[] | undefined {
+  const last = found.length - 1;
+  const places = found.map(([place, ...twins]) => (twins.length === 0 ? place : undefined));
+  if (headStays) places[0] ??= found[0]?.findLast(({ end }) => end <= (places[1]?.start ?? -1));
+  if (tailStays)
+    places[last] ??= found[last]?.find(({ start }) => start >= (places[last - 1]?.end ?? Infinity));
+  const known = places.filter((place) => place !== undefined);
+  const isAfter = ({ start }: Place, at: number) => start >= (known[at - 1]?.end ?? 0);
+  return known.length === found.length && known.every(isAfter) ? known : undefined;
+}
+
 function isLineOf(content: string, line: string): boolean {
   for (let at = content.indexOf(line); at >= 0; at = content.indexOf(line, at + 1)) {
     const before = content.slice(content.lastIndexOf("\n", at - 1) + 1, at);
@@ -63,12 +111,9 @@ function isLineOf(content: string, line: string): boolean {
 }
 
 /** The lines between those that stand for others. */
-function partsBetween(
-  lines: readonly string[],
-  content: string,
-): { readonly from: number; readonly to: number }[] {
-  const cuts = lines.flatMap((line, at) => (isElision(line) && !isLineOf(content, line.trim()) ? [at] : []));
-  const parts: { from: number; to: number }[] = [];
+function partsBetween(lines: readonly string[], content: string): Part[] {
+  const cuts = lines.flatMap((line, at) => (isDots(line, content) ? [at] : []));
+  const parts: Part[] = [];
   let from = 0;
   for (const cut of [...cuts, lines.length]) {
     if (lines.slice(from, cut).some((line) => line.trim() !== "")) parts.push({ from, to: cut });

@@ -13,7 +13,7 @@ export interface Folded {
   readonly length: number;
 }
 
-/** What is looked past beside white space and look-alike signs. */
+/** What is looked past beside white space and look-alike characters. */
 export type Depth = "signs" | "backslashes" | "escapes" | "entities";
 
 const BLANK = 0x20;
@@ -55,12 +55,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "#62": ">",
   "#38": "&",
 };
-export const ENTITY = /&([a-z]{2,4}|#x?\d\d);/gi;
-const ENTITY_HERE = /&([a-z]{2,4}|#x?\d\d);/iy;
+export const ENTITY = /&([a-z]{2,4}|#x?\d\d);/g;
+const ENTITY_HERE = new RegExp(ENTITY.source, "y");
 
 /** The text with its HTML entities as the signs that they stand for. */
 export function decodeEntities(text: string): string {
-  return text.replace(ENTITY, (whole, name: string) => ENTITIES[name.toLowerCase()] ?? whole);
+  return text.replace(ENTITY, (whole, name: string) => ENTITIES[name] ?? whole);
 }
 
 function plainOf(code: number): string {
@@ -177,7 +177,7 @@ class Folder {
   #takeEntity(start: number): number {
     ENTITY_HERE.lastIndex = start;
     const found = ENTITY_HERE.exec(this.#source);
-    const plain = ENTITIES[found?.[1]?.toLowerCase() ?? ""];
+    const plain = ENTITIES[found?.[1] ?? ""];
     const end = plain === undefined ? start + 1 : ENTITY_HERE.lastIndex;
     this.#take(plain === undefined ? AMPERSAND : plain.charCodeAt(0), start, end);
     return end;

@@ -44,6 +44,8 @@ export function learn(triples: readonly Triple[], newLines: readonly string[], d
     indent: (fresh, from) => {
       if (from !== undefined && fresh === from.old && indents !== "as file") return from.file;
       if (from !== undefined && fresh === from.file && indents === "as file") return from.file;
+      // Indented as only the old text is, among lines that are indented as the file is.
+      if (indents === "as file" && indentMap.isSaid(fresh) && !indentMap.isInFile(fresh)) return undefined;
       const mapped = applied(indents, fresh, () => indentMap.apply(fresh));
       const isOpen = indents === "unshown" && mapped !== fresh && !indentMap.isSaid(fresh);
       return isOpen && (indentMap.isInFile(fresh) || !showsOld) ? undefined : mapped;
@@ -169,7 +171,7 @@ function addTo(map: Map<string, Set<string>>, key: string, value: string): void 
 }
 
 /** Where signs are more likely to have lost an escape than elsewhere. */
-const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]/;
+const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]|[=(,:;[!&|?{}]\s*\/(?!\*)/;
 
 const PLAIN_SIGN = /^(?:[!-~]|--)$/;
 
@@ -189,6 +191,7 @@ class SignMap {
   readonly #depth: Depth;
   #changesLookAlikes = false;
   #changesAny = false;
+  #losesAny = false;
   /** How the file has accents, where the model wrote them otherwise. */
   #form: "NFC" | "NFD" | undefined;
 
@@ -207,6 +210,7 @@ class SignMap {
       if (written === inFile) continue;
       this.#changesAny = true;
       this.#form ??= formOf(written, inFile);
+      if (inFile.length > written.length) this.#losesAny = true;
       if (PLAIN_SIGN.test(written)) this.#lost.add(written);
       if (!isLookAlike(written)) continue;
       this.#changesLookAlikes = true;
@@ -216,8 +220,10 @@ class SignMap {
 
   apply({ line, start, end }: Part): string | undefined {
     const body = line.slice(start, end);
+    // Where an escape and a line break are one, it may be either.
+    if (this.#depth === "escapes" && /\\[nrt]/.test(body)) return undefined;
     if (!this.#changesAny) return body;
-    const losesEscapes = this.#lost.size > 0 && (this.#depth === "backslashes" || this.#depth === "escapes");
+    const losesEscapes = this.#losesAny && (this.#depth === "backslashes" || this.#depth === "escapes");
     if (losesEscapes && PATTERN.test(body)) return undefined;
     const folded = fold(body, this.#depth);
     const pieces: string[] = [];
@@ -229,20 +235,12 @@ class SignMap {
       if (/^[ \t]+$/.test(body.slice(from, to))) continue;
       const meant = this.#meant({ line, start: start + from, end: start + to });
       if (meant === undefined) return undefined;
-      pieces.push(this.#blanks(body.slice(done, from)), meant);
+      pieces.push(body.slice(done, from), meant);
       done = to;
     }
-    const rest = this.#blanks(body.slice(done));
+    const rest = body.slice(done);
     // Half of an escape: the other half is in what the line has in common with the old one.
     return this.#depth !== "signs" && rest.includes("\\") ? undefined : pieces.join("") + rest;
-  }
-
-  /** What is between signs, with the blanks that the file has. */
-  #blanks(text: string): string {
-    return text.replace(/[^\S \t]/g, (blank) => {
-      const [inFile = blank, ...more] = this.#known.get(blank) ?? [];
-      return more.length > 0 ? blank : inFile;
-    });
   }
 
   #meant(part: Part): string | undefined {
@@ -306,11 +304,6 @@ function spellings(old: Folded, file: Folded): Spelling[] {
     const written = old.source.slice(start, old.ends[to - 1]);
     const inFile = file.source.slice(file.starts[from], file.ends[to - 1]);
     if (/[^ \t]/.test(written)) found.push({ written, inFile, start });
-    const blank = old.source.slice(old.ends[from - 1] ?? 0, start);
-    if (from > 0 && /^[^\S \t]$/.test(blank)) {
-      const inFile = file.source.slice(file.ends[from - 1], file.starts[from]);
-      found.push({ written: blank, inFile, start: start - 1 });
-    }
     from = to;
   }
   return found;

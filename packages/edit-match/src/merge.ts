@@ -188,13 +188,12 @@ function* partnersOf(
   { blocks, newFrom, newTo }: Hunk,
 ): Generator<[fresh: number, block: Block]> {
   const lines = blocks.filter(isOneToOne);
-  const isSameCount = lines.length === newTo - newFrom;
+  // A single line became the single other one, however little they have in common.
+  const least = lines.length === 1 && newTo - newFrom === 1 ? 0 : 0.4;
   let next = 0;
   for (let fresh = newFrom; fresh < newTo && fresh - newFrom < MOST_TRIED; fresh += 1) {
-    const tried = isSameCount
-      ? lines.slice(fresh - newFrom, fresh - newFrom + 1)
-      : lines.slice(next, next + MOST_TRIED);
-    let [best, most] = [-1, 0.4];
+    const tried = lines.slice(next, next + MOST_TRIED);
+    let [best, most] = [-1, least];
     tried.forEach((block, at) => {
       const alike = likeness(sides.oldLines[block.oldFrom] ?? "", sides.newLines[fresh] ?? "");
       if (alike > most) [best, most] = [at, alike];
@@ -247,8 +246,9 @@ function keptBlock(sides: Sides, block: Block, { newOf, learned }: KeptParts): M
 function keptLine(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
   if (line.fresh === line.old) return line.file;
   const [old, file, fresh] = [partsOf(line.old), partsOf(line.file), partsOf(line.fresh)];
-  const indent = indentOf(line, learned);
-  const body = old.body === file.body ? bodyOf(line, learned, depth) : file.body;
+  const mapped = indentOf(line, learned);
+  const indent = isBlank(line.fresh) ? blanksLike(line.fresh, mapped) : mapped;
+  const body = fresh.body === old.body ? file.body : bodyOf(line, learned, depth);
   const isSame = fresh.body === old.body || fresh.body === file.body;
   const isKept = isSame && fresh.trail === old.trail && indent === file.indent;
   const trail = isKept ? file.trail : learned.trail(fresh.trail);
@@ -341,6 +341,11 @@ function blankLine({ blocks, oldLines, fileLines }: Sides, fresh: string): strin
   return block && fileLines[block.fileFrom];
 }
 
+/** A line of nothing but blanks may have been shifted or not; written in the file's own sign it is in any case. */
+function blanksLike(fresh: string, mapped = fresh): string | undefined {
+  return mapped === fresh || mapped[0] !== fresh[0] ? mapped : undefined;
+}
+
 const QUOTES = ['"', "'", "`"];
 
 interface FreshLine {
@@ -350,7 +355,7 @@ interface FreshLine {
 
 function changedLine(sides: Sides, { fresh, partner }: FreshLine, learned: Learned): string | undefined {
   if (fresh === "") return fresh;
-  if (isBlank(fresh)) return blankLine(sides, fresh) ?? learned.indent(fresh) ?? fresh;
+  if (isBlank(fresh)) return blankLine(sides, fresh) ?? blanksLike(fresh, learned.indent(fresh));
   // A string whose line break lost its escape may go on.
   if (sides.depth === "escapes" && QUOTES.some((quote) => isHalf(fresh, quote))) return undefined;
   const parts = partsOf(fresh);

@@ -28,44 +28,25 @@ export function omission(line: string): "certain" | "bare" | null {
   // `...rest` in code spreads a value.
   const isSpread = !isComment && !isBracketed && !/\s/.test(phrase);
   if (hasDots) return isSpread ? null : "certain";
-  return (isComment || isBracketed) && KEPT_AT_END.test(phrase) && /\s/.test(phrase) ? "certain" : null;
+  const isAlone = !/\s/.test(phrase) && !(isComment && isBracketed);
+  return (isComment || isBracketed) && KEPT_AT_END.test(phrase) && !isAlone ? "certain" : null;
 }
 
-/** With one of these a placeholder without dots ends. */
-const LAST_WORDS = new Set(
-  "unchanged unmodified untouched omitted same is was before here brevity".split(" "),
-);
-const LONGEST_LAST_WORD = 10;
-const LAST_LETTERS = new Set([...LAST_WORDS].map((word) => word.charCodeAt(word.length - 1)));
+/** What a placeholder has: dots, or one of the words that it ends with without them. */
+const SIGN =
+  /\.\.|…|\b(?:unchanged|unmodified|untouched|omitted|same|is|was|before|here|brevity)\b[^\w\n]*$/gim;
 
-/** The lines that have what every placeholder has. All others, nearly all of a text, need no closer look. */
-function* linesToJudge(text: string): Generator<string> {
-  let [dots, ellipsis] = [text.indexOf(".."), text.indexOf("…")];
-  for (let start = 0; start < text.length; ) {
-    const newline = text.indexOf("\n", start);
+/** The placeholders of a text, in their order, and how sure they are. */
+function* placeholdersIn(text: string): Generator<{ readonly line: string; readonly isCertain: boolean }> {
+  const sign = new RegExp(SIGN);
+  for (let found = sign.exec(text); found !== null; found = sign.exec(text)) {
+    const newline = text.indexOf("\n", found.index);
     const end = newline === -1 ? text.length : newline;
-    if (dots !== -1 && dots < start) dots = text.indexOf("..", start);
-    if (ellipsis !== -1 && ellipsis < start) ellipsis = text.indexOf("…", start);
-    const hasDots = (dots !== -1 && dots < end) || (ellipsis !== -1 && ellipsis < end);
-    if (hasDots || endsInLastWord(text, start, end)) yield text.slice(start, end);
-    start = end + 1;
+    const line = text.slice(text.lastIndexOf("\n", found.index) + 1, end);
+    const certainty = omission(line);
+    if (certainty !== null) yield { line: line.trim(), isCertain: certainty === "certain" };
+    sign.lastIndex = end;
   }
-}
-
-/** Whatever signs follow upon the word. */
-function endsInLastWord(text: string, start: number, end: number): boolean {
-  let to = end;
-  while (to > start && !isWordCode(text.charCodeAt(to - 1))) to -= 1;
-  if (!LAST_LETTERS.has(text.charCodeAt(to - 1) | 0x20)) return false;
-  let from = to;
-  while (from > start && to - from <= LONGEST_LAST_WORD && isWordCode(text.charCodeAt(from - 1))) from -= 1;
-  return to - from <= LONGEST_LAST_WORD && LAST_WORDS.has(text.slice(from, to).toLowerCase());
-}
-
-/** Letters and digits of ASCII, and the underscore. */
-function isWordCode(code: number): boolean {
-  if (code >= 0x61) return code <= 0x7a;
-  return code >= 0x41 ? code <= 0x5a || code === 0x5f : code >= 0x30 && code <= 0x39;
 }
 
 /**
@@ -74,32 +55,17 @@ function isWordCode(code: number): boolean {
  */
 export function newOmission(oldText: string, newText: string): string | null {
   if (oldText.trim() === "") return null;
-  let known: Map<string, number> | null = null;
-  let isShorter: boolean | null = null;
-  for (const line of linesToJudge(newText)) {
-    const certainty = omission(line);
-    if (certainty === null) continue;
-    known ??= omissionsIn(oldText);
-    isShorter ??= lineCount(newText) < lineCount(oldText);
-    const placeholder = line.trim();
-    const left = known.get(placeholder) ?? 0;
-    if (left > 0) known.set(placeholder, left - 1);
-    else if (certainty === "certain" || isShorter) return placeholder;
+  const placeholders = placeholdersIn(newText);
+  let next = placeholders.next();
+  if (next.done === true) return null;
+  const known = new Map<string, number>();
+  for (const { line } of placeholdersIn(oldText)) known.set(line, (known.get(line) ?? 0) + 1);
+  const isShorter = newText.split("\n").length < oldText.split("\n").length;
+  for (; next.done !== true; next = placeholders.next()) {
+    const { line, isCertain } = next.value;
+    const left = known.get(line) ?? 0;
+    if (left > 0) known.set(line, left - 1);
+    else if (isCertain || isShorter) return line;
   }
   return null;
-}
-
-/** How often each stands there. */
-function omissionsIn(text: string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const line of linesToJudge(text)) {
-    if (omission(line) === null) continue;
-    const placeholder = line.trim();
-    counts.set(placeholder, (counts.get(placeholder) ?? 0) + 1);
-  }
-  return counts;
-}
-
-function lineCount(text: string): number {
-  return text.split("\n").length;
 }

@@ -1,5 +1,5 @@
 import { type Depth, type Folded, fold, positionsOf } from "./fold.ts";
-import { alignLines, type Block, isBlank, isOneToOne, keyOf, partsOf } from "./lines.ts";
+import { alignLines, type Block, isBlank, isOneToOne, keyOf, partsOf, shifted } from "./lines.ts";
 import type { Sides } from "./merge.ts";
 import type { Stretch } from "./windows.ts";
 
@@ -40,11 +40,20 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
   for (let at = 1; at <= Math.min(oldTail, newTail); at += 1) {
     if (isOther(oldLines.at(-at), newLines.at(-at))) return undefined;
   }
+  // A blank line that the new text has further in is none that is too many at the edge.
+  const [first, last] = [oldLines[oldHead]?.trim(), oldLines.at(-1 - oldTail)?.trim()];
+  const isWithin = (line: string | undefined, by: number) =>
+    newLines.some((fresh, at) => {
+      const isInside = at + by >= newHead && at + by < newLines.length - newTail;
+      return isInside && isBlank(newLines[at + by] ?? "") && fresh.trim() === line;
+    });
+  if ((oldHead > newHead && isWithin(first, -1)) || (oldTail > newTail && isWithin(last, 1)))
+    return undefined;
   return {
     oldLines: oldLines.slice(oldHead, oldLines.length - oldTail),
     newLines: newLines.slice(Math.min(oldHead, newHead), newLines.length - Math.min(oldTail, newTail)),
     above: oldHead > newHead ? oldHead : 0,
-    below: oldTail > newTail ? Math.max(0, oldTail - 1) : 0,
+    below: oldTail > newTail ? Math.max(1, oldTail - 1) : 0,
     takesEnd: false,
   };
 }
@@ -103,6 +112,7 @@ export function findPlaces(file: FoldedFile, search: Search, stretches: readonly
 }
 
 const LEAST_PART = 12;
+const ENDLESS = 200;
 /** Found amid a line, where a whole line would be surer. */
 export const PART = "part of a line";
 
@@ -117,8 +127,10 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   const [first, last] = [said.oldLines[0] ?? "", said.oldLines.at(-1) ?? ""];
   const isLong = (line: string) =>
     size >= LEAST_PART && (said.oldLines.length === 1 || line.trim().length > 20);
-  const cutsWord = isWordBetween(content, start) || isWordBetween(content, end);
-  if (cutsWord && size < LEAST_PART) return undefined;
+  const cutsWord = [start, end].some((at) => isWordBetween(content, at));
+  // Only who is shown a part of an endless line begins amid a word.
+  const isOfEndless = said.oldLines.length === 1 && lineEnd - lineStart >= ENDLESS;
+  if (cutsWord && !(isOfEndless && size >= LEAST_PART)) return undefined;
   if ((!isFromStart && !isLong(first)) || (!isToEnd && !isLong(last))) return undefined;
   const inside = withinLine(said, { isFromStart, isToEnd });
   if (inside === undefined) return undefined;
@@ -156,14 +168,12 @@ function withinLine(
 
 /** The place, when its lines are those of the old text one by one. */
 function alignedPlace(search: Search, stretch: Stretch): Place | undefined {
-  const fileLines = linesIn(search.content, stretch);
-  const blocks = alignLines(search.said.oldLines, fileLines, search.depth);
-  return blocks === undefined ? undefined : placeOf(search, stretch, { fileLines, blocks, slips: [] });
+  return placeAround(search, stretch, { apart: [], slips: [] });
 }
 
-export interface Alignment {
-  readonly fileLines: readonly string[];
-  readonly blocks: readonly Block[];
+export interface Apart {
+  /** Lines that are not the same signs, in their order. */
+  readonly apart: readonly Block[];
   /** What was a slip beside the mistakes that show in the lines. */
   readonly slips: readonly string[];
 }
@@ -172,12 +182,22 @@ export function linesIn(content: string, { start, end }: Stretch): string[] {
   return content.slice(start, end).replaceAll("\r\n", "\n").replace(/\r$/, "").split("\n");
 }
 
-export function placeOf(
-  { content, said, depth }: Search,
-  stretch: Stretch,
-  { fileLines, blocks, slips }: Alignment,
-): Place {
+/** The place, when its lines are those of the old text but for some that are known to be apart. */
+export function placeAround(search: Search, stretch: Stretch, { apart, slips }: Apart): Place | undefined {
+  const { content, said, depth } = search;
   const { oldLines, newLines } = said;
+  const fileLines = linesIn(content, stretch);
+  const blocks: Block[] = [];
+  const [oldEnd, fileEnd] = [oldLines.length, fileLines.length];
+  let [oldAt, fileAt] = [0, 0];
+  for (const block of [...apart, { oldFrom: oldEnd, oldTo: oldEnd, fileFrom: fileEnd, fileTo: fileEnd }]) {
+    const lines = [oldLines.slice(oldAt, block.oldFrom), fileLines.slice(fileAt, block.fileFrom)] as const;
+    const aligned = alignLines(...lines, depth);
+    if (aligned === undefined) return undefined;
+    for (const one of aligned) blocks.push(shifted(one, oldAt, fileAt));
+    if (block.oldFrom < oldEnd || block.fileFrom < fileEnd) blocks.push(block);
+    [oldAt, fileAt] = [block.oldTo, block.fileTo];
+  }
   const sides = { oldLines, newLines, fileLines, blocks, depth };
   const isOpen = !fitsAround(content, stretch, said);
   return { ...stretch, sides, isOpen, mistakes: new Set([...slips, ...mistakesIn(sides)]) };
@@ -210,7 +230,7 @@ function mistakesIn({ oldLines, fileLines, blocks, depth }: Sides): Set<string> 
 }
 
 const BY_DEPTH: Readonly<Record<Depth, string>> = {
-  signs: "look-alike signs",
+  signs: "look-alike characters",
   backslashes: "lost escapes",
   escapes: "lost escapes",
   entities: "HTML entities",
@@ -219,9 +239,9 @@ const BY_DEPTH: Readonly<Record<Depth, string>> = {
 function* lineMistakes([old = "", file = ""]: readonly string[], depth: Depth): Generator<string> {
   if (old === file) return;
   const [said, there] = [partsOf(old), partsOf(file)];
-  if (said.trail !== there.trail) yield "trailing blanks";
-  if (said.body === "") yield "trailing blanks";
+  if (said.trail !== there.trail) yield "trailing spaces";
+  if (said.body === "") yield "trailing spaces";
   else if (said.indent !== there.indent) yield "indentation";
   if (said.body === there.body) return;
-  yield said.body.replace(/\s+/g, "") === there.body.replace(/\s+/g, "") ? "blanks" : BY_DEPTH[depth];
+  yield said.body.replace(/\s+/g, "") === there.body.replace(/\s+/g, "") ? "spaces" : BY_DEPTH[depth];
 }

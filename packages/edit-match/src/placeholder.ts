@@ -36,22 +36,18 @@ function openBrackets(text: string): number {
   return text.replace(/[^[({]/g, "").length - text.replace(/[^\])}]/g, "").length;
 }
 
-/**
- * How many lines of the old text, blank ones apart, went where the new text has this one: up to the next lines that
- * were kept. A lone bracket further off may be any, and so may each line where the dots are a comment.
- */
+/** How many lines of the old text, blank ones apart, went where the new text has this one: between lines that were kept. */
 function goneAt({ oldLines, newLines }: Texts, kept: Int32Array, at: number): number {
-  const isNaked = DOTS.test(newLines[at]?.trim() ?? "");
-  const bounds = [...kept.keys()].filter((fresh) => {
-    const old = kept[fresh] ?? -1;
-    const line = oldLines[old] ?? "";
-    const isSame = line === newLines[fresh];
-    const isBeside = Math.abs(fresh - at) === 1 && (isSame || /\w{3}/.test(line));
-    return old >= 0 && (isBeside || (isNaked && isSame && /\w{3}/.test(line)));
-  });
+  const isBound = (fresh: number) => {
+    const line = oldLines[kept[fresh] ?? -1];
+    return line !== undefined && line === newLines[fresh] && /\w{3}/.test(line);
+  };
+  const bounds = [...kept.keys()].filter(isBound);
   const from = kept[bounds.findLast((fresh) => fresh < at) ?? -1] ?? -1;
   const to = kept[bounds.find((fresh) => fresh > at) ?? -1] ?? oldLines.length;
-  return oldLines.slice(from + 1, to).filter((line) => !isBlank(line)).length;
+  const stays = new Set(kept);
+  const isGone = (line: string, old: number) => old > from && old < to && !stays.has(old) && !isBlank(line);
+  return oldLines.filter(isGone).length;
 }
 
 /** Whether the lines around it stand in the old text in that order, with lines between them. */

@@ -2,72 +2,114 @@ import { decodeEntities, ENTITY } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
 import { isHalf } from "./lines.ts";
 
-/** The two texts, as they may be meant. */
-export interface Reading {
+interface EditTexts {
   readonly oldText: string;
   readonly newText: string;
+}
+
+/** The two texts, as they may be meant. */
+export interface Reading extends EditTexts {
   /** The mistakes that were put right to get there. */
   readonly repairs: readonly string[];
 }
 
-/** A mistake that goes through a whole text, and the text without it; nothing where the text does not have it. */
-interface Repair {
-  readonly name: string;
-  readonly read: (text: string, side: "old" | "new") => string | undefined;
-  /** Where the mistake is one in single signs, what they look like. */
-  readonly signs?: RegExp;
+/** A mistake that goes through a whole text, and the texts without it: in no way, one or several. */
+type Repair = readonly [name: string, read: (texts: EditTexts) => readonly EditTexts[]];
+
+/** Numbers before all lines; the new text may have none, or none before new lines. */
+function inNumbers(prefix: RegExp): Repair {
+  const read = (text: string) => withoutNumbers(text, prefix, 0.5) ?? text;
+  return [
+    "line numbers",
+    (texts) => {
+      const oldText = withoutNumbers(texts.oldText, prefix, 1);
+      return oldText === undefined ? [] : inSigns(texts, oldText, { signs: /(?!)/g, read });
+    },
+  ];
 }
 
-const INVISIBLE = "invisible characters";
+/** A mistake in single signs, which the new text may have as well. */
+function inSigns(texts: EditTexts, oldText: string, mistake: SignMistake): EditTexts[] {
+  return newTextsOf(texts, oldText, mistake).map((newText) => ({ oldText, newText }));
+}
+
+interface SignMistake {
+  readonly signs: RegExp;
+  readonly read: (text: string) => string;
+}
+
 const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
-/** A reading in which backslashes before some signs are too many; with `n` among them the text is one long line. */
-function unescaping(signs: RegExp): Repair {
-  const isOfOneLine = signs.source.includes("n");
-  const read = (text: string) => {
-    if (!/[nt]/.test(signs.source)) return text.replace(signs, "$1");
-    const isOther = isOfOneLine && (text.trim().includes("\n") || !text.includes("\\n"));
-    return isOther ? text : text.replace(signs, (_, sign) => ESCAPED[sign] ?? sign);
-  };
-  return { name: "escapes", read, signs };
+function unescaping(signs: string): SignMistake {
+  const escapes = new RegExp(`\\\\([${signs.replace("\\", "\\\\")}])`, "g");
+  const read = (text: string) => text.replace(escapes, (_, sign: string) => ESCAPED[sign] ?? sign);
+  // Where lines are lines, \n is none.
+  const isOther = (text: string) => signs.includes("n") && isOfSeveralLines(text);
+  return { signs: escapes, read: (text) => (isOther(text) ? text : read(text)) };
 }
 
+/** Backslashes before some signs are too many. Signs that the old text does not show may be meant in the new one. */
+function inEscapes(signs: string): Repair {
+  return [
+    "escapes",
+    (texts) => {
+      const shown = [...signs].filter((sign) => texts.oldText.includes(`\\${sign}`)).join("");
+      if (shown === "" || (signs.includes("n") && isOfSeveralLines(texts.oldText))) return [];
+      const oldText = unescaping(shown).read(texts.oldText);
+      const read = [shown, signs].flatMap((some) => inSigns(texts, oldText, unescaping(some)));
+      return read.filter(({ newText }) => !leavesBreak(texts.oldText, { oldText, newText }));
+    },
+  ];
+}
+
+const INVISIBLE = /[\u200b\u2060\ufeff\u00ad]/g;
+
+function visible(text: string): string {
+  return text.replace(INVISIBLE, "");
+}
+
+const MARKERS = "diff markers";
+
 const REPAIRS: readonly Repair[] = [
-  { name: INVISIBLE, read: (text) => text.replace(/[\u200b\u2060\ufeff\u00ad]/g, "") },
-  { name: "code fences", read: (text) => withoutFence(text)?.concat("\n") },
-  { name: "line numbers", read: (...said) => withoutNumbers(said, /^(?: *L?\d+ ?(?:→|\||\t)| *L?\d+:)/) },
-  { name: "line numbers", read: (...said) => withoutNumbers(said, /^(?: *L?\d+ ?[:|] )/) },
-  { name: "diff markers", read: withoutMarkers },
-  { name: "diff markers", read: (text, side) => text.replace(side === "old" ? /^-/gm : /^\+/gm, "") },
-  unescaping(/\\(["'`$])/g),
-  unescaping(/\\(")/g),
-  unescaping(/\\(\\)/g),
-  unescaping(/\\(["\\])/g),
-  unescaping(/\\(["'`\\])/g),
-  unescaping(/\\(n)/g),
-  unescaping(/\\([nt])/g),
-  unescaping(/\\([ntr"'`\\/])/g),
-  unescaping(/\\(t)/g),
-  { name: "HTML entities", read: decodeEntities, signs: ENTITY },
+  [
+    "invisible characters",
+    ({ oldText, newText }) => [{ oldText: visible(oldText), newText: visible(newText) }],
+  ],
+  ["code fences", withoutFences],
+  inNumbers(/^(?: *L?\d+ ?(?:→|\||\t)| *L?\d+:)/),
+  inNumbers(/^(?: *L?\d+ ?[:|] )/),
+  [MARKERS, withoutMarkers],
+  inEscapes("\"'`$"),
+  inEscapes("\\"),
+  inEscapes("\"'`$\\"),
+  inEscapes("nt"),
+  inEscapes("ntr\"'`\\/"),
+  inEscapes("t"),
+  [
+    "HTML entities",
+    (texts) => inSigns(texts, decodeEntities(texts.oldText), { signs: ENTITY, read: decodeEntities }),
+  ],
 ];
 
 const MOST_READINGS = 24;
 
 const FOREIGN: readonly (readonly [signs: RegExp, plain: string])[] = [
   [/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, " "],
-  [/[\u200b\u2060\ufeff\u00ad]/g, ""],
+  [INVISIBLE, ""],
 ];
 
 /** Blanks that look like plain ones, or like nothing, are a slip in a text for a file that has none. */
-export function withoutForeign(content: string, { oldText, newText }: Reading): Reading {
+export function withoutForeign(content: string, { oldText, newText }: EditTexts): Reading {
   const foreign = FOREIGN.filter(([signs]) => oldText.search(signs) >= 0 && content.search(signs) < 0);
   const plain = (text: string) => foreign.reduce((read, [signs, sign]) => read.replace(signs, sign), text);
-  return { oldText: plain(oldText), newText: plain(newText), repairs: foreign.length > 0 ? [INVISIBLE] : [] };
+  const repairs = foreign.length > 0 ? ["invisible characters"] : [];
+  return { oldText: plain(oldText), newText: plain(newText), repairs };
 }
 
-/** The texts as they are, and without each mistake that the old one has; two at once as well. */
+/** The texts as they are, and without each mistake that the old one has; two at once as well. A whole diff comes first. */
 export function readingsOf(first: Reading, leaveOut: readonly string[]): Reading[] {
-  const readings: Reading[] = [first];
+  const diff = leaveOut.includes(MARKERS) ? [] : wholeDiff(first);
+  const readings: Reading[] = [...diff.map((texts) => ({ ...texts, repairs: [MARKERS] })), first];
   const isKnown = ({ oldText, newText }: Reading) =>
     readings.some((known) => known.oldText === oldText && known.newText === newText);
   for (const one of readings) {
@@ -80,45 +122,48 @@ export function readingsOf(first: Reading, leaveOut: readonly string[]): Reading
 }
 
 function furtherReadings(one: Reading, leaveOut: readonly string[]): Reading[] {
-  return REPAIRS.flatMap((repair) => {
-    if (leaveOut.includes(repair.name) || one.repairs.includes(repair.name)) return [];
-    const oldText = repair.read(one.oldText, "old");
-    if (oldText === undefined || oldText === one.oldText || oldText.trim() === "") return [];
-    const repairs = [...one.repairs, repair.name];
-    return newTextsOf(one, oldText, repair).map((newText) => ({ oldText, newText, repairs }));
+  return REPAIRS.flatMap(([name, read]) => {
+    if (leaveOut.includes(name) || one.repairs.includes(name)) return [];
+    const repairs = [...one.repairs, name];
+    const isFurther = ({ oldText }: EditTexts) => oldText !== one.oldText && oldText.trim() !== "";
+    return read(one)
+      .filter(isFurther)
+      .map((texts) => ({ ...texts, repairs }));
   });
 }
 
 /** The new text has the mistake as well when it is nearer to the old text with it than to the one without it. */
 function newTextsOf(
-  { oldText, newText }: Reading,
+  { oldText, newText }: EditTexts,
   read: string,
-  { name, read: repair, signs }: Repair,
+  { signs, read: repair }: SignMistake,
 ): string[] {
-  // A line that stays has no marker.
-  const isKept = (line: string) => line.startsWith("-") && oldText.split("\n").includes(line);
-  if (name === "diff markers" && newText.split("\n").some(isKept)) return [];
-  const fresh = repair(newText, "new");
-  if (fresh === undefined || fresh === newText) return [newText];
-  // The two texts have other markers.
-  if (name === "diff markers") return [fresh];
-  if (signs !== undefined && splitsString(oldText, read, fresh)) return [];
+  const fresh = repair(newText);
+  if (fresh === newText) return [newText];
+  if (splitsString(oldText, { oldText: read, newText: fresh })) return [];
   const [withIt, without] = [nearness(newText, oldText, read), nearness(newText, read, oldText)];
   if (withIt !== without) return withIt > without ? [fresh] : [newText];
-  return signs !== undefined && !hasBoth(newText, signs, repair) ? [fresh] : [fresh, newText];
+  const rest = newText.replace(signs, "").trim();
+  const hasBoth = (newText.match(signs) ?? []).some((sign) => rest.includes(repair(sign)));
+  return hasBoth ? [fresh, newText] : [fresh];
 }
 
-/** Whether the text has a sign with the mistake and without it. */
-function hasBoth(text: string, signs: RegExp, read: Repair["read"]): boolean {
-  const rest = text.replace(signs, "").trim();
-  return (text.match(signs) ?? []).some((sign) => rest.includes(read(sign, "new") ?? sign));
+function isOfSeveralLines(text: string): boolean {
+  return text.trim().includes("\n");
+}
+
+/** Whether the new text still has an escape that must be a line break, as it stands in no string. */
+function leavesBreak(oldText: string, read: EditTexts): boolean {
+  if (isOfSeveralLines(oldText) || isOfSeveralLines(read.newText)) return false;
+  const newText = unescaping("n").read(read.newText);
+  return newText !== read.newText && !splitsString(oldText, { ...read, newText });
 }
 
 /** A line break amid new text between quotes was an escape that is meant. */
-function splitsString(oldText: string, read: string, fresh: string): boolean {
-  if (oldText.trim().includes("\n")) return false;
-  const had = new Set(read.split("\n"));
-  const lines = fresh.split("\n");
+function splitsString(said: string, { oldText, newText }: EditTexts): boolean {
+  if (isOfSeveralLines(said)) return false;
+  const had = new Set(oldText.split("\n"));
+  const lines = newText.split("\n");
   const isOpen = (line: string, quote: string) => !had.has(line) && isHalf(line, quote);
   return ['"', "'"].some((quote) =>
     lines.some((line, at) => at > 0 && isOpen(line, quote) && isOpen(lines[at - 1] ?? "", quote)),
@@ -138,8 +183,18 @@ export function withoutFence(text: string): string | undefined {
   return /^\s*(`{3,}|~{3,})[\w+.-]*\n([\s\S]*?)\n?[ \t]*\1[ \t]*\n?$/.exec(text)?.[2];
 }
 
-/** When all lines but blank ones have one, and they count on; in the new text new lines may have none. */
-function withoutNumbers([text, side]: readonly [string, "old" | "new"], prefix: RegExp): string | undefined {
+/** Whether a text ended with a line end before it was fenced, a text without a fence tells. */
+function withoutFences({ oldText, newText }: EditTexts): EditTexts[] {
+  const [old, fresh] = [withoutFence(oldText), withoutFence(newText)];
+  if (old === undefined) return [];
+  if (fresh !== undefined) return [{ oldText: `${old}\n`, newText: `${fresh}\n` }];
+  const endsOf = (text: string) => /\n*$/.exec(text)?.[0].length ?? 0;
+  const lacksEnd = newText === "" || endsOf(newText) > endsOf(old);
+  return [{ oldText: lacksEnd ? `${old}\n` : old, newText }];
+}
+
+/** When all lines but blank ones have one, or in a new text half of them, and they count on. */
+function withoutNumbers(text: string, prefix: RegExp, share: number): string | undefined {
   const lines = text.split("\n");
   let last = Number.NaN;
   let numbered = 0;
@@ -153,14 +208,23 @@ function withoutNumbers([text, side]: readonly [string, "old" | "new"], prefix: 
     return line.slice(found[0]?.length);
   });
   const filled = lines.filter((line) => line.trim() !== "").length;
-  return numbered > 0 && numbered >= (side === "old" ? filled : filled / 2) ? read.join("\n") : undefined;
+  return numbered > 0 && numbered >= filled * share ? read.join("\n") : undefined;
 }
 
-function withoutMarkers(text: string, side: "old" | "new"): string | undefined {
-  const lines = text.split("\n");
-  const mark = side === "old" ? "-" : "+";
-  const isMarked = lines.every((line) => line === "" || line[0] === " " || line[0] === mark);
-  return isMarked && lines.some((line) => line[0] === mark)
-    ? lines.map((line) => line.slice(1)).join("\n")
-    : undefined;
+/** Texts in which each line has its marker, and some lines come or go. */
+function wholeDiff({ oldText, newText }: EditTexts): EditTexts[] {
+  const [old, fresh] = [oldText.split("\n"), newText.split("\n")];
+  const isMarked = (lines: readonly string[], mark: string) =>
+    lines.every((line) => line === "" || line[0] === " " || line[0] === mark);
+  if (!isMarked(old, "-") || !isMarked(fresh, "+")) return [];
+  if (![...old, ...fresh].some((line) => line[0] === "-" || line[0] === "+")) return [];
+  const bare = (lines: readonly string[]) => lines.map((line) => line.slice(1)).join("\n");
+  return [{ oldText: bare(old), newText: bare(fresh) }];
+}
+
+/** Only the lines that come or go have a marker; in the new text none does that stays. */
+function withoutMarkers({ oldText, newText }: EditTexts): EditTexts[] {
+  const had = new Set(oldText.split("\n"));
+  if (newText.split("\n").some((line) => line.startsWith("-") && had.has(line))) return [];
+  return [{ oldText: oldText.replace(/^-/gm, ""), newText: newText.replace(/^\+/gm, "") }];
 }

@@ -1,5 +1,5 @@
-import { alignLines, type Block, isBlank, keyOf, shifted } from "./lines.ts";
-import { linesIn, type Place, placeOf, type Search } from "./place.ts";
+import { isBlank, keyOf } from "./lines.ts";
+import { linesIn, type Place, placeAround, type Search } from "./place.ts";
 import type { Stretch } from "./windows.ts";
 
 interface FileLine {
@@ -145,7 +145,7 @@ interface Slip {
 
 /** What is before and what is after the slip must be the file's lines; blank lines may be more or fewer. */
 function slipPlace(search: Search, stretch: Stretch, { name, at, isLeftOut }: Slip): Place | undefined {
-  const { said, depth } = search;
+  const { said } = search;
   const fileLines = linesIn(search.content, stretch);
   const fileAt = filledAt(fileLines, at);
   const [above, below] = [filledAt(fileLines, at - 1) + 1, filledAt(fileLines, at + 1)];
@@ -155,17 +155,9 @@ function slipPlace(search: Search, stretch: Stretch, { name, at, isLeftOut }: Sl
   const oldAt = isLeftOut ? oldAbove + blanks : filledAt(said.oldLines, at);
   const oldTo = isLeftOut ? oldAt : oldAt + 1;
   const fileEnd = isLeftOut ? above + blanks : fileAt;
-  const head = alignLines(said.oldLines.slice(0, oldAt), fileLines.slice(0, fileEnd), depth);
-  const tail = alignLines(said.oldLines.slice(oldTo), fileLines.slice(fileAt + 1), depth);
-  if (head === undefined || tail === undefined) return undefined;
   const gap = { oldFrom: oldAt, oldTo: oldAt, fileFrom: fileEnd, fileTo: fileAt };
-  const blocks: Block[] = [
-    ...head,
-    ...(fileAt > fileEnd ? [gap] : []),
-    { oldFrom: oldAt, oldTo, fileFrom: fileAt, fileTo: fileAt + 1 },
-    ...tail.map((block) => shifted(block, oldTo, fileAt + 1)),
-  ];
-  return placeOf(search, stretch, { fileLines, blocks, slips: [name] });
+  const slip = { oldFrom: oldAt, oldTo, fileFrom: fileAt, fileTo: fileAt + 1 };
+  return placeAround(search, stretch, { apart: fileAt > fileEnd ? [gap, slip] : [slip], slips: [name] });
 }
 
 /** The index of a line, counted without blank ones. */

@@ -55,7 +55,7 @@ function noOccurrence(match: Extract<EditMatch, { status: "none" }>): string {
     lines.push("The file already holds new_string: the change seems to be done.");
   }
   if (match.closest !== undefined) lines.push(...closestLines(match.closest));
-  if (!match.alreadyApplied) lines.push("Copy old_string from the file as it is now, blanks included.");
+  if (!match.alreadyApplied) lines.push("Copy old_string from the file as it is now, spaces included.");
   return lines.join("\n");
 }
 

@@ -190,6 +190,14 @@ describe("edit: when it fails", () => {
     expect(await content()).toBe("alpha\nbeta\n");
   });
 
+  it("R98 an empty file is answered with how to fill it", async () => {
+    await writeFile(file, "");
+    const { error, llmContent } = await edit({ old: "alpha", new: "beta" });
+    expect(error?.type).toBe("no_occurrence");
+    expect(llmContent).toContain("the file is empty. Give an empty old_string");
+    expect(await content()).toBe("");
+  });
+
   it("P1 shows the closest region, its line numbers and what differs", async () => {
     await writeFile(file, "const alpha = 1;\nconst beta = compute(alpha, 2);\nconst gamma = 3;\n");
     const { llmContent } = await edit({

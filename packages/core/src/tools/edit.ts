@@ -69,7 +69,7 @@ export class Edit extends PreparingTool<EditParams> {
     properties: {
       file_path: { type: "string", minLength: 1, description: "Absolute path of the file." },
       old_string: { type: "string", description: "The text to replace; empty to make a new file." },
-      new_string: { type: "string", description: "What shall stand there instead." },
+      new_string: { type: "string", description: "The text to put in its place." },
       expected_replacements: {
         type: "integer",
         minimum: 1,
@@ -212,6 +212,7 @@ export class Edit extends PreparingTool<EditParams> {
     if (match.status === "matched") return { match };
     const failure = failureReport({ match, expected, isOutdated });
     if (before.firstLine !== undefined) return { failure: ofLarge(failure) };
+    if (before.text === "") return { failure: ofEmpty(failure) };
     if (match.status === "no_change" || match.status === "omission" || this.#correctEdit === undefined)
       return { failure };
     if (match.status === "none" && match.alreadyApplied) return { failure };
@@ -292,6 +293,11 @@ async function placeIn({ firstLine }: FileSnapshot, request: EditRequest): Promi
 function ofLarge(failure: ToolError): ToolError {
   const rule = "In a file above 10 MB only exact matches are looked for.";
   return failure.type === "no_occurrence" ? { ...failure, message: `${failure.message}\n${rule}` } : failure;
+}
+
+function ofEmpty(failure: ToolError): ToolError {
+  const message = "Failed to edit, the file is empty. Give an empty old_string to fill it.";
+  return { ...failure, message };
 }
 
 function changesOf(params: EditParams) {

@@ -1,0 +1,164 @@
+import { describe, expect, it } from "vitest";
+import { applyReplacements, findEdit } from "./edit-match.ts";
+
+interface Row {
+  readonly what: string;
+  readonly content: string;
+  readonly old: string;
+  readonly new: string;
+  /** Absent where only a refusal is right. */
+  readonly result?: string;
+}
+
+function resultOf({ content, old, new: newText }: Row): string | undefined {
+  const match = findEdit({ content, oldText: old, newText, expected: 1 });
+  return match.status === "matched" ? applyReplacements(content, match.replacements) : undefined;
+}
+
+const KNOWN: readonly Required<Row>[] = [
+  {
+    what: "one line with its tab escaped becomes several lines with all escaped",
+    content: "type A =\n\tB extends C ? D : E;\nend();\n",
+    old: "\\tB extends C ? D : E;",
+    new: "\\tB extends C\\n\\t\\t? D\\n\\t\\t: F;",
+    result: "type A =\n\tB extends C\n\t\t? D\n\t\t: F;\nend();\n",
+  },
+  {
+    what: "a diff in which lines only come",
+    content: "/*\n * one\n * two\n */\n",
+    old: "  * one\n  * two",
+    new: "  * one\n+ * more\n  * two",
+    result: "/*\n * one\n * more\n * two\n */\n",
+  },
+  {
+    what: "a diff in which lines only go",
+    content: "one();\ntwo();\nthree();\n",
+    old: " one();\n-two();\n three();",
+    new: " one();\n three();",
+    result: "one();\nthree();\n",
+  },
+  {
+    what: "a fence around old_string alone, which ends with a blank line",
+    content: "start();\none();\n\ntwo();\n",
+    old: "```js\nstart();\none();\n\n```",
+    new: "start();\nmore();\n",
+    result: "start();\nmore();\n\ntwo();\n",
+  },
+  {
+    what: "a fence around old_string alone, where both end with a blank line",
+    content: "start();\none();\n\ntwo();\n",
+    old: "```js\nstart();\none();\n\n```",
+    new: "start();\nmore();\n\n",
+    result: "start();\nmore();\n\ntwo();\n",
+  },
+  {
+    what: "dots for lines between a bracket that stands often and the change",
+    content: "a() {\n}\nb() {\n  one();\n  two();\n  three();\n}\nc();\n",
+    old: "b() {\n  ...\n}",
+    new: "b(x) {\n  ...\n}",
+    result: "a() {\n}\nb(x) {\n  one();\n  two();\n  three();\n}\nc();\n",
+  },
+  {
+    what: "dots above and below all that is named",
+    content: "a() {\n  one(1);\n  two(2);\n  three(3);\n}\n",
+    old: "// ... existing code ...\n  two(2);\n// ... existing code ...",
+    new: "// ... existing code ...\n  two(22);\n// ... existing code ...",
+    result: "a() {\n  one(1);\n  two(22);\n  three(3);\n}\n",
+  },
+  {
+    what: "blanks of a kept line that are fewer on purpose, where the file has other signs in it",
+    content: "one(1);\nput('a');    // it's here\ntwo(2);\n",
+    old: "one(1);\nput(‘a’);    // it’s here\ntwo(2);",
+    new: "one(1);\nput(‘a’); // it’s here\ntwo(2);",
+    result: "one(1);\nput('a'); // it's here\ntwo(2);\n",
+  },
+  {
+    what: "blanks too many in a line that keeps little more than its ends",
+    content: "const a = 1; use(one, two, three, four); const b = 2;\n",
+    old: "const  a = 1; use(one, two, three, four); const  b = 2;",
+    new: "const  a = 1; for (const each of list) { call(each, 12); stop(); } wait(for, it); const  b = 2;",
+    result: "const a = 1; for (const each of list) { call(each, 12); stop(); } wait(for, it); const b = 2;\n",
+  },
+];
+
+const DOUBTS: readonly Row[] = [
+  {
+    what: "a new line has an escape that old_string does not show",
+    content: "check(`it is 'a'`);\nend();\n",
+    old: "check(`it is \\'a\\'`);\nend();",
+    new: "warn(`call \\`send\\` on a`);\ncheck(`it is \\'a\\'`);\nend();",
+  },
+  {
+    what: "the line breaks of the new text are escapes, and some of them stand in a string",
+    content: "one();\n\n    close(a);\n\n    // end\n",
+    old: "\\n    close(a);\\n",
+    new: '\\n    free(a);\\n    log("no way!\\n");\\n',
+  },
+  {
+    what: "escapes were lost and a new line has a pattern",
+    content: "end: '\\\\]',\nnext: 1,\n",
+    old: "end: '\\]',\nnext: 1,",
+    new: "end: '\\]',\nbegin: ///=?/,\nnext: 1,",
+  },
+  {
+    what: "the file has an entity in other letters",
+    content: "one(1);\n// &AMP; becomes a sign\ntwo(2);\n",
+    old: "one(1);\n// &amp; becomes a sign\ntwo(2);",
+    new: "one(1);\n// it stays\ntwo(2);",
+  },
+  {
+    what: "new lines are indented as only old_string is, between lines that are indented as the file is",
+    content: "f() {\n    a = b(1,\n        2);\n}\n",
+    old: "a = b(1,\n    2);",
+    new: "lazy(() => {\n    a = b(1,\n        2);\n});",
+  },
+  {
+    what: "the first line begins amid a word of the file",
+    content: "xMini was made from one\nChange in two\n",
+    old: "Mini was made  from one\nChange in two",
+    new: "Mini was made  from two\nChange in two",
+  },
+  {
+    what: "the blank line below may go",
+    content: "one(1);\n“two”(2);\n\nthree(3);\n",
+    old: 'one(1);\n"two"(2);\n',
+    new: 'one(1);\n"two"(22);',
+  },
+  {
+    what: "the line left out stands between the blank line above and the first line",
+    content: "import a;\n\n// one\n// two\n// three\n",
+    old: "\n  // two\n  // three",
+    new: "  import b;\n\n  // two\n  // three",
+  },
+  {
+    what: "the new text has a line that stands above the place, behind a blank line",
+    content: "[one](a) first\n\n[two](b) second\n\n[three](c) third\n",
+    old: "[three](c)  third",
+    new: "[two](b) second\n\n[more](d) new\n\n[three](c)  third",
+  },
+];
+
+describe("what a text says as a whole", () => {
+  it.each(KNOWN)("P1 P31 is read without the mistake: $what", (row) => {
+    expect(resultOf(row)).toBe(row.result);
+  });
+
+  it.each(DOUBTS)("P1 P31 is refused where $what", (row) => {
+    expect(resultOf(row)).toBeUndefined();
+  });
+
+  it("P2 dots in new code are no placeholder where all lines of old_string are kept", () => {
+    const content = "```\nuse(a);\n```\n";
+    const newText = "use(a);\n```\n\n```\nwait(() => {\n  // ...\n}, 500);\n```";
+    expect(findEdit({ content, oldText: "use(a);\n```", newText, expected: 1 }).status).toBe("matched");
+  });
+
+  it.each(["# (unchanged)", "// (omitted)"])(
+    "P2 a comment of one word in brackets is a placeholder: %s",
+    (mark) => {
+      const content = "one();\ntwo();\nthree();\n";
+      const match = findEdit({ content, oldText: content, newText: `one();\n${mark}\n`, expected: 1 });
+      expect(match).toEqual({ status: "omission", placeholder: mark });
+    },
+  );
+});
