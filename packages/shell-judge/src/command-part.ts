@@ -115,7 +115,7 @@ function pathBelow(below: Below): Argument {
   return { value: below.folders[0] ?? ".", isGlob: false, below };
 }
 
-/** Words that nobody has seen may be handed to what shows or compares them and does nothing else. */
+/** Words that are not known may be handed to what shows or compares them and does nothing else. */
 function judgeAnyText(command: SimpleCommand, { reach }: Judging): Judged {
   const isText = command.words.every(({ value, isAnyText }) => value !== null || isAnyText === true);
   if (isText && takesAnyText(command.words.map(({ value }) => value))) {
@@ -126,7 +126,7 @@ function judgeAnyText(command: SimpleCommand, { reach }: Judging): Judged {
   return { findings: [unknownFinding(command.problems[0] ?? `${known} is known only when it runs`)] };
 }
 
-/** A program that only the project brings is no one that is known. */
+/** A program that only the project brings is not one of those that are known. */
 function projectFindings(name: string, reach: CommandReach): Finding[] {
   const folder = name.includes("/") ? null : reach.projectFolderOf(name);
   return folder === null
@@ -177,7 +177,7 @@ function writeFindings(text: string, target: string, reach: CommandReach): Findi
 }
 
 function protectedFinding(path: string, what: string): Finding {
-  const reason = `\`${path}\` is protected (${what}), so nothing but a person may let it be changed`;
+  const reason = `\`${path}\` is protected (${what}), so only the user can allow a change`;
   return { nature: "protected", what: reason, upTo: 0 };
 }
 
@@ -281,7 +281,7 @@ function launchedWordsFindings(
   );
   if (handed === null && !TAKES_ANY_WORD.has(name)) {
     findings.push(
-      launchFinding(`\`${words[0]?.value}\` hands words to \`${name}\` that nobody has seen`, to - 1),
+      launchFinding(`\`${words[0]?.value}\` hands words to \`${name}\` that are not known`, to - 1),
     );
   }
   return findings;

@@ -87,7 +87,7 @@ function ruleThatMentions(rules: readonly CommandRule[], line: ShellCommand): Me
 function askedByRule(kind: "ask" | "deny", { rule, part, isCertain }: Mention): Verdict {
   const where = part === "" ? "this line" : `\`${part}\``;
   const reason = isCertain
-    ? `the rule ${kind} ${rule.text} demands it for ${where}`
+    ? `the rule ${kind} ${rule.text} asks about ${where}`
     : `${where} is known only when it runs, so it cannot be compared with the rule ${kind} ${rule.text}`;
   return { verdict: "ask", reason, part, rule: rule.text, grants: [] };
 }

@@ -19,7 +19,7 @@ export interface PartVerdict {
 /** What was decided about a call, and why. */
 export interface Verdict {
   readonly verdict: "allow" | "ask" | "deny";
-  /** In words, for the person and for the model. */
+  /** In words, for the user and for the model. */
   readonly reason: string;
   /** The part of a command line that decided, as written. */
   readonly part?: string;

@@ -245,6 +245,17 @@ describe("what runs because it only reads", () => {
   });
 });
 
+describe("signatures", () => {
+  it.each([
+    "git log --format=%G?",
+    "git log '--pretty=format:%h %GS'",
+    "git for-each-ref --format='%(*signature)'",
+    "git branch --sort=-signature:key",
+  ])("P21 a look that starts the program which checks them asks: %j", (command) => {
+    expect(judged(command, { allow: ["git log", "git branch"] }).verdict).toBe("ask");
+  });
+});
+
 describe("settings of git", () => {
   it.each([
     "git config --global -l",

@@ -47,7 +47,7 @@ const HIDDEN_RANGES = [
   [0xfeff, 0xfeff],
   [0xe0000, 0xe007f],
 ];
-/** Controls, carriage return, blanks that are no blanks to a shell, direction marks, tags. */
+/** Controls, carriage return, spaces that are none to a shell, direction marks, tags. */
 const HIDDEN = new RegExp(
   `[${HIDDEN_RANGES.map((range) => range.map((code) => `\\u{${code.toString(16)}}`).join("-")).join("")}]`,
   "u",

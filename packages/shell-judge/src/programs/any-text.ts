@@ -1,4 +1,4 @@
-/** They print their words and look at nothing, so they may be handed words that nobody has seen. */
+/** They print their words and look at nothing, so they may be handed words that are not known. */
 export const TAKES_ANY_WORD: ReadonlySet<string> = new Set(["echo", "basename", "dirname"]);
 
 /** They compare two texts or numbers and look at no file. */

@@ -28,7 +28,7 @@ const test: ProgramReader = (words, reach) =>
     const isOperator = word.value.startsWith("-") && !/^-\d+$/.test(word.value);
     if (!isOperator) return pathFinding(word, index, reach);
     const isKnown = TEST_OPERATORS.has(word.value);
-    return isKnown ? [] : [launchFinding(`\`${word.value}\` is no test that is known to be harmless`, index)];
+    return isKnown ? [] : [launchFinding(`\`${word.value}\` is not known to be a harmless test`, index)];
   });
 
 /** It stands beside the sign of a comparison, or behind `-n` or `-z`, and is no operator itself. */
@@ -98,9 +98,9 @@ export const BUILTINS: Readonly<Record<string, ProgramReader>> = {
       .split(" ")
       .map((name) => [name, assigning]),
   ),
-  break: matching(/^\d?$/, "it leaves with something that is no number"),
-  continue: matching(/^\d?$/, "it goes on with something that is no number"),
-  exit: matching(/^\d{0,3}$/, "it leaves with something that is no number"),
+  break: matching(/^\d?$/, "its value is not a number"),
+  continue: matching(/^\d?$/, "its value is not a number"),
+  exit: matching(/^\d{0,3}$/, "its value is not a number"),
   sleep: matching(/^\d+(?:\.\d+)?[smhd]?$/, "its time is not plain"),
   set: matching(/^-[eux]+(?:o pipefail)?$|^-o pipefail$/, "it changes the shell"),
   ps: matching(

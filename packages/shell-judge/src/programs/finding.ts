@@ -7,7 +7,7 @@ export interface Argument {
   readonly isGlob: boolean;
   /** It becomes as many words as there are such files. */
   readonly isMany?: boolean;
-  /** It stands for paths that nobody has seen, of which this is known. */
+  /** It stands for paths of which no more than this is known. */
   readonly below?: Below;
 }
 

@@ -102,6 +102,8 @@ function globalFindings(words: readonly Argument[], reach: Reach): Finding[] {
   return findings;
 }
 
+const SHOWS_SIGNATURE = /%G|%\(\*?(?:signature|raw)|^-?\*?signature/;
+
 function readingFindings(words: readonly Argument[], reading: GitReading, reach: Reach): Finding[] {
   const read = readOptions(words, reading, reach);
   const findings = [...read.findings];
@@ -110,7 +112,7 @@ function readingFindings(words: readonly Argument[], reading: GitReading, reach:
     if (place >= skipped) findings.push(...pathFinding(operand, operand.index, reach));
   }
   for (const { name, value, index } of read.options) {
-    if (/^--(?:format|pretty)$/.test(name) && /%G|%\((?:signature|raw)/.test(value ?? "")) {
+    if (/^--(?:format|pretty|sort)$/.test(name) && SHOWS_SIGNATURE.test(value ?? "")) {
       findings.push(launchFinding("showing signatures starts the program that checks them", index));
     }
   }
@@ -122,11 +124,11 @@ function readingFindings(words: readonly Argument[], reading: GitReading, reach:
   return [...findings, ...shownSettings(read)];
 }
 
-/** Settings of a person that say who they are and how git works for them. The rest may hold passwords. */
+/** Settings that say who the user is and how git works for them. The rest may hold passwords. */
 const PLAIN_SETTINGS =
   /^(?:user|author|committer|core|init|branch|remote|pull|push|fetch|merge|rebase|diff|commit|tag|color|log|status|format)\./i;
 
-/** Beside the repository's own settings git tells those of the person and of the machine. */
+/** Beside the repository's own settings git tells those of the user and of the machine. */
 function shownSettings({ options, operands }: Options): Finding[] {
   if (options.some(({ name }) => name === "--local" || name === "--worktree")) return [];
   const wide = options.find(({ name }) => /^(?:-l|--list|--get-regexp|--global|--system)$/.test(name));

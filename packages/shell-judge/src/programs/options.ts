@@ -98,7 +98,7 @@ class OptionReader implements Options {
     const [name = "", attached] = splitOnce(text.slice(2));
     const known = this.#long.get(name);
     if (known === undefined) {
-      this.#fault(`\`${text}\` is no option that is known to be harmless`);
+      this.#fault(`\`${text}\` is not known to be a harmless option`);
       return;
     }
     const takes = known.endsWith("=") || known.endsWith("=@");
@@ -121,7 +121,7 @@ class OptionReader implements Options {
       const own = { value: rest, isGlob: this.#words[this.#index]?.isGlob === true };
       if (takes) this.#option(`-${letter}`, rest === "" ? this.#next() : own, files.includes(letter));
       else if (attached.includes(letter)) this.#option(`-${letter}`, own, false);
-      else this.#fault(`\`${text}\` is no option that is known to be harmless`);
+      else this.#fault(`\`${text}\` is not known to be a harmless option`);
       return;
     }
   }

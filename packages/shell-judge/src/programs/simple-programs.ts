@@ -29,7 +29,7 @@ function listed(
     if (follows && read.operands.length <= skipped) findings.push(...finding(HERE, follows.index, reach));
     for (const [place, operand] of read.operands.entries()) {
       if (operands === "none")
-        findings.push(launchFinding(`\`${operand.value}\` is too much`, operand.index));
+        findings.push(launchFinding(`it does not take \`${operand.value}\``, operand.index));
       else if (place >= skipped || operand.isGlob) findings.push(...finding(operand, operand.index, reach));
     }
     return findings;
@@ -55,7 +55,7 @@ function reading(letters = "", long: readonly string[] = [], follows?: RegExp): 
       if (index === 0) return [];
       if (!isDashed(word) || (end !== -1 && index > end)) return finding(word, index, reach);
       const path = attachedValue(word);
-      const what = `\`${word.value}\` is no option that is known to be harmless`;
+      const what = `\`${word.value}\` is not known to be a harmless option`;
       const isUnclear = word.isGlob && !/^--[\w-]+=/.test(word.value);
       const asked = isUnclear || isAsked(word.value, letters, long) ? [launchFinding(what, index)] : [];
       return path === null ? asked : [...asked, ...finding(path, index, reach)];
