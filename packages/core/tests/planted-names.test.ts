@@ -120,6 +120,14 @@ const ATTACKS: readonly (readonly [what: string, command: string, make: () => vo
     "git diff --name-only --line-prefix=BASE/outside/ | xargs cat",
     () => changed("secret.txt"),
   ],
+  [
+    "a name that is two words, for a program that follows links",
+    "find odd -type f | xargs grep -R planted",
+    () => {
+      write("root/odd/x link.txt", "");
+      symlinkSync("../outside/secret.txt", join(root, "link.txt"));
+    },
+  ],
   ["the folder above among the names", "ls -a | xargs grep -r planted", () => {}],
   [
     "a name of an older commit that is two words",

@@ -71,8 +71,8 @@ export function pathFinding(word: Argument, upTo: number, reach: Reach): Finding
 export function followedFinding(word: Argument, upTo: number, reach: Reach): Finding[] {
   if (word.isGlob)
     return [launchFinding(`what \`${word.value}\` matches is not looked through for links`, upTo)];
-  const below = { folders: word.below?.folders ?? [word.value], names: [], hasLinks: true, isText: false };
-  return pathFinding({ ...word, below }, upTo, reach);
+  const named = word.below ?? { folders: [word.value], isText: false };
+  return pathFinding({ ...word, below: { ...named, names: [], hasLinks: true } }, upTo, reach);
 }
 
 /** Of a word that has a meaning by its place: names of files would get it instead. */
