@@ -15,6 +15,7 @@ const BENCHES = {
   mcp: "mcp.mjs",
   session: "session.mjs",
   screen: "screen.mjs",
+  serve: "serve.mjs",
   web: "web.mjs",
 };
 
