@@ -170,6 +170,11 @@ describe("burin serve mcp", () => {
       isError: false,
     });
     expect(await there.call("read_file", { file_path: `${root}/a.txt` })).toMatchObject({ isError: true });
+    for (const lie of [`${other}/not-there`, `${other}/b.txt`, "/%zz"]) {
+      const lied = await client({ roots: [lie] });
+      expect(await lied.call("read_file", { file_path: `${root}/a.txt` })).toMatchObject({ isError: false });
+      expect(await lied.call("read_file", { file_path: `${other}/b.txt` })).toMatchObject({ isError: true });
+    }
     const fixed = await client({ roots: [other], args: ["--root", root] });
     expect(await fixed.call("read_file", { file_path: `${root}/a.txt` })).toMatchObject({ isError: false });
     expect(await fixed.call("read_file", { file_path: `${other}/b.txt` })).toMatchObject({ isError: true });

@@ -27,7 +27,13 @@ export class Place {
     await this.#before;
     if (this.#isClosed) throw new Error("The connection is closed.");
     this.#opening ??= this.#open();
-    return this.#opening;
+    try {
+      return await this.#opening;
+    } catch (error) {
+      // It may be put right before the next call.
+      this.#opening = null;
+      throw error;
+    }
   }
 
   /** Tools are not opened before this is done; what goes wrong in it changes nothing. */
@@ -38,12 +44,14 @@ export class Place {
     });
   }
 
+  /** Rejects, and stays where it is, when the folders cannot be worked in. */
   async moveTo(folders: readonly string[]): Promise<void> {
     if (folders.join("\n") === this.#folders?.join("\n")) return;
-    await this.#ground.open(folders);
+    const opened = this.#open(folders);
+    await opened;
     this.#folders = folders;
     const old = this.#opening;
-    this.#opening = null;
+    this.#opening = opened;
     if (old === null) return;
     await old.then((tools) => tools.close()).catch(() => {});
     this.#tell("tools");
@@ -58,8 +66,8 @@ export class Place {
     for (const listener of this.#listeners) listener(what);
   };
 
-  async #open(): Promise<ServedTools> {
-    const { options, notices } = await this.#ground.open(this.#folders);
+  async #open(folders = this.#folders): Promise<ServedTools> {
+    const { options, notices } = await this.#ground.open(folders);
     for (const notice of notices) this.#ground.note(notice);
     const tools = new ServedTools(options);
     tools.onChange(this.#tell);
