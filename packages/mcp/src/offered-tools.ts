@@ -1,4 +1,5 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { nestsDeeper } from "@burin/contract/messages/plain-json";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { McpServerSettings } from "@burin/contract/settings/tool-sources";
@@ -75,19 +76,9 @@ function schemaFault(schema: unknown): string | null {
   if (schema === undefined) return null;
   if (!isRecord(schema)) return "its input schema is not an object";
   if (schema.type !== undefined && schema.type !== "object") return "its input schema is not of type object";
-  if (isDeep(schema)) return `its input schema is nested deeper than ${MOST_DEPTH} levels`;
+  if (nestsDeeper(schema, MOST_DEPTH)) return `its input schema is nested deeper than ${MOST_DEPTH} levels`;
   const { length } = JSON.stringify(schema);
   return length > MOST_SCHEMA_CHARACTERS ? `its input schema has ${length} characters` : null;
-}
-
-/** Looks level by level, because a recursion would itself be too deep. */
-function isDeep(value: object): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MOST_DEPTH) return true;
-    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
-  }
-  return false;
 }
 
 /** Whether the person wants this tool of the server. */

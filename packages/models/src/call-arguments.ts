@@ -1,3 +1,4 @@
+import { nestsDeeper } from "@burin/contract/messages/plain-json";
 import {
   isRecord,
   type JsonRecord,
@@ -24,7 +25,7 @@ export function parseCallArguments(given: string | JsonRecord, fate: ArgumentsFa
     return failed("A part of the arguments was lost on the way. Nothing was run. Send the same call again.");
   }
   const read = readArguments(given, fate);
-  return nestsTooDeep(read.args) ? failed(TOO_DEEP) : read;
+  return nestsDeeper(read.args, MOST_LEVELS) ? failed(TOO_DEEP) : read;
 }
 
 function readArguments(given: string | JsonRecord, fate: ArgumentsFate): ReadArguments {
@@ -54,17 +55,6 @@ export function unreadArguments({ args }: { readonly args: JsonRecord }): string
 /** No tool takes so much, and what writes JSON would fail on some thousands. */
 const MOST_LEVELS = 500;
 const TOO_DEEP = `The arguments hold objects or lists in each other more than ${MOST_LEVELS} levels deep. Nothing was run.`;
-
-function nestsTooDeep(args: JsonRecord): boolean {
-  let level: unknown[] = [args];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MOST_LEVELS) return true;
-    level = level.flatMap((value) =>
-      typeof value === "object" && value !== null ? Object.values(value) : [],
-    );
-  }
-  return false;
-}
 
 function failed(argsError: string): ReadArguments {
   return { args: {}, argsError };

@@ -133,17 +133,17 @@ describe("a script file", () => {
   });
 
   it.each([
-    ["{", "Line 2 of the script is not JSON"],
-    ["[]", "Line 2 of the script must be an object"],
-    ["{}", "Line 2 of the script must say something"],
-    ['{"txt":"a"}', 'unknown key "txt"; known are thought, text, calls, usage, error'],
-    ['{"text":3}', 'is wrong at "text": it must be a string'],
-    ['{"calls":{}}', 'is wrong at "calls": it must be a list'],
-    ['{"calls":[{"name":"ls"}]}', 'is wrong at "calls": it is wrong at entry 1: it lacks "args"'],
-    ['{"calls":[{"name":"ls","args":[]}]}', 'it is wrong at "args": it must be an object'],
-    ['{"usage":{"inputTokens":-1}}', "must be a whole number"],
-    ['{"error":{}}', 'lacks "message"'],
-    ['{"constructor":1}', 'unknown key "constructor"'],
+    ["{", "Line 2 of the script is not valid JSON"],
+    ["[]", "Line 2 of the script cannot be used: the line must be an object"],
+    ["{}", "Line 2 of the script cannot be used: it is empty"],
+    ['{"txt":"a"}', '"txt" is not a parameter'],
+    ['{"text":3}', '"text" must be a string, got number 3'],
+    ['{"calls":{}}', '"calls" must be an array'],
+    ['{"calls":[{"name":"ls"}]}', '"calls.0.args" is required (object)'],
+    ['{"calls":[{"name":"ls","args":[]}]}', '"calls.0.args" must be an object'],
+    ['{"usage":{"inputTokens":-1}}', '"usage.inputTokens" must be at least 0'],
+    ['{"error":{}}', '"error.message" is required'],
+    ['{"constructor":1}', '"constructor" is not a parameter'],
   ])("%s is refused with its line", (line, words) => {
     expect(() => parseScript(`{"text":"a"}\n${line}`)).toThrow(words);
   });

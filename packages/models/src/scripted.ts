@@ -1,8 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChatModel, ModelEvent, ModelRequest, Usage } from "@burin/contract/chat-model";
+import { describeFaults } from "@burin/contract/messages/check-schema";
+import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
-import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+import { schemaFaults } from "@burin/contract/messages/schema-faults";
+import { isRecord, parseOutsideJson } from "@burin/contract/messages/untrusted-json";
+import { messageOf } from "@burin/contract/text/error-message";
 
 export interface ScriptedCall {
   readonly name: string;
@@ -160,68 +164,30 @@ export function parseScript(text: string): ScriptLine[] {
   return lines.flatMap((line, index) => (line.trim() === "" ? [] : [readLine(line, index + 1)]));
 }
 
-type Check = (value: unknown) => string | undefined;
+const TEXT = { type: "string" };
+const COUNT = { type: "integer", minimum: 0 };
 
-const isText: Check = (value) => (typeof value === "string" ? undefined : "must be a string");
-const isCount: Check = (value) =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0
-    ? undefined
-    : "must be a whole number";
-const isObject: Check = (value) => (isRecord(value) ? undefined : "must be an object");
+function object(properties: Record<string, JsonSchema>, required: readonly string[] = []): JsonSchema {
+  return { type: "object", properties, required, additionalProperties: false };
+}
 
-const CHECKS: Readonly<Record<string, Check>> = {
-  thought: isText,
-  text: isText,
-  calls: listOf(shape({ name: isText, args: isObject }, ["name", "args"])),
-  usage: shape({ inputTokens: isCount, outputTokens: isCount, cachedTokens: isCount }, []),
-  error: shape({ type: isText, message: isText, status: isCount }, ["message"]),
-};
-const checkLine = shape(CHECKS, []);
+const LINE = object({
+  thought: TEXT,
+  text: TEXT,
+  calls: { type: "array", items: object({ name: TEXT, args: { type: "object" } }, ["name", "args"]) },
+  usage: object({ inputTokens: COUNT, outputTokens: COUNT, cachedTokens: COUNT }),
+  error: object({ type: TEXT, message: TEXT, status: COUNT }, ["message"]),
+});
 
 function readLine(line: string, number: number): ScriptLine {
-  const value = parseJson(line);
-  if (value === undefined) throw new Error(`Line ${number} of the script is not JSON${faultOf(line)}.`);
-  const problem = checkLine(value) ?? (isScriptLine(value) ? undefined : "must say something: it is empty");
-  if (problem === undefined && isScriptLine(value)) return value;
-  throw new Error(`Line ${number} of the script ${problem}.`);
-}
-
-/** To be asked after `checkLine` only, which has looked at every field. */
-function isScriptLine(value: unknown): value is ScriptLine {
-  return isRecord(value) && Object.keys(value).length > 0;
-}
-
-function faultOf(line: string): string {
+  let value: unknown;
   try {
-    JSON.parse(line);
-    return "";
+    value = parseOutsideJson(line);
   } catch (error) {
-    return error instanceof Error ? ` (${error.message})` : "";
+    throw new Error(`Line ${number} of the script is not valid JSON (${messageOf(error)}).`);
   }
-}
-
-function shape(fields: Readonly<Record<string, Check>>, required: readonly string[]): Check {
-  return (value) => {
-    if (!isRecord(value)) return "must be an object";
-    const missing = required.find((key) => !Object.hasOwn(value, key));
-    if (missing !== undefined) return `lacks "${missing}"`;
-    for (const [key, field] of Object.entries(value)) {
-      const check = Object.hasOwn(fields, key) ? fields[key] : undefined;
-      if (!check) return `has an unknown key "${key}"; known are ${Object.keys(fields).join(", ")}`;
-      const problem = check(field);
-      if (problem !== undefined) return `is wrong at "${key}": it ${problem}`;
-    }
-    return undefined;
-  };
-}
-
-function listOf(check: Check): Check {
-  return (value) => {
-    if (!Array.isArray(value)) return "must be a list";
-    for (const [index, item] of value.entries()) {
-      const problem = check(item);
-      if (problem !== undefined) return `is wrong at entry ${index + 1}: it ${problem}`;
-    }
-    return undefined;
-  };
+  const isEmpty = isRecord(value) && Object.keys(value).length === 0;
+  const problem = isEmpty ? "it is empty" : describeFaults(schemaFaults(LINE, value), "the line");
+  if (problem !== "") throw new Error(`Line ${number} of the script cannot be used: ${problem}.`);
+  return value as ScriptLine;
 }

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "./json-schema.ts";
 import { type CheckOptions, type SchemaFault, schemaFaults } from "./schema-faults.ts";
+import { parseJson } from "./untrusted-json.ts";
 
 /** What is wrong with a value, every fault named with its key and what was expected; null when it fits. */
 export function schemaError(schema: JsonSchema, value: unknown, how?: CheckOptions): string | null {
@@ -51,16 +52,8 @@ function coerceText(schema: JsonSchema, text: string): unknown {
   if (types.length === 0 || types.includes("string")) return text;
   // Some models write True and False, as in Python.
   const said = text.trim().replace(/^(True|False)$/, (word) => word.toLowerCase());
-  const value = jsonValue(said);
+  const value = parseJson(said);
   const isWhole = Number.isSafeInteger(value);
   const type = Array.isArray(value) ? "array" : value === null ? "null" : typeof value;
   return types.includes(type) || (isWhole && types.includes("integer")) ? value : text;
-}
-
-function jsonValue(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -4,6 +4,20 @@ import { isRecord } from "./untrusted-json.ts";
 const MOST_PLAIN_LEVELS = 500;
 const MOST_VALUES = 2_000_000;
 
+/** Whether objects and lists stand in each other more than so many levels deep. A recursion would itself be too deep. */
+export function nestsDeeper(value: unknown, most: number): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > most) return true;
+    level = level.flatMap(innerValues);
+  }
+  return false;
+}
+
+function innerValues(value: unknown): unknown[] {
+  return typeof value === "object" && value !== null ? Object.values(value) : [];
+}
+
 /** Whether the value can be written as JSON and read again: no circle, no bigint, nothing that throws. */
 export function isPlainJson(value: unknown): boolean {
   let level = [value];
@@ -12,7 +26,7 @@ export function isPlainJson(value: unknown): boolean {
     for (let depth = 0; level.length > 0; depth += 1) {
       values += level.length;
       if (depth > MOST_PLAIN_LEVELS || values > MOST_VALUES || !level.every(isWritable)) return false;
-      level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+      level = level.flatMap(innerValues);
     }
     return true;
   } catch {

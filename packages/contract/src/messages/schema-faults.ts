@@ -206,16 +206,20 @@ function pattern(place: Place, given: unknown): Faults {
   return isChecked && !matches(given, value) ? wrong(place, `must match ${given}`) : [];
 }
 
-/** As ECMAScript with Unicode, which JSON Schema asks for; older patterns are often none, so without as well. */
 function matches(source: string, text: string): boolean {
+  return expressionOf(source)?.test(text) ?? true;
+}
+
+/** As ECMAScript with Unicode, which JSON Schema asks for; older patterns are often none, so without as well. */
+export function expressionOf(source: string): RegExp | null {
   for (const flags of ["u", ""]) {
     try {
-      return new RegExp(source, flags).test(text);
+      return new RegExp(source, flags);
     } catch {
       // Tried otherwise, or not at all.
     }
   }
-  return true;
+  return null;
 }
 
 function reference(place: Place, given: unknown): Faults {

@@ -1,6 +1,6 @@
 import { kindOfKeyword } from "./inner-schemas.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import { schemaAt, TYPES } from "./schema-faults.ts";
+import { expressionOf, schemaAt, TYPES } from "./schema-faults.ts";
 import { isRecord } from "./untrusted-json.ts";
 
 /** What a keyword must be, as the end of a sentence; null when it is that. */
@@ -38,14 +38,7 @@ function isListOfStrings(given: unknown): boolean {
 }
 
 function isExpression(given: unknown): boolean {
-  if (typeof given !== "string") return false;
-  return ["u", ""].some((flags) => {
-    try {
-      return new RegExp(given, flags) !== null;
-    } catch {
-      return false;
-    }
-  });
+  return typeof given === "string" && expressionOf(given) !== null;
 }
 
 /**
