@@ -18,7 +18,7 @@ const ROOM_OF_PACKAGE: Rooms = {
   "eventsource-parser": "packages/models/src/sse.ts",
   "fastest-levenshtein": "packages/contract/src/text/near-names.ts",
   "ipaddr.js": "packages/web/src/judge-address.ts",
-  "jsonc-parser": "packages/core/src/settings/",
+  "jsonc-parser": ["packages/core/src/settings/", "packages/core/src/text/notebook-edit.ts"],
   rolldown: "build.mjs",
   "llm-zoo": "model-table.mjs",
   unbash: "packages/shell-judge/src/grammar/",

@@ -62,7 +62,7 @@ describe("context files", () => {
     const { files, told, session } = await play();
     expect(files).toEqual(["home/AGENTS.md", "repo/AGENTS.md", "repo/package/AGENTS.md"]);
     expect(told[0]?.text).toBe(
-      `The person's instructions for all projects, from ${base}/home/AGENTS.md:\n\nBe brief.`,
+      `The user's instructions for all projects, from ${base}/home/AGENTS.md:\n\nBe brief.`,
     );
     expect(session.history[0]?.parts.map(({ text }) => text?.split("\n").at(-1))).toEqual([
       "Be brief.",

@@ -121,7 +121,7 @@ describe("a hook before a call", () => {
     const other = { args: { absolute_path: join(root, "b.txt") } };
     const result = await toolbox([hook("before_tool", other)]).call(...read("a.txt"));
     expect(result.llmContent).toMatch(
-      /^beta\n[\s\S]*\[From a hook of the person\] The arguments were changed to .*b\.txt/,
+      /^beta\n[\s\S]*\[From a hook of the user\] The arguments were changed to .*b\.txt/,
     );
     const wrong = await toolbox([hook("before_tool", { args: { path: 7 } })]).call(...read("a.txt"));
     expect(wrong.error?.type).toBe("invalid_arguments");
@@ -182,7 +182,7 @@ describe("hooks at other moments", () => {
   it("after a call, the answer is told and context is added", async () => {
     const box = toolbox([hook("after_tool", { context: "run the linter" }, { tools: "read_file" })]);
     expect((await box.call(...read("a.txt"))).llmContent).toBe(
-      "alpha\n\n\n[From a hook of the person] run the linter",
+      "alpha\n\n\n[From a hook of the user] run the linter",
     );
     expect(await told()).toMatchObject([{ event: "after_tool", status: "success", text: "alpha\n" }]);
   });

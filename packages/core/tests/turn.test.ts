@@ -182,7 +182,7 @@ describe("a turn over real HTTP", () => {
     expect(ends).toMatchObject([{ result: "one" }, { result: "two" }, { status: "cancelled" }]);
     expect(answersIn(session.history)).toHaveLength(1);
     expect(server.problems).toEqual([]);
-    expect(() => session.run(5 as never)).toThrow("must be a string");
+    expect(() => session.run(5 as never)).toThrow("must be text");
   });
 
   it("P11 a reader that reads no further than the end of a run holds up no other", async () => {

@@ -109,8 +109,8 @@ describe("undo", () => {
       "same lines",
     ],
     ["it was removed", () => rm(at("a.txt")), "removed since"],
-    ["it is a folder now", () => rm(at("a.txt")).then(() => mkdirSync(at("a.txt"))), "no regular file"],
-    ["it is no text now", () => writeFileSync(at("a.txt"), "\0"), "no text"],
+    ["it is a folder now", () => rm(at("a.txt")).then(() => mkdirSync(at("a.txt"))), "not a regular file"],
+    ["it is no text now", () => writeFileSync(at("a.txt"), "\0"), "not text"],
   ])("P23 leaves a file alone and says why when %s", async (_why, change, reason) => {
     writeFileSync(at("a.txt"), LINES);
     await write("a.txt", LINES.replace("two", "TWO"));

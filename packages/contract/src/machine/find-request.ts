@@ -14,4 +14,6 @@ export interface FoundFiles {
   /** The time was over before everything was looked at. */
   readonly isPartial: boolean;
   readonly unreadableFolders: number;
+  /** Something was left out because git ignores it. */
+  readonly hasIgnored?: boolean;
 }

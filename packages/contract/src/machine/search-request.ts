@@ -40,4 +40,6 @@ export interface SearchResult {
   readonly hasMore: boolean;
   /** What was not searched and why, in words; empty when everything was. */
   readonly gaps: readonly string[];
+  /** Something was left out because git ignores it. */
+  readonly hasIgnored?: boolean;
 }

@@ -3,13 +3,6 @@ import { wait } from "@burin/contract/async/wait";
 import type { ChatModel, ModelRequest } from "@burin/contract/chat-model";
 import type { FunctionCall, FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { Message } from "@burin/contract/messages/message";
-import {
-  type InlineData,
-  isMedia,
-  type PartListUnion,
-  textOf,
-  toParts,
-} from "@burin/contract/messages/parts";
 import type { AnsweredCall } from "@burin/contract/tool-call";
 import type { RunCalls } from "../scheduler/scheduler.ts";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
@@ -18,10 +11,9 @@ import type { BackgroundTasks } from "./background-tasks.ts";
 import type { Budget } from "./budget.ts";
 import type { CallIds } from "./call-ids.ts";
 import { Compactor } from "./compaction/compactor.ts";
-import type { ContextFiles } from "./context-files.ts";
-import { type Briefing, ContextNotes } from "./context-notes.ts";
+import { type Briefing, type ContextFiles, ContextNotes } from "./context-files.ts";
 import { ContextSize } from "./context-size.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation, Prompt } from "./conversation.ts";
 import { LoopGuard } from "./loop-guard.ts";
 import { estimatedUsage, type Reply, readReply } from "./reply.ts";
 import { ended, endingAfter, failureOf, interrupted, overBudget, type Run, refusalIn } from "./run.ts";
@@ -50,20 +42,6 @@ export interface AgentNeeds {
   /** What happened before, of a session that is taken up again. */
   readonly past?: Iterable<AgentEvent> | undefined;
   readonly conversation: Conversation;
-}
-
-/** What the user says, and what goes with it: images, PDF. */
-export interface Prompt {
-  readonly text: string;
-  readonly media?: readonly InlineData[];
-}
-
-/** Types do not bind whoever calls from JavaScript. */
-export function promptOf(given: PartListUnion): Prompt {
-  const parts = toParts(given);
-  if (parts.length === 0 || !parts.every((part) => part && (typeof part.text === "string" || isMedia(part))))
-    throw new TypeError("The prompt must be text, or parts with text or inlineData (mimeType, base64 data).");
-  return { text: textOf(parts), media: parts.flatMap(({ inlineData }) => inlineData ?? []) };
 }
 
 /** The loop: prompt, reply, calls, answers, until a reply asks for no tool. */

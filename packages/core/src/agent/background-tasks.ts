@@ -3,7 +3,7 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { type SubagentAnswer, type TaskOrder, toldAnswer } from "../tools/task.ts";
 
-/** One task in the background, as a person sees it. */
+/** One task in the background, as a user sees it. */
 export interface BackgroundTask {
   /** The model knows it by the same id. */
   readonly id: string;
@@ -14,7 +14,7 @@ export interface BackgroundTask {
   readonly steps: readonly string[];
 }
 
-/** The background tasks of a session, for the person. */
+/** The background tasks of a session, for the user. */
 export interface TaskList {
   /** Those that run and those that ended, the oldest first. */
   list(): readonly BackgroundTask[];

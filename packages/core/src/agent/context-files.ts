@@ -1,10 +1,12 @@
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import type { AgentEvent } from "@burin/contract/agent-event";
 import { shownPath } from "@burin/contract/text/shown-path";
 import { keepHeadAndTail } from "@burin/contract/text/truncate";
-import type { ToolCall } from "@burin/contract/tool-call";
+import type { AnsweredCall, ToolCall } from "@burin/contract/tool-call";
 import { readBeginning } from "@burin/machine/disk/regular-file";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
+import type { WorkRecord } from "./work-record.ts";
 
 export interface ContextPlaces {
   /** `~/.burin`, or where BURIN_HOME points. */
@@ -20,7 +22,7 @@ export interface ContextPlaces {
 }
 
 /** A context file as the model is told of it. */
-export interface ContextText {
+interface ContextText {
   /** The real path. */
   readonly file: string;
   readonly text: string;
@@ -39,7 +41,7 @@ export function contextFileNames(named: readonly string[]): readonly [string, ..
 }
 
 /**
- * Finds the files that say how to work: the person's own, those of the root and of the folders above it up to
+ * Finds the files that say how to work: the user's own, those of the root and of the folders above it up to
  * the top of its repository, and those of the folders that tools come to. They are text for the model and
  * nothing else: nothing in them is run, included or followed. Each folder is looked at once.
  */
@@ -108,7 +110,7 @@ export class ContextFiles {
 
   #told(file: string, content: string): ContextText {
     const { home, mostCharacters } = this.#places;
-    const whose = dirname(file) === home ? "The person's instructions for all projects" : "Instructions";
+    const whose = dirname(file) === home ? "The user's instructions for all projects" : "Instructions";
     const hint = `read ${shownPath(file)} for the rest`;
     return {
       file,
@@ -127,7 +129,7 @@ export class ContextFiles {
     }
   }
 
-  /** The person may link to wherever they like; the files above the root have to lie in its repository. */
+  /** The user may link to wherever they like; the files above the root have to lie in its repository. */
   #readOutside(file: string): string | null {
     const real = realpathSync(file);
     if (dirname(file) !== this.#places.home && !isWithin(real, repositoryTop(this.#root))) return null;
@@ -156,4 +158,57 @@ function foldersDown(top: string, bottom: string): string[] {
 
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+/** More that the model is told first, and again in place of what a compaction takes away. */
+export type Briefing = (moment: "start" | "compaction", signal: AbortSignal) => Promise<readonly string[]>;
+
+interface ContextSources {
+  readonly contextFiles: ContextFiles;
+  readonly briefing: Briefing | undefined;
+  /** Knows which files the history holds already. */
+  readonly record: WorkRecord;
+  /** Takes each event into the history when it happens. */
+  readonly note: (event: AgentEvent) => AgentEvent;
+}
+
+/** What the model is told beside words and answers: the briefing, and each context file once. */
+export class ContextNotes {
+  readonly #sources: ContextSources;
+
+  constructor(sources: ContextSources) {
+    this.#sources = sources;
+  }
+
+  /** What comes before a prompt; the briefing only before the first. */
+  async *beforePrompt(isFirst: boolean, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    const { contextFiles, note } = this.#sources;
+    const texts = isFirst ? await this.#briefing("start", signal) : [];
+    for (const text of texts) yield note({ type: "context", text });
+    yield* this.#new(await contextFiles.initial());
+  }
+
+  /** The context files of the folders that the calls have come to. */
+  async *touchedBy(calls: readonly AnsweredCall[], registry: ToolRegistry): AsyncGenerator<AgentEvent> {
+    const { contextFiles } = this.#sources;
+    for (const call of calls) yield* this.#new(await contextFiles.touchedBy(call, registry));
+  }
+
+  /** All that was told, as it is now, for a history that is shortened. */
+  async again(signal: AbortSignal): Promise<readonly string[]> {
+    const { contextFiles, record } = this.#sources;
+    const texts = await contextFiles.again(record.contextFiles);
+    return [...texts.map(({ text }) => text), ...(await this.#briefing("compaction", signal))];
+  }
+
+  async #briefing(moment: "start" | "compaction", signal: AbortSignal): Promise<readonly string[]> {
+    return (await this.#sources.briefing?.(moment, signal)) ?? [];
+  }
+
+  *#new(texts: readonly ContextText[]): Generator<AgentEvent> {
+    const { record, note } = this.#sources;
+    for (const { file, text } of texts) {
+      if (!record.contextFiles.has(file)) yield note({ type: "context", text, file });
+    }
+  }
 }

@@ -1,7 +1,28 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
+import {
+  type InlineData,
+  isMedia,
+  type PartListUnion,
+  textOf,
+  toParts,
+} from "@burin/contract/messages/parts";
 import { EventQueue } from "./event-queue.ts";
 import { History } from "./history.ts";
 import { WorkRecord } from "./work-record.ts";
+
+/** What the user says, and what goes with it: images, PDF. */
+export interface Prompt {
+  readonly text: string;
+  readonly media?: readonly InlineData[];
+}
+
+/** Types do not bind whoever calls from JavaScript. */
+export function promptOf(given: PartListUnion): Prompt {
+  const parts = toParts(given);
+  if (parts.length === 0 || !parts.every((part) => part && (typeof part.text === "string" || isMedia(part))))
+    throw new TypeError("The prompt must be text, or parts with text or inlineData (mimeType, base64 data).");
+  return { text: textOf(parts), media: parts.flatMap(({ inlineData }) => inlineData ?? []) };
+}
 
 /** What an agent has said and heard: each event enters the history when it happens, whoever makes it. */
 export class Conversation {
@@ -44,7 +65,7 @@ export class Conversation {
   }
 }
 
-/** What the person typed while the model works, until it enters the history. */
+/** What the user typed while the model works, until it enters the history. */
 class WaitingWords {
   #steering: string[] = [];
   #queued: string[] = [];

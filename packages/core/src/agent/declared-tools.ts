@@ -12,7 +12,7 @@ export interface DeclaredToolsNeeds {
   readonly isWaiting: () => boolean;
 }
 
-/** These are declared whatever they cost: they are few, and the person or the embedder chose each. */
+/** These are declared whatever they cost: they are few, and the user or the embedder chose each. */
 const FREE_SOURCES = new Set(["built-in", "embedder"]);
 
 /**

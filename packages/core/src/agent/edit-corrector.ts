@@ -5,7 +5,7 @@ import { answerOnce, asUser } from "./ask-once.ts";
 
 const INSTRUCTION = `A text replacement in a file failed, because the old text does not match the file exactly once.
 Find the one place that was meant and answer with a JSON object only:
-{"old_string": "<the text exactly as the file has it, long enough to be unique>", "new_string": "<what shall stand there>"}
+{"old_string": "<the text exactly as the file has it, long enough to be unique>", "new_string": "<what to put there>"}
 The words of the user and of the model before the call say what was meant.
 Keep everything that was not meant to change as the file has it. If no place is clearly meant, answer {"old_string": ""}.`;
 

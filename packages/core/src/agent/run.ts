@@ -75,7 +75,7 @@ export function done(status: RunStatus, { turns, text, error, isCut }: Outcome):
   return error === undefined ? event : { ...event, error: { type: error.type, message: error.message } };
 }
 
-/** The run was ended by a failure or by the person, and not by what the model said last. */
+/** The run was ended by a failure or by the user, and not by what the model said last. */
 export function isCutOff({ status, error }: RunEnd): boolean {
   const isWhole = error?.type === "nothing_left" || error?.type === "schema_mismatch";
   return !isWhole && (status === "error" || status === "cancelled");

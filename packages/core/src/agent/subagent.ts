@@ -3,7 +3,7 @@ import { isAnswered } from "@burin/contract/tool-call";
 import type { SubagentAnswer, TaskOrder } from "../tools/task.ts";
 import type { Agent } from "./agent.ts";
 
-/** Steps are for a person and for the report of a failure; the rest of a long run is not kept. */
+/** Steps are for a user and for the report of a failure; the rest of a long run is not kept. */
 const MOST_STEPS = 200;
 
 const STATUS: Readonly<Record<RunStatus, SubagentAnswer["status"]>> = {

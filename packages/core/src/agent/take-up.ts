@@ -5,7 +5,7 @@ import type { Run } from "./run.ts";
 const MOST_BROKEN = 3;
 
 export interface TakenUp {
-  /** For the person. */
+  /** For the user. */
   readonly notice: string;
   /** For the model. */
   readonly told: string;

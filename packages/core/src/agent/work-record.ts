@@ -14,7 +14,7 @@ export interface ChangedFile {
 }
 
 const TODO_TOOL = "todo_write";
-/** Older words of the person than these are left to the summary. */
+/** Older words of the user than these are left to the summary. */
 const MOST_PROMPTS = 40;
 
 /** What must outlive any compaction, folded from the events like the history itself. */
@@ -25,7 +25,7 @@ export class WorkRecord {
   #todos: readonly Todo[] = [];
   #summary = "";
 
-  /** The person's words, the oldest first. */
+  /** The user's words, the oldest first. */
   get prompts(): readonly string[] {
     return this.#prompts;
   }

@@ -52,7 +52,7 @@ function decided(verdict: Verdict["verdict"], rule: Rule, reason: string): Verdi
   return { verdict, reason, rule: rule.text };
 }
 
-/** Files that run code later are never changed without a person's word for this one change. */
+/** Files that run code later are never changed without the user's word for this one change. */
 function protectedReason({ confirmation, subjects }: ApprovalRequest): string | null {
   const paths = confirmation !== false && confirmation.kind === "edit" ? [confirmation.path] : [];
   for (const path of [...subjects, ...paths]) {

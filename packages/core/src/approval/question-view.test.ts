@@ -96,7 +96,7 @@ describe("questionView", () => {
 
   it("P21 blanks and empty lines push nothing out of sight", () => {
     expect(questionView(exec(`ls${" ".repeat(400)}; rm x${"\n".repeat(300)}rm y`)).lines).toEqual([
-      "ls[400 blanks]; rm x",
+      "ls[400 spaces]; rm x",
       "[299 empty lines]",
       "rm y",
     ]);

@@ -2,7 +2,7 @@ import { visibleCommand, visibleText } from "@burin/contract/text/visible-text";
 import type { Confirmation } from "@burin/contract/tools";
 
 /**
- * A question as a person sees it. Every string is ready to be shown: characters that could drive a terminal
+ * A question as a user sees it. Every string is ready to be shown: characters that could drive a terminal
  * or hide something stand as escapes, and nothing is left out without a count.
  */
 export interface QuestionView {
@@ -27,8 +27,8 @@ export interface ViewLimits {
 
 const MOST_LINES = 200;
 const MOST_CHARACTERS = 2000;
-/** So many blanks or empty lines on end could push what matters out of sight. */
-const LONG_BLANKS = /[ \t]{41,}/g;
+/** So many spaces or empty lines on end could push what matters out of sight. */
+const LONG_SPACES = /[ \t]{41,}/g;
 const MOST_EMPTY_LINES = 5;
 
 /** What every face shows of a Confirmation, made from the real parameters. Ask for more lines to show all of them. */
@@ -39,7 +39,7 @@ export function questionView(question: Confirmation, limits: ViewLimits = {}): Q
   const all = question.kind === "edit" ? text.split("\n") : withoutPadding(text);
   const kept = middleOut(all, mostLines);
   const line = (each: string) => shortened(show(each), mostCharacters);
-  const oneLine = (each: string) => line(withoutBlanks(each.replace(/\n/g, "\\n")));
+  const oneLine = (each: string) => line(withoutLongSpaces(each.replace(/\n/g, "\\n")));
   const counted = kept.omitted === 0 ? [] : [`[... ${kept.omitted} lines not shown ...]`];
   return {
     title: oneLine(question.title),
@@ -119,13 +119,13 @@ function withoutPadding(text: string): string[] {
     if (empty > MOST_EMPTY_LINES) lines.push(`[${empty} empty lines]`);
     else lines.push(...Array<string>(empty).fill(""));
     empty = 0;
-    if (line !== null) lines.push(withoutBlanks(line));
+    if (line !== null) lines.push(withoutLongSpaces(line));
   }
   return lines;
 }
 
-function withoutBlanks(line: string): string {
-  return line.replace(LONG_BLANKS, (blanks) => `[${blanks.length} blanks]`);
+function withoutLongSpaces(line: string): string {
+  return line.replace(LONG_SPACES, (spaces) => `[${spaces.length} spaces]`);
 }
 
 function middleOut(lines: readonly string[], most: number) {

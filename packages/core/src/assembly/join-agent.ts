@@ -1,7 +1,9 @@
+import type { ContextFill } from "@burin/contract/agent-event";
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { Workspace } from "@burin/contract/machine/workspace";
-import { type Settings, SettingsError } from "@burin/contract/settings/settings";
+import { type ModelPrice, type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { defaultContextWindow } from "@burin/models/context-window";
+import { costOf } from "@burin/models/price";
 import { Agent, type AgentNeeds } from "../agent/agent.ts";
 import { Budget, parseBudget } from "../agent/budget.ts";
 import { ContextFiles } from "../agent/context-files.ts";
@@ -120,13 +122,11 @@ async function textInside(
 export function budgetOf(
   given: string | Budget | undefined,
   { name: model, price }: ChatModel,
-  { model: { prices = {} } }: Settings,
+  settings: Settings,
 ): Budget | undefined {
   if (typeof given !== "string") return given;
   const limits = parseBudget(given);
-  const known = new Map(Object.entries(prices));
-  const priceOf = (name: string) => known.get(name) ?? known.get(name.slice(name.lastIndexOf("/") + 1));
-  const own = priceOf(model) ?? price;
+  const own = priceOf(model, settings) ?? price;
   if (limits.money !== undefined && own === undefined) {
     const example = `{"model": {"prices": {"${model}": {"input": 3, "output": 15}}}}`;
     throw new SettingsError(
@@ -134,5 +134,27 @@ export function budgetOf(
     );
   }
   // A subagent's model without a price is taken to cost as much.
-  return new Budget(limits, (name) => priceOf(name) ?? own);
+  return new Budget(limits, (name) => priceOf(name, settings) ?? own);
+}
+
+/** What the settings say a model of this name costs, with or without the name of its service before it. */
+export function priceOf(name: string, { model: { prices = {} } }: Settings): ModelPrice | undefined {
+  const known = new Map(Object.entries(prices));
+  return known.get(name) ?? known.get(name.slice(name.lastIndexOf("/") + 1));
+}
+
+/** Less is not worth a word. */
+const LEAST_TOLD_TOKENS = 10_000;
+
+/** What the next request costs when no cache holds what it begins with; nothing where that is little. */
+export function costNotice(
+  what: string,
+  { tokens: inputTokens }: ContextFill,
+  { model, price }: { readonly model: ChatModel; readonly price: ModelPrice | undefined },
+): string[] {
+  if (inputTokens < LEAST_TOLD_TOKENS) return [];
+  const cost = costOf({ inputTokens, outputTokens: 0, cachedTokens: 0 }, price);
+  const money = cost === undefined ? "" : `, about $${cost.toFixed(2)}`;
+  const thousands = Math.round(inputTokens / 1000);
+  return [`${what} sends about ${thousands}k tokens to ${model.name} that it may not have cached${money}.`];
 }

@@ -47,7 +47,7 @@ export function lazyApproval({ current, home, grants, roots, shell }: ApprovalGr
   };
 }
 
-/** What facts are while nobody has told them: then the person is asked. */
+/** What facts are while nobody has told them: then the user is asked. */
 const UNKNOWN = {
   leadsOutside: true,
   realPaths: [],
@@ -115,17 +115,17 @@ export class LazyQuestions {
   }
 }
 
-/** What the person answered "always" to, in this session and in those before. */
+/** What the user answered "always" to, in this session and in those before. */
 export interface Grants {
   /** Those of this session alone. */
   readonly session: readonly Rule[];
   /** Those on disk that hold here, as they are now; `fault` says why none of them counts. */
   stored(): Promise<{ readonly rules: readonly Rule[]; readonly fault?: string }>;
-  /** Resolves to what the person should know of it, or null. */
+  /** Resolves to what the user should know of it, or null. */
   add(rules: readonly string[], scope: GrantScope): Promise<string | null>;
 }
 
-/** The grants that a person has stored, to list them and to take them back. */
+/** The grants that a user has stored, to list them and to take them back. */
 export async function openGrants(home: string): Promise<GrantStore> {
   const { GrantStore } = await import("../settings/grants.ts");
   return new GrantStore(home);

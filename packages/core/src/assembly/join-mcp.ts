@@ -18,7 +18,7 @@ interface McpParts {
   readonly roots: readonly string[];
   readonly commands: MachineCommands;
   readonly forServers: ForServers;
-  readonly questions?: () => Promise<Questions>;
+  readonly questions: (() => Promise<Questions>) | undefined;
 }
 
 /** One source for each MCP server that settings name. Starts none of them. */
@@ -35,7 +35,7 @@ export async function mcpSources(
   const prefixes = namePrefixes(Object.keys(settings.mcpServers));
   const { askModel, areAwaited: isAwaited = false } = forServers;
   const common = { home, environment, processes: commands, roots };
-  const asking = questions ? { askPerson: personAsker(questions) } : {};
+  const asking = questions ? { askPerson: userAsker(questions) } : {};
   return servers.map(([alias, definition]) => {
     const source = `mcp:${alias}`;
     const needs = {
@@ -53,7 +53,7 @@ export async function mcpSources(
 }
 
 /** Asks the user what servers want to know. What is no clear answer is none. */
-function personAsker(questions: () => Promise<Questions>) {
+function userAsker(questions: () => Promise<Questions>) {
   return async (asked: McpQuestion, signal: AbortSignal): Promise<McpAnswer> => {
     const queue = await questions();
     const id = `q_${globalThis.crypto.randomUUID()}`;

@@ -14,12 +14,12 @@ export interface ToolboxOptions {
   /** More folders that may be used beside the root; relative ones count from it. */
   readonly includeDirectories?: readonly string[];
   readonly settings?: SettingsInput;
-  /** Asks the person; without it a call that must be asked about is refused. */
+  /** Asks the user; without it a call that must be asked about is refused. */
   readonly confirm?: Confirm;
   readonly approvalMode?: ApprovalMode;
-  /** For calls that a person wrote: write_file may overwrite what was not read before. Without it, it refuses. */
+  /** For calls that a user wrote: write_file may overwrite what was not read before. Without it, it refuses. */
   readonly overwriteUnread?: boolean;
-  /** The root's own definitions of subagents are used, because its person trusts the folder. */
+  /** The root's own definitions of subagents are used, because its user trusts the folder. */
   readonly isTrusted?: boolean;
   /** Keeps under BURIN_HOME what is needed to take changes of files back, and a session so that it can be taken up again. */
   readonly record?: boolean;

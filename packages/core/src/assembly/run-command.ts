@@ -38,10 +38,10 @@ interface HookGround extends Omit<CommandGround, "isConfined"> {
   readonly report: (message: string) => void;
 }
 
-export function joinHooks(ground: HookGround): JoinedHooks | null {
+export function joinHooks(ground: HookGround): JoinedHooks | undefined {
   const { home, sessionId, report } = ground;
   const { hooks: configured } = home.settings;
-  if (configured.length === 0) return null;
+  if (configured.length === 0) return undefined;
   const run = commandRunner({ ...ground, isConfined: false });
   const session = { root: home.root, ...(sessionId === undefined ? {} : { sessionId }) };
   const open = once(async () => {
@@ -63,7 +63,7 @@ function hookEnd(end: ExchangeEnd, seconds: number) {
   function faultOf(): string | null {
     if (startError !== null) return startError;
     if (stopped === "time") return `it took longer than ${seconds} s`;
-    if (stopped === "size") return "it printed too much";
+    if (stopped === "size") return "it printed more than 10 MiB";
     if (stopped === "abort") return "it was interrupted";
     return signal === null ? null : `it was ended by ${signal}`;
   }

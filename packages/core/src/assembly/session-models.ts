@@ -1,12 +1,12 @@
 import type { UsagePurpose } from "@burin/contract/agent-event";
 import type { ChatModel, ModelEvent, ModelRequest } from "@burin/contract/chat-model";
-import { type Settings, SettingsError } from "@burin/contract/settings/settings";
+import { type ModelPrice, type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { pageAnswerer, samplingOf, spendingModel } from "../agent/ask-once.ts";
 import type { Budget } from "../agent/budget.ts";
 import type { Conversation } from "../agent/conversation.ts";
 import type { CorrectEdit } from "../text/correct-edit.ts";
 import type { Home } from "./home.ts";
-import { contextWindowOf } from "./join-agent.ts";
+import { contextWindowOf, priceOf } from "./join-agent.ts";
 import type { SessionOptions } from "./options.ts";
 import type { Said } from "./tool-set.ts";
 
@@ -36,6 +36,11 @@ export class Models {
   /** In tokens. The one in the settings is that of the model in the settings. */
   get window(): number {
     return contextWindowOf(this.model.name === this.#first ? this.#settings.model : {}, this.model);
+  }
+
+  /** In dollars for a million tokens; undefined where neither settings nor service say it. */
+  get price(): ModelPrice | undefined {
+    return priceOf(this.model.name, this.#settings) ?? this.model.price;
   }
 
   /** The model of that name; without a name the one that answers. */
@@ -81,11 +86,11 @@ export function helpOf(models: Models, { home, budget, conversation }: HelpGroun
 
 /** Of another's hand; the check of what it says is on its way before its first word. */
 function soundModel(model: ChatModel): ChatModel {
-  const { name, contextWindow } = model;
+  const { name, contextWindow, price } = model;
   const loading = import("@burin/models/sound-model");
   loading.catch(() => {});
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     yield* (await loading).soundEvents(model, request, signal);
   }
-  return { name, stream, ...(contextWindow === undefined ? {} : { contextWindow }) };
+  return { name, stream, ...(contextWindow && { contextWindow }), ...(price && { price }) };
 }

@@ -6,6 +6,7 @@ import {
   type RunEnd,
 } from "@burin/contract/agent-event";
 import type { ApprovalMode } from "@burin/contract/approval-mode";
+import { Turns } from "@burin/contract/async/turns";
 import type { ChatModel } from "@burin/contract/chat-model";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
@@ -14,14 +15,13 @@ import type { PartListUnion } from "@burin/contract/messages/parts";
 import type { Decision, Question, ToolKind, ToolResult } from "@burin/contract/tools";
 import { type CommandList, commandList } from "@burin/machine/processes/command-list";
 import type { McpDoor } from "@burin/mcp/mcp-door";
-import { type Agent, type Prompt, promptOf } from "../agent/agent.ts";
+import type { Agent } from "../agent/agent.ts";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
-import type { Briefing } from "../agent/context-notes.ts";
-import { Conversation } from "../agent/conversation.ts";
+import type { Briefing } from "../agent/context-files.ts";
+import { Conversation, type Prompt, promptOf } from "../agent/conversation.ts";
 import type { CustomCommand, Definitions, Skill } from "../agent/definitions.ts";
 import { isCutOff } from "../agent/run.ts";
-import { Turns } from "../scheduler/interruption.ts";
 import type { Ask } from "../session/ask-until.ts";
 import { modeNote } from "../session/mode-note.ts";
 import { Parking } from "../session/parking.ts";
@@ -33,7 +33,7 @@ import { ProofOfWork } from "../session/work-proof.ts";
 import type { Subagents } from "../tools/task.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { type Home, resolveHome } from "./home.ts";
-import { agentOf, budgetOf } from "./join-agent.ts";
+import { agentOf, budgetOf, costNotice } from "./join-agent.ts";
 import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
 import { lazyMcp } from "./lazy-mcp.ts";
 import type { SessionOptions } from "./options.ts";
@@ -231,7 +231,8 @@ export class Session {
     if (this.#past === null) return [this.#announcement];
     const { notices, calls } = this.#past;
     const answers = calls.answers(this.#kindOf, isGoingOn ? "unusable" : "all");
-    return [this.#announcement, ...notices.map(notice), ...answers.map(this.#conversation.note)];
+    const told = [...notices, ...this.#costOf("Resuming this session")];
+    return [this.#announcement, ...told.map(notice), ...answers.map(this.#conversation.note)];
   }
 
   /** Goes on behind words of the model that were not its last; gives the end where there is nothing to go on with. */
@@ -328,6 +329,11 @@ export class Session {
   useModel(model: string | ChatModel): void {
     this.#models.use(model);
     this.#agent.useModel(this.#models.model, this.#models.window);
+    for (const text of this.#costOf("Changing the model")) this.#conversation.tell(notice(text));
+  }
+
+  #costOf(what: string): string[] {
+    return costNotice(what, this.contextFill, this.#models);
   }
 
   /** What the user says while a run works: it goes with the run's next request, behind the answers so far. */

@@ -1,3 +1,4 @@
+import { wait } from "@burin/contract/async/wait";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { ToolSource } from "@burin/contract/tools";
 import type { MachineCommands } from "@burin/machine/machine";
@@ -117,7 +118,7 @@ export class ToolDiscovery {
     const begun = Date.now();
     await this.start();
     for (const source of this.#sources) {
-      // It may have failed before the person logged in, or put right what was wrong with it.
+      // It may have failed before the user logged in, or put right what was wrong with it.
       if (!this.#running.has(source) && names.some((name) => mayBring(source, name))) this.#discover(source);
       void source.settle?.();
     }
@@ -168,16 +169,10 @@ function mayBring({ prefix }: ToolSource, name: string): boolean {
 
 /** Until the work is done, the time is over or nobody waits any more. Never rejects. */
 async function within(work: Promise<unknown>, milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (milliseconds <= 0 || signal.aborted) return;
-  let giveUp: () => void = () => {};
-  const enough = new Promise<void>((resolve) => {
-    giveUp = resolve;
-  });
-  const timer = setTimeout(giveUp, milliseconds);
-  signal.addEventListener("abort", giveUp, { once: true });
+  const over = new AbortController();
+  const enough = wait(milliseconds, AbortSignal.any([signal, over.signal]));
   await Promise.race([work, enough]).catch(() => {});
-  clearTimeout(timer);
-  signal.removeEventListener("abort", giveUp);
+  over.abort();
 }
 
 interface SourceParts {
@@ -187,7 +182,7 @@ interface SourceParts {
   readonly roots: readonly string[];
   readonly commands: MachineCommands;
   readonly forServers: ForServers;
-  readonly questions?: () => Promise<Questions>;
+  readonly questions: (() => Promise<Questions>) | undefined;
 }
 
 /** What brings tools that are not built in. Loads nothing before it is started, and never when nothing is configured. */

@@ -68,7 +68,7 @@ export class ToolSet {
   readonly discovery: ToolDiscovery;
   readonly questions: LazyQuestions;
   readonly current: CurrentMode;
-  readonly hooks: JoinedHooks | null;
+  readonly hooks: JoinedHooks | undefined;
   readonly callIds = new CallIds();
   /** For the user, before the next event. */
   readonly notes: string[] = [];
@@ -101,23 +101,16 @@ export class ToolSet {
     this.current = new CurrentMode(options.approvalMode ?? "default", others.onMode);
     this.commands = this.#openCommands();
     this.registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
-    const confirm = park ?? options.confirm;
-    this.questions = new LazyQuestions({ ...others.asking, ...(confirm ? { confirm } : {}) });
-    const ask = { questions: this.questions.load };
-    const questions = options.confirm || others.awaitsAnswers ? ask : {};
+    this.questions = new LazyQuestions({ ...others.asking, confirm: park ?? options.confirm });
+    const questions = options.confirm || others.awaitsAnswers ? this.questions.load : undefined;
     const { registry, commands, workspace } = this;
-    const ground = { home, roots: workspace.roots, commands, registry, forServers };
-    this.discovery = discoveryOf({ ...ground, ...questions });
+    const { roots } = workspace;
+    this.discovery = discoveryOf({ home, roots, commands, registry, forServers, questions });
     const report = (message: string) => void this.notes.push(message);
     this.hooks = joinHooks({ home, commands, report, sessionId });
     this.#grants = grantsOf(home.folder, home.root);
     this.judge = this.#judgeIn(this.current);
-    this.#flow = {
-      ...(this.hooks ? { hooks: this.hooks } : {}),
-      onGrant: this.#grants.add,
-      ...questions,
-      ...(recorded ? { recorded } : {}),
-    };
+    this.#flow = { hooks: this.hooks, onGrant: this.#grants.add, questions, recorded };
     this.#toolsIn = this.#toolMaker(options, others, subagents?.(this));
     for (const tool of this.#toolsIn(workspace, said)) {
       if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);
@@ -125,7 +118,7 @@ export class ToolSet {
     for (const tool of options.tools ?? []) registry.registerTool(tool, "embedder");
     this.runCalls = lazyCalls({
       ...this.#flow,
-      ...(park ? ask : {}),
+      questions: park ? this.questions.load : questions,
       registry,
       judge: this.judge,
       awaitTools: (names, signal) => this.discovery.waitFor(names, signal),
@@ -164,9 +157,9 @@ export class ToolSet {
   ): (workspace: Workspace, said?: Said) => Tool[] {
     const { settings } = this.#home;
     const needs = {
-      ...(mostAnswerCharacters === undefined ? {} : { mostAnswerCharacters }),
-      ...(answerFromPage ? { answerFromPage } : {}),
-      ...(subagents ? { subagents } : {}),
+      mostAnswerCharacters,
+      answerFromPage,
+      subagents,
       commands: this.commands,
       svgAsText: settings.tools.svgAsText,
       overwriteUnread,
@@ -176,10 +169,8 @@ export class ToolSet {
       environment: this.#home.environment,
       searcher: searcherOf(this.#home, this.discovery),
     };
-    return (workspace, said) => {
-      const correction = correctEditOf && said ? { correctEdit: correctEditOf(said) } : {};
-      return builtInTools({ ...needs, ...correction, workspace });
-    };
+    return (workspace, said) =>
+      builtInTools({ ...needs, correctEdit: said && correctEditOf?.(said), workspace });
   }
 
   /** In the sandbox and with the environment that settings and options say; what a crash left is ended. */

@@ -56,7 +56,7 @@ export class DiscoveredTool extends BaseTool<Args> {
     return `Run ${this.#line()} with ${shortened(JSON.stringify(args))}`;
   }
 
-  /** An "always" is bound to this definition and this command; a rule of the person's own names the tool. */
+  /** An "always" is bound to this definition and this command; a rule of the user's own names the tool. */
   ruleSubjects(): readonly string[] {
     return [this.#mark];
   }

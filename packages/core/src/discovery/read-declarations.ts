@@ -8,7 +8,7 @@ export interface Declarations {
   readonly problems: readonly string[];
 }
 
-/** More than any person has use for; what comes after is left out. */
+/** More than any user has use for; what comes after is left out. */
 const MOST_TOOLS = 2000;
 const MOST_DESCRIPTION = 8000;
 const MOST_SCHEMA_BYTES = 256 * 1024;

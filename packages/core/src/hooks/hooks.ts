@@ -30,7 +30,7 @@ type RunHook = (
 export interface HooksNeeds {
   readonly settings: readonly HookSettings[];
   readonly run: RunHook;
-  /** Told of a hook that failed, for the person. */
+  /** Told of a hook that failed, for the user. */
   readonly report: (message: string) => void;
   /** Goes with every event. */
   readonly session: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ const DEFAULT_SECONDS = 60;
 /** What a hook may decide, from loose to strict. */
 const STRICTNESS = ["allow", "ask", "deny"] as const;
 
-/** The commands of the person that are told of what happens, and may have a say in it. They run in their order. */
+/** The commands of the user that are told of what happens, and may have a say in it. They run in their order. */
 export class Hooks {
   readonly #needs: HooksNeeds;
 

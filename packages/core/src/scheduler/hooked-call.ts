@@ -11,7 +11,7 @@ export type Hooked = Pick<BeforeCall, "decision" | "reason">;
 export const NOT_HOOKED: Hooked = { decision: undefined, reason: "" };
 
 /**
- * A hook can ask where a rule allows. It can allow only what a person could allow for good: what is always
+ * A hook can ask where a rule allows. It can allow only what a user could allow for good: what is always
  * asked about, such as a protected file, is asked about all the same.
  */
 export function withHook(judged: Verdict, { decision, reason }: Hooked): Verdict {
@@ -34,7 +34,7 @@ export function answerForHooks({ status, llmContent }: Answered): {
 /** The answer with what hooks want the model to know. */
 export function withNotes<State extends Answered>(state: State, notes: readonly string[]): State {
   if (notes.length === 0) return state;
-  const text = `\n\n[From a hook of the person] ${notes.join("\n")}`;
+  const text = `\n\n[From a hook of the user] ${notes.join("\n")}`;
   const { llmContent } = state;
   const content: PartListUnion =
     typeof llmContent === "string" ? llmContent + text : [llmContent, text].flat();

@@ -1,8 +1,8 @@
 import type { AnsweredWith, QuestionEvent } from "@burin/contract/agent-event";
+import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { Confirmation, Decision, Question } from "@burin/contract/tools";
 import { decisionsFor, readDecision } from "./decision.ts";
-import { orAborted } from "./interruption.ts";
 
 /**
  * Asks the user; null when nobody is there to answer any more. A convenience for a face that answers on the spot:
@@ -15,7 +15,7 @@ export type Confirm = (
 ) => Promise<Decision | null>;
 
 export interface QuestionNeeds {
-  readonly confirm?: Confirm;
+  readonly confirm?: Confirm | undefined;
   readonly tell?: (event: QuestionEvent) => void;
   /** The answer that was given before the question came up again, e.g. in a session that is resumed. */
   readonly recall?: (question: Question) => Promise<Decision | null>;
@@ -69,7 +69,7 @@ export class Questions {
     const before = this.#last;
     const grants = this.#grants;
     this.#turns += 1;
-    const turn = orAborted(() => before, signal)
+    const turn = unlessAborted(before, signal)
       .then(() => work(this.#grants !== grants))
       .finally(() => {
         this.#turns -= 1;
@@ -84,8 +84,9 @@ export class Questions {
     tell?.({ type: "question", ...question });
     let decision: Decision | null = null;
     try {
-      decision =
-        (await recall?.(question)) ?? (await orAborted(() => this.#answered(question, signal), signal));
+      decision = (await recall?.(question)) ?? null;
+      signal.throwIfAborted();
+      decision ??= await unlessAborted(this.#answered(question, signal), signal);
     } finally {
       this.#open.delete(question.id);
       tell?.({ type: "question_answered", id: question.id, decision: decision && withoutContent(decision) });

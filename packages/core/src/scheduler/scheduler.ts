@@ -46,10 +46,10 @@ export interface SchedulerNeeds {
   readonly registry: ToolRegistry;
   readonly judge: (request: ApprovalRequest) => Verdict | Promise<Verdict>;
   /** The queue that questions go through. Absent when nobody is there to ask: then a call that needs it is refused. */
-  readonly questions?: () => Promise<Questions>;
+  readonly questions?: (() => Promise<Questions>) | undefined;
   /** The subagent whose calls these are. */
   readonly subagent?: Asker;
-  /** Called when the person answers "always"; resolves to what they should know of it, or null. */
+  /** Called when the user answers "always"; resolves to what they should know of it, or null. */
   readonly onGrant: (grants: readonly string[], scope: GrantScope) => Promise<string | null>;
   /** Waits for tools of these names that may still be on their way. Never rejects. */
   readonly awaitTools?: (names: readonly string[], signal: AbortSignal) => Promise<void>;
@@ -57,9 +57,9 @@ export interface SchedulerNeeds {
    * Resolves when all states that were told so far are on the disk. Awaited before an effect, which is not
    * begun when it throws, and after it.
    */
-  readonly recorded?: () => Promise<void>;
+  readonly recorded?: (() => Promise<void>) | undefined;
   /** What is told of calls and may have a say in them. */
-  readonly hooks?: CallHooks;
+  readonly hooks?: CallHooks | undefined;
 }
 
 /** Hears each new state of each call. */

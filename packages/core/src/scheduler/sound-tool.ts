@@ -23,7 +23,7 @@ const QUESTIONS: readonly Confirmation["kind"][] = [
   "form",
 ];
 const MOST_DESCRIPTION = 10_000;
-/** More than a person reads of one result. */
+/** More than a user reads of one result. */
 const MOST_DISPLAY = 200_000;
 
 /**

@@ -8,7 +8,7 @@ interface ParkingNeeds {
   readonly sessionId: string;
   readonly recording: Recording;
   readonly past: PastSession | null;
-  /** What the person answers to the question that the session was parked with. */
+  /** What the user answers to the question that the session was parked with. */
   readonly answer: Decision | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface RecordedSession {
   readonly answers: ReadonlyMap<string, { readonly turn: number; readonly call: AnsweredCall }>;
 }
 
-/** What a log has of a session, parted into what the person, the model and the tools said. */
+/** What a log has of a session, parted into what the user, the model and the tools said. */
 export function readRecordedSession(path: string): RecordedSession {
   const prompts: RecordedPrompt[] = [];
   const answers = new Map<string, { turn: number; call: AnsweredCall }>();

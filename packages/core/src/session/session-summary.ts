@@ -15,7 +15,7 @@ export interface SessionSummary extends SessionPlace {
   readonly model: string | null;
   /** What the user calls it. */
   readonly name: string | null;
-  /** What the person asked first. */
+  /** What the user asked first. */
   readonly prompt: string | null;
   /** The id of the session that this one was made from. */
   readonly forkOf: string | null;

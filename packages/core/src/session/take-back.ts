@@ -67,7 +67,7 @@ async function applied(step: Step): Promise<FileOutcome["what"]> {
   return "merged";
 }
 
-/** The refusals of undo are words for a person; the code is not looked at. */
+/** The refusals of undo are words for a user; the code is not looked at. */
 function leftAlone(reason: string): WorkspaceError {
   return new WorkspaceError("changed_on_disk", reason);
 }
@@ -75,7 +75,7 @@ function leftAlone(reason: string): WorkspaceError {
 function contentNow(path: string): Content | null {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return null;
-  if (!stats.isFile()) throw leftAlone("it is no regular file any more");
+  if (!stats.isFile()) throw leftAlone("it is not a regular file any more");
   return contentOf(path, stats);
 }
 
@@ -162,7 +162,7 @@ function merged(step: Step, now: Content): string {
   const one = textOf(file);
   if (base === undefined || other === undefined || now.bytes > one.length) throw leftAlone(CHANGED);
   if ([base, other, one].some((text) => text.includes("\0")))
-    throw leftAlone("it was changed since, and is no text");
+    throw leftAlone("it was changed since, and is not text");
   const text = mergeTexts({ base, one, other });
   if (text === null) throw leftAlone(CHANGED);
   return text;

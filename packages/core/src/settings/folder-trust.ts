@@ -10,7 +10,7 @@ import { definitionEffects, scriptEffects } from "./project-definitions.ts";
 import { type ProjectSettings, projectSettings } from "./project-settings.ts";
 import { type TrustAnswer, type TrustState, TrustStore, trustState } from "./trust.ts";
 
-/** A project's folder, what its settings ask for, and what the person has said of it. */
+/** A project's folder, what its settings ask for, and what the user has said of it. */
 export interface FolderTrust {
   /** Its real path. */
   readonly folder: string;
@@ -42,11 +42,7 @@ export interface ProjectFolder extends FolderTrust {
 const NOTHING: ProjectSettings = { tightening: {}, trusted: {}, effects: [], refused: [] };
 
 /** null when the folder brings nothing. A broken file is a fault of the answer, not thrown. */
-export async function openProject(
-  home: string,
-  root: string,
-  person: Settings,
-): Promise<ProjectFolder | null> {
+export async function openProject(home: string, root: string, user: Settings): Promise<ProjectFolder | null> {
   const folder = join(root, ".burin");
   if (await isSame(folder, home)) return null;
   const own = join(folder, "settings.json");
@@ -63,7 +59,7 @@ export async function openProject(
     if (isBare && others === null && variables.effects.length === 0) return null;
     if (isBare) file = join(root, others === null ? ".env" : ".mcp.json");
     const layer = text === null ? {} : parseLayer(own, text);
-    settings = projectSettings(withServers(layer, others?.servers ?? {}), person);
+    settings = projectSettings(withServers(layer, others?.servers ?? {}), user);
     unknown = [...unknownKeys(own, layer), ...(others?.faults ?? [])];
   } catch (error) {
     fault = messageOf(error);
@@ -119,7 +115,7 @@ async function answerOf(
   }
 }
 
-/** In the person's own home folder the two are one file. */
+/** In the user's own home folder the two are one file. */
 async function isSame(a: string, b: string): Promise<boolean> {
   const [first, second] = await Promise.all([a, b].map((path) => realpath(path).catch(() => null)));
   return first !== null && first === second;
@@ -130,7 +126,7 @@ export function namesModel(environment: NodeJS.ProcessEnv): boolean {
   return [...MODEL_VARIABLES].some((name) => Boolean(environment[name]));
 }
 
-/** What the person should know of a folder's settings at a start, one line each. */
+/** What the user should know of a folder's settings at a start, one line each. */
 export function trustNotices(project: ProjectFolder, namesModel: boolean): string[] {
   const { file, state, effects, refused, unknown, added, removed, trustFault, fault } = project;
   const notices = trustFault === undefined ? [] : [trustFault];

@@ -25,7 +25,7 @@ export interface SettingsPlaces {
 
 export interface LoadedSettings {
   readonly settings: Settings;
-  /** What the person should know, e.g. that a file was not read. */
+  /** What the user should know, e.g. that a file was not read. */
   readonly notices: readonly string[];
   /** What a trusted folder's `.env` says of the model, where the environment names none itself. */
   readonly variables: Readonly<Record<string, string>>;
@@ -33,25 +33,25 @@ export interface LoadedSettings {
   readonly isTrusted: boolean;
 }
 
-/** Where Burin keeps what belongs to the person. */
+/** Where Burin keeps what belongs to the user. */
 export function burinHome(environment: NodeJS.ProcessEnv): string {
   return resolve(environment.BURIN_HOME || join(accountHome(), ".burin"));
 }
 
-/** A HOME that is empty or relative would make the project's own `.burin` the person's, with all its rights. */
+/** A HOME that is empty or relative would make the project's own `.burin` the user's, with all its rights. */
 function accountHome(): string {
   const home = homedir();
   return isAbsolute(home) ? home : userInfo().homedir;
 }
 
-/** Reads the person's, the project's and the named settings; later ones win. Throws SettingsError. */
+/** Reads the user's, the project's and the named settings; later ones win. Throws SettingsError. */
 export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettings> {
   const layers: object[] = [];
   const notices: string[] = [];
   let variables: LoadedSettings["variables"] = {};
-  const person = await personLayer(places.home, notices);
-  layers.push(person);
-  const project = await projectIn(places, person);
+  const user = await userLayer(places.home, notices);
+  layers.push(user);
+  const project = await projectIn(places, user);
   if (project !== null) {
     const { namesModel, trustNotices } = await import("./folder-trust.ts");
     const isNamed = namesModel(places.environment ?? process.env);
@@ -75,14 +75,14 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
 export async function folderTrust(
   places: Pick<SettingsPlaces, "home" | "root">,
 ): Promise<FolderTrust | null> {
-  const project = await projectIn(places, await personLayer(places.home));
+  const project = await projectIn(places, await userLayer(places.home));
   if (project === null) return null;
   const { settings: _settings, unknown: _unknown, trustFault, ...trust } = project;
   if (trustFault !== undefined) throw new SettingsError(trustFault);
   return trust;
 }
 
-/** The folders that the person has answered for, to look at and to change. */
+/** The folders that the user has answered for, to look at and to change. */
 export async function openTrust(home: string): Promise<TrustStore> {
   const { TrustStore } = await import("./trust.ts");
   return new TrustStore(home);
@@ -94,17 +94,17 @@ export async function changeSettings(file: string, path: readonly string[], valu
   return changeSettingsFile(file, path, value);
 }
 
-async function personLayer(home: string, notices: string[] = []): Promise<object> {
+async function userLayer(home: string, notices: string[] = []): Promise<object> {
   const file = join(home, "settings.json");
   const text = textOf(file, readText);
   return text === null ? {} : parsed(file, text, notices);
 }
 
-async function projectIn({ home, root }: SettingsPlaces, person: object): Promise<ProjectFolder | null> {
+async function projectIn({ home, root }: SettingsPlaces, user: object): Promise<ProjectFolder | null> {
   // Most folders bring nothing; they need not load what sorts it.
   if (![".burin", ".mcp.json", ".env"].some((name) => existsSync(join(root, name)))) return null;
   const { openProject } = await import("./folder-trust.ts");
-  return openProject(home, root, mergeSettings([person]));
+  return openProject(home, root, mergeSettings([user]));
 }
 
 /** Most starts find no settings file; they need not load what judges it. */

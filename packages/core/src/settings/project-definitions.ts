@@ -12,7 +12,7 @@ const SHOWN_DIGITS = 32;
 
 /**
  * What a folder brings for the agent to use beside its settings, one sentence without a subject for each. It
- * names what the texts are now: with another text it is another sentence, and the person is asked again.
+ * names what the texts are now: with another text it is another sentence, and the user is asked again.
  */
 export function definitionEffects(folder: string): string[] {
   return [

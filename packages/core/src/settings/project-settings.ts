@@ -7,7 +7,7 @@ export interface ProjectSettings {
   readonly tightening: object;
   /** The rest of what may count, once the folder is trusted. */
   readonly trusted: object;
-  /** What would then be run or reached, one sentence without a subject for each. The person's answer is bound to these. */
+  /** What would then be run or reached, one sentence without a subject for each. The user's answer is bound to these. */
   readonly effects: readonly string[];
   /** Keys that never count in a project, because they make rules looser. */
   readonly refused: readonly string[];
@@ -26,7 +26,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   ui: "harmless",
   "model.name": "harmless",
   "model.timeoutSeconds": "harmless",
-  // These say who gets the conversation and the person's keys.
+  // These say who gets the conversation and the user's keys.
   "model.provider": "loosens",
   "model.baseUrl": "loosens",
   "model.apiKeyEnv": "loosens",
@@ -36,7 +36,7 @@ const PLACES: Readonly<Record<string, Place>> = {
     ["key", "headers", "body", "bearer", "organization", "project"].map((key) => [`model.${key}`, "loosens"]),
   ),
   models: "loosens",
-  // Only names, of what the person has.
+  // Only names, of what the user has.
   "model.small": "harmless",
   "model.subagent": "harmless",
   // What a file says could become a call.
@@ -64,22 +64,22 @@ const PLACES: Readonly<Record<string, Place>> = {
 const SANDBOX_ORDER = ["off", "workspace-write", "read-only"];
 
 /**
- * Sorts the settings that a project brings, seen from those of the person. A key that is not known here is
+ * Sorts the settings that a project brings, seen from those of the user. A key that is not known here is
  * listed and counts in a trusted folder only, so that nothing new is ever in force unseen.
  */
-export function projectSettings(layer: object, person: Settings): ProjectSettings {
+export function projectSettings(layer: object, user: Settings): ProjectSettings {
   const sorted = new Sorted();
   const { mcpServers = {}, mcpServerCommand, ...rest } = settledSources(layer);
   for (const [key, value] of Object.entries(rest)) {
-    if (!SECTIONS.has(key)) sorted.put([key], value, placeOf(key, value, person));
+    if (!SECTIONS.has(key)) sorted.put([key], value, placeOf(key, value, user));
     else {
       for (const [name, one] of Object.entries(value as Fields)) {
-        sorted.put([key, name], one, placeOf(`${key}.${name}`, one, person));
+        sorted.put([key, name], one, placeOf(`${key}.${name}`, one, user));
       }
     }
   }
-  sortServers(mcpServers as Record<string, McpServerSettings | null>, person, sorted);
-  if (mcpServerCommand !== undefined && !Object.hasOwn(person.mcpServers, "mcp")) {
+  sortServers(mcpServers as Record<string, McpServerSettings | null>, user, sorted);
+  if (mcpServerCommand !== undefined && !Object.hasOwn(user.mcpServers, "mcp")) {
     sorted.put(["mcpServerCommand"], mcpServerCommand, "harmless");
     sorted.effects.push(`start the MCP server "mcp": ${line(mcpServerCommand)}`);
   }
@@ -110,8 +110,8 @@ class Sorted implements ProjectSettings {
   }
 }
 
-function placeOf(key: string, value: unknown, person: Settings): Place {
-  const { sandbox, tools } = person;
+function placeOf(key: string, value: unknown, user: Settings): Place {
+  const { sandbox, tools } = user;
   switch (key) {
     case "sandbox.mode":
       return SANDBOX_ORDER.indexOf(String(value)) >= SANDBOX_ORDER.indexOf(sandbox.mode)
@@ -122,7 +122,7 @@ function placeOf(key: string, value: unknown, person: Settings): Place {
     case "sandbox.discovered":
       return value === true || !sandbox.discovered ? "tightens" : "loosens";
     case "tools.include":
-      // Joined to a list of the person's it would bring back what they left out.
+      // Joined to a list of the user's it would bring back what they left out.
       return tools.include.length === 0 ? "harmless" : "loosens";
     default:
       return PLACES[key] ?? "acts";
@@ -131,14 +131,14 @@ function placeOf(key: string, value: unknown, person: Settings): Place {
 
 function sortServers(
   servers: Readonly<Record<string, McpServerSettings | null>>,
-  person: Settings,
+  user: Settings,
   sorted: Sorted,
 ): void {
   const kept: Record<string, object> = {};
   for (const [alias, server] of Object.entries(servers)) {
     if (server === null) kept[alias] = { disabled: true };
-    // The person's rules for the tools of their own server must not come to mean another.
-    else if (Object.hasOwn(person.mcpServers, alias)) sorted.refused.push(`mcpServers.${alias}`);
+    // The user's rules for the tools of their own server must not come to mean another.
+    else if (Object.hasOwn(user.mcpServers, alias)) sorted.refused.push(`mcpServers.${alias}`);
     else {
       if (server.trust) sorted.refused.push(`mcpServers.${alias}.trust`);
       kept[alias] = { ...server, trust: false, sampling: false };

@@ -28,14 +28,14 @@ export function modifiedAnswer({ file, notes, places, stage, lines }: MadeEdit):
 
 export interface PersonsEdit extends EditAnswer {
   readonly isNew: boolean;
-  /** A diff, from the proposal to the person's version. */
+  /** A diff, from the proposal to the user's version. */
   readonly changes: string;
 }
 
 export function personsVersionAnswer({ file, notes, isNew, changes }: PersonsEdit): string {
   const head = isNew
-    ? `Created new file: ${file} with the content that the person made of it.`
-    : `The person changed the proposal before approving it; ${file} holds their version.`;
+    ? `Created new file: ${file} with the content that the user made of it.`
+    : `The user changed the proposal before approving it; ${file} holds their version.`;
   return [head, "It differs from the proposal in this:", changes, ...told(notes)].join("\n");
 }
 

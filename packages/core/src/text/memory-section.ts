@@ -1,6 +1,6 @@
 import { withoutUnseen } from "@burin/contract/text/untrusted-text";
 
-/** The one part of a memory file that the tool writes; all else in the file is the person's. */
+/** The one part of a memory file that the tool writes; all else in the file is the user's. */
 const HEADING = "## Remembered";
 
 /** The text with the fact as one more bullet of the section; null when it stands there already. */
@@ -50,7 +50,7 @@ function alike(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
-/** What two wordings of one fact have in common: case, blanks and the last full stop say nothing. */
+/** What two wordings of one fact have in common: case, spaces and the last full stop say nothing. */
 function plain(fact: string): string {
   return factLine(fact).toLowerCase().replace(/\.$/, "");
 }

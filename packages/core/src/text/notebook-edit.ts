@@ -1,9 +1,14 @@
 import { applyReplacements, type EditMatch, type EditRequest, findEdit } from "@burin/edit-match";
 import { readNotebook } from "@burin/machine/parsing/notebook";
-import { elementRanges, type JsonRange, memberRanges } from "./json-ranges.ts";
+import { getNodeValue, type Node, parseTree } from "jsonc-parser";
 
 /** Stands between the sources of two cells; no source holds it, so nothing can match across it. */
 const BETWEEN_CELLS = "\n\u0000\u0000\u0000\n";
+
+interface JsonRange {
+  readonly start: number;
+  readonly end: number;
+}
 
 interface CellSource {
   readonly text: string;
@@ -39,22 +44,30 @@ export function findNotebookEdit(request: EditRequest): EditMatch | null {
 }
 
 function cellSources(json: string): CellSource[] {
-  const cells = memberRanges(json, json.indexOf("{")).get("cells");
-  if (cells === undefined || json[cells.start] !== "[") return [];
-  return elementRanges(json, cells.start).flatMap(({ start }) => {
-    const range = json[start] === "{" ? memberRanges(json, start).get("source") : undefined;
-    if (range === undefined) return [];
-    const value: unknown = JSON.parse(json.slice(range.start, range.end));
+  const cells = memberOf(parseTree(json), "cells");
+  return (cells?.children ?? []).flatMap((cell) => {
+    const source = memberOf(cell, "source");
+    if (source === undefined) return [];
+    const value: unknown = getNodeValue(source);
     const text = Array.isArray(value) ? value.join("") : value;
-    return typeof text === "string" ? [{ text, range }] : [];
+    return typeof text === "string" ? [{ text, range: rangeOf(source) }] : [];
   });
+}
+
+/** Of keys that are there twice the last one counts, as it does for whoever parses the file. */
+function memberOf(object: Node | undefined, key: string): Node | undefined {
+  return object?.children?.findLast(({ children }) => children?.[0]?.value === key)?.children?.[1];
+}
+
+function rangeOf({ offset, length }: Node): JsonRange {
+  return { start: offset, end: offset + length };
 }
 
 /** The new source in the form of the old one: a string, or lines set out as they were; kept lines keep their bytes. */
 function rewrittenSource(old: string, text: string): string {
   const isAscii = /^[\x20-\x7e\s]*$/.test(old) && old.includes("\\u");
   if (old[0] !== "[") return jsonString(text, isAscii);
-  const elements = elementRanges(old, 0);
+  const elements = (parseTree(old)?.children ?? []).map(rangeOf);
   const first = elements[0];
   const second = elements[1];
   const last = elements.at(-1);

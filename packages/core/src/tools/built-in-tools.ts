@@ -24,29 +24,28 @@ export interface BuiltInNeeds {
   readonly commands: MachineCommands;
   readonly svgAsText: boolean;
   /** Of one answer, where the model's window leaves room for less than usual. */
-  readonly mostAnswerCharacters?: number;
+  readonly mostAnswerCharacters?: number | undefined;
   readonly overwriteUnread: boolean;
   readonly memory: MemoryPlaces;
   readonly planning: Planning;
   /** Absent where there is no model. */
-  readonly subagents?: Subagents;
+  readonly subagents?: Subagents | undefined;
   readonly web: Settings["web"];
   readonly environment: NodeJS.ProcessEnv;
   /** Absent where no search service is named. */
   readonly searcher?: WebSearcher | undefined;
   /** Absent where there is no model. */
-  readonly answerFromPage?: AnswerFromPage;
-  /** Absent where there is no model, or where the person switched it off. */
-  readonly correctEdit?: CorrectEdit;
+  readonly answerFromPage?: AnswerFromPage | undefined;
+  /** Absent where there is no model, or where the user switched it off. */
+  readonly correctEdit?: CorrectEdit | undefined;
 }
 
 /** The one list of built-in tools, and what each is given. */
 export function builtInTools(needs: BuiltInNeeds): Tool[] {
   const { workspace, commands, svgAsText, overwriteUnread, memory, planning, web, correctEdit } = needs;
-  const { mostAnswerCharacters: most } = needs;
   return [
     new ListFiles(workspace),
-    new ReadFile(workspace, { svgAsText, ...(most === undefined ? {} : { mostCharacters: most }) }),
+    new ReadFile(workspace, { svgAsText, mostCharacters: needs.mostAnswerCharacters }),
     new WriteFile(workspace, { overwriteUnread }),
     new ReadManyFiles(workspace),
     new Edit(workspace, correctEdit ? { correctEdit } : {}),

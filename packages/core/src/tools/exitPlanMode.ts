@@ -8,7 +8,7 @@ export interface ExitPlanModeParams {
 /** Where the session stands, as far as planning goes. */
 export interface Planning {
   readonly isActive: boolean;
-  /** How often the person has said something in this session. */
+  /** How often the user has said something in this session. */
   readonly inputs: number;
   /** Ends plan mode; without a mode the one before it comes back. Gives the mode that holds now. */
   leave(mode: PlanFollower | undefined): string;
@@ -19,7 +19,7 @@ export class ExitPlanMode extends PreparingTool<ExitPlanModeParams> {
   readonly displayName = "ExitPlanMode";
   readonly kind = "plan";
   readonly description =
-    "In plan mode: shows the person your plan and, when they approve it, ends plan mode so that you can carry it out. Call it once the plan is complete.";
+    "In plan mode: shows the user your plan and, when they approve it, ends plan mode so that you can carry it out. Call it once the plan is complete.";
   readonly parameterSchema: JsonSchema = {
     type: "object",
     properties: {
@@ -72,7 +72,7 @@ const NOTHING_TO_LEAVE: ToolResult = {
 };
 
 const DECLINED_MESSAGE =
-  "The person has declined this very plan already. Plan mode stays on; change the plan as they said, or end your turn and wait for them.";
+  "The user has declined this very plan already. Plan mode stays on; change the plan as they said, or end your turn and wait for them.";
 const DECLINED_BEFORE: ToolResult = {
   llmContent: DECLINED_MESSAGE,
   returnDisplay: "The same plan was declined before; it is not shown again.",

@@ -129,6 +129,23 @@ describe("glob", () => {
     expect(await found(root, { pattern: "*.ts", path: "node_modules/m" })).toEqual(["node_modules/m/c.ts"]);
   });
 
+  it("R74 R76 says when git's ignoring hid all that match, and only then", async () => {
+    const root = tree({ ".gitignore": 0, "src/gen/a.js": 1, "src/gen/b.js": 2, "src/c.ts": 3 });
+    writeFileSync(join(root, ".gitignore"), "gen/\n");
+    const hidden = '[git ignores 2 file(s) that match. Set "respect_git_ignore" to false to see them.]';
+    expect(await glob(root, { pattern: "*.js" })).toBe(
+      `No files found matching pattern "*.js" within ${root}.\n${hidden}`,
+    );
+    for (const params of [
+      { pattern: "*.{ts,js}" },
+      { pattern: "*.py" },
+      { pattern: "*.js", respect_git_ignore: false },
+    ]) {
+      expect(await glob(root, params)).not.toContain("git ignores");
+    }
+    expect(await found(root, { pattern: "*.js", respect_git_ignore: false })).toHaveLength(2);
+  });
+
   it("R71 names with brackets, braces and parentheses that exist are taken literally", async () => {
     const root = tree({
       "app/[id]/page.tsx": 0,

@@ -16,6 +16,7 @@ export interface GlobParams {
 const MOST_FILES = 1000;
 /** Below the bound of one tool answer, so that nothing is cut out of the middle. */
 const MOST_CHARACTERS = 80_000;
+const HOW_TO_SEE_IGNORED = 'Set "respect_git_ignore" to false to see them.';
 
 export class Glob extends BaseTool<GlobParams> {
   readonly name = "glob";
@@ -56,9 +57,15 @@ export class Glob extends BaseTool<GlobParams> {
       respectGitIgnore: params.respect_git_ignore ?? true,
       most: MOST_FILES,
     };
-    const found = await this.#workspace.find(params.path || this.#workspace.root, request, signal);
     const place = params.path || this.#workspace.root;
-    return { llmContent: listText(params.pattern, place, found), returnDisplay: summary(found) };
+    const found = await this.#workspace.find(place, request, signal);
+    const notes = notesOn(found);
+    if (found.total === 0 && found.hasIgnored) {
+      const everything = { ...request, respectGitIgnore: false, most: 1 };
+      const { total } = await this.#workspace.find(place, everything, signal);
+      if (total > 0) notes.push(`[git ignores ${total} file(s) that match. ${HOW_TO_SEE_IGNORED}]`);
+    }
+    return { llmContent: listText({ ...request, place, notes }, found), returnDisplay: summary(found) };
   }
 
   protected override checkParams(params: GlobParams): string | null {
@@ -73,8 +80,13 @@ export class Glob extends BaseTool<GlobParams> {
   }
 }
 
-function listText(pattern: string, place: string, found: FoundFiles): string {
-  const notes = notesOn(found);
+interface Asked {
+  readonly pattern: string;
+  readonly place: string;
+  readonly notes: string[];
+}
+
+function listText({ pattern, place, notes }: Asked, found: FoundFiles): string {
   if (found.total === 0)
     return [`No files found matching pattern "${pattern}" within ${place}.`, ...notes].join("\n");
   const lines = [

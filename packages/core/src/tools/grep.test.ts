@@ -139,6 +139,25 @@ describe("search_file_content", () => {
     expect(await named("b.txt")).toBe('No matches found for pattern "x" in path "b.txt".');
   });
 
+  it("R88 says when git's ignoring hid all that match, and only then", async () => {
+    const root = tree({
+      ".gitignore": "gen/\n*.log\n",
+      "src/gen/a.js": "needle\n",
+      "b.log": "pin\n",
+      "c.ts": "thread\n",
+    });
+    const hidden =
+      '[Files that git ignores do match. Set "respect_git_ignore" to false to search them, too.]';
+    for (const pattern of ["needle", "pin"]) {
+      expect(await grep(root, { pattern })).toBe(
+        `No matches found for pattern "${pattern}" in path ".".\n${hidden}`,
+      );
+      expect(await grep(root, { pattern, respect_git_ignore: false })).toContain(`L1: ${pattern}`);
+    }
+    expect(await grep(root, { pattern: "needle|thread" })).not.toContain("git ignores");
+    expect(await grep(root, { pattern: "nowhere" })).not.toContain("git ignores");
+  });
+
   it("P38 a link to a file outside is refused, one to a folder inside works", async () => {
     const outside = tree({ "secret.txt": "needle" });
     const root = tree({ "real/a.txt": "needle" });

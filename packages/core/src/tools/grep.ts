@@ -24,6 +24,8 @@ export interface GrepParams {
 const DEFAULT_RESULTS = 20;
 const MOST_RESULTS = 100;
 const MOST_CONTEXT = 20;
+const IGNORED_HITS =
+  '[Files that git ignores do match. Set "respect_git_ignore" to false to search them, too.]';
 
 export class Grep extends BaseTool<GrepParams> {
   readonly name = "search_file_content";
@@ -89,9 +91,16 @@ export class Grep extends BaseTool<GrepParams> {
       context: params.context ?? 0,
       namesOnly: params.names_only ?? false,
     };
-    const result = await this.#workspace.search(params.path || this.#workspace.root, request, signal);
+    const place = params.path || this.#workspace.root;
+    const result = await this.#workspace.search(place, request, signal);
+    let ignored: string[] = [];
+    if (result.hits === 0 && result.hasIgnored) {
+      const everything = { ...request, respectGitIgnore: false, most: 1, namesOnly: true };
+      const { files } = await this.#workspace.search(place, everything, signal);
+      if (files.length > 0) ignored = [IGNORED_HITS];
+    }
     return {
-      llmContent: answerText(params, result, most),
+      llmContent: [answerText(params, result, most), ...ignored].join("\n"),
       returnDisplay: summary(result, request.namesOnly),
     };
   }

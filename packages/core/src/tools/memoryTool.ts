@@ -38,7 +38,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
   readonly displayName = "SaveMemory";
   readonly kind = "edit";
   readonly description =
-    "Remembers one fact for later sessions, when the person asks for it or states a lasting preference. Not for what belongs to the present task only.";
+    "Remembers one fact for later sessions, when the user asks for it or states a lasting preference. Not for what belongs to the present task only.";
   readonly parameterSchema: JsonSchema = {
     type: "object",
     properties: {
@@ -46,7 +46,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
       scope: {
         type: "string",
         enum: ["project", "global"],
-        description: "project (default): for this folder; global: for all projects of this person.",
+        description: "project (default): for this folder; global: for all projects of this user.",
       },
     },
     required: ["fact"],

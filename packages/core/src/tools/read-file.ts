@@ -3,7 +3,7 @@ import type { MediaContent, TextLines } from "@burin/contract/machine/file-conte
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
-import { BaseTool, type ToolResult } from "@burin/contract/tools";
+import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
 import { meantPath } from "@burin/machine/files/meant-path";
 
 /** The path has three names, because the descriptions in use differ; one is enough. */
@@ -19,7 +19,7 @@ export interface ReadFileOptions {
   /** Gives SVG images as the text that they are. */
   readonly svgAsText?: boolean;
   /** Of one answer, where there is room for less than usual. */
-  readonly mostCharacters?: number;
+  readonly mostCharacters?: number | undefined;
 }
 
 const PARAMETERS = new Set(["absolute_path", "path", "file_path", "offset", "limit"]);
@@ -125,11 +125,7 @@ function mediaResult({ mimeType, base64, bytes }: MediaContent): ToolResult {
 function pastTheEnd(path: string, offset: number, { totalLines }: TextLines): ToolResult {
   const count = totalLines === 1 ? "1 line" : `${totalLines} lines`;
   const message = `Offset ${offset} is past the end: ${path} has ${count}; offset counts from 0.`;
-  return {
-    llmContent: message,
-    returnDisplay: message,
-    error: { type: "offset_past_end", message },
-  };
+  return failedResult({ type: "offset_past_end", message });
 }
 
 function shown(content: TextLines, limit: number): string {

@@ -8,7 +8,7 @@ import { globCovers } from "@burin/contract/patterns/glob-pattern";
 import { PatternError } from "@burin/contract/patterns/pattern";
 import { sortByCodePoints } from "@burin/contract/text/code-point-order";
 import { shownPath } from "@burin/contract/text/shown-path";
-import { BaseTool, type ToolResult } from "@burin/contract/tools";
+import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
 
 export interface ReadManyFilesParams {
   readonly paths: readonly string[];
@@ -250,8 +250,7 @@ function warning({ lastLine, firstLine, totalLines, linesCut }: TextLines): stri
 function resultOf({ parts, skipped, files }: Answer): ToolResult {
   const note = skippedText(skipped);
   if (files === 0) {
-    const message = `No files were read.${note}`;
-    return { llmContent: message, returnDisplay: message, error: { type: "nothing_read", message } };
+    return failedResult({ type: "nothing_read", message: `No files were read.${note}` });
   }
   const count = files === 1 ? "1 file" : `${files} files`;
   return {

@@ -4,6 +4,7 @@ import {
   BaseTool,
   type CallContext,
   type Confirmation,
+  failedResult,
   type OnUpdate,
   type ToolError,
   type ToolResult,
@@ -275,12 +276,12 @@ export class Shell extends BaseTool<ShellParams> {
     if (found === undefined) {
       const known = all.map((one) => one.id).join(", ") || "none";
       const message = `There is no background command "${id}"; known: ${known}.`;
-      return { llmContent: message, returnDisplay: message, error: { type: "not_found", message } };
+      return failedResult({ type: "not_found", message });
     }
     if (action === "input") {
       if (!(await found.run.type(input))) {
         const message = `${id} has no terminal or has ended, so nothing was typed.`;
-        return { llmContent: message, returnDisplay: message, error: { type: "no_terminal", message } };
+        return failedResult({ type: "no_terminal", message });
       }
       await found.run.quiet();
       return result(found.run, [`Typed. ${stateInWords(found.run)}`], backgroundInWords(found));
@@ -318,5 +319,5 @@ async function notStarted(run: RunningCommand): Promise<ToolResult> {
   const { MOST_LIVE_CHARACTERS, outputTail } = await telling();
   const why = outputTail(await run.output.soFar(), MOST_LIVE_CHARACTERS).trim();
   const message = `The command was not run, because its sandbox could not be made: ${why}`;
-  return { llmContent: message, returnDisplay: message, error: { type: "sandbox_failed", message } };
+  return failedResult({ type: "sandbox_failed", message });
 }

@@ -177,7 +177,7 @@ describe("R42 web_fetch", () => {
     ["ftp://example.org/", "must begin with http:// or https://"],
     ["file:///etc/passwd", "must begin with http:// or https://"],
     ["example.org", "must begin with http:// or https://"],
-    ["http://", "is no address"],
+    ["http://", "is not a valid URL"],
     ["https://me:secret@example.org/", "must not hold a user name"],
   ])("R30 %s is refused with how to write it", (url, words) => {
     const fault = new WebFetch().validateToolParams({ url });

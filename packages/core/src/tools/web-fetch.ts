@@ -105,7 +105,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
   protected override checkParams({ url }: WebFetchParams): string | null {
     const right = 'write it as "https://host/path".';
     if (!/^https?:\/\//i.test(url)) return `"url" must begin with http:// or https://, ${right}`;
-    if (!URL.canParse(url)) return `"url" is no address, ${right}`;
+    if (!URL.canParse(url)) return `"url" is not a valid URL, ${right}`;
     const { username, password } = new URL(url);
     return username === "" && password === ""
       ? null
@@ -125,8 +125,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
         : await this.#answered(page, params, signal);
     } catch (error) {
       if (!(error instanceof WebError)) throw error;
-      const { type, message } = error;
-      return failedResult({ type, message });
+      return failedResult({ type: error.type, message: error.message });
     }
   }
 
@@ -231,7 +230,7 @@ function shown(page: Page, offset: number, notes: readonly string[] = []): ToolR
   if (media) return { llmContent: [headOf(page), { inlineData: { ...media } }], returnDisplay };
   if (offset > 0 && offset >= text.length) {
     const message = `${url} has ${text.length} characters; there is nothing from offset ${offset} on.`;
-    return { llmContent: message, returnDisplay: message, error: { type: "past_end", message } };
+    return failedResult({ type: "past_end", message });
   }
   const end = partEnd(text, offset);
   const part = text.slice(offset, end);

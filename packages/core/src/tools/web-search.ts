@@ -1,6 +1,6 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { untrustedFromWeb, withoutUnseen } from "@burin/contract/text/untrusted-text";
-import { BaseTool, type ToolResult } from "@burin/contract/tools";
+import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
 import { WebError } from "@burin/machine/http/web-error";
 import type { FoundPage } from "@burin/web/search/found-pages";
 
@@ -66,14 +66,14 @@ export class WebSearch extends BaseTool<WebSearchParams> {
   }
 
   async execute({ query, maxResults }: WebSearchParams, signal: AbortSignal): Promise<ToolResult> {
-    if (this.#searcher === undefined) return failed("not_configured", HOW_TO_ADD);
+    if (this.#searcher === undefined) return failedResult({ type: "not_configured", message: HOW_TO_ADD });
     try {
       const most = maxResults ?? DEFAULT_RESULTS;
       const pages = await this.#searcher.search({ query: query.trim(), most }, signal);
       return found(pages.slice(0, most).map(seen), query.trim(), this.#searcher.name);
     } catch (error) {
-      if (error instanceof WebError) return failed(error.type, error.message);
-      throw error;
+      if (!(error instanceof WebError)) throw error;
+      return failedResult({ type: error.type, message: error.message });
     }
   }
 }
@@ -97,8 +97,4 @@ function found(pages: readonly FoundPage[], query: string, service: string): Too
       "\n",
     ),
   };
-}
-
-function failed(type: string, message: string): ToolResult {
-  return { llmContent: message, returnDisplay: message, error: { type, message } };
 }

@@ -18,7 +18,7 @@ export interface WriteFileParams {
 }
 
 export interface WriteFileOptions {
-  /** For calls that a person wrote: an existing file is overwritten although nothing was read before. */
+  /** For calls that a user wrote: an existing file is overwritten although nothing was read before. */
   readonly overwriteUnread?: boolean;
 }
 
@@ -99,7 +99,7 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
         ? `Successfully created and wrote to new file: ${params.file_path}`
         : `Successfully overwrote file: ${params.file_path}`,
       ...written.notes.map((note) => `Note: ${note}.`),
-      ...(isEdited ? [await whatThePersonChanged(params, change.content)] : []),
+      ...(isEdited ? [await whatTheUserChanged(params, change.content)] : []),
     ];
     const isAsPlanned = written.wasBasis && !isEdited;
     const returnDisplay = isAsPlanned
@@ -148,11 +148,8 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
   }
 }
 
-async function whatThePersonChanged(
-  { file_path, content }: WriteFileParams,
-  edited: string,
-): Promise<string> {
+async function whatTheUserChanged({ file_path, content }: WriteFileParams, edited: string): Promise<string> {
   const { fileDiff } = await changing();
   const { fileDiff: changes } = fileDiff({ fileName: file_path, before: content, after: edited });
-  return `The person changed the content before approving it. The file holds their version; it differs from yours in this:\n${changes}`;
+  return `The user changed the content before approving it. The file holds their version; it differs from yours in this:\n${changes}`;
 }

@@ -49,7 +49,13 @@ export async function findFiles(
     }
   }
   const files = firstInside(newest.inOrder(), request.most, folder);
-  return { files, total: newest.total, isPartial, unreadableFolders: walk.unreadable };
+  return {
+    files,
+    total: newest.total,
+    isPartial,
+    unreadableFolders: walk.unreadable,
+    hasIgnored: walk.hasIgnored,
+  };
 }
 
 function matchAt(path: string, isLink: boolean): Match | null {

@@ -50,6 +50,8 @@ interface Frame {
 export class Walk {
   /** Folders that could not be read. */
   unreadable = 0;
+  /** Something was left out because git ignores it. */
+  hasIgnored = false;
   readonly #request: WalkRequest;
   readonly #frames: Frame[] = [];
 
@@ -101,7 +103,9 @@ export class Walk {
 
   #isShown(rules: FolderRules, name: string, isFolder: boolean): boolean {
     const visibility = rules.visibilityOf(name, isFolder);
-    return visibility === "shown" || (visibility === "git" && !this.#request.respectGitIgnore);
+    if (visibility !== "git" || !this.#request.respectGitIgnore) return visibility !== "own";
+    this.hasIgnored = true;
+    return false;
   }
 
   /** `name` is null for the start, whose rules are given. */

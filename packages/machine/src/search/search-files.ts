@@ -53,6 +53,7 @@ export async function searchFiles(
     onGap: (gap) => collector.gaps.add(gap),
     slices,
   });
+  let hasIgnored = false;
   try {
     if (target.isFolder) {
       const walk = new Walk({
@@ -62,6 +63,7 @@ export async function searchFiles(
       });
       const files = new WantedFiles(walk, { ...request, access, place: target.place });
       await searchFolder({ access, target, request, pattern, files, searcher, slices, collector });
+      hasIgnored = walk.hasIgnored;
       if (walk.unreadable > 0) collector.gaps.add(`${walk.unreadable} unreadable folder(s) were skipped.`);
     } else {
       const refusal = access.refusal(target.place, rules);
@@ -75,7 +77,7 @@ export async function searchFiles(
     if (!(error instanceof OutOfTime)) throw error;
     collector.outOfTime();
   }
-  return collector.result();
+  return { ...collector.result(), hasIgnored };
 }
 
 interface FolderSearch {

@@ -14,8 +14,8 @@ const HEAD =
   "[The conversation so far was too long for the model's window. This text, written by the program, stands for it. Go on with the task from here; do not do again what is done.]";
 
 /**
- * The text: instructions, the person's words, open todos and changed files word for word, then the summary.
- * What does not fit is cut with a word on it, the person's last words last of all.
+ * The text: instructions, the user's words, open todos and changed files word for word, then the summary.
+ * What does not fit is cut with a word on it, the user's last words last of all.
  */
 export function compactionText(kept: Kept, mostTokens: number, size: ContextSize): string {
   const room = new Room(mostTokens - size.ofText(HEAD), size);
@@ -31,8 +31,8 @@ export function compactionText(kept: Kept, mostTokens: number, size: ContextSize
     section("What happened so far", account),
     section("Files changed so far", files),
     section("Todos", todos),
-    section("What the person said before, word for word, the oldest first", earlier),
-    section("The person's last words, which are the task", task),
+    section("What the user said before, word for word, the oldest first", earlier),
+    section("The user's last words, which are the task", task),
   ];
   return [HEAD, ...sections.filter((text) => text !== "")].join("\n\n");
 }

@@ -73,7 +73,7 @@ function writtenPart(part: Part, role: Message["role"], grain: Grain): string {
   }
   if (inlineData) return `(a file of type ${inlineData.mimeType})`;
   if (thought || !text?.trim()) return "";
-  return `${role === "user" ? "Person" : "Assistant"}: ${shortened(text, grain.text)}`;
+  return `${role === "user" ? "User" : "Assistant"}: ${shortened(text, grain.text)}`;
 }
 
 function shortened(text: string, most: number): string {

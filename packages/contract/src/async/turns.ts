@@ -1,10 +1,4 @@
-import { unlessAborted } from "@burin/contract/async/unless-aborted";
-
-/** Rejects when the signal aborts first: a question that is open then is not waited for, a late answer means nothing. */
-export async function orAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  return unlessAborted(Promise.resolve(work()), signal);
-}
+import { unlessAborted } from "./unless-aborted.ts";
 
 /** Work that is begun while other work goes on waits for its turn. */
 export class Turns {
@@ -22,7 +16,10 @@ export class Turns {
     });
     this.#last = whole;
     if (before === null) return leave;
-    const isTurn = await orAborted(() => before.then(() => true), signal).catch(() => false);
+    const isTurn = await unlessAborted(before, signal).then(
+      () => true,
+      () => false,
+    );
     if (!isTurn) leave();
     return isTurn ? leave : null;
   }
