@@ -35,11 +35,16 @@ function exportSession(desk: CommandDesk, words: string): void {
 }
 
 function copyAnswer(desk: CommandDesk): void {
-  const { answer } = desk.transcript;
-  if (answer.trim() === "") desk.note(say("copy.none"));
+  const said = (desk.session?.history ?? []).filter(({ role }) => role === "model").map(textPartsOf);
+  const answer =
+    said
+      .findLast((parts) => parts.length > 0)
+      ?.join("")
+      .trim() ?? "";
+  if (answer === "") desk.note(say("copy.none"));
   else {
-    desk.copy(answer.trim());
-    desk.note(say("copy.done", { count: answer.trim().length }));
+    desk.copy(answer);
+    desk.note(say("copy.done", { count: answer.length }));
   }
 }
 

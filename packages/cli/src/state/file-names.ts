@@ -1,50 +1,90 @@
 const MOST_FOUND = 50;
 
-/** Finds paths by letters that stand in them in this order, the best first. */
+/** Finds paths by letters that stand in them in this order, the best first; among hundreds of thousands at each key. */
 export class FileNames {
   readonly #paths: readonly string[];
   readonly #lower: readonly string[];
+  /** Where the name begins in each path. */
+  readonly #nameAt: Uint32Array;
+  /** Which letters and digits are in each path: most paths are ruled out by that alone. */
+  readonly #letters: Int32Array;
   /** What the last words were found in: with more letters only these can be meant. */
-  #last: { words: string; among: readonly number[] } | null = null;
+  #last: { readonly words: string; readonly among: Uint32Array } | null = null;
 
   constructor(paths: readonly string[]) {
     this.#paths = paths;
     this.#lower = paths.map((path) => path.toLowerCase());
+    this.#nameAt = new Uint32Array(paths.length);
+    this.#letters = new Int32Array(paths.length);
+    for (const [index, path] of this.#lower.entries()) {
+      this.#nameAt[index] = path.lastIndexOf("/") + 1;
+      this.#letters[index] = lettersIn(path);
+    }
   }
 
   find(words: string): string[] {
     const wanted = words.toLowerCase();
     if (wanted === "") return this.#paths.slice(0, MOST_FOUND);
-    const { last } = { last: this.#last };
-    const among = last !== null && wanted.startsWith(last.words) ? last.among : this.#lower.keys();
-    const found: number[] = [];
-    const best: { index: number; score: number }[] = [];
-    for (const index of among) {
-      const score = scoreOf(this.#lower[index] ?? "", wanted);
+    const among = this.#last !== null && wanted.startsWith(this.#last.words) ? this.#last.among : null;
+    const needed = lettersIn(wanted);
+    const count = among?.length ?? this.#lower.length;
+    const found = new Uint32Array(count);
+    let length = 0;
+    const best = new Best();
+    for (let at = 0; at < count; at += 1) {
+      const index = among === null ? at : (among[at] as number);
+      if (((this.#letters[index] as number) & needed) !== needed) continue;
+      const score = scoreOf(this.#lower[index] as string, wanted, this.#nameAt[index] as number);
       if (score === 0) continue;
-      found.push(index);
-      if (best.length === MOST_FOUND && score <= (best.at(-1)?.score ?? 0)) continue;
-      let at = best.length;
-      while (at > 0 && (best[at - 1]?.score ?? 0) < score) at -= 1;
-      best.splice(at, 0, { index, score });
-      if (best.length > MOST_FOUND) best.pop();
+      found[length] = index;
+      length += 1;
+      best.add(index, score);
     }
-    this.#last = { words: wanted, among: found };
-    return best.map(({ index }) => this.#paths[index] ?? "");
+    this.#last = { words: wanted, among: found.subarray(0, length) };
+    return best.indexes.map((index) => this.#paths[index] ?? "");
   }
 }
 
+/** The indexes with the highest scores; of equal ones the first. */
+class Best {
+  readonly indexes: number[] = [];
+  readonly #scores: number[] = [];
+
+  add(index: number, score: number): void {
+    const { length } = this.indexes;
+    if (length === MOST_FOUND && score <= (this.#scores[length - 1] ?? 0)) return;
+    let at = length;
+    while (at > 0 && (this.#scores[at - 1] ?? 0) < score) at -= 1;
+    this.indexes.splice(at, 0, index);
+    this.#scores.splice(at, 0, score);
+    if (length === MOST_FOUND) {
+      this.indexes.pop();
+      this.#scores.pop();
+    }
+  }
+}
+
+/** A bit for each letter, one for each pair of digits; other characters have none. */
+function lettersIn(text: string): number {
+  let bits = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code >= 97 && code <= 122) bits |= 1 << (code - 97);
+    else if (code >= 48 && code <= 57) bits |= 1 << (26 + ((code - 48) >> 1));
+  }
+  return bits;
+}
+
 /** 0 when the letters are not all there; a name that begins with them is best, letters far apart are worst. */
-function scoreOf(path: string, wanted: string): number {
-  const name = path.lastIndexOf("/") + 1;
-  const at = path.indexOf(wanted, name);
+function scoreOf(path: string, wanted: string, nameAt: number): number {
   const shortness = 1 / (1 + path.length);
-  if (at === name) return 4 + shortness;
+  const at = path.indexOf(wanted, nameAt);
+  if (at === nameAt) return 4 + shortness;
   if (at !== -1) return 3 + shortness;
   if (path.includes(wanted)) return 2 + shortness;
   let from = 0;
   for (let index = 0; index < wanted.length; index += 1) {
-    from = path.indexOf(wanted[index] ?? "", from) + 1;
+    from = path.indexOf(wanted[index] as string, from) + 1;
     if (from === 0) return 0;
   }
   return 1 + shortness;

@@ -8,10 +8,17 @@ export type Item =
   /** `text` is what has not been drawn for good yet. */
   | { readonly kind: "text"; text: string; isWhole: boolean }
   | { readonly kind: "thought"; text: string; readonly since: number; isWhole: boolean }
-  | { readonly kind: "call"; call: ToolCall; since: number; milliseconds: number }
+  | CallItem
   /** What a command of the screen shows, drawn for the width that there is. */
   | { readonly kind: "lines"; readonly draw: (width: number) => readonly Line[] }
   | { readonly kind: "notice"; readonly text: string; readonly isBad: boolean };
+
+interface CallItem {
+  readonly kind: "call";
+  call: ToolCall;
+  since: number;
+  milliseconds: number;
+}
 
 /** What a session has used so far. */
 export interface Spent {
@@ -33,6 +40,10 @@ export const FILES_MARK = "\n\nWhat the @ mentions hold:\n\n";
  */
 export class Transcript {
   #items: Item[] = [];
+  /** So many of them are drawn for good and only still here because taking them out one by one is slow. */
+  #drawn = 0;
+  /** The calls that are not over, by their ids. */
+  readonly #open = new Map<string, CallItem>();
   /** The calls that ended last, to be looked at again. */
   readonly calls: ToolCall[] = [];
   readonly spent: Spent = {
@@ -50,16 +61,21 @@ export class Transcript {
   name = "";
   /** Subagents that work in the background, by their ids. */
   readonly background = new Set<string>();
-  /** The model's last answer, to be copied. */
-  answer = "";
 
   get items(): readonly Item[] {
+    this.#items.splice(0, this.#drawn);
+    this.#drawn = 0;
     return this.#items;
+  }
+
+  /** The first that is not drawn for good. */
+  get first(): Item | undefined {
+    return this.#items[this.#drawn];
   }
 
   /** Takes out the first item: it is drawn for good. */
   shift(): void {
-    this.#items.shift();
+    this.#drawn += 1;
   }
 
   /** Another session, or another model, from here on. */
@@ -151,7 +167,6 @@ export class Transcript {
 
   #heardUser(said: string): void {
     this.#close();
-    this.answer = "";
     this.#items.push({ kind: "user", text: wordsOf(said) });
   }
 
@@ -160,10 +175,8 @@ export class Transcript {
     if (last?.kind === "text" && !last.isWhole) last.text += text;
     else {
       this.#close();
-      this.answer = "";
       this.#items.push({ kind: "text", text: text.replace(/^\n+/, ""), isWhole: false });
     }
-    this.answer += text;
   }
 
   #heardThought(text: string, now: number): void {
@@ -177,10 +190,12 @@ export class Transcript {
   }
 
   #heardCall(call: ToolCall, now: number): void {
-    const known = this.#items.find((item) => item.kind === "call" && item.call.callId === call.callId);
-    if (known?.kind !== "call") {
+    const known = this.#open.get(call.callId);
+    if (known === undefined) {
       this.#close();
-      this.#items.push({ kind: "call", call, since: now, milliseconds: 0 });
+      const item: CallItem = { kind: "call", call, since: now, milliseconds: 0 };
+      this.#items.push(item);
+      this.#open.set(call.callId, item);
     } else {
       // Time in which a person was asked is not the call's.
       if (call.status === "executing" && known.call.status !== "executing") known.since = now;
@@ -188,6 +203,7 @@ export class Transcript {
       known.milliseconds = now - known.since;
     }
     if (!isOver(call)) return;
+    this.#open.delete(call.callId);
     this.spent.calls += 1;
     this.calls.push(call);
     if (this.calls.length > MOST_KEPT_CALLS) this.calls.shift();

@@ -20,7 +20,14 @@ const WIDE: readonly number[] = [
   0x16fe0, 0x18cff, 0x1aff0, 0x1b2ff, 0x20000, 0x2fffd, 0x30000, 0x3fffd,
 ];
 
-const ASCII = /^[\x20-\x7e]*$/;
+/**
+ * Characters that are each one by themselves and of which the width is known: those of most scripts and frames. The
+ * others need the segmenter, which takes microseconds for each text.
+ */
+const SINGLE =
+  /^[\x20-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u2715-\u2727\u3000-\u3029\u3030-\u303e\u3041-\u3096\u309b-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
+/** Of these the first that takes two cells; all behind it do. */
+const FIRST_WIDE = 0x3000;
 const EMOJI = /\p{Emoji_Presentation}/u;
 const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
 
@@ -28,15 +35,18 @@ let segmenter: Intl.Segmenter | undefined;
 
 /** What a person sees as single characters. */
 export function graphemesOf(text: string): string[] {
-  if (ASCII.test(text)) return text.split("");
+  if (SINGLE.test(text)) return text.split("");
   segmenter ??= new Intl.Segmenter();
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 /** The cells that a text without control characters takes. */
 export function widthOf(text: string): number {
-  if (ASCII.test(text)) return text.length;
   let width = 0;
+  if (SINGLE.test(text)) {
+    for (let at = 0; at < text.length; at += 1) width += text.charCodeAt(at) < FIRST_WIDE ? 1 : 2;
+    return width;
+  }
   for (const grapheme of graphemesOf(text)) width += graphemeWidth(grapheme);
   return width;
 }

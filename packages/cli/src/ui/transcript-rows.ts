@@ -27,7 +27,7 @@ export class TranscriptRows {
   /** Takes what is final out of the transcript. */
   takeFinal(transcript: Transcript, frame: Frame): Row[] {
     const rows: Row[] = [];
-    for (let item = transcript.items[0]; item !== undefined; item = transcript.items[0]) {
+    for (let item = transcript.first; item !== undefined; item = transcript.first) {
       if (!this.#takeItem(item, rows, frame)) break;
       transcript.shift();
     }

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from "node:v8";
 import { say } from "../../locales/say.ts";
 import type { PromptHistory } from "../../state/prompt-history.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
@@ -43,6 +44,8 @@ export interface Shown {
 /** While a reply streams, a person reads no faster. */
 const STREAM_MS = 50;
 const MOST_PROMPT_ROWS = 12;
+/** Behind so many rows what they have left behind in memory is given back sooner, which costs a little time. */
+const MANY_ROWS = 4_000;
 
 /** Draws the state, at once for a key and at a calm pace for what streams. */
 export class View {
@@ -54,6 +57,7 @@ export class View {
   #themeName: ThemeName = "auto";
   #isLight = false;
   #drawnAt = 0;
+  #rowCount = 0;
   #next: NodeJS.Timeout | NodeJS.Immediate | null = null;
   #isUrgent = false;
   #answers: number[] | null = null;
@@ -110,6 +114,7 @@ export class View {
     const { columns, rows } = this.#port.size();
     const frame = { width: columns, theme: this.#theme, now: this.#drawnAt };
     const final = this.#rows.takeFinal(this.#shown.transcript, frame);
+    this.#count(final.length);
     const live = look.isSpoken ? [] : this.#rows.live(this.#shown.transcript, frame);
     const { lines, caret } = this.#bottom(columns, rows);
     const room = Math.max(rows - 1 - lines.length, 0);
@@ -151,6 +156,12 @@ export class View {
     this.#cancel();
     this.#screen.clear();
     this.#isAway = true;
+  }
+
+  #count(rows: number): void {
+    const before = this.#rowCount;
+    this.#rowCount += rows;
+    if (before < MANY_ROWS && this.#rowCount >= MANY_ROWS) setFlagsFromString("--optimize-for-size");
   }
 
   #cancel(): void {
