@@ -4,17 +4,17 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3680,
-  "edit-match": 2630,
+  contract: 3710,
+  "edit-match": 2680,
   "shell-judge": 3850,
-  machine: 11500,
-  models: 5860,
+  machine: 11510,
+  models: 5820,
   testing: 1350,
   web: 2110,
-  mcp: 2330,
-  core: 13420,
-  serve: 1890,
-  cli: 10500,
+  mcp: 2320,
+  core: 13350,
+  serve: 1900,
+  cli: 10580,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
