@@ -48,6 +48,12 @@ describe("a placeholder in new_string", () => {
     expect(match).toEqual({ status: "omission", placeholder: "..." });
   });
 
+  it("P2 is seen for a single line behind lines that are new", () => {
+    const newText = "  one();\n  zero();\n  ...";
+    const match = findEdit({ content: CODE, oldText: "  one();\n  two();", newText, expected: 1 });
+    expect(match.status).toBe("omission");
+  });
+
   it("P2 is seen where a line that it stands for comes back above, indented otherwise", () => {
     const newText = "  one();\n  if (a) {\n    four();\n  }\n  ...";
     const match = findEdit({

@@ -25,10 +25,17 @@ export function placeholderIn(oldText: string, newText: string): string | undefi
     const known = left.indexOf(line);
     if (known >= 0) left.splice(known, 1);
     else if (kind === "certain" || kept === undefined) return line;
-    else if (goneAt({ oldLines, newLines }, kept, at) >= least || skipsLines(oldLines, newLines, at))
+    else if (goneAt({ oldLines, newLines }, kept, at) >= (isAmongNew(newLines, kept, at) ? 1 : least))
       return line;
+    else if (skipsLines(oldLines, newLines, at)) return line;
   }
   return undefined;
+}
+
+/** Dots that are meant, and come for a single line, are beside what was kept. */
+function isAmongNew(newLines: readonly string[], kept: Int32Array, at: number): boolean {
+  const isNew = (fresh: number) => !isBlank(newLines[fresh] ?? "") && kept[fresh] === -1;
+  return isNew(at - 1) || isNew(at + 1);
 }
 
 /** A new text that closes other brackets than the old one lacks some lines. */
