@@ -56,7 +56,7 @@ function inEscapes(signs: string): Repair {
       const shown = [...signs].filter((sign) => texts.oldText.includes(`\\${sign}`)).join("");
       if (shown === "" || (signs.includes("n") && isOfSeveralLines(texts.oldText))) return [];
       const oldText = unescaping(shown).read(texts.oldText);
-      const read = [shown, signs].flatMap((some) => inSigns(texts, oldText, unescaping(some)));
+      const read = [...new Set([shown, signs])].flatMap((some) => inSigns(texts, oldText, unescaping(some)));
       return read.filter(({ newText }) => !leavesBreak(texts.oldText, { oldText, newText }));
     },
   ];
