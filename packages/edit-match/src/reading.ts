@@ -42,7 +42,10 @@ const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 
 function unescaping(signs: string): SignMistake {
   const escapes = new RegExp(`\\\\([${signs.replace("\\", "\\\\")}])`, "g");
-  const read = (text: string) => text.replace(escapes, (_, sign: string) => ESCAPED[sign] ?? sign);
+  const read = (text: string) =>
+    /[ntr]/.test(signs)
+      ? text.replace(escapes, (_, sign: string) => ESCAPED[sign] ?? sign)
+      : text.replace(escapes, "$1");
   // Where lines are lines, \n is none.
   const isOther = (text: string) => signs.includes("n") && isOfSeveralLines(text);
   return { signs: escapes, read: (text) => (isOther(text) ? text : read(text)) };
