@@ -245,6 +245,17 @@ describe("what runs because it only reads", () => {
   });
 });
 
+describe("the environment that keeps git to looking", () => {
+  it.each([
+    ["env -i git status", "env git status"],
+    ["env -u GIT_OPTIONAL_LOCKS git diff", "env CI=1 git diff"],
+    ["timeout 5 env -iu X CI=1 git log", "timeout 5 env CI=1 git log"],
+  ])("P21 P53 is taken away only when asked: %j, and not by %j", (command, harmless) => {
+    expect(judged(command).verdict).toBe("ask");
+    expect(judged(harmless).verdict).toBe("allow");
+  });
+});
+
 describe("signatures", () => {
   it.each([
     "git log --format=%G?",

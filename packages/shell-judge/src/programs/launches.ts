@@ -70,7 +70,7 @@ const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish
 
 /** Options and settings with which a wrapper adds nothing to what it launches. */
 const HARMLESS_WRAPPING: Readonly<Record<string, RegExp>> = {
-  env: /^(?:(?:-i|-u \w+|(?:CI|NO_COLOR|FORCE_COLOR|NODE_ENV)=[\w.-]*)(?: |$))*$/,
+  env: /^(?:(?:CI|NO_COLOR|FORCE_COLOR|NODE_ENV)=[\w.-]*(?: |$))*$/,
   nice: /^(?:-n ?\d+)?$/,
   timeout: /^(?:(?:-[ks] ?\w+|--foreground) )*\d+(?:\.\d+)?[smhd]?$/,
   stdbuf: /^(?:-[ioe] ?[0L](?: |$))+$/,
