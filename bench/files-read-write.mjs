@@ -80,7 +80,7 @@ async function reads(toolbox, corpus) {
   };
   const wc = (/** @type {string} */ path) => () => run1("wc", ["-l", path]);
   return [
-    await row("read 1 kB", [read({ path: corpus.small }), null], { goal: 0.3, unit: "ms", times: 300 }),
+    await row("read 1 kB", [read({ path: corpus.small }), null], { goal: 0.15, unit: "ms", times: 300 }),
     await row("read the last 2,000 lines of 10 MB", [read(atEnd(corpus.medium)), wc(corpus.medium)], {
       goal: 1.5,
       unit: "x wc -l",

@@ -1,4 +1,5 @@
 // Reading, writing, listing, finding and searching, against the system's own tools on the same files.
+import { run as runFirst } from "./files-first.mjs";
 import { run as runReadWrite } from "./files-read-write.mjs";
 import { run as runSearch } from "./files-search.mjs";
 
@@ -6,4 +7,5 @@ import { run as runSearch } from "./files-search.mjs";
 export async function run(args) {
   await runReadWrite(args);
   await runSearch(args);
+  runFirst();
 }

@@ -53,6 +53,11 @@ export class Access {
     return new IgnoreRules(this.roots, this.#settings);
   }
 
+  /** The same without git's, which hide no file that is named. */
+  ownRules(): IgnoreRules {
+    return new IgnoreRules(this.roots, this.#settings, false);
+  }
+
   /** Why a file may not be opened; null when it may. */
   refusal(path: string, rules: IgnoreRules): WorkspaceError | null {
     const pattern = this.deniedBy(path);

@@ -218,7 +218,7 @@ export class NodeFiles {
 
   /** What was opened is judged, and the name by which it was asked for. */
   #assertAllowed(file: string, realPath: string): void {
-    const rules = this.#access.ignoreRules();
+    const rules = this.#access.ownRules();
     for (const place of new Set([resolve(this.#access.roots[0] ?? "", file), realPath])) {
       const refusal = this.#access.refusal(place, rules);
       if (refusal !== null) throw refusal;

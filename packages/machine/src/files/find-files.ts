@@ -71,7 +71,7 @@ function matchAt(path: string, isLink: boolean): Match | null {
 function isUsable(path: string, access: Access): boolean {
   const real = realOf(path);
   if (real === null || !isWithinAny(real, access.roots)) return false;
-  return access.ignoreRules().visibility(real, false) !== "own";
+  return access.ownRules().visibility(real, false) !== "own";
 }
 
 /**

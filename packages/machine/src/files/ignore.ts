@@ -28,7 +28,8 @@ interface Layers {
   readonly git: readonly Layer[];
   readonly own: readonly Layer[];
   readonly settings: readonly Layer[];
-  readonly environment: NodeJS.ProcessEnv;
+  /** null when git's rules are not asked for. */
+  readonly environment: NodeJS.ProcessEnv | null;
 }
 
 /**
@@ -40,11 +41,12 @@ export class IgnoreRules {
   readonly #ownNames: readonly string[];
   readonly #settings: IgnoreFile;
   readonly #folders = new Map<string, FolderRules>();
-  readonly #environment: NodeJS.ProcessEnv;
+  readonly #environment: NodeJS.ProcessEnv | null;
 
-  constructor(roots: readonly string[], settings: IgnoreSettings) {
+  /** Without git's rules nothing of git is read: what is hidden from all tools does not depend on them. */
+  constructor(roots: readonly string[], settings: IgnoreSettings, withGit = true) {
     this.#roots = roots;
-    this.#environment = settings.environment ?? process.env;
+    this.#environment = withGit ? (settings.environment ?? process.env) : null;
     this.#ownNames = [OWN_FILE, ...settings.ignoreFileNames];
     this.#settings = new IgnoreFile(settings.ignore.join("\n"));
   }
@@ -82,9 +84,9 @@ export class IgnoreRules {
   }
 
   #top(root: string): FolderRules {
-    const top = gitTopOf(root);
-    const base = top ?? root;
     const environment = this.#environment;
+    const top = environment === null ? null : gitTopOf(root);
+    const base = top ?? root;
     const git = top === null ? excludeLayers(base, top, environment) : [];
     const inside = { git: [], own: [] };
     const none = { own: [], settings: [], inside, path: "", visibility: "shown" } as const;
@@ -105,7 +107,8 @@ function gitFilesOnly(name: string): boolean {
   return name === ".gitignore" || name === ".git";
 }
 
-function excludeLayers(base: string, top: string | null, environment: NodeJS.ProcessEnv): Layer[] {
+function excludeLayers(base: string, top: string | null, environment: Layers["environment"]): Layer[] {
+  if (environment === null) return [];
   const texts = [top === null ? null : infoExclude(base), personalExcludes(top, environment)];
   const files = texts.flatMap((text) => (text === null ? [] : [new IgnoreFile(text)]));
   return files.filter((file) => !file.isEmpty).map((file) => ({ file, prefix: "" }));
@@ -158,7 +161,7 @@ export class FolderRules {
   withFilesOf(path: string, holds: (name: string) => boolean): FolderRules {
     const { ownNames, environment, ...above } = this.#state;
     const gitFile = join(path, ".gitignore");
-    const text = holds(".gitignore") ? readSmallFile(gitFile, false) : null;
+    const text = environment !== null && holds(".gitignore") ? readSmallFile(gitFile, false) : null;
     const isNewTop = above.path !== path && holds(".git") && isGitTop(path);
     const inside = { git: text === null ? [] : [layerOf(text, gitFile)], own: [] as Layer[] };
     for (const ownName of ownNames) {

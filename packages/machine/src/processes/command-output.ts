@@ -36,7 +36,7 @@ export class CommandOutput {
   onWhole: (file: string) => void = () => {};
   readonly #path: string;
   readonly #mostFileBytes: number;
-  #head = Buffer.alloc(0);
+  readonly #head = Buffer.allocUnsafeSlow(HEAD_BYTES);
   #headBytes = 0;
   #file: OutputFile | null = null;
 
@@ -49,22 +49,12 @@ export class CommandOutput {
   take(bytes: Uint8Array, onRoom: () => void): boolean {
     if (this.#file !== null) return this.#file.take(bytes, onRoom);
     const forHead = bytes.subarray(0, HEAD_BYTES - this.#headBytes);
-    this.#append(forHead);
+    this.#head.set(forHead, this.#headBytes);
+    this.#headBytes += forHead.length;
     if (forHead.length === bytes.length) return true;
     this.#file = new OutputFile(this.#path, this.#mostFileBytes);
     this.#file.take(this.#head.subarray(0, this.#headBytes), () => {});
     return this.#file.take(bytes.subarray(forHead.length), onRoom);
-  }
-
-  #append(bytes: Uint8Array): void {
-    const needed = this.#headBytes + bytes.length;
-    if (needed > this.#head.length) {
-      const bigger = Buffer.allocUnsafeSlow(Math.min(HEAD_BYTES, Math.max(4096, needed * 2)));
-      this.#head.copy(bigger);
-      this.#head = bigger;
-    }
-    this.#head.set(bytes, this.#headBytes);
-    this.#headBytes = needed;
   }
 
   /** Waits until the file holds what was taken so far, as far as it can. */

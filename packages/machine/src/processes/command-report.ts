@@ -4,7 +4,7 @@ import type { SandboxFact } from "../machine.ts";
 import type { TakenBack } from "../sandbox/taken-back.ts";
 import type { BackgroundCommand, CommandRequest, RunningCommand, ShellEnd } from "./command-request.ts";
 import { outputTail, outputText } from "./output-text.ts";
-import { commandLine, type ProcessEntry } from "./process-table.ts";
+import { commandLine, type ProcessEntry, signalName } from "./process-table.ts";
 
 /** What else the shell tool needs to tell of a command: all of it is one thing to load with the first. */
 export { outputTail, outputText };
@@ -62,24 +62,12 @@ export function showLive(run: RunningCommand, show?: (text: string) => void): ()
 const MOST_PROCESSES = 10;
 const MOST_LINE_CHARACTERS = 100;
 
-/** What the numbers mean that shells give when a signal has ended the command. */
-const SIGNALS: Readonly<Record<number, string>> = {
-  129: "SIGHUP",
-  130: "SIGINT",
-  131: "SIGQUIT",
-  134: "SIGABRT",
-  135: "SIGBUS",
-  136: "SIGFPE",
-  137: "SIGKILL",
-  139: "SIGSEGV",
-  141: "SIGPIPE",
-  143: "SIGTERM",
-  153: "SIGXFSZ",
-};
+/** When a signal has ended a command, shells give its number, counted from this. */
+const FIRST_SIGNAL = 128;
 
 export function endInWords({ exitCode, signal }: ShellEnd): string {
   if (exitCode === null) return `Signal: ${signal ?? "unknown"}`;
-  const meaning = SIGNALS[exitCode];
+  const meaning = signalName(exitCode - FIRST_SIGNAL);
   return `Exit code: ${exitCode}${meaning === undefined ? "" : ` (as after ${meaning})`}`;
 }
 

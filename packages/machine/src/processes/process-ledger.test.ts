@@ -104,6 +104,8 @@ describe("the ledger of processes", () => {
     const protection = new Protection({ roots: [root], home, temporary: "/tmp/x" });
     const ledger = new ProcessLedger(home, systemProcesses);
     const [done, left] = [protection.begin(), protection.begin()];
+    // Nobody looks any more, as after a crash.
+    for (const { watch } of [done, left]) watch.close();
     const note = { roots: [root], temporary: "/tmp/x" };
     ledger.noteGuard({ ...done.before, ...note })();
     ledger.noteGuard({ ...left.before, ...note });

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { constants } from "node:os";
 import { linkTarget } from "../files/disk-looks.ts";
 
 /** One process as the system tells of it. */
@@ -92,6 +93,11 @@ export function commandLine({ pid, name }: ProcessEntry): string {
 export function lastPid(): number | null {
   const last = Number(textOf("/proc/loadavg")?.trim().split(" ").at(-1) ?? Number.NaN);
   return Number.isInteger(last) ? last : null;
+}
+
+export function signalName(number: number): NodeJS.Signals | undefined {
+  const signals = Object.entries(constants.signals) as [NodeJS.Signals, number][];
+  return signals.find(([, each]) => each === number)?.[0];
 }
 
 /** What a process id has to be read with: which run of the system, and which space of process ids. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { type ProcessEntry, type ProcessSource, startedWith } from "./process-table.ts";
 
 /** The variable that every child of Burin carries, and its children after it; a Burin inside adds its own. */
@@ -101,8 +102,4 @@ function signal(pid: number, name: NodeJS.Signals): void {
   } catch {
     // It has ended by itself, or it belongs to somebody else now; the next look tells.
   }
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
-import { constants } from "node:os";
 import { Readable, Writable } from "node:stream";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import type * as NodePty from "@lydell/node-pty";
+import { signalName } from "./process-table.ts";
 import type { Child, ChildEnd, ChildRequest } from "./run-process.ts";
 
 const PACKAGE = "@lydell/node-pty";
@@ -30,7 +30,9 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
     terminal.onExit(({ exitCode, signal }) => {
       hasEnded = true;
       output.push(null);
-      resolve(signal ? { exitCode: null, signal: signalName(signal) } : { exitCode, signal: null });
+      resolve(
+        signal ? { exitCode: null, signal: signalName(signal) ?? "SIGKILL" } : { exitCode, signal: null },
+      );
     });
   });
   const input = new Writable({
@@ -53,9 +55,4 @@ function loadPackage(): typeof NodePty {
       `Nothing was run: a terminal needs the optional package ${PACKAGE}, which cannot be loaded here (${why}). Run the command without "terminal", or install the package.`,
     );
   }
-}
-
-function signalName(number: number): NodeJS.Signals {
-  const found = Object.entries(constants.signals).find(([, each]) => each === number);
-  return (found?.[0] ?? "SIGKILL") as NodeJS.Signals;
 }
