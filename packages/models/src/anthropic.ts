@@ -7,7 +7,7 @@ import type { TunedRequest, Tuning } from "./prepare-request.ts";
 import type { Protocol } from "./service-model.ts";
 import { signatureOf } from "./thought-signature.ts";
 import { budgetOf, mergedBody } from "./tuning.ts";
-import { isShownImage, isShownImageOrPdf, userItems } from "./user-items.ts";
+import { inTurns, isShownImage, isShownImageOrPdf, userItems } from "./user-items.ts";
 import { wireJson } from "./wire-json.ts";
 import { wireId } from "./wire-names.ts";
 
@@ -102,24 +102,18 @@ function markUserMessages(messages: readonly WireMessage[], mark: object): void 
 }
 
 function wireMessages(history: readonly Message[], withThinking: boolean): WireMessage[] {
-  const messages: WireMessage[] = [];
-  for (const { role, parts } of history) {
-    const content = role === "user" ? userBlocks(parts) : assistantBlocks(parts, withThinking);
-    if (content.length === 0) continue;
-    const wireRole = role === "user" ? "user" : "assistant";
-    const last = messages.at(-1);
-    if (last?.role === wireRole) last.content.push(...content);
-    else messages.push({ role: wireRole, content });
-  }
-  for (const message of messages) answersFirst(message);
-  return messages;
+  const blocksOf = ({ role, parts }: Message): Block[] =>
+    role === "user" ? userBlocks(parts) : assistantBlocks(parts, withThinking);
+  return inTurns(history, blocksOf).map(({ role, items }) => ({
+    role: role === "user" ? role : "assistant",
+    content: answersFirst(items),
+  }));
 }
 
 /** The answers to a reply have to stand at the start of the message behind it. */
-function answersFirst({ content }: WireMessage): void {
+function answersFirst(content: readonly Block[]): Block[] {
   const isAnswer = (block: Block): boolean => block.type === "tool_result";
-  const sorted = [...content.filter(isAnswer), ...content.filter((block) => !isAnswer(block))];
-  content.splice(0, content.length, ...sorted);
+  return [...content.filter(isAnswer), ...content.filter((block) => !isAnswer(block))];
 }
 
 function userBlocks(parts: readonly Part[]): Block[] {

@@ -13,26 +13,11 @@ type UserContent =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image_url"; readonly image_url: { readonly url: string } };
 
-interface WireCall {
-  readonly id: string;
-  readonly type: "function";
-  readonly function: { readonly name: string; readonly arguments: string };
-  /** What Google's services want back with a call. */
-  readonly extra_content?: unknown;
+interface WireMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly content: string | null | readonly UserContent[];
+  readonly [field: string]: unknown;
 }
-
-type WireMessage =
-  | { readonly role: "system"; readonly content: string }
-  | { readonly role: "user"; readonly content: string | readonly UserContent[] }
-  | {
-      readonly role: "assistant";
-      readonly content: string | null;
-      readonly reasoning_content?: string;
-      readonly reasoning_details?: unknown;
-      readonly extra_content?: unknown;
-      readonly tool_calls?: readonly WireCall[];
-    }
-  | { readonly role: "tool"; readonly tool_call_id: string; readonly content: string };
 
 /** The habits of services that this protocol has to follow, each learned from a refusal. */
 export type ChatQuirk =
@@ -117,8 +102,9 @@ function writtenMessages({ system, history }: ModelRequest, { quirks, isMarking 
     const isOwn = turn.some((message) => toMark.has(message) || message === opening);
     const write = (): string => {
       const before = first && first === opening ? system : "";
-      const wire = new UserTurn(quirks, before).addAll(turn);
-      return joined(turn.some((message) => toMark.has(message)) ? withLastMarked(wire) : wire);
+      const wire = userMessages(turn, before, quirks);
+      const last = turn.some((message) => toMark.has(message)) ? wire.pop() : undefined;
+      return joined(last ? [...wire, marked(last)] : wire);
     };
     return first && turn.length === 1 && !isOwn ? remembered(memory, first, write) : write();
   };
@@ -151,11 +137,6 @@ function joined(wire: readonly object[]): string {
   return wire.length === 0 ? "" : `,${wireJson(wire).slice(1, -1)}`;
 }
 
-function withLastMarked(wire: readonly WireMessage[]): object[] {
-  const last = wire.at(-1);
-  return last ? [...wire.slice(0, -1), marked(last)] : [];
-}
-
 /** The message with a mark at its end: up to there it is worth keeping for the next request. */
 function marked(message: WireMessage): object {
   const { content } = message;
@@ -166,43 +147,28 @@ function marked(message: WireMessage): object {
 }
 
 /**
- * All that stands between two replies of the model. A tool message can hold text only and every call must be
- * answered before anybody speaks, so media wait for the user message behind the answers.
+ * All that stands between two replies of the model; `before` are instructions that have no message of their own.
+ * A tool message can hold text only and every call must be answered before anybody speaks, so media wait for the
+ * user message behind the answers.
  */
-class UserTurn {
-  readonly #quirks: Quirks;
-  readonly #answers: WireMessage[] = [];
-  readonly #content: UserContent[] = [];
-
-  /** `before` are instructions that have no message of their own. */
-  constructor(quirks: Quirks, before: string) {
-    this.#quirks = quirks;
-    if (before !== "") this.#content.push({ type: "text", text: `${before}\n` });
+function userMessages(turn: readonly Message[], before: string, quirks: Quirks): WireMessage[] {
+  const answers: WireMessage[] = [];
+  const content: UserContent[] = before === "" ? [] : [{ type: "text", text: `${before}\n` }];
+  for (const item of turn.flatMap(({ parts }) => userItems(parts))) {
+    if (item.type === "answer") {
+      const text = markedText(item);
+      const said = text === "" && knows(quirks, "content-wanted") ? "(empty)" : text;
+      answers.push({ role: "tool", tool_call_id: chatId(item.id, quirks), content: said });
+    } else if (item.type === "media") {
+      const { mimeType, data, origin } = item;
+      if (origin !== "") content.push({ type: "text", text: `Image from ${origin}:` });
+      content.push({ type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } });
+    } else content.push(item);
   }
-
-  addAll(messages: readonly Message[]): WireMessage[] {
-    for (const message of messages) this.#add(message);
-    if (this.#content.length === 0) return this.#answers;
-    const isBridged = this.#answers.length > 0 && knows(this.#quirks, "reply-before-user");
-    const bridge: WireMessage[] = isBridged
-      ? [{ role: "assistant", content: "I have read the results." }]
-      : [];
-    return [...this.#answers, ...bridge, { role: "user", content: withTextsJoined(this.#content) }];
-  }
-
-  #add(message: Message): void {
-    for (const item of userItems(message.parts)) {
-      if (item.type === "answer") {
-        const text = markedText(item);
-        const content = text === "" && knows(this.#quirks, "content-wanted") ? "(empty)" : text;
-        this.#answers.push({ role: "tool", tool_call_id: chatId(item.id, this.#quirks), content });
-      } else if (item.type === "media") {
-        const { mimeType, data, origin } = item;
-        if (origin !== "") this.#content.push({ type: "text", text: `Image from ${origin}:` });
-        this.#content.push({ type: "image_url", image_url: { url: `data:${mimeType};base64,${data}` } });
-      } else this.#content.push(item);
-    }
-  }
+  if (content.length === 0) return answers;
+  const isBridged = answers.length > 0 && knows(quirks, "reply-before-user");
+  const bridge: WireMessage[] = isBridged ? [{ role: "assistant", content: "I have read the results." }] : [];
+  return [...answers, ...bridge, { role: "user", content: withTextsJoined(content) }];
 }
 
 /** Plain text as a plain string, which every server understands; a list only where there is an image. */
@@ -224,11 +190,11 @@ function withTextsJoined(content: readonly UserContent[]): string | UserContent[
 function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[] {
   let text = "";
   let thoughts = "";
-  const calls: WireCall[] = [];
+  const calls: object[] = [];
   const extras: Record<string, unknown> = {};
   for (const part of parts) {
     const { functionCall, thought, text: piece = "" } = part;
-    if (functionCall) calls.push(wireCall(functionCall, extraOf(part, quirks), quirks));
+    if (functionCall) calls.push({ ...wireCall(functionCall, quirks), ...extraOf(part, quirks) });
     else if (thought) {
       thoughts += piece;
       Object.assign(extras, extraOf(part, quirks));
@@ -249,13 +215,9 @@ function extraOf(part: Part, quirks: Quirks): Record<string, unknown> {
   return given === undefined ? {} : (JSON.parse(given) as Record<string, unknown>);
 }
 
-function wireCall(
-  { id, name = "", args = {} }: NonNullable<Part["functionCall"]>,
-  extra: object,
-  quirks: Quirks,
-): WireCall {
+function wireCall({ id, name = "", args = {} }: NonNullable<Part["functionCall"]>, quirks: Quirks): object {
   const called = { name, arguments: JSON.stringify(args) };
-  return { id: chatId(id ?? name, quirks), type: "function", function: called, ...extra };
+  return { id: chatId(id ?? name, quirks), type: "function", function: called };
 }
 
 const MOST_ID_CHARACTERS = 40;

@@ -7,16 +7,11 @@ import type { Reasoning, TunedRequest } from "./prepare-request.ts";
 import type { Protocol } from "./service-model.ts";
 import { geminiSignatureOf } from "./thought-signature.ts";
 import { budgetOf, mergedBody } from "./tuning.ts";
-import { isShownImage } from "./user-items.ts";
+import { inTurns, isShownImage } from "./user-items.ts";
 import { wireJson } from "./wire-json.ts";
 
 /** The habits of a service that each is learned from a refusal. */
 type GeminiQuirk = "signature-wanted" | "signature-refused" | "old-parameters" | "no-system";
-
-interface Content {
-  readonly role: "user" | "model";
-  readonly parts: JsonRecord[];
-}
 
 /** What the service documents for calls that another model made, in the place of a signature it would check. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
@@ -77,16 +72,10 @@ interface Signing {
   readonly standsIn: boolean;
 }
 
-function contents(history: readonly Message[], signing: Signing): Content[] {
-  const list: Content[] = [];
-  for (const { role, parts } of history) {
-    const wire = role === "user" ? userParts(parts) : modelParts(parts, signing);
-    if (wire.length === 0) continue;
-    const last = list.at(-1);
-    if (last?.role === role) last.parts.push(...wire);
-    else list.push({ role, parts: wire });
-  }
-  return list;
+function contents(history: readonly Message[], signing: Signing): JsonRecord[] {
+  const partsOf = ({ role, parts }: Message): JsonRecord[] =>
+    role === "user" ? userParts(parts) : modelParts(parts, signing);
+  return inTurns(history, partsOf).map(({ role, items }) => ({ role, parts: items }));
 }
 
 function userParts(parts: readonly Part[]): JsonRecord[] {

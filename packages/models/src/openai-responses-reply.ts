@@ -7,15 +7,15 @@ import { ownedSignature } from "./thought-signature.ts";
 const ITEM_EVENT = /^response\.(?:output_item|output_text|refusal|function_call_arguments|reasoning\w*)\./;
 
 /** One item of the output as far as it has come. */
-interface Item {
+class Item {
   callId: unknown;
   name: unknown;
-  arguments: string;
+  arguments = "";
   /** The service has given the item as a whole; until then a lost event may have held a piece of it. */
-  isWhole: boolean;
-  isDamaged: boolean;
-  isCall: boolean;
-  hasText: boolean;
+  isWhole = false;
+  isDamaged = false;
+  isCall = false;
+  hasText = false;
 }
 
 /** Reads one reply in the Responses protocol. */
@@ -123,15 +123,7 @@ export class ResponsesReply extends ReplyFrame {
       if (last && !isRecord(item)) return last;
     }
     const name = String(key ?? this.#items.size);
-    const known = this.#items.get(name) ?? {
-      callId: undefined,
-      name: undefined,
-      arguments: "",
-      isWhole: false,
-      isDamaged: false,
-      isCall: false,
-      hasText: false,
-    };
+    const known = this.#items.get(name) ?? new Item();
     this.#items.set(name, known);
     return known;
   }

@@ -18,6 +18,8 @@ const NOTHING_SAID: ModelFailure = {
 };
 const FIRST_DELAY_MS = 1000;
 const MOST_DELAY_MS = 30_000;
+/** A service that asks for a longer pause than this will not be waited for. */
+const MOST_ASKED_DELAY_MS = 300_000;
 
 /**
  * The same model, asked again after failures that pass: overload, lost connections, empty replies. Never once
@@ -47,7 +49,6 @@ async function* attempts(
       if (event.type === "end") break;
     }
     if (!failure) return;
-    const { MOST_ASKED_DELAY_MS, noticeOf, toldWith } = await import("./retry-notice.ts");
     const { retryAfterMs = 0 } = failure;
     const isTooLate = retryAfterMs > MOST_ASKED_DELAY_MS;
     const delay = isGiven || isTooLate ? undefined : delayBefore(attempt, failure, options);
@@ -89,4 +90,37 @@ function delayBefore(attempt: number, failure: ModelFailure, options: RetryOptio
   const backoff = Math.min(firstDelayMs * 2 ** (attempt - 1), MOST_DELAY_MS);
   // Many clients that were turned away at once should not come back at once.
   return retryAfterMs ?? backoff * (0.5 + Math.random() / 2);
+}
+
+/** What the user is told of another attempt. */
+function noticeOf(
+  { status, message, type }: ModelFailure,
+  attempt: number,
+  { delay, most }: { readonly delay: number; readonly most: number },
+): string {
+  const what = status === undefined ? reasonOf(type, message) : `${namedStatus(status)}.`;
+  return `${what.replace(/\w$/, "$&.")} Attempt ${attempt + 1} of ${most} follows in ${shownSeconds(delay)} s.`;
+}
+
+function namedStatus(status: number): string {
+  if (status === 429) return "The model's service limits the rate of requests (HTTP 429)";
+  if (status === 503 || status === 529) return `The model's service is overloaded (HTTP ${status})`;
+  return `The model's service failed (HTTP ${status})`;
+}
+
+function reasonOf(type: string, message: string): string {
+  return type === "unreachable" ? `The model's service cannot be reached: ${message}` : message;
+}
+
+function shownSeconds(milliseconds: number): string {
+  return String(Math.ceil(milliseconds / 100) / 10);
+}
+
+/** The failure after the last attempt. */
+function toldWith(failure: ModelFailure, attempt: number): ModelFailure {
+  const { message, retryAfterMs = 0 } = failure;
+  const asked =
+    retryAfterMs > MOST_ASKED_DELAY_MS ? ` It asks to wait ${Math.ceil(retryAfterMs / 60_000)} minutes.` : "";
+  const tried = attempt > 1 ? ` (${attempt} attempts)` : "";
+  return { ...failure, message: `${message}${asked}${tried}` };
 }

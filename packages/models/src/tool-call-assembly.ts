@@ -25,18 +25,18 @@ interface Fragment {
   readonly signature: string | undefined;
 }
 
-interface GrowingCall {
+class GrowingCall {
   index: number | string | undefined;
-  id: string;
-  name: string;
-  text: string;
+  id = "";
+  name = "";
+  text = "";
   /** Arguments that came as an object and not as text. */
-  object?: JsonRecord;
+  object: JsonRecord | undefined;
   /** A piece of the stream got lost while this call was unfinished. */
-  damaged: boolean;
+  damaged = false;
   signature: string | undefined;
   /** The chunk in which its name came last. */
-  namedInChunk: number;
+  namedInChunk = 0;
 }
 
 /**
@@ -97,15 +97,7 @@ export class ToolCallAssembly {
   #addFragment(fragment: Fragment): void {
     let call = this.#ownerOf(fragment);
     if (!call) {
-      call = {
-        index: fragment.index,
-        id: "",
-        name: "",
-        text: "",
-        damaged: false,
-        signature: undefined,
-        namedInChunk: 0,
-      };
+      call = new GrowingCall();
       this.#calls.push(call);
     }
     this.#last = call;

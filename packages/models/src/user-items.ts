@@ -1,3 +1,4 @@
+import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
 
 /** What stands in a message of the user: the answer of a tool, a file, or words. */
@@ -37,6 +38,21 @@ function answerIn(response: Readonly<Record<string, unknown>> = {}) {
   if (typeof output === "string") return { text: output, isError: false };
   if (typeof error === "string") return { text: error, isError: true };
   return { text: Object.keys(response).length === 0 ? "" : JSON.stringify(response), isError: false };
+}
+
+/** What stands in the messages of a history; those of one role in a row are one, and those with nothing in them none. */
+export function inTurns<Item>(
+  history: readonly Message[],
+  itemsOf: (message: Message) => readonly Item[],
+): { readonly role: Message["role"]; readonly items: Item[] }[] {
+  const turns: { readonly role: Message["role"]; readonly items: Item[] }[] = [];
+  for (const message of history) {
+    const items = itemsOf(message);
+    const last = turns.at(-1);
+    if (last?.role === message.role) last.items.push(...items);
+    else if (items.length > 0) turns.push({ role: message.role, items: [...items] });
+  }
+  return turns;
 }
 
 /** The answer where the protocol has no mark for an error, so that the text has to say it. */
