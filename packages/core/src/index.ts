@@ -119,12 +119,17 @@ export type { Confirm } from "./scheduler/questions.ts";
 export type { OnCall } from "./scheduler/scheduler.ts";
 export { parseAnswerSchema } from "./session/answer-schema.ts";
 export { exitCodeIn } from "./session/command-answer.ts";
-export { type ForkOptions, forkSession } from "./session/fork.ts";
 export { parkedQuestion } from "./session/past-session.ts";
 export { readLog } from "./session/read-log.ts";
 export type { LogRecord } from "./session/record-line.ts";
 export { RecordedModel, type RecordedSession, readRecordedSession } from "./session/recorded-session.ts";
-export { type ResumedSession, type ResumeOptions, resumeSession } from "./session/resume.ts";
+export {
+  type ForkOptions,
+  forkSession,
+  type ResumedSession,
+  type ResumeOptions,
+  resumeSession,
+} from "./session/resume.ts";
 export { SessionError } from "./session/session-error.ts";
 export { findSession, removeSession, type SessionPlace } from "./session/session-files.ts";
 export { type SessionSummary, sessionSummaries } from "./session/session-summary.ts";

@@ -1,4 +1,5 @@
 import type { AgentEvent, TaskChange } from "@burin/contract/agent-event";
+import { unlessAborted } from "@burin/contract/async/unless-aborted";
 import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { type SubagentAnswer, type TaskOrder, toldAnswer } from "../tools/task.ts";
@@ -175,14 +176,10 @@ export class BackgroundTasks implements TaskList {
   /** Resolves when there is something to tell, or nobody waits any more. */
   async next(signal: AbortSignal): Promise<void> {
     if (this.#reports.length > 0 || signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      this.#wake = end;
-      signal.addEventListener("abort", end, { once: true });
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve;
     });
+    await unlessAborted(woken, signal).catch(() => {});
   }
 }
 

@@ -29,8 +29,9 @@ export class Conversation {
   readonly words = new WaitingWords();
   readonly history = new History();
   readonly record = new WorkRecord();
+  /** For the reader of a run alone; it has been noted. */
+  told = new EventQueue<AgentEvent>();
   readonly #onEvent: (event: AgentEvent) => void;
-  #told = new EventQueue<AgentEvent>();
 
   /** `onEvent` hears each event of the history when it happens, before anybody reads it. */
   constructor(onEvent: (event: AgentEvent) => void = () => {}) {
@@ -51,17 +52,12 @@ export class Conversation {
 
   /** The same for what happens beside the loop, in calls and in the background; the reader of the run hears it. */
   readonly tell = (event: AgentEvent): void => {
-    this.#told.push(this.note(event));
+    this.told.push(this.note(event));
   };
-
-  /** For the reader alone; it has been noted. */
-  get told(): EventQueue<AgentEvent> {
-    return this.#told;
-  }
 
   /** Nobody reads the run any more. */
   forgetTold(): void {
-    this.#told = new EventQueue();
+    this.told = new EventQueue();
   }
 }
 

@@ -115,47 +115,46 @@ export class LazyQuestions {
   }
 }
 
-/** What the user answered "always" to, in this session and in those before. */
-export interface Grants {
-  /** Those of this session alone. */
-  readonly session: readonly Rule[];
-  /** Those on disk that hold here, as they are now; `fault` says why none of them counts. */
-  stored(): Promise<{ readonly rules: readonly Rule[]; readonly fault?: string }>;
-  /** Resolves to what the user should know of it, or null. */
-  add(rules: readonly string[], scope: GrantScope): Promise<string | null>;
-}
-
 /** The grants that a user has stored, to list them and to take them back. */
 export async function openGrants(home: string): Promise<GrantStore> {
   const { GrantStore } = await import("../settings/grants.ts");
   return new GrantStore(home);
 }
 
-/** Reads nothing before it is asked: most calls need no grant. */
-export function grantsOf(home: string, project: string): Grants {
-  const session: Rule[] = [];
-  const opened = once(() => openGrants(home));
-  return {
-    session,
-    async stored() {
-      try {
-        const all = await (await opened()).all();
-        const here = all.filter((grant) => grant.project === undefined || grant.project === project);
-        return { rules: here.map(({ rule }) => parseRule(rule)) };
-      } catch (error) {
-        return { rules: [], fault: messageOf(error) };
-      }
-    },
-    async add(rules, scope) {
-      if (rules.length === 0) return null;
-      try {
-        if (scope === "session") session.push(...rules.map(parseRule));
-        else await (await opened()).add(rules, scope === "project" ? project : undefined);
-        return null;
-      } catch (error) {
-        session.push(...rules.map(parseRule));
-        return `"always" holds for this session only: ${messageOf(error)}`;
-      }
-    },
+/** What the user answered "always" to. Reads nothing before it is asked: most calls need no grant. */
+export class Grants {
+  /** Those of this session alone. */
+  readonly session: Rule[] = [];
+  readonly #project: string;
+  readonly #opened: () => Promise<GrantStore>;
+
+  constructor(home: string, project: string) {
+    this.#project = project;
+    this.#opened = once(() => openGrants(home));
+  }
+
+  /** Those on disk that hold here, as they are now; `fault` says why none of them counts. */
+  async stored(): Promise<{ readonly rules: readonly Rule[]; readonly fault?: string }> {
+    try {
+      const all = await (await this.#opened()).all();
+      const here = all.filter(({ project }) => project === undefined || project === this.#project);
+      return { rules: here.map(({ rule }) => parseRule(rule)) };
+    } catch (error) {
+      return { rules: [], fault: messageOf(error) };
+    }
+  }
+
+  /** Resolves to what the user should know of it, or null. */
+  readonly add = async (rules: readonly string[], scope: GrantScope): Promise<string | null> => {
+    const isForSession = scope === "session" || rules.length === 0;
+    try {
+      if (!isForSession)
+        await (await this.#opened()).add(rules, scope === "project" ? this.#project : undefined);
+    } catch (error) {
+      this.session.push(...rules.map(parseRule));
+      return `"always" holds for this session only: ${messageOf(error)}`;
+    }
+    if (isForSession) this.session.push(...rules.map(parseRule));
+    return null;
   };
 }

@@ -13,8 +13,9 @@ export interface ForServers {
   readonly areAwaited?: boolean;
 }
 
-interface McpParts {
+export interface McpParts {
   readonly home: Home;
+  /** The real paths of all folders that may be used. */
   readonly roots: readonly string[];
   readonly commands: MachineCommands;
   readonly forServers: ForServers;

@@ -1,11 +1,8 @@
 import { wait } from "@burin/contract/async/wait";
 import { messageOf } from "@burin/contract/text/error-message";
 import type { ToolSource } from "@burin/contract/tools";
-import type { MachineCommands } from "@burin/machine/machine";
-import type { Questions } from "../scheduler/questions.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
-import type { Home } from "./home.ts";
-import type { ForServers } from "./join-mcp.ts";
+import type { McpParts } from "./join-mcp.ts";
 import { commandRunner } from "./run-command.ts";
 
 /** Opens the sources that settings name. `report` hears of what a source leaves out. */
@@ -175,14 +172,8 @@ async function within(work: Promise<unknown>, milliseconds: number, signal: Abor
   over.abort();
 }
 
-interface SourceParts {
-  readonly home: Home;
+interface SourceParts extends McpParts {
   readonly registry: ToolRegistry;
-  /** The real paths of all folders that may be used. */
-  readonly roots: readonly string[];
-  readonly commands: MachineCommands;
-  readonly forServers: ForServers;
-  readonly questions: (() => Promise<Questions>) | undefined;
 }
 
 /** What brings tools that are not built in. Loads nothing before it is started, and never when nothing is configured. */

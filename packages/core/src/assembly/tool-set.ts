@@ -24,7 +24,7 @@ import { ToolRegistry } from "../tools/tool-registry.ts";
 import type { AnswerFromPage } from "../tools/web-fetch.ts";
 import type { WebSearcher } from "../tools/web-search.ts";
 import type { Home } from "./home.ts";
-import { type Grants, grantsOf, LazyQuestions, lazyApproval } from "./join-approval.ts";
+import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
 import type { ForServers } from "./join-mcp.ts";
 import type { LentTo } from "./join-subagent-tools.ts";
 import { lazyMcp } from "./lazy-mcp.ts";
@@ -108,7 +108,7 @@ export class ToolSet {
     this.discovery = discoveryOf({ home, roots, commands, registry, forServers, questions });
     const report = (message: string) => void this.notes.push(message);
     this.hooks = joinHooks({ home, commands, report, sessionId });
-    this.#grants = grantsOf(home.folder, home.root);
+    this.#grants = new Grants(home.folder, home.root);
     this.judge = this.#judgeIn(this.current);
     this.#flow = { hooks: this.hooks, onGrant: this.#grants.add, questions, recorded };
     this.#toolsIn = this.#toolMaker(options, others, subagents?.(this));
