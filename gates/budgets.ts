@@ -5,14 +5,14 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3710,
-  "edit-match": 2680,
+  "edit-match": 2690,
   "shell-judge": 3850,
-  machine: 11510,
-  models: 5820,
+  machine: 11500,
+  models: 5760,
   testing: 1350,
   web: 2110,
   mcp: 2320,
-  core: 13350,
+  core: 13340,
   serve: 1900,
   cli: 10580,
 };
