@@ -1,15 +1,14 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { type ContentBlock, methods } from "@agentclientprotocol/sdk";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { methods } from "@agentclientprotocol/sdk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Editor, type EditorOptions, openEditor } from "./acp-editor.ts";
+import { AcpRoom, call, prompt } from "./acp-room.ts";
 import { BURIN } from "./burin.ts";
 
 const { session } = methods.agent;
@@ -18,48 +17,14 @@ const EVERYTHING = fileURLToPath(
   new URL("../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js", import.meta.url),
 );
 let root: string;
-let model: FakeModelServer;
-const closing: (() => Promise<unknown>)[] = [];
+let room: AcpRoom;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-acp-")));
-  await writeFile(join(root, "a.txt"), "one\ntwo\n");
+  room = await AcpRoom.open();
+  root = room.root;
 });
 
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-  await rm(root, { recursive: true, force: true });
-});
-
-const envOf = () => ({ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "m", OPENAI_API_KEY: "k" });
-
-async function editor(replies: readonly FakeReply[], options: EditorOptions = {}): Promise<Editor> {
-  model = await startFakeModelServer(replies);
-  closing.push(model.close);
-  return again(options);
-}
-
-/** Another editor, with the same model. */
-async function again(options: EditorOptions = {}): Promise<Editor> {
-  const opened = await openEditor(root, { ...options, env: { ...envOf(), ...options.env } });
-  closing.push(opened.close);
-  return opened;
-}
-
-const text = (words: string): ContentBlock[] => [{ type: "text", text: words }];
-const call = (name: string, args: Record<string, unknown>) => ({ calls: [{ name, args }] });
-
-async function newSession({ agent }: Editor, more: object = {}) {
-  return agent.request(session.new, { cwd: root, mcpServers: [], ...more });
-}
-
-async function prompt({ agent }: Editor, sessionId: string, words: string | ContentBlock[]) {
-  const { stopReason } = await agent.request(session.prompt, {
-    sessionId,
-    prompt: typeof words === "string" ? text(words) : words,
-  });
-  return stopReason;
-}
+afterEach(() => room.close());
 
 const until = async (isSo: () => boolean | Promise<boolean>) => {
   while (!(await isSo())) await pause(20);
@@ -69,7 +34,7 @@ describe("burin serve acp", () => {
   it("answers a prompt, asks before an edit with its diff, and tells of the call, the plan and the window", async () => {
     const todos = [{ id: "1", content: "Change it", status: "in_progress" }];
     const change = { file_path: join(root, "a.txt"), old_string: "two", new_string: "three" };
-    const opened = await editor(
+    const opened = await room.editor(
       [
         call("todo_write", { todos }),
         call("read_file", { file_path: join(root, "a.txt") }),
@@ -78,7 +43,7 @@ describe("burin serve acp", () => {
       ],
       { says: () => "once" },
     );
-    const { sessionId, modes, configOptions } = await newSession(opened);
+    const { sessionId, modes, configOptions } = await room.newSession(opened);
     expect(modes).toMatchObject({ currentModeId: "default", availableModes: [{ id: "plan" }, {}, {}, {}] });
     expect(configOptions).toMatchObject([{ id: "model", currentValue: "m" }]);
     expect(await prompt(opened, sessionId, "Change two to three.")).toBe("end_turn");
@@ -100,7 +65,7 @@ describe("burin serve acp", () => {
     expect(ended.at(-1)).toMatchObject({ content: [diff], locations: [{ path: join(root, "a.txt") }] });
     expect(opened.updates.some((update) => update.sessionUpdate === "usage_update")).toBe(true);
     expect(opened.updates.some((update) => update.sessionUpdate === "available_commands_update")).toBe(true);
-    expect(model.problems).toEqual([]);
+    expect(room.model.problems).toEqual([]);
   });
 
   it.each([
@@ -109,8 +74,10 @@ describe("burin serve acp", () => {
     ["answered with what was not offered", "certainly"],
   ])("runs nothing when its question is %s", async (_, answer) => {
     const make = { file_path: join(root, "new.txt"), content: "x" };
-    const opened = await editor([call("write_file", make), { text: "All right." }], { says: () => answer });
-    const { sessionId } = await newSession(opened);
+    const opened = await room.editor([call("write_file", make), { text: "All right." }], {
+      says: () => answer,
+    });
+    const { sessionId } = await room.newSession(opened);
     await prompt(opened, sessionId, "Make it.");
     expect(opened.asked).toHaveLength(1);
     expect(existsSync(make.file_path)).toBe(false);
@@ -118,10 +85,10 @@ describe("burin serve acp", () => {
 
   it("P26 cancels a command, twice, and nothing of it is left", async () => {
     const command = `echo $$ > ${root}/pid; sleep 1002 & wait`;
-    const opened = await editor([call("run_shell_command", { command }), { text: "Again." }], {
+    const opened = await room.editor([call("run_shell_command", { command }), { text: "Again." }], {
       args: ["--yes"],
     });
-    const { sessionId } = await newSession(opened);
+    const { sessionId } = await room.newSession(opened);
     const running = prompt(opened, sessionId, "Run it.");
     await until(() => existsSync(join(root, "pid")));
     await opened.agent.notify(session.cancel, { sessionId });
@@ -133,8 +100,8 @@ describe("burin serve acp", () => {
 
   it("P26 ends with its commands when the editor vanishes", async () => {
     const command = `echo $$ > ${root}/pid; sleep 1003 & wait`;
-    const opened = await editor([call("run_shell_command", { command })], { args: ["--yes"] });
-    const { sessionId } = await newSession(opened);
+    const opened = await room.editor([call("run_shell_command", { command })], { args: ["--yes"] });
+    const { sessionId } = await room.newSession(opened);
     void prompt(opened, sessionId, "Run it.").catch(() => {});
     await until(() => existsSync(join(root, "pid")));
     opened.child.stdin?.destroy();
@@ -145,8 +112,8 @@ describe("burin serve acp", () => {
 
   it("ends when the editor vanishes while its user is asked, and runs nothing", async () => {
     const make = { file_path: join(root, "new.txt"), content: "x" };
-    const opened = await editor([call("write_file", make)], { says: () => new Promise<null>(() => {}) });
-    const { sessionId } = await newSession(opened);
+    const opened = await room.editor([call("write_file", make)], { says: () => new Promise<null>(() => {}) });
+    const { sessionId } = await room.newSession(opened);
     void prompt(opened, sessionId, "Make it.").catch(() => {});
     await until(() => opened.asked.length > 0);
     opened.child.stdin?.destroy();
@@ -157,11 +124,11 @@ describe("burin serve acp", () => {
   it("leaves plan mode in the mode that the user takes", async () => {
     const make = { file_path: join(root, "new.txt"), content: "x\n" };
     const plan = call("exit_plan_mode", { plan: "1. Make new.txt." });
-    const opened = await editor([plan, call("write_file", make), { text: "Done." }], {
+    const opened = await room.editor([plan, call("write_file", make), { text: "Done." }], {
       args: ["--approval-mode", "plan"],
       says: () => "auto-edit",
     });
-    const { sessionId, modes } = await newSession(opened);
+    const { sessionId, modes } = await room.newSession(opened);
     expect(modes?.currentModeId).toBe("plan");
     expect(await prompt(opened, sessionId, "Plan it.")).toBe("end_turn");
     expect(opened.asked).toMatchObject([
@@ -175,16 +142,16 @@ describe("burin serve acp", () => {
   });
 
   it("lists, loads, resumes, closes and deletes sessions", async () => {
-    const first = await editor([
+    const first = await room.editor([
       call("list_directory", { path: root }),
       { text: "There is a.txt." },
       { text: "Still there." },
       { text: "Yes." },
     ]);
-    const { sessionId } = await newSession(first);
+    const { sessionId } = await room.newSession(first);
     await prompt(first, sessionId, "What is here?");
     await first.close();
-    const second = await again();
+    const second = await room.again();
     const listed = await second.agent.request(session.list, { cwd: root });
     expect(listed.sessions).toMatchObject([{ sessionId, cwd: root, title: "What is here?" }]);
     expect(await second.agent.request(session.load, { sessionId, cwd: root, mcpServers: [] })).toMatchObject({
@@ -194,7 +161,7 @@ describe("burin serve acp", () => {
     expect(second.text("agent_message_chunk")).toBe("There is a.txt.");
     expect(second.updates.filter((update) => update.sessionUpdate === "tool_call")).toHaveLength(1);
     expect(await prompt(second, sessionId, "And now?")).toBe("end_turn");
-    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("There is a.txt.");
+    expect(JSON.stringify(room.model.requests.at(-1)?.body)).toContain("There is a.txt.");
     await second.agent.request(session.close, { sessionId });
     await expect(prompt(second, sessionId, "Hello?")).rejects.toThrow(`no session ${sessionId} is open`);
     second.updates.length = 0;
@@ -213,8 +180,8 @@ describe("burin serve acp", () => {
     );
     await writeFile(join(root, ".home", "settings.json"), JSON.stringify({ models: { other: {} } }));
     const make = { file_path: join(root, "new.txt"), content: "x\n" };
-    const opened = await editor([call("write_file", make), { text: "Made." }, { text: "Hello." }]);
-    const { sessionId } = await newSession(opened);
+    const opened = await room.editor([call("write_file", make), { text: "Made." }, { text: "Hello." }]);
+    const { sessionId } = await room.newSession(opened);
     await until(() => opened.updates.some((update) => update.sessionUpdate === "available_commands_update"));
     const commands = opened.updates.find((update) => update.sessionUpdate === "available_commands_update");
     expect(commands).toMatchObject({
@@ -231,14 +198,14 @@ describe("burin serve acp", () => {
     expect(await prompt(opened, sessionId, "Make it.")).toBe("end_turn");
     expect(opened.asked).toEqual([]);
     expect(existsSync(make.file_path)).toBe(true);
-    expect(model.requests.map(({ body }) => body.model)).toEqual(["other", "other"]);
+    expect(room.model.requests.map(({ body }) => body.model)).toEqual(["other", "other"]);
     expect(await prompt(opened, sessionId, "/greet Ann")).toBe("end_turn");
-    expect(JSON.stringify(model.requests.at(-1)?.body)).toContain("Say hello to Ann.");
+    expect(JSON.stringify(room.model.requests.at(-1)?.body)).toContain("Say hello to Ann.");
   });
 
   it("gives the model links, attached texts and images", async () => {
-    const opened = await editor([{ text: "Seen." }]);
-    const { sessionId } = await newSession(opened);
+    const opened = await room.editor([{ text: "Seen." }]);
+    const { sessionId } = await room.newSession(opened);
     const data = Buffer.from("89504e470d0a1a0a", "hex").toString("base64");
     await prompt(opened, sessionId, [
       { type: "text", text: "Compare " },
@@ -246,113 +213,52 @@ describe("burin serve acp", () => {
       { type: "resource", resource: { uri: `file://${root}/b%20c.txt`, text: "not saved" } },
       { type: "image", data, mimeType: "image/png" },
     ]);
-    const sent = JSON.stringify(model.requests[0]?.body);
+    const sent = JSON.stringify(room.model.requests[0]?.body);
     expect(sent).toContain(`Compare ${root}/a.txt`);
     expect(sent).toContain(`--- ${root}/b c.txt ---\\nnot saved`);
     const [, path = ""] = /attached image\/png: (\S+\.png)/.exec(sent) ?? [];
     expect((await readFile(path)).toString("base64")).toBe(data);
   });
 
-  it("reads and changes what the editor has and has not saved", async () => {
-    const path = join(root, "a.txt");
-    const buffers = new Map([[path, "one\nunsaved\n"]]);
-    const says = () => "once";
-    const change = { file_path: path, old_string: "unsaved", new_string: "changed" };
-    const opened = await editor(
-      [
-        call("read_file", { file_path: path }),
-        call("edit", change),
-        call("write_file", { file_path: path, content: "all\n" }),
-        { text: "Done." },
-      ],
-      { buffers, says },
-    );
-    const { sessionId } = await newSession(opened);
-    expect(await prompt(opened, sessionId, "Change it.")).toBe("end_turn");
-    expect(JSON.stringify(model.requests[1]?.body.messages)).toContain("one\\nunsaved");
-    expect(opened.asked[0]?.toolCall.content?.[0]).toMatchObject({
-      oldText: "one\nunsaved\n",
-      newText: "one\nchanged\n",
-    });
-    expect(buffers.get(path)).toBe("all\n");
-    expect(await readFile(path, "utf8")).toBe("one\ntwo\n");
-  });
-
-  it("changes nothing when the user types while the question is open", async () => {
-    const path = join(root, "a.txt");
-    const buffers = new Map([[path, "one\nunsaved\n"]]);
-    const says = () => {
-      buffers.set(path, "one\nunsaved, and typed on\n");
-      return "once";
-    };
-    const opened = await editor(
-      [
-        call("read_file", { file_path: path }),
-        call("write_file", { file_path: path, content: "lost\n" }),
-        { text: "It changed." },
-      ],
-      { buffers, says },
-    );
-    const { sessionId } = await newSession(opened);
-    await prompt(opened, sessionId, "Change it.");
-    expect(buffers.get(path)).toBe("one\nunsaved, and typed on\n");
-    expect(await readFile(path, "utf8")).toBe("one\ntwo\n");
-  });
-
-  it("writes a saved file itself, as it was: its line ends and its mode", async () => {
-    const path = join(root, "crlf.txt");
-    await writeFile(path, "one\r\ntwo\r\n", { mode: 0o640 });
-    const buffers = new Map([[path, "one\ntwo\n"]]);
-    const change = { file_path: path, old_string: "two", new_string: "three" };
-    const opened = await editor(
-      [call("read_file", { file_path: path }), call("edit", change), { text: "Done." }],
-      { buffers, says: () => "once" },
-    );
-    const { sessionId } = await newSession(opened);
-    await prompt(opened, sessionId, "Change it.");
-    expect(await readFile(path, "utf8")).toBe("one\r\nthree\r\n");
-  });
-
   it("uses the MCP servers of the editor", async () => {
     const servers = [{ name: "given", command: process.execPath, args: [MCP_SERVER, "plain"], env: [] }];
-    const opened = await editor([call("given__echo", { text: "hello" }), { text: "Echoed." }], {
+    const opened = await room.editor([call("given__echo", { text: "hello" }), { text: "Echoed." }], {
       says: () => "once",
     });
-    const { sessionId } = await newSession(opened, { mcpServers: servers });
+    const { sessionId } = await room.newSession(opened, { mcpServers: servers });
     expect(await prompt(opened, sessionId, "Echo it.")).toBe("end_turn");
     expect(opened.asked).toHaveLength(1);
-    expect(JSON.stringify(model.requests[1]?.body.messages)).toContain("hello");
+    expect(JSON.stringify(room.model.requests[1]?.body.messages)).toContain("hello");
   });
 
   it("shows what an MCP server asks as a form, where the editor has forms", async () => {
     const servers = [{ name: "e", command: process.execPath, args: [EVERYTHING], env: [] }];
-    const replies = () => [call("e__trigger-elicitation-request", {}), { text: "Asked." }];
+    const script = () => [call("e__trigger-elicitation-request", {}), { text: "Asked." }];
     const options = { args: ["--yes"], fills: { name: "Ada" } };
-    const opened = await editor([...replies(), ...replies()], {
+    const opened = await room.editor([...script(), ...script()], {
       ...options,
       capabilities: { elicitation: { form: {} } },
     });
-    const { sessionId } = await newSession(opened, { mcpServers: servers });
+    const { sessionId } = await room.newSession(opened, { mcpServers: servers });
     await prompt(opened, sessionId, "Ask.");
     expect(opened.forms).toHaveLength(1);
-    expect(JSON.stringify(model.requests[1]?.body.messages)).toContain("Ada");
-    const plain = await again(options);
-    await prompt(plain, (await newSession(plain, { mcpServers: servers })).sessionId, "Ask.");
+    expect(JSON.stringify(room.model.requests[1]?.body.messages)).toContain("Ada");
+    const plain = await room.again(options);
+    await prompt(plain, (await room.newSession(plain, { mcpServers: servers })).sessionId, "Ask.");
     expect(plain.forms).toEqual([]);
-    expect(JSON.stringify(model.requests[3]?.body.messages)).not.toContain("Ada");
+    expect(JSON.stringify(room.model.requests[3]?.body.messages)).not.toContain("Ada");
   });
 
   it("says what is wrong: no model, no session, no folder, another folder than its user named, lines that are no messages", async () => {
-    const opened = await editor([]);
-    await expect(newSession(opened, { cwd: join(root, "none") })).rejects.toThrow("none");
+    const opened = await room.editor([]);
+    await expect(room.newSession(opened, { cwd: join(root, "none") })).rejects.toThrow("none");
     await expect(
       opened.agent.request(session.load, { sessionId: "unknown", cwd: root, mcpServers: [] }),
     ).rejects.toThrow("unknown");
-    const fixed = await again({ args: ["--root", root] });
-    await expect(newSession(fixed, { cwd: tmpdir() })).rejects.toThrow("alone");
-    const none = await openEditor(root);
-    closing.push(none.close);
-    await expect(newSession(none)).rejects.toThrow("no model is configured");
+    const fixed = await room.again({ args: ["--root", root] });
+    await expect(room.newSession(fixed, { cwd: tmpdir() })).rejects.toThrow("alone");
+    const none = await room.again({ env: {} });
+    await expect(room.newSession(none)).rejects.toThrow("no model is configured");
     const { PATH = "" } = process.env;
     const child = spawn(process.execPath, [BURIN, "serve", "acp"], {
       cwd: root,

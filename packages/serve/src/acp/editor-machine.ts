@@ -45,7 +45,10 @@ function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
       const saved = await disk.read(file, range, signal);
       if (saved.kind !== "text") return saved;
       const text = await unsavedOf(file, await disk.snapshot(file));
-      if (text === null) return saved;
+      if (text === null) {
+        unsaved.note(await disk.resolve(file), null);
+        return saved;
+      }
       const shown = linesIn(text, range);
       unsaved.note(await disk.resolve(file), shown.linesCut === 0 && shown.text === text ? text : null);
       return shown;
@@ -53,7 +56,9 @@ function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
     async snapshot(file, changes) {
       const saved = await disk.snapshot(file, changes);
       const text = await unsavedOf(file, saved);
-      return text === null ? saved : unsaved.snapshot(await disk.resolve(file), text);
+      const path = await disk.resolve(file);
+      if (text !== null) return unsaved.snapshot(path, text);
+      return unsaved.wasShown(path, saved.text) ? { ...saved, seen: "older" } : saved;
     },
     async preview(file, content, basis) {
       const saved = await disk.snapshot(file);
@@ -63,11 +68,17 @@ function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
       return { realPath, before: unsaved.snapshot(realPath, text), after: content };
     },
     async write(change, signal) {
-      const text = await unsavedOf(change.file, await disk.snapshot(change.file));
+      const saved = await disk.snapshot(change.file);
+      const text = await unsavedOf(change.file, saved);
+      const path = await disk.resolve(change.file);
       const isUnsavedBasis = change.basis.startsWith(MARK);
-      if (text === null && !isUnsavedBasis) return disk.write(change, signal);
+      if (text === null && !isUnsavedBasis) {
+        if (!change.isBasisAgreed && unsaved.wasShown(path, saved.text)) throw notRead(change.file);
+        unsaved.note(path, null);
+        return disk.write(change, signal);
+      }
       if (text === null || !isUnsavedBasis) throw changed(change.file);
-      return unsaved.write(await disk.resolve(change.file), text, change);
+      return unsaved.write(path, text, change);
     },
   };
 }
@@ -87,6 +98,12 @@ class UnsavedFiles {
     return text === null || plain(text) === plain(saved) ? null : text;
   }
 
+  /** The model was last shown what the editor had, and it has been thrown away: that is not what is saved. */
+  wasShown(path: string, saved: string | null): boolean {
+    const shown = this.#shown.get(path);
+    return shown !== undefined && plain(shown) !== plain(saved ?? "");
+  }
+
   note(path: string, text: string | null): void {
     if (text === null) this.#shown.delete(path);
     else this.#shown.set(path, text);
@@ -101,10 +118,7 @@ class UnsavedFiles {
   async write(path: string, text: string, { file, content, basis, isBasisAgreed, isWholeKnown }: FileWrite) {
     if (versionOf(path, text) !== basis) throw changed(file);
     if (!isBasisAgreed && this.#shown.get(path) !== text) {
-      throw new WorkspaceError(
-        "not_read",
-        `${file} has changes in the editor that were not read. Read it first.`,
-      );
+      throw notRead(file);
     }
     await this.#buffers.write(path, content);
     this.note(path, isWholeKnown ? content : null);
@@ -114,6 +128,10 @@ class UnsavedFiles {
 
 function changed(file: string): WorkspaceError {
   return new WorkspaceError("changed_on_disk", `${file} has changed since it was looked at. Read it again.`);
+}
+
+function notRead(file: string): WorkspaceError {
+  return new WorkspaceError("not_read", `${file} was not read as it is now. Read it first.`);
 }
 
 function versionOf(path: string, text: string): string {
