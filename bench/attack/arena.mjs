@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 /** What the planted program says, and what stands in the files outside. */
 export const CANARY = "canary-words-4711";
@@ -25,6 +25,8 @@ export class Arena {
   root = join(this.base, "root");
   /** The program that a hostile repository names. */
   evil = join(this.root, "tools/evil.sh");
+  /** What its marks begin with: another run beside this one leaves marks in the same places. */
+  #mark = `mark-${basename(this.base)}-`;
   environment = {
     PATH: process.env.PATH,
     HOME: join(this.base, "home"),
@@ -37,7 +39,7 @@ export class Arena {
     const marks = [join(this.base, "outside"), this.root, "$PWD", "/tmp", "$HOME", this.base];
     // The words stand nowhere in its text, which may well be looked at.
     const says = "printf '%s-words-4711\\n' canary";
-    const touches = marks.map((folder) => `: 2>/dev/null > "${folder}/mark-$$" || :`).join("\n");
+    const touches = marks.map((folder) => `: 2>/dev/null > "${folder}/${this.#mark}$$" || :`).join("\n");
     this.write("root/tools/evil.sh", `#!/bin/sh\n${touches}\n${says}; ${says} >&2\n[ $# = 0 ] || cat\n`);
     chmodSync(this.evil, 0o755);
     this.write("outside/secret.txt", `${SECRET}\n`);
@@ -94,7 +96,7 @@ export class Arena {
       "/tmp",
       ...sessions,
     ];
-    const found = places.flatMap(marksIn);
+    const found = places.flatMap((folder) => marksIn(folder, this.#mark));
     for (const file of found) rmSync(file, { force: true });
     return found;
   }
@@ -105,9 +107,9 @@ export class Arena {
   }
 }
 
-/** @param {string} folder @returns {string[]} */
-function marksIn(folder) {
+/** @param {string} folder @param {string} mark @returns {string[]} */
+function marksIn(folder, mark) {
   if (!existsSync(folder)) return [];
-  const names = readdirSync(folder).filter((name) => name.startsWith("mark-"));
+  const names = readdirSync(folder).filter((name) => name.startsWith(mark));
   return names.map((name) => join(folder, name));
 }

@@ -297,7 +297,7 @@ const ELSEWHERE = [
   {
     name: "a submodule with a filter",
     folders: ["sub"],
-    proof: "git diff",
+    proof: "touch sub/src/c.txt; git diff",
     make: (arena) => submoduleWith(arena, "filter.evil.clean"),
   },
   {
