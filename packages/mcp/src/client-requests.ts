@@ -3,7 +3,7 @@ import { schemaError } from "@burin/contract/messages/check-schema";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Client, ElicitRequestParams } from "@modelcontextprotocol/client";
 
-/** A question of a server to the person: fields to fill in, or an address to open. */
+/** A question of a server to the user: fields to fill in, or an address to open. */
 export type McpQuestion =
   | { readonly server: string; readonly message: string; readonly schema: JsonSchema }
   | { readonly server: string; readonly message: string; readonly url: string };
@@ -12,7 +12,7 @@ export type McpAnswer =
   | { readonly action: "accept"; readonly values?: Readonly<Record<string, unknown>> }
   | { readonly action: "decline" | "cancel" };
 
-/** Asks the person what a server wants to know. */
+/** Asks the user what a server wants to know. */
 type AskPerson = (question: McpQuestion, signal: AbortSignal) => Promise<McpAnswer>;
 
 /** Asks the model on behalf of a server. */

@@ -14,7 +14,7 @@ export interface Credentials {
 }
 
 /**
- * The credentials of one server, in the system's keychain where that works, else in a file that only the person
+ * The credentials of one server, in the system's keychain where that works, else in a file that only the user
  * can read. They are read anew each time, so that a login counts in sessions that already run.
  */
 export class CredentialStore {

@@ -27,7 +27,7 @@ export interface McpToolServer {
   /** Changes when settings name another program or address. */
   readonly hash: string;
   readonly connection: Pick<ServerLine, "callTool">;
-  /** By the server's own names: the definition that a person last said yes to, also in an earlier session. */
+  /** By the server's own names: the definition that a user last said yes to, also in an earlier session. */
   readonly approved: Map<string, string>;
   onApproved(): void;
 }
@@ -62,7 +62,7 @@ export class DiscoveredMCPTool extends BaseTool {
     this.description = describe(offered);
     this.parameterSchema = offered.inputSchema;
     this.#schema = new ForeignSchema(offered.inputSchema);
-    // What a server says of its own tools counts for nothing unless the person trusts it.
+    // What a server says of its own tools counts for nothing unless the user trusts it.
     this.kind = server.isTrusted && offered.isReadOnly ? "read" : "execute";
   }
 

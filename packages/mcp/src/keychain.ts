@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import type { AsyncEntry } from "@napi-rs/keyring";
 
 const SERVICE = "burin-mcp";
-/** A keychain that asks the person or its service must not hold up a session. */
+/** A keychain that asks the user or its service must not hold up a session. */
 const PATIENCE_MS = 3000;
 
 type Entries = new (service: string, user: string) => AsyncEntry;

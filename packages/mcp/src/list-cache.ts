@@ -8,7 +8,7 @@ import { readText } from "@burin/machine/disk/regular-file";
 export interface KnownServer {
   /** As the server listed them; null when it never did. They are judged again when they are read. */
   readonly tools: readonly unknown[] | null;
-  /** By the server's names: the definition that a person last said yes to. */
+  /** By the server's names: the definition that a user last said yes to. */
   readonly approved: Readonly<Record<string, string>>;
   /** It was waited for once and did not come in time; it has not come since. */
   readonly wasLate?: boolean;

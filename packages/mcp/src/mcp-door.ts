@@ -28,9 +28,9 @@ export interface McpPromptRequest {
   readonly args: Readonly<Record<string, string>>;
 }
 
-/** What servers offer beside tools, and what a person does with them. */
+/** What servers offer beside tools, and what a user does with them. */
 export interface McpDoor {
-  /** A prompt of the person with each `/server:prompt` and `@server:uri` in it replaced by what it stands for. */
+  /** A prompt of the user with each `/server:prompt` and `@server:uri` in it replaced by what it stands for. */
   resolved(text: string, signal?: AbortSignal): Promise<string>;
   /** Of all servers that are up or can be started; a server that fails is left out. */
   prompts(signal?: AbortSignal): Promise<readonly McpPrompt[]>;
@@ -158,7 +158,7 @@ const MENTION = /(?<=^|\s)@([A-Za-z0-9_-]+):(\S*[^\s.,;:!?)])/g;
 const ARGUMENT = /(?:([A-Za-z_][\w-]*)=)?(?:"([^"]*)"|'([^']*)'|(\S+))/g;
 
 /**
- * A prompt of the person with what it names of servers: `/server:prompt` at its start stands for that prompt, and
+ * A prompt of the user with what it names of servers: `/server:prompt` at its start stands for that prompt, and
  * each `@server:uri` brings the resource along. Names of no known server are left as they are.
  */
 async function withServerWords(

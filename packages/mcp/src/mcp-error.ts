@@ -8,7 +8,7 @@ export type McpErrorCode =
   | "mcp_timeout"
   | "mcp_failed";
 
-/** A failure of a server, in words for the model and the person. */
+/** A failure of a server, in words for the model and the user. */
 export class McpError extends Error {
   override readonly name = "McpError";
   readonly code: McpErrorCode;

@@ -20,7 +20,7 @@ export interface OAuthClientNeeds {
   readonly store: CredentialStore;
   readonly settings: OAuthSettings;
   readonly redirectUrl: string;
-  /** Told where the person has to go; throws where nobody is there to go. */
+  /** Told where the user has to go; throws where nobody is there to go. */
   readonly onAuthorize: (url: URL) => void;
   readonly state: string;
 }

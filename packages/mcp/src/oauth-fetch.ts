@@ -59,7 +59,7 @@ function withToken(init: RequestInit, token: string): RequestInit {
   return { ...init, headers };
 }
 
-/** Refreshes, and does not open a new login on the person's behalf. */
+/** Refreshes, and does not open a new login on the user's behalf. */
 function refresher({ alias, store, settings }: OAuthNeeds): OAuthClient {
   const onAuthorize = () => {
     throw needsLogin(alias);

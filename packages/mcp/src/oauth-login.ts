@@ -123,7 +123,7 @@ interface Answer {
   readonly iss: string | null;
 }
 
-/** Whichever comes first: the browser, or what the person pastes. */
+/** Whichever comes first: the browser, or what the user pastes. */
 async function answered(
   callback: Promise<Answer>,
   { pasted }: LoginNeeds,

@@ -16,11 +16,11 @@ export interface CallRequest {
   readonly mayRepeat: boolean;
 }
 
-/** How the person takes part in a login. */
+/** How the user takes part in a login. */
 export interface McpLogin {
-  /** Told where the person has to go with a browser. */
+  /** Told where the user has to go with a browser. */
   readonly onAddress: (url: URL) => void;
-  /** What the person pastes, where the browser cannot come back to this machine: the address or the code in it. */
+  /** What the user pastes, where the browser cannot come back to this machine: the address or the code in it. */
   readonly pasted?: Promise<string>;
 }
 

@@ -108,7 +108,7 @@ export function chooseModel(names: ModelNames, environment: Environment): ModelC
   return chosen(entryOf(names.model, names), environment);
 }
 
-/** The same for a model that settings or a person name otherwise: by an alias, or with its own service. */
+/** The same for a model that settings or a user name otherwise: by an alias, or with its own service. */
 export function chooseOther(
   named: NamedModel,
   names: ModelNames,

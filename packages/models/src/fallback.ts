@@ -5,7 +5,7 @@ const STAY_MS = 300_000;
 
 /**
  * Several models as one: when a model fails for good before it has said anything, the next one is asked, and
- * the person is told. The one that answered stays for a while, so that not every request has to fail first.
+ * the user is told. The one that answered stays for a while, so that not every request has to fail first.
  */
 export function fallbackChain(
   models: readonly [ChatModel, ...ChatModel[]],

@@ -9,7 +9,7 @@ export interface RetryOptions {
 }
 
 const MOST_ATTEMPTS = 6;
-/** Where nothing answers at all, a person who mistyped the address should not wait long to hear it. */
+/** Where nothing answers at all, a user who mistyped the address should not wait long to hear it. */
 const MOST_FRUITLESS_ATTEMPTS = 3;
 const NOTHING_SAID: ModelFailure = {
   type: "empty_reply",
@@ -69,7 +69,7 @@ async function* attempts(
   }
 }
 
-/** A proper end with nothing said is an answer to what tools brought, and none to what a person said. */
+/** A proper end with nothing said is an answer to what tools brought, and none to what a user said. */
 function failureIn(event: ModelEvent, { history }: ModelRequest, isGiven: boolean): ModelFailure | undefined {
   if (event.type !== "end") return undefined;
   if (event.reason === "error") return event.error;

@@ -3,7 +3,7 @@ import { isPlainJson } from "@burin/contract/messages/plain-json";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 import { messageOf } from "@burin/contract/text/error-message";
 
-/** A model that does not heed the abort is left behind after this. */
+/** A model that does not respect the abort is left behind after this. */
 const GRACE_MS = 1000;
 
 /** The reply as its contract describes it, whoever wrote the model: it never throws, and ends with one `end`. */

@@ -80,7 +80,7 @@ async function followed(request: WebRequest, limits: WebLimits, signal: AbortSig
   }
 }
 
-/** Another host is another question to the person, also where it is only another port. */
+/** Another host is another question to the user, also where it is only another port. */
 function checkRedirect(from: URL, to: URL): void {
   if (to.protocol !== "http:" && to.protocol !== "https:") {
     throw new WebError(

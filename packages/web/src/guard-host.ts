@@ -8,7 +8,7 @@ import { reachOf } from "./judge-address.ts";
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export interface Guard {
-  /** `host:port` of this machine or its network that the person named; each is compared whole. */
+  /** `host:port` of this machine or its network that the user named; each is compared whole. */
   readonly named: readonly string[];
   readonly resolve?: Resolve;
 }
@@ -23,7 +23,7 @@ export function plainHost(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 }
 
-/** `host:port`, as the person would name it. */
+/** `host:port`, as the user would name it. */
 export function placeOf(url: URL): string {
   const host = plainHost(url);
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
