@@ -44,6 +44,7 @@ describe("for a screen reader", () => {
     }, "the end");
     const said = terminal.all().filter((line) => line !== "");
     expect(said).toEqual([
+      `Burin works in ${root}`,
       "Working.",
       "> go",
       "見ました。",

@@ -217,6 +217,11 @@ export const en = {
   "context.of": "{count} of {window} tokens",
   "command.agents": "the subagents, to hand work to",
   "command.skills": "the skills, to work with one",
+  "question.editor": "edit it first",
+  "key.editor": "write the prompt in your own editor ($VISUAL or $EDITOR)",
+  "key.background": "let the running command go on in the background",
+  "editor.none": "No editor is set: export EDITOR=… names one.",
+  "editor.failed": "{editor} failed: {why}",
 } as const;
 
 export type TextKey = keyof typeof en;

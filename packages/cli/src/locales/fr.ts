@@ -220,4 +220,9 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "context.of": "{count} tokens sur {window}",
   "command.agents": "les sous-agents, pour leur confier un travail",
   "command.skills": "les compétences, pour en utiliser une",
+  "question.editor": "la modifier d'abord",
+  "key.editor": "écrire la demande dans votre éditeur ($VISUAL ou $EDITOR)",
+  "key.background": "laisser la commande en cours continuer en arrière-plan",
+  "editor.none": "Aucun éditeur n'est défini : export EDITOR=… en indique un.",
+  "editor.failed": "{editor} a échoué : {why}",
 };

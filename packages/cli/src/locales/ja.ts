@@ -218,4 +218,9 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "context.of": "{count} / {window} トークン",
   "command.agents": "サブエージェントを選んで仕事を任せる",
   "command.skills": "スキルを選んで使う",
+  "question.editor": "先に編集する",
+  "key.editor": "自分のエディターで書く（$VISUAL または $EDITOR）",
+  "key.background": "実行中のコマンドをバックグラウンドに移す",
+  "editor.none": "エディターが設定されていません：export EDITOR=… で指定します。",
+  "editor.failed": "{editor} が失敗しました：{why}",
 };

@@ -219,4 +219,9 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "context.of": "{count} из {window} токенов",
   "command.agents": "субагенты, чтобы поручить работу",
   "command.skills": "навыки, чтобы использовать один из них",
+  "question.editor": "сначала изменить",
+  "key.editor": "писать запрос в своём редакторе ($VISUAL или $EDITOR)",
+  "key.background": "продолжить выполняемую команду в фоне",
+  "editor.none": "Редактор не задан: укажите его через export EDITOR=…",
+  "editor.failed": "{editor}: ошибка: {why}",
 };

@@ -216,4 +216,9 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "context.of": "{count} / {window} 个 token",
   "command.agents": "子代理，选择一个来分派工作",
   "command.skills": "技能，选择一个来使用",
+  "question.editor": "先编辑",
+  "key.editor": "在自己的编辑器中写提示（$VISUAL 或 $EDITOR）",
+  "key.background": "让正在运行的命令转入后台",
+  "editor.none": "未设置编辑器：用 export EDITOR=… 指定。",
+  "editor.failed": "{editor} 失败：{why}",
 };

@@ -2,9 +2,9 @@ import { writeSync } from "node:fs";
 import { type Key, KeyReader } from "./keys.ts";
 import type { ScreenPort } from "./screen.ts";
 
-/** Bracketed paste, and keys that say which of them are held. */
-const ENTER = "\u001b[?2004h\u001b[>1u";
-const LEAVE = "\u001b[<u\u001b[?2004l\u001b[?2026l\u001b[?25h";
+/** Bracketed paste, keys that say which of them are held, and a title that can be given back. */
+const ENTER = "\u001b[?2004h\u001b[>1u\u001b[22;2t";
+const LEAVE = "\u001b[23;2t\u001b[<u\u001b[?2004l\u001b[?2026l\u001b[?25h";
 const ASK_BACKGROUND = "\u001b]11;?\u0007";
 /** A sequence comes in one piece; an escape that is followed by nothing for so long is the key. */
 const ESCAPE_MS = 30;
@@ -63,6 +63,11 @@ export class RawTerminal implements ScreenPort {
     this.#restore();
     process.off("exit", this.#restore);
     process.stdin.pause();
+  }
+
+  /** The title of the window; the text has no control characters. */
+  set title(text: string) {
+    this.write(`\u001b]2;${text}\u0007`);
   }
 
   /** Hands the terminal to another program, or to the shell, until `resume`. */

@@ -12,6 +12,8 @@ export const KEY_LIST: readonly (readonly [keys: string, text: TextKey])[] = [
   ["ctrl+z", "key.stop"],
   ["shift+tab", "key.mode"],
   ["ctrl+o", "key.calls"],
+  ["ctrl+g", "key.editor"],
+  ["ctrl+b", "key.background"],
   ["ctrl+r", "key.search"],
   ["up, down", "key.history"],
   ["alt+up", "key.takeBack"],

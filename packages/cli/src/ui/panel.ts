@@ -1,3 +1,4 @@
+import { widthOf } from "../terminal/cell-width.ts";
 import type { Key } from "../terminal/keys.ts";
 import type { Line } from "../terminal/styled-line.ts";
 import { look } from "./look.ts";
@@ -29,7 +30,7 @@ export function framed(title: string, lines: readonly Line[], width: number): Li
   const rule = (left: string, words: string): Line => [
     { text: left, style: "accent" },
     { text: words, style: "strong" },
-    { text: "─".repeat(Math.max(Math.min(width, 78) - left.length - words.length, 0)), style: "accent" },
+    { text: "─".repeat(Math.max(Math.min(width, 78) - widthOf(left) - widthOf(words), 0)), style: "accent" },
   ];
   const bar = { text: "│ ", style: "accent" as const };
   return [rule("┌ ", `${title} `), ...lines.map((line): Line => [bar, ...line]), rule("└", "")];

@@ -1,4 +1,5 @@
 import {
+  type Confirmation,
   contentWithHunks,
   type Decision,
   type GrantScope,
@@ -27,6 +28,8 @@ export interface QuestionNeeds {
   /** How many more wait behind it. */
   readonly waiting: () => number;
   readonly answer: (decision: Decision) => void;
+  /** Has the user edit what would be written, in their own editor; then that is the answer. */
+  readonly edit: (confirmation: Extract<Confirmation, { kind: "edit" }>) => void;
   /** No, and nothing else is done either. */
   readonly stop: () => void;
 }
@@ -166,6 +169,7 @@ export class QuestionPanel implements Panel {
       ["y", say("question.yes")],
       ...(rule === "" ? [] : [["a", say("question.always", { rule })] as [string, string]]),
       ...(this.#hunks.length > 1 ? [["h", say("question.hunks")] as [string, string]] : []),
+      ...(confirmation.kind === "edit" ? [["e", say("question.editor")] as [string, string]] : []),
       ["n", say("question.no")],
       ["w", say("question.why")],
       stop,
@@ -198,6 +202,9 @@ export class QuestionPanel implements Panel {
         return true;
       case "w":
         this.#isExplained = !this.#isExplained;
+        return true;
+      case "e":
+        if (confirmation.kind === "edit") this.#needs.edit(confirmation);
         return true;
       case "h":
         if (this.#hunks.length > 1) this.#state = "hunks";

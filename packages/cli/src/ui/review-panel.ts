@@ -1,6 +1,6 @@
 import { say } from "../locales/say.ts";
 import type { Key } from "../terminal/keys.ts";
-import { type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
+import { type Line, shownText, sideBySide } from "../terminal/styled-line.ts";
 import { diffLines } from "./displays/file-diff.ts";
 import { framed, type Panel, type PanelSpace, type PanelView, scrolled } from "./panel.ts";
 
@@ -44,7 +44,12 @@ export class ReviewPanel implements Panel {
       { text: `  ${say("changes.place", count)}${state}`, style: "dim" },
     ];
     const what: Line = [{ text: shownText(change.call), style: "dim" }];
-    const keys = wrapLine([{ text: say("changes.keys") }], room);
+    const keys = sideBySide(
+      say("changes.keys")
+        .split(/ {3,}/)
+        .map((text): Line => [{ text }]),
+      room,
+    );
     const diff = diffLines(change.hunk, room);
     this.#page = Math.max(height - 4 - keys.length, 3);
     const { shown, from } = scrolled(diff, this.#from, this.#page);

@@ -1,5 +1,5 @@
 import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import {
   burinHome,
   changeSettings,
@@ -22,7 +22,7 @@ import { Transcript } from "../../state/transcript.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
 import type { Key } from "../../terminal/keys.ts";
 import { RawTerminal } from "../../terminal/raw-terminal.ts";
-import type { Line } from "../../terminal/styled-line.ts";
+import { type Line, shownText } from "../../terminal/styled-line.ts";
 import { look } from "../../ui/look.ts";
 import type { Panel } from "../../ui/panel.ts";
 import type { Status } from "../../ui/status-line.ts";
@@ -261,6 +261,7 @@ export class App implements Desk {
     }
     await this.host.open();
     this.note(say("start.folder", { folder: this.options.root }));
+    this.terminal.title = `burin: ${shownText(basename(this.options.root))}`;
     this.view.soon();
     if (this.options.session.kind === "take-up") await this.work.showPast();
     if (first !== "") await this.#take(first, false);

@@ -47,9 +47,14 @@ export class PromptKeys {
         view.leave();
         terminal.stop();
       },
-      "ctrl+l": () => view.begin(),
+      "ctrl+l": () => {
+        view.leave();
+        view.begin();
+      },
       "alt+up": () =>
         buffer.set([needs.work.takeBack(), buffer.text].filter((part) => part !== "").join("\n")),
+      "ctrl+b": () => void this.#toBackground(),
+      "ctrl+g": () => void this.#editOutside(),
       "ctrl+o": () => this.#showCalls(),
       "ctrl+r": () => this.#searchHistory(),
       "shift+tab": () => this.#nextMode(),
@@ -137,6 +142,25 @@ export class PromptKeys {
     else buffer.clear();
     if (questions.open.length === 0) shown.panel = null;
     this.#desk.flash(say("status.quit"));
+  }
+
+  /** The commands that calls wait for go on in the background. */
+  async #toBackground(): Promise<void> {
+    const { session, buffer, isWorking, view } = this.#desk;
+    if (session === null || !isWorking) buffer.move("left");
+    else {
+      const waiting = (await session.commands.list()).filter(({ state }) => state === "foreground");
+      for (const { id } of waiting) await session.commands.toBackground(id);
+    }
+    view.soon();
+  }
+
+  async #editOutside(): Promise<void> {
+    const { buffer } = this.#desk;
+    const { editOutside } = await import("./edit-outside.ts");
+    const text = await editOutside(this.#desk, buffer.content, "prompt.md");
+    if (text !== null) buffer.set(text.trimEnd());
+    this.#desk.view.soon();
   }
 
   #showCalls(): void {

@@ -1,4 +1,5 @@
-import type { Decision, Question } from "@burin/core";
+import { basename } from "node:path";
+import type { Confirmation, Decision, Question } from "@burin/core";
 import type { Panel } from "../../ui/panel.ts";
 import { QuestionPanel } from "../../ui/question-panel.ts";
 import type { Desk } from "./desk.ts";
@@ -36,6 +37,7 @@ export class QuestionDesk {
       question: first,
       waiting: () => questions.open.length - 1 + (session?.waitingQuestions ?? 0),
       answer: (decision) => this.#answer(first, decision),
+      edit: (confirmation) => void this.#edit(first.id, confirmation),
       stop: () => {
         this.#work.interrupt();
         session?.answer(first.id, { outcome: "cancel" });
@@ -43,6 +45,12 @@ export class QuestionDesk {
     });
     shown.panel = this.#panel;
     this.#work.ring();
+  }
+
+  async #edit(id: string, { path, diff }: Extract<Confirmation, { kind: "edit" }>): Promise<void> {
+    const { editOutside } = await import("./edit-outside.ts");
+    const content = await editOutside(this.#desk, diff.newContent, basename(path));
+    if (content !== null) this.#desk.session?.answer(id, { outcome: "edited", content });
   }
 
   #answer({ id, confirmation }: Question, decision: Decision): void {

@@ -1,0 +1,220 @@
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { KEY_LIST } from "../src/ui/key-list.ts";
+import { newFolder, removeFolder, type ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
+
+let root = "";
+let server: FakeModelServer | undefined;
+let screen: ScreenTerminal | undefined;
+
+beforeEach(async () => {
+  root = await newFolder({ "a.txt": "alpha\n" });
+  await writeFile(join(root, "editor.sh"), '#!/bin/sh\nprintf "%s" " and more" >> "$1"\n');
+  await chmod(join(root, "editor.sh"), 0o700);
+});
+
+afterEach(async () => {
+  screen?.close();
+  await server?.close();
+  await removeFolder(root);
+});
+
+async function open(
+  replies: readonly FakeReply[],
+  options: Partial<ScreenOptions> = {},
+): Promise<ScreenTerminal> {
+  server = await startFakeModelServer(replies);
+  const env = {
+    OPENAI_BASE_URL: server.baseUrl,
+    OPENAI_MODEL: "fake-model",
+    EDITOR: join(root, "editor.sh"),
+    ...options.env,
+  };
+  screen = new ScreenTerminal({ cwd: root, columns: 100, rows: 40, ...options, env });
+  await screen.shows("fake-model · ");
+  return screen;
+}
+
+const ctrl = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) & 0x1f);
+const ESC = "\u001b";
+const ASK: Step = ["ask\r", /Answer\.[\s\S]*\? for keys/];
+const SILENT: FakeReply = {
+  raw: (_request, response) =>
+    void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders(),
+};
+const SLEEPING: FakeReply = {
+  calls: [{ name: "run_shell_command", args: { command: "echo begun; sleep 60" } }],
+};
+
+/** What is typed, and what the screen shows then. */
+type Step = readonly [typed: string, shown: string | RegExp];
+interface Proof {
+  readonly steps: readonly Step[];
+  readonly replies?: readonly FakeReply[];
+  readonly options?: Partial<ScreenOptions>;
+  /** What happens behind the first step. */
+  readonly meanwhile?: (terminal: ScreenTerminal) => Promise<void>;
+}
+
+const WORKING: readonly FakeReply[] = [SILENT, SILENT];
+
+/** For each row of the list of keys what its keys do, in the order in which they stand there. */
+const PROOFS: Readonly<Record<string, Proof>> = {
+  enter: { steps: [ASK] },
+  "alt+enter, shift+enter, ctrl+j, \\ enter": {
+    steps: [
+      ["a", "> a"],
+      [`${ESC}\r`, /> a\n +\n/],
+      [`b${ESC}[13;2u`, /> a\n {2}b\n +\n/],
+      [`c${ctrl("j")}`, / {2}b\n {2}c\n +\n/],
+      ["d\\", "d\\"],
+      ["\r", / {2}c\n {2}d\n +\n/],
+      ["e", /> a\n {2}b\n {2}c\n {2}d\n {2}e\n/],
+    ],
+  },
+  tab: {
+    steps: [
+      ["see @a.t", "› a.txt"],
+      ["\t", "> see @a.txt"],
+    ],
+  },
+  esc: {
+    replies: WORKING,
+    steps: [
+      ["go\r", "esc to interrupt"],
+      [ESC, "Stopped."],
+    ],
+  },
+  "esc esc": {
+    steps: [ASK, [ESC, "Press esc again to go back"], [ESC, "Back to before which prompt?"]],
+  },
+  "ctrl+c": {
+    steps: [
+      ["words", "> words"],
+      [ctrl("c"), /> Ask anything[\s\S]*Press ctrl\+c again to quit/],
+    ],
+  },
+  "ctrl+d": { steps: [ASK, [ctrl("d"), "To go on with this session"]] },
+  "ctrl+z": {
+    options: { isInShell: true },
+    steps: [
+      ["words", "> words"],
+      [ctrl("z"), /Stopped/],
+      ["fg\r", /fg[\s\S]*> words/],
+    ],
+  },
+  "shift+tab": { steps: [[`${ESC}[Z`, "fake-model · auto-edit"]] },
+  "ctrl+o": { steps: [[ctrl("o"), "What the last calls gave"]] },
+  "ctrl+g": {
+    steps: [
+      ["begun", "> begun"],
+      [ctrl("g"), "> begun and more"],
+    ],
+  },
+  "ctrl+b": {
+    replies: [SLEEPING, { text: "It goes on." }],
+    options: { args: ["--approval-mode", "yolo"] },
+    steps: [
+      ["go\r", /^ +begun$/m],
+      [ctrl("b"), "It goes on."],
+    ],
+  },
+  "ctrl+r": { steps: [ASK, [ctrl("r"), /Earlier prompts[\s\S]*› ask/]] },
+  "up, down": {
+    steps: [ASK, ["new", "> new"], [`${ESC}[A`, /> ask\n.*fake-model/], [`${ESC}[B`, /> new\n/]],
+  },
+  "alt+up": {
+    replies: WORKING,
+    steps: [
+      ["go\r", "esc to interrupt"],
+      ["more words\r", "waiting: more words"],
+      [`${ESC}[1;3A`, /> more words\n/],
+    ],
+  },
+  "ctrl+l": {
+    steps: [
+      ["words", "> words"],
+      ["", "of another program"],
+      [ctrl("l"), /> words\n +fake-model/],
+      ["", /^(?![\s\S]*of another program)/],
+    ],
+    meanwhile: (terminal) => writeFile(`/proc/${terminal.pid}/fd/1`, " of another program"),
+  },
+  "ctrl+a, ctrl+e": {
+    steps: [
+      ["bc", "> bc"],
+      [`${ctrl("a")}a`, "> abc"],
+      [`${ctrl("e")}d`, "> abcd"],
+    ],
+  },
+  "alt+b, alt+f": {
+    steps: [
+      ["one two", "> one two"],
+      [`${ESC}bX`, "> one Xtwo"],
+      [`${ESC}fY`, "> one XtwoY"],
+    ],
+  },
+  "ctrl+k, ctrl+u, ctrl+w, alt+d": {
+    steps: [
+      ["one two three", "> one two three"],
+      [`${ESC}b${ctrl("k")}`, /> one two\s*\n/],
+      [`${ctrl("a")}${ESC}d`, /> {2}two\s*\n/],
+      [`${ctrl("e")}${ctrl("w")}X`, /> {2}X\n/],
+      [`${ctrl("u")}Y`, /> Y\n/],
+    ],
+  },
+  "ctrl+y, alt+y": {
+    steps: [
+      [`one${ctrl("u")}two${ctrl("u")}`, "> Ask anything"],
+      [ctrl("y"), /> two\n/],
+      [`${ESC}y`, /> one\n/],
+    ],
+  },
+  "ctrl+_, alt+_": {
+    steps: [
+      [`one${ctrl("u")}`, "> Ask anything"],
+      [ctrl("_"), /> one\n/],
+      [`${ESC}_`, "> Ask anything"],
+    ],
+  },
+  "@": { steps: [["@a", "› a.txt"]] },
+  "/": { steps: [["/hel", "› /help  every command and every key"]] },
+  "!, !!": {
+    steps: [
+      ["!echo own-$((1+1))\r", "own-2"],
+      ["!!echo for-$((2+2))\r", "for-4"],
+      ["ask\r", "Answer."],
+    ],
+  },
+  "#": { steps: [["#we use tabs\r", /# we use tabs\n/]] },
+};
+
+describe("a key", () => {
+  it("has a proof each", () => {
+    expect(Object.keys(PROOFS).sort()).toEqual(KEY_LIST.map(([keys]) => keys).sort());
+  });
+
+  it.each(Object.entries(PROOFS))("%s does what the list of keys says", async (_keys, proof) => {
+    const { steps, replies = [{ text: "Answer." }], options, meanwhile } = proof;
+    const terminal = await open(replies, options);
+    for (const [index, [typed, shown]] of steps.entries()) {
+      terminal.type(typed);
+      await terminal.shows(shown);
+      if (index === 0) await meanwhile?.(terminal);
+    }
+  });
+
+  it("e has the proposed content edited in the user's editor, and that is what is written", async () => {
+    const args = { file_path: join(root, "new.txt"), content: "begun" };
+    const terminal = await open([{ calls: [{ name: "write_file", args }] }, { text: "Written." }]);
+    terminal.type("write\r");
+    await terminal.shows("e edit it first");
+    await terminal.until(() => {
+      if (terminal.text().includes("e edit it first")) terminal.type("e");
+      return terminal.text().includes("Written.");
+    }, "the answer");
+    expect(await readFile(join(root, "new.txt"), "utf8")).toContain("begun and more");
+  });
+});

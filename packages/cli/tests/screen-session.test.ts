@@ -1,0 +1,208 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newFolder, removeFolder, ScreenTerminal } from "./screen-terminal.ts";
+
+const LINES = Array.from({ length: 30 }, (_, n) => `line ${n}`);
+
+const CLEAR = "\u0015";
+
+let root = "";
+let server: FakeModelServer;
+let terminal: ScreenTerminal;
+let screens: string[] = [];
+
+beforeEach(async () => {
+  screens = [];
+  root = await newFolder({ "a.txt": "alpha\n", "rows.txt": `${LINES.join("\n")}\n` });
+});
+
+afterEach(async () => {
+  terminal.close();
+  await server.close();
+  await removeFolder(root);
+});
+
+/** What is on the screen, without what differs from run to run: places, times and how full the window is. */
+async function keep(name: string, prompt = "> Ask anything"): Promise<void> {
+  if (!terminal.text().includes("└──")) {
+    // Keys that came too early for a question are at the prompt.
+    terminal.type(CLEAR);
+    await terminal.shows(prompt);
+  }
+  await terminal.settled();
+  const rows = terminal.rows().map((row) => row.replaceAll(root, "ROOT").replace(/ {2}\d+ s$/, ""));
+  const shown = rows
+    .filter((row) => !row.includes("fake-model ·"))
+    .map((row) => row.replace(/^(Written|It works).*/, "$1 …").replace(/[\d,]+ tokens|[\d,]+ now/g, "N"))
+    .join("\n")
+    .replace(/\n{3,}/g, "\n\n")
+    .trim();
+  screens.push(`=== ${name}\n${shown}`);
+}
+
+async function ask(prompt: string, shown: string): Promise<void> {
+  await terminal.shows("? for keys");
+  terminal.type(`${prompt === "" ? "" : CLEAR}${prompt}\r`);
+  await terminal.shows(shown);
+}
+
+/** Keys count only when the question has stood a while. */
+async function answer(keys: string): Promise<void> {
+  await terminal.until(() => {
+    if (terminal.text().includes("y yes")) terminal.type(keys);
+    return !terminal.text().includes("y yes");
+  }, `an answer to the question with ${keys}`);
+}
+
+const running = (command: string): FakeReply => ({
+  calls: [{ name: "run_shell_command", args: { command } }],
+});
+
+/** Of a subagent: the command first, then a word. */
+const helping: FakeReply = ({ body }) => {
+  const text = JSON.stringify(body);
+  const name = /make (one|two)\.txt/.exec(text)?.[1] ?? "";
+  return text.includes('"role":"tool"')
+    ? { text: `${name}.txt is made.` }
+    : (running(`touch ${name}.txt`) as { calls: [] });
+};
+
+function script(released: Promise<void>): FakeReply[] {
+  const edits = [
+    { old_string: "line 3\n", new_string: "line three\n" },
+    { old_string: "line 25\n", new_string: "line twenty-five\n" },
+  ];
+  const task = (name: string) => ({
+    name: "task",
+    args: { description: `make ${name}`, prompt: `make ${name}.txt`, subagent_type: "general" },
+  });
+  return [
+    { text: "ok" },
+    { text: "It says alpha." },
+    running("rm a.txt"),
+    { text: "All right, it stays." },
+    { calls: [{ name: "edit", args: { file_path: join(root, "rows.txt"), edits } }] },
+    { text: "One of two places." },
+    { calls: [{ name: "exit_plan_mode", args: { plan: "1. Look\n2. Change it" } }] },
+    { text: "I begin." },
+    { calls: [task("one"), task("two")] },
+    ...[helping, helping, helping, helping],
+    { text: "Both are made." },
+    async () => {
+      await released;
+      return { text: "That took a while." };
+    },
+    { text: "And that, too." },
+    { text: "All that was done so far." },
+    running("touch begun.txt; sleep 30"),
+    { text: "I look first at what was done." },
+  ];
+}
+
+async function firstStart(): Promise<void> {
+  terminal = new ScreenTerminal({ cwd: root, columns: 90, rows: 36 });
+  await terminal.shows("Which model service?");
+  terminal.type("another\r");
+  await terminal.shows("Where is the service?");
+  terminal.type(`${server.baseUrl}\r`);
+  await terminal.shows("press enter if it needs none");
+  terminal.type("\r");
+  await terminal.shows("› fake-model");
+  terminal.type("\r");
+  await terminal.shows("fake-model · default");
+  await terminal.shows("Burin works in");
+}
+
+async function promptAndQuestions(): Promise<void> {
+  terminal.type("what is in @a.t");
+  await terminal.shows("› a.txt");
+  terminal.type("\t");
+  await terminal.shows(/> what is in @a\.txt\s*\n/);
+  await ask("", "It says alpha.");
+  await keep("a prompt that names a file");
+  await ask("remove it", "Run this command?");
+  await answer("n");
+  await terminal.shows("Say what to do instead");
+  terminal.type(`${CLEAR}keep the file\r`);
+  await terminal.shows("All right, it stays.");
+  await keep("a command refused with words");
+  await ask("change two lines", "Make this change?");
+  await answer("h");
+  await terminal.shows("[x] 2/2");
+  terminal.type("\u001b[B ");
+  await terminal.shows("[ ] 2/2");
+  await keep("an edit, place by place");
+  terminal.type("\r");
+  await terminal.shows("One of two places.");
+  expect(await readFile(join(root, "rows.txt"), "utf8")).toContain("line three\nline 4\n");
+}
+
+async function reviewAndPlan(): Promise<void> {
+  await ask("/changes ", "1 of 1");
+  terminal.type("t");
+  await terminal.shows("1 of 1  taken back");
+  await keep("a change taken back");
+  expect(await readFile(join(root, "rows.txt"), "utf8")).toBe(`${LINES.join("\n")}\n`);
+  terminal.type("\u001b");
+  await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
+  terminal.type("\u001b[Z\u001b[Z");
+  await terminal.shows("fake-model · plan");
+  await ask("plan it", "Go on with this plan?");
+  await keep("a plan");
+  await answer("a");
+  await terminal.shows("I begin.");
+  await terminal.shows("fake-model · default");
+}
+
+async function subagentsAndSteering(release: () => void): Promise<void> {
+  await ask("two helpers", "(1 more waiting)");
+  await terminal.until(() => {
+    if (terminal.text().includes("y yes")) terminal.type("y");
+    return terminal.text().includes("Both are made.");
+  }, "both answers");
+  for (const name of ["one.txt", "two.txt"]) expect(await readFile(join(root, name), "utf8")).toBe("");
+  await ask("take your time", "esc to interrupt");
+  terminal.type(`${CLEAR}and do that, too\r`);
+  await terminal.shows("waiting: and do that, too");
+  await keep("words while it works", "> Say more");
+  release();
+  await terminal.shows("And that, too.");
+  await ask("/compact ", "The conversation was shortened to a summary:");
+  await keep("a shorter conversation");
+}
+
+async function killAndResume(): Promise<void> {
+  await ask("begin", "Run this command?");
+  await answer("y");
+  await terminal.until(() => existsSync(join(root, "begun.txt")), "the command at work");
+  process.kill(terminal.pid, "SIGKILL");
+  await terminal.ended();
+  terminal = new ScreenTerminal({ cwd: root, columns: 90, rows: 36, args: ["-c"] });
+  await terminal.shows("touch begun.txt");
+  await terminal.shows("fake-model · default");
+  await ask("go on", "I look first at what was done.");
+  await keep("taken up after kill -9");
+  expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain("All that was done so far.");
+}
+
+describe("a whole session", () => {
+  it("goes from the first start to a resume after kill -9, as its screens show", async () => {
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    server = await startFakeModelServer(script(released));
+    await firstStart();
+    await keep("the first start");
+    await promptAndQuestions();
+    await reviewAndPlan();
+    await subagentsAndSteering(release);
+    await killAndResume();
+    expect(server.problems).toEqual([]);
+    expect(server.unusedReplies()).toEqual([]);
+    expect(screens.join("\n\n")).toMatchSnapshot();
+  });
+});
