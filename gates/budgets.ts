@@ -13,8 +13,8 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   web: 2110,
   mcp: 2320,
   core: 13340,
-  serve: 1900,
-  cli: 10580,
+  serve: 1920,
+  cli: 10710,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -185,7 +185,7 @@ function sessionChoice(values: Values): SessionChoice {
     throw new UsageError("--no-session keeps no record, so that no question could be parked in it.");
   }
   if (values["no-session"] && isTakenUp) {
-    throw new UsageError("--no-session keeps no record, so it cannot stand beside -c, -r or --fork.");
+    throw new UsageError("--no-session keeps no record, so it cannot be combined with -c, -r or --fork.");
   }
   if (isTakenUp) return { kind: "take-up", isFork, ...(id === undefined ? {} : { id }) };
   return { kind: values["no-session"] ? "unrecorded" : "new" };

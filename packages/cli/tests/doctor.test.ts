@@ -179,7 +179,7 @@ describe("burin doctor", () => {
     ]);
     const wrong = await doctor([], { OPENAI_BASE_URL: "models.example/v1" });
     expect(wrong.about("model")).toMatchObject([
-      { state: "fail", message: expect.stringContaining("is no address") },
+      { state: "fail", message: expect.stringContaining("is not a valid URL") },
     ]);
     const keyless = await doctor([], { OPENAI_BASE_URL: "https://models.example/v1", OPENAI_API_KEY: "" });
     expect(keyless.about("model")).toMatchObject([

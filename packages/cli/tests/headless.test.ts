@@ -72,7 +72,7 @@ describe("a run without a person", () => {
     expect((await run(["sessions", "list"])).stdout).not.toContain("parked");
     expect(await run(["sessions", "answer", sessionId, "yes"])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("waits for no answer"),
+      stderr: expect.stringContaining("has no pending question"),
     });
   });
 

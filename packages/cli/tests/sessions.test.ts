@@ -148,7 +148,7 @@ describe("sessions on the command line", () => {
   it.each([
     [["-p", "-c", "x"], "There is no session of"],
     [["-p", "-r", "none", "x"], 'There is no session "none"'],
-    [["-p", "--no-session", "-c", "x"], "cannot stand beside"],
+    [["-p", "--no-session", "-c", "x"], "cannot be combined with"],
   ])("says what is wrong with %j: exit code 2", async (args, words) => {
     const run = await runner();
     expect(await run(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(words) });

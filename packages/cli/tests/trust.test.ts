@@ -221,7 +221,7 @@ describe("burin trust", () => {
 
   it.each([
     [["trust", "maybe"], "write burin trust"],
-    [["trust", "yes", "a", "b"], "is too much"],
+    [["trust", "yes", "a", "b"], "is a second one"],
   ])("%j is told how to say it right", async (args, message) => {
     const { code, stderr } = await run(args);
     expect(code).toBe(2);

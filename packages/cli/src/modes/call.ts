@@ -20,7 +20,7 @@ export async function runCall({ words, options }: SubcommandRequest, io: Io): Pr
   if (name === undefined) throw new UsageError(`name a tool: burin call list_directory '{"path":"."}'`);
   if (tooMuch !== undefined) {
     throw new UsageError(
-      `burin call takes one JSON object; "${tooMuch}" is too much. Quote the JSON: '{...}'`,
+      `burin call takes one JSON object, and "${tooMuch}" is a second word. Quote the JSON: '{...}'`,
     );
   }
   const parsed = parseArguments(args === "-" ? await readStdin(false) : args);

@@ -10,7 +10,9 @@ export async function runExplain({ words, options }: SubcommandRequest, { output
   const [command, tooMuch] = words;
   if (command === undefined) throw new UsageError("name a command: burin explain 'git diff | head'");
   if (tooMuch !== undefined) {
-    throw new UsageError(`burin explain takes one command; "${tooMuch}" is too much. Quote it: '...'`);
+    throw new UsageError(
+      `burin explain takes one command, and "${tooMuch}" is a second word. Quote it: '...'`,
+    );
   }
   const { settings, isTrusted, notices } = await openSettings(options);
   noteNotices(notices, output);

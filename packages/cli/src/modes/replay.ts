@@ -54,7 +54,8 @@ export async function runReplay(request: SubcommandRequest, io: Io): Promise<Exi
   const place = await findSession(home, root, id);
   if (typeof own.fork === "string")
     return fork({ place, home, root, turn: own.fork }, prompt.join(" "), { options, io });
-  if (prompt.length > 0) throw new UsageError(`burin replay takes one session; "${prompt[0]}" is too much.`);
+  if (prompt.length > 0)
+    throw new UsageError(`burin replay takes one session, and "${prompt[0]}" is a second word.`);
   const recorded = readRecordedSession(place.path);
   const report: Report = { id: place.id, calls: 0, fromRecord: 0, divergences: [] };
   if (own.tools === true) await replayInCopy({ recorded, place, home }, report, { options, io });

@@ -8,7 +8,7 @@ import { type Output, visible } from "../terminal/output.ts";
 export async function runTrust({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [action = "show", folder, tooMuch] = words;
   if (tooMuch !== undefined)
-    throw new UsageError(`burin trust ${action} takes one folder; "${tooMuch}" is too much.`);
+    throw new UsageError(`burin trust ${action} takes one folder, and "${tooMuch}" is a second one.`);
   const home = burinHome(process.env);
   const root = folder === undefined ? options.root : resolve(folder);
   const isText = options.outputFormat === "text";
@@ -26,7 +26,7 @@ export async function runTrust({ words, options }: SubcommandRequest, { output }
       return answer({ home, root, trusted: action === "yes", output });
     case "forget": {
       const wasThere = await (await openTrust(home)).forget(root);
-      const message = wasThere ? "is forgotten: it is asked about again" : "was never answered for";
+      const message = wasThere ? "is forgotten: it is asked about again" : "was neither trusted nor refused";
       output.out(`${visible(`${root} ${message}.`)}\n`);
       return EXIT.done;
     }
@@ -62,7 +62,7 @@ async function answer({ home, root, trusted, output }: Answer): Promise<ExitCode
 async function list(home: string, isText: boolean, output: Output): Promise<ExitCode> {
   const all = await (await openTrust(home)).all();
   if (!isText) output.out(`${JSON.stringify(all, null, 2)}\n`);
-  else if (all.length === 0) output.out("No folder was answered for: none is trusted.\n");
+  else if (all.length === 0) output.out("No folders trusted or refused yet.\n");
   else {
     for (const { folder, trusted, effects, when } of all) {
       const what = trusted ? `trusted, ${effects.length} to run` : "never followed";

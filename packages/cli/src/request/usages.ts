@@ -34,7 +34,7 @@ export type Usage = readonly (readonly [form: string, meaning: string])[];
 /** What to write, and what it does. */
 export const USAGES = {
   call: [["call <tool> [json|-]", "one tool through the whole flow, no model"]],
-  tools: [["tools [--json]", "what the model is told of"]],
+  tools: [["tools [--json]", "the tools that the model is offered"]],
   models: [
     ["models [--online] [--json]", "the models that can be asked; --online: what their services offer"],
   ],
@@ -60,7 +60,7 @@ export const USAGES = {
   trust: [
     ["trust", "what this folder's own settings would run; runs nothing"],
     ["trust yes|no|forget", "follows them, never follows them, or asks again"],
-    ["trust list", "the folders that were answered for"],
+    ["trust list", "the folders that you trusted or refused"],
   ],
   mcp: [
     [

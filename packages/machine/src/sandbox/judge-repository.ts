@@ -114,7 +114,7 @@ const INCLUDES = /^include(?:if\..*)?\.path$/;
 function programInConfig(file: string): string | null {
   const stats = lstatOf(file);
   if (stats === null) return null;
-  if (!stats.isFile() || stats.size > MOST_BYTES) return "its configuration is no ordinary file";
+  if (!stats.isFile() || stats.size > MOST_BYTES) return "its configuration is not an ordinary file";
   const { output, fault } = ask(["config", "--file", file, "--no-includes", "--list", "-z"], "/");
   if (fault !== null) return "git cannot read its configuration";
   const entry = output

@@ -8,7 +8,7 @@ const { ok, warn, fail } = findings("home");
 export function examineHome(home: string): Finding {
   try {
     const place = nearest(home);
-    if (!statSync(place).isDirectory()) return fail(`${home} cannot be used: ${place} is no folder.`);
+    if (!statSync(place).isDirectory()) return fail(`${home} cannot be used: ${place} is not a folder.`);
     accessSync(place, constants.W_OK | constants.X_OK);
     if (place !== home) return ok(`${home} is not there yet; it is made when something is to be kept.`);
     const open = process.platform === "win32" ? [] : readableByOthers(home);

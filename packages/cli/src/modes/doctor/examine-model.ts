@@ -27,7 +27,7 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
   const address = withoutLogin(baseUrl);
   if (!isAddress(baseUrl)) {
     return fail(
-      `${name} (${provider}): "${address}" is no address: write it as http://host:port/v1 or https://host/v1.`,
+      `${name} (${provider}): "${address}" is not a valid URL: write it as http://host:port/v1 or https://host/v1.`,
     );
   }
   const variable = keyVariable(choice, settings);

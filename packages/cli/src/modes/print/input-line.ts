@@ -17,7 +17,7 @@ export function readInputLine(line: string): InputLine {
   } catch (error) {
     return fault(`it is not valid JSON (${error instanceof Error ? error.message : String(error)})`);
   }
-  if (!isFields(value)) return fault("it is no object");
+  if (!isFields(value)) return fault("it is not an object");
   const { type, text, id, decision } = value;
   switch (type) {
     case "user":

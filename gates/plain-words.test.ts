@@ -1,0 +1,18 @@
+import { describe, expect, it } from "vitest";
+import { plainWords, STRANGE_WORDS } from "./plain-words.ts";
+import { repositoryFiles } from "./repository-files.ts";
+
+describe("plain words", () => {
+  it("are all that users and models read", () => {
+    const { looked, violations } = plainWords(repositoryFiles());
+    expect(violations).toEqual([]);
+    expect(looked).toBeGreaterThan(300);
+  });
+
+  it.each(STRANGE_WORDS.map(({ found }) => found))("finds: %s", (found) => {
+    const code = new Map([["packages/core/src/a.ts", `// ${found}\nconst text = "${found}";\n`]]);
+    expect(plainWords(code).violations).toEqual([expect.stringContaining("packages/core/src/a.ts:2")]);
+    const page = new Map([["docs/a.md", `# A\n\n${found}\n`]]);
+    expect(plainWords(page).violations).toEqual([expect.stringContaining("docs/a.md:3")]);
+  });
+});
