@@ -31,7 +31,7 @@ export const STRANGE_WORDS: readonly {
   },
 ];
 
-const TEXTS_FOR_PEOPLE = /^(?:docs\/.*\.md|README\.md|packages\/[^/]+\/README\.md)$/;
+const TEXTS_FOR_PEOPLE = /^(?:docs\/.*\.md|(?:README|AGENTS|CONTRIBUTING)\.md|packages\/[^/]+\/README\.md)$/;
 const PACKAGE_CODE = /^packages\/[^/]+\/src\//;
 const WORDS = /[A-Za-z]{2,} [A-Za-z]{2,}/;
 

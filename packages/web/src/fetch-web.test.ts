@@ -237,6 +237,12 @@ describe("P50 limits of a request", () => {
     await expect(asked).rejects.toThrow("enough");
   });
 
+  it("P9 a host that the system refuses to dial at once is a failure of the page alone", async () => {
+    const resolve: Resolve = async () => ["127.255.255.255"];
+    const asked = get("http://somewhere.example:9/", { named: ["somewhere.example:9"], resolve });
+    await expect(asked).rejects.toThrow("somewhere.example:9 could not be reached");
+  });
+
   it("a closed port is told with its name", async () => {
     const port = await serve(() => {});
     open.pop()?.close();

@@ -16,14 +16,14 @@ import {
   type AgentEvent,
   APPROVAL_MODES,
   type ApprovalMode,
-  burinHome,
   type Decision,
+  type Part,
   type Question,
   type Session,
   type Settings,
 } from "@burin/core";
 import { askedCall, choicesOf, decisionOf } from "./permission.ts";
-import { promptText } from "./prompt-text.ts";
+import { promptParts } from "./prompt-parts.ts";
 import { SessionUpdates, said } from "./session-updates.ts";
 
 type RunEnd = Extract<AgentEvent, { type: "done" }>;
@@ -128,16 +128,16 @@ export class EditorSession {
     this.#stops.add(stop);
     try {
       const all = AbortSignal.any([stop.signal, signal]);
-      const text = await promptText(blocks, burinHome(process.env));
-      return await (text.trim() === "/compact" ? this.#compact(all) : this.#run(text, all));
+      const parts = promptParts(blocks);
+      return await (parts[0]?.text?.trim() === "/compact" ? this.#compact(all) : this.#run(parts, all));
     } finally {
       this.#stops.delete(stop);
     }
   }
 
-  async #run(text: string, signal: AbortSignal): Promise<StopReason> {
+  async #run(prompt: Part[], signal: AbortSignal): Promise<StopReason> {
     let end: RunEnd | null = null;
-    for await (const event of this.#session.run(text, signal)) {
+    for await (const event of this.#session.run(prompt, signal)) {
       if (event.type === "done") end = event;
       // The editor has shown what its user wrote.
       else if (event.type !== "text" || event.role !== "user") {
