@@ -63,7 +63,7 @@ describe("@ mentions", () => {
       {
         type: "text",
         text: expect.stringMatching(
-          /^look at @image\.png[\s\S]*image\.png ---[\s\S]*application\/pdf, \d+ bytes/,
+          /^look at @image\.png[\s\S]*image\.png ---[\s\S]*application\/pdf of \d+ bytes/,
         ),
       },
       { type: "image_url", image_url: expect.objectContaining({ url: `data:image/png;base64,${image}` }) },

@@ -101,7 +101,7 @@ describe("burin call", () => {
     ["broken JSON", ["call", "list_directory", "{path:.}"], 2, "not valid JSON"],
     ["JSON that is no object", ["call", "list_directory", "[]"], 2, "must be a JSON object"],
     ["no tool", ["call"], 2, "name a tool"],
-    ["too many words", ["call", "list_directory", "{}", "x"], 2, "too much"],
+    ["too many words", ["call", "list_directory", "{}", "x"], 2, "a second word"],
   ])("says what is wrong with %s", async (_title, ...[args, wantedCode, words]) => {
     const { code, stderr, stdout } = await run(...args);
     expect(stderr).toContain(words);

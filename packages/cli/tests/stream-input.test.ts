@@ -95,7 +95,7 @@ describe("prompts on stdin", () => {
 
   it.each([
     ["no JSON", "hello", "not valid JSON"],
-    ["no object", "[1]", "no object"],
+    ["no object", "[1]", "not an object"],
     ["no prompt", '{"type":"user"}', 'has no "text"'],
     ["of no known type", '{"type":"system","text":"x"}', '"system"'],
   ])("P44 a line that is %s is told by its number and harms nothing", async (_what, line, words) => {
