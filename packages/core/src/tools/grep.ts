@@ -24,8 +24,9 @@ export interface GrepParams {
 const DEFAULT_RESULTS = 20;
 const MOST_RESULTS = 100;
 const MOST_CONTEXT = 20;
-const IGNORED_HITS =
-  '[Files that git ignores do match. Set "respect_git_ignore" to false to search them, too.]';
+/** Whether they match is not looked at: where nothing is found that would cost as much as the search. */
+const NOT_SEARCHED =
+  '[Files that git ignores were not searched. Set "respect_git_ignore" to false to search them, too.]';
 
 export class Grep extends BaseTool<GrepParams> {
   readonly name = "search_file_content";
@@ -93,12 +94,7 @@ export class Grep extends BaseTool<GrepParams> {
     };
     const place = params.path || this.#workspace.root;
     const result = await this.#workspace.search(place, request, signal);
-    let ignored: string[] = [];
-    if (result.hits === 0 && result.hasIgnored) {
-      const everything = { ...request, respectGitIgnore: false, most: 1, namesOnly: true };
-      const { files } = await this.#workspace.search(place, everything, signal);
-      if (files.length > 0) ignored = [IGNORED_HITS];
-    }
+    const ignored = result.hits === 0 && result.hasIgnored ? [NOT_SEARCHED] : [];
     return {
       llmContent: [answerText(params, result, most), ...ignored].join("\n"),
       returnDisplay: summary(result, request.namesOnly),
