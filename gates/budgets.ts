@@ -8,13 +8,13 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   "edit-match": 2690,
   "shell-judge": 3850,
   machine: 11500,
-  models: 5760,
+  models: 5770,
   testing: 1350,
   web: 2110,
   mcp: 2320,
   core: 13340,
-  serve: 1920,
-  cli: 10710,
+  serve: 1910,
+  cli: 10720,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

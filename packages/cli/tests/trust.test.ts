@@ -201,6 +201,21 @@ describe("burin trust", () => {
     expect((await run(["trust", "list"])).stdout).toBe("No folders trusted or refused yet.\n");
   });
 
+  it("P24 .env of a trusted folder names the model, and its keys are never printed", async () => {
+    const { OPENAI_BASE_URL, OPENAI_MODEL, OPENAI_API_KEY } = await model();
+    await made(
+      ".env",
+      `OPENAI_BASE_URL=${OPENAI_BASE_URL}\nOPENAI_MODEL=${OPENAI_MODEL}\nOPENAI_API_KEY=${OPENAI_API_KEY}\n`,
+    );
+    expect((await run(["-p", "hello"])).code).toBe(2);
+    for (const args of [["trust"], ["trust", "--json"], ["trust", "yes"], ["trust", "list", "--json"]]) {
+      const { stdout } = await run(args);
+      expect(stdout).toContain("OPENAI_API_KEY");
+      expect(stdout).not.toContain(OPENAI_API_KEY);
+    }
+    expect((await run(["-p", "hello"])).stdout).toBe("seen\n");
+  });
+
   it("as documents, for programs", async () => {
     await made(".burin/settings.json", discovery("echo []"));
     expect(JSON.parse((await run(["trust", "--json"])).stdout)).toMatchObject({

@@ -103,6 +103,11 @@ export const MODEL_VARIABLES: ReadonlySet<string> = new Set(
   Object.values(SERVICES).flatMap(({ keys, model = [], url = [] }) => keys.concat(model, url)),
 );
 
+/** Whether the environment says itself which model to ask, or has a key. */
+export function namesModel(environment: Environment): boolean {
+  return [...MODEL_VARIABLES].some((name) => Boolean(environment[name]));
+}
+
 /** What settings and environment name; null when they name no model, or no service that would have it. */
 export function chooseModel(names: ModelNames, environment: Environment): ModelChoice | null {
   return chosen(entryOf(names.model, names), environment);

@@ -1,4 +1,4 @@
-import { type CommonOptions, openSettings, sessionOptions } from "../request/options.ts";
+import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
@@ -62,7 +62,7 @@ function groundOf(options: CommonOptions, { output, signal }: Io) {
     note: (text: string) => output.note(`burin: ${visible(text)}`),
     open: async ([root = options.root, ...others]: readonly string[] = []) => {
       const there = { ...options, root, includeDirectories: [...options.includeDirectories, ...others] };
-      const opened = await openSettings(there);
+      const opened = await readSettings(there);
       return { ...opened, options: sessionOptions(there, opened) };
     },
   };

@@ -2,6 +2,7 @@ import {
   type ApprovalMode,
   burinHome,
   type Decision,
+  type LoadedSettings,
   loadSettings,
   parseRule,
   type SandboxMode,
@@ -61,12 +62,20 @@ export interface Opened {
   readonly notices: readonly string[];
 }
 
-/** Settings with the command line laid over them. */
+/** Settings with the command line laid over them, for the one folder that this process works in. */
 export async function openSettings(options: CommonOptions): Promise<Opened> {
+  const { variables, ...opened } = await readSettings(options);
+  Object.assign(process.env, variables);
+  return opened;
+}
+
+/** The same for one of several folders: none may name the model of another. */
+export async function readSettings(
+  options: CommonOptions,
+): Promise<Opened & Pick<LoadedSettings, "variables">> {
   const { settingsFile } = options;
   const places = { home: burinHome(process.env), root: options.root };
   const loaded = await loadSettings(settingsFile === undefined ? places : { ...places, file: settingsFile });
-  Object.assign(process.env, loaded.variables);
   const { model, permissions, sandbox, ui } = loaded.settings;
   const settings: Settings = {
     ...loaded.settings,
@@ -80,7 +89,8 @@ export async function openSettings(options: CommonOptions): Promise<Opened> {
     },
   };
   for (const rule of Object.values(settings.permissions).flat()) checkRule(rule);
-  return { settings, isTrusted: loaded.isTrusted, notices: loaded.notices };
+  const { isTrusted, notices, variables } = loaded;
+  return { settings, isTrusted, notices, variables };
 }
 
 function checkRule(rule: string): void {

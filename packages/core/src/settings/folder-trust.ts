@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { MOST_SETTINGS_BYTES, type Settings, SettingsError } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { readText } from "@burin/machine/disk/regular-file";
-import { MODEL_VARIABLES } from "@burin/models/choose-model";
 import { readModelVariables, readServers } from "./other-tools-files.ts";
 import { parseLayer, unknownKeys } from "./parse-layer.ts";
 import { definitionEffects, scriptEffects } from "./project-definitions.ts";
@@ -121,13 +120,8 @@ async function isSame(a: string, b: string): Promise<boolean> {
   return first !== null && first === second;
 }
 
-/** Whether the environment says itself which model to ask, or has a key. */
-export function namesModel(environment: NodeJS.ProcessEnv): boolean {
-  return [...MODEL_VARIABLES].some((name) => Boolean(environment[name]));
-}
-
 /** What the user should know of a folder's settings at a start, one line each. */
-export function trustNotices(project: ProjectFolder, namesModel: boolean): string[] {
+export function trustNotices(project: ProjectFolder, hasModel: boolean): string[] {
   const { file, state, effects, refused, unknown, added, removed, trustFault, fault } = project;
   const notices = trustFault === undefined ? [] : [trustFault];
   if (state === "trusted") {
@@ -137,7 +131,7 @@ export function trustNotices(project: ProjectFolder, namesModel: boolean): strin
     return [...notices, `${file}: a project can only make rules stricter, so these are ignored: ${keys}.`];
   }
   // Many projects have keys of services in their .env; only who has no model yet needs to know of them.
-  const unused = namesModel ? Object.keys(project.variables).length : 0;
+  const unused = hasModel ? Object.keys(project.variables).length : 0;
   const isEmpty =
     effects.length === unused && refused.length === 0 && Object.keys(project.settings.trusted).length === 0;
   if (state === "refused" || (isEmpty && state === "untrusted" && fault === undefined)) return notices;

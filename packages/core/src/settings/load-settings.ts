@@ -12,6 +12,10 @@ import { readNamedText, readText } from "@burin/machine/disk/regular-file";
 import type { FolderTrust, ProjectFolder } from "./folder-trust.ts";
 import type { TrustStore } from "./trust.ts";
 
+/** What a folder may bring, by its name. Most projects have an `.env`, which only who has no model yet may need. */
+const BRINGERS = [".burin", ".mcp.json"];
+const WITH_VARIABLES = [...BRINGERS, ".env"];
+
 export interface SettingsPlaces {
   /** `~/.burin`, or where BURIN_HOME points. */
   readonly home: string;
@@ -51,12 +55,12 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
   let variables: LoadedSettings["variables"] = {};
   const user = await userLayer(places.home, notices);
   layers.push(user);
-  const project = await projectIn(places, user);
+  const hasModel = await isModelNamed(places);
+  const project = await projectIn(places, user, hasModel ? BRINGERS : WITH_VARIABLES);
   if (project !== null) {
-    const { namesModel, trustNotices } = await import("./folder-trust.ts");
-    const isNamed = namesModel(places.environment ?? process.env);
-    notices.push(...trustNotices(project, isNamed));
-    if (project.state === "trusted" && !isNamed) variables = project.variables;
+    const { trustNotices } = await import("./folder-trust.ts");
+    notices.push(...trustNotices(project, hasModel));
+    if (project.state === "trusted" && !hasModel) variables = project.variables;
     if (project.state === "trusted" && project.fault !== undefined) throw new SettingsError(project.fault);
     layers.push(project.settings.tightening);
     if (project.state === "trusted") layers.push(project.settings.trusted);
@@ -75,9 +79,9 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
 export async function folderTrust(
   places: Pick<SettingsPlaces, "home" | "root">,
 ): Promise<FolderTrust | null> {
-  const project = await projectIn(places, await userLayer(places.home));
+  const project = await projectIn(places, await userLayer(places.home), WITH_VARIABLES);
   if (project === null) return null;
-  const { settings: _settings, unknown: _unknown, trustFault, ...trust } = project;
+  const { settings: _settings, unknown: _unknown, variables: _secret, trustFault, ...trust } = project;
   if (trustFault !== undefined) throw new SettingsError(trustFault);
   return trust;
 }
@@ -100,9 +104,19 @@ async function userLayer(home: string, notices: string[] = []): Promise<object> 
   return text === null ? {} : parsed(file, text, notices);
 }
 
-async function projectIn({ home, root }: SettingsPlaces, user: object): Promise<ProjectFolder | null> {
+/** true also where there is no `.env` that could name one. */
+async function isModelNamed({ root, environment = process.env }: SettingsPlaces): Promise<boolean> {
+  if (!existsSync(join(root, ".env"))) return true;
+  return (await import("@burin/models/choose-model")).namesModel(environment);
+}
+
+async function projectIn(
+  { home, root }: SettingsPlaces,
+  user: object,
+  bringers: readonly string[],
+): Promise<ProjectFolder | null> {
   // Most folders bring nothing; they need not load what sorts it.
-  if (![".burin", ".mcp.json", ".env"].some((name) => existsSync(join(root, name)))) return null;
+  if (!bringers.some((name) => existsSync(join(root, name)))) return null;
   const { openProject } = await import("./folder-trust.ts");
   return openProject(home, root, mergeSettings([user]));
 }

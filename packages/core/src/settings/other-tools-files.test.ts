@@ -64,6 +64,7 @@ describe("P24 .env of a project", () => {
       expect.stringMatching(/OPENAI_API_KEY of \.env \(text [0-9a-f]{32}\)/),
       expect.stringContaining('OPENAI_BASE_URL of .env ("http://127.0.0.1:9/v1")'),
     ]);
+    expect(JSON.stringify(await look())).not.toContain("sk-1");
     await trust();
     expect((await load()).variables).toEqual({
       OPENAI_API_KEY: "sk-1",

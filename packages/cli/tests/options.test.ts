@@ -1,0 +1,35 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { folderTrust, openTrust } from "@burin/core";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { readArgs } from "../src/args.ts";
+import { openSettings, readSettings } from "../src/request/options.ts";
+
+const before = { ...process.env };
+let top: string;
+
+beforeEach(async () => {
+  top = await realpath(await mkdtemp(join(tmpdir(), "burin-options-")));
+  process.env = { PATH: before.PATH, BURIN_HOME: join(top, "home") };
+});
+
+afterEach(async () => {
+  process.env = before;
+  await rm(top, { recursive: true });
+});
+
+it("P24 what .env of one folder says of the model counts for no other folder of the process", async () => {
+  const root = join(top, "project");
+  await mkdir(root);
+  await writeFile(join(root, ".env"), "OPENAI_API_KEY=sk-1\n");
+  const home = join(top, "home");
+  const effects = (await folderTrust({ home, root }))?.effects ?? [];
+  await (await openTrust(home)).answer(root, true, effects);
+  const request = readArgs(["-p", "hi", "--root", root]);
+  if (request.mode !== "prompt") throw new Error("it is a prompt");
+  expect((await readSettings(request.options)).variables).toEqual({ OPENAI_API_KEY: "sk-1" });
+  expect(process.env.OPENAI_API_KEY).toBeUndefined();
+  await openSettings(request.options);
+  expect(process.env.OPENAI_API_KEY).toBe("sk-1");
+});
