@@ -77,7 +77,7 @@ export interface ContextFill {
   readonly window: number;
 }
 
-/** What the person's check came to when the work was done. */
+/** What the user's check came to when the work was done. */
 export interface CheckResult {
   readonly command: string;
   readonly passed: boolean;
@@ -169,7 +169,7 @@ export type AgentEvent =
       readonly turns: number;
       /** The model's output limit has cut the result. */
       readonly cut?: true;
-      /** The check of the person, where there is one. */
+      /** The check of the user, where there is one. */
       readonly check?: CheckResult;
       /** Where files were changed: what shows how sound they are. */
       readonly proof?: WorkProof;

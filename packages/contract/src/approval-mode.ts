@@ -7,7 +7,7 @@ export function stricterMode(one: ApprovalMode, other: ApprovalMode): ApprovalMo
   return APPROVAL_MODES.indexOf(one) < APPROVAL_MODES.indexOf(other) ? one : other;
 }
 
-/** The approval mode of one session, which its person can change while it lives. */
+/** The approval mode of one session, which its user can change while it lives. */
 export class CurrentMode {
   #mode: ApprovalMode;
   #beforePlan: ApprovalMode = "default";

@@ -17,7 +17,7 @@ export interface Usage {
   readonly cost?: number;
 }
 
-/** Why the model or its service failed, in words for a person, with what to do about it. */
+/** Why the model or its service failed, in words for a user, with what to do about it. */
 export interface ModelFailure {
   /** Stable, for programs: `unreachable`, `unauthorized`, `forbidden`, `not_found`, `rate_limited`, `quota`, `bad_request`, `no_tools`, `wrong_protocol`, `server_error`, `bad_reply`, `timeout`, `context_length`, `script`. */
   readonly type: string;
@@ -44,7 +44,7 @@ export interface Thought {
   readonly callId?: string;
 }
 
-/** What the person should know of the way to the reply, e.g. that a service is asked once more. */
+/** What the user should know of the way to the reply, e.g. that a service is asked once more. */
 export interface Notice {
   readonly type: "notice";
   readonly message: string;

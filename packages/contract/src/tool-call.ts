@@ -11,7 +11,7 @@ export type ToolCallState =
   | {
       readonly status: "executing";
       readonly display?: ToolDisplay;
-      /** For the person, and not of the tool: e.g. that an "always" could not be stored. */
+      /** For the user, and not of the tool: e.g. that an "always" could not be stored. */
       readonly notice?: string;
     }
   | (Answered & { readonly status: "success" })

@@ -9,7 +9,7 @@ import type { PartListUnion } from "./messages/parts.ts";
  */
 export type ToolKind = "read" | "edit" | "execute" | "fetch" | "delegate" | "plan";
 
-/** A change of one file, for a person to read: before approval in a Confirmation, afterwards in a result. */
+/** A change of one file, for a user to read: before approval in a Confirmation, afterwards in a result. */
 export interface FileDiff {
   readonly kind: "file_diff";
   readonly fileName: string;
@@ -30,7 +30,7 @@ export interface Todo {
   readonly status: "pending" | "in_progress" | "completed";
 }
 
-/** The steps of a task, for a person to see how far it is. */
+/** The steps of a task, for a user to see how far it is. */
 export interface TodoList {
   readonly kind: "todo_list";
   readonly todos: readonly Todo[];
@@ -43,7 +43,7 @@ export interface Progress {
   readonly lines: readonly string[];
 }
 
-/** What the person sees of a result: Markdown, or a special object drawn by its `kind`. */
+/** What the user sees of a result: Markdown, or a special object drawn by its `kind`. */
 export type ToolDisplay = string | FileDiff | TodoList | Progress;
 
 /** A failure that the model can act upon. `type` is stable and made for programs, `message` for readers. */
@@ -55,12 +55,12 @@ export interface ToolError {
 export interface ToolResult {
   /** For the model's history. */
   readonly llmContent: PartListUnion;
-  /** For the person. */
+  /** For the user. */
   readonly returnDisplay: ToolDisplay;
   readonly error?: ToolError;
 }
 
-/** A question to the person, as plain data. `grants` are the rules that "always" would store; without any it is not offered. */
+/** A question to the user, as plain data. `grants` are the rules that "always" would store; without any it is not offered. */
 export type Confirmation = { readonly title: string; readonly grants: readonly string[] } & (
   | { readonly kind: "edit"; readonly path: string; readonly diff: FileDiff }
   | {
@@ -77,7 +77,7 @@ export type Confirmation = { readonly title: string; readonly grants: readonly s
   /** A tool that a discovery command declared; the command line runs it, and gets the arguments as JSON on stdin. */
   | { readonly kind: "discovered"; readonly tool: string; readonly command: string; readonly args: unknown }
   | { readonly kind: "plan"; readonly plan: string }
-  /** What an MCP server wants to know of the person while it works. The message is the server's. */
+  /** What an MCP server wants to know of the user while it works. The message is the server's. */
   | { readonly kind: "form"; readonly server: string; readonly message: string; readonly schema: JsonSchema }
 );
 
@@ -101,7 +101,7 @@ export interface Question {
 /** How far an "always" reaches: until this session ends, or for good in this project or in all. */
 export type GrantScope = "session" | "project" | "everywhere";
 
-/** The person's answer to a Confirmation. */
+/** The user's answer to a Confirmation. */
 export type Decision =
   | { readonly outcome: "once" }
   | { readonly outcome: "always"; readonly scope: GrantScope }
@@ -167,18 +167,18 @@ export interface Tool<Params extends object = Record<string, unknown>> {
   validateToolParams(params: Params): string | null;
   /** One sentence on what this call will do; no side effect. */
   getDescription(params: Params): string;
-  /** false when nobody needs to be asked. No side effect on anything that the person can see. */
+  /** false when nobody needs to be asked. No side effect on anything that the user can see. */
   shouldConfirmExecute(params: Params, signal: AbortSignal): Promise<Confirmation | false>;
   /**
-   * Instead of `shouldConfirmExecute`, `approvedByPerson` and `execute`, for a tool that works something out before
+   * Instead of `shouldConfirmExecute`, `approvedByUser` and `execute`, for a tool that works something out before
    * it asks. No side effect on anything that the user can see.
    */
   prepare?(params: Params, signal: AbortSignal): Promise<PreparedCall>;
   /**
-   * Told before `execute`, with the same params object, when a person said yes to this very Confirmation;
+   * Told before `execute`, with the same params object, when a user said yes to this very Confirmation;
    * not when a mode or a rule allowed the call.
    */
-  approvedByPerson?(params: Params, confirmation: Confirmation, answer: Approval): void;
+  approvedByUser?(params: Params, confirmation: Confirmation, answer: Approval): void;
   execute(
     params: Params,
     signal: AbortSignal,

@@ -13,7 +13,7 @@ export type McpAnswer =
   | { readonly action: "decline" | "cancel" };
 
 /** Asks the user what a server wants to know. */
-type AskPerson = (question: McpQuestion, signal: AbortSignal) => Promise<McpAnswer>;
+type AskUser = (question: McpQuestion, signal: AbortSignal) => Promise<McpAnswer>;
 
 /** Asks the model on behalf of a server. */
 export type AskModel = (prompt: SamplingPrompt, signal: AbortSignal) => Promise<SamplingAnswer>;
@@ -34,7 +34,7 @@ export interface ClientSide {
   /** The folders that work stays in, by their real paths. */
   readonly roots: readonly string[];
   /** Absent where nobody is there to ask; then every question is declined. */
-  readonly askPerson?: AskPerson;
+  readonly askUser?: AskUser;
   /** Absent unless settings allow it. */
   readonly askModel?: AskModel;
 }
@@ -77,15 +77,15 @@ function textOf(content: unknown): string {
     .join("\n");
 }
 
-async function elicited(params: ElicitRequestParams, { alias, askPerson }: ClientSide, signal: AbortSignal) {
-  if (askPerson === undefined) return { action: "decline" as const };
+async function elicited(params: ElicitRequestParams, { alias, askUser }: ClientSide, signal: AbortSignal) {
+  if (askUser === undefined) return { action: "decline" as const };
   const { message } = params;
   if (params.mode === "url") {
-    const { action } = await askPerson({ server: alias, message, url: params.url }, signal);
+    const { action } = await askUser({ server: alias, message, url: params.url }, signal);
     return { action };
   }
   const schema = params.requestedSchema as unknown as JsonSchema;
-  const answer = await askPerson({ server: alias, message, schema }, signal);
+  const answer = await askUser({ server: alias, message, schema }, signal);
   if (answer.action !== "accept") return { action: answer.action };
   const content = { ...defaultsOf(schema), ...answer.values } as Record<string, string>;
   const fault = schemaError(schema, content);

@@ -100,7 +100,7 @@ export class DiscoveredMCPTool extends BaseTool {
     });
   }
 
-  approvedByPerson(): void {
+  approvedByUser(): void {
     const { approved } = this.#server;
     if (approved.get(this.plainName) === this.#definition) return;
     approved.set(this.plainName, this.#definition);

@@ -19,7 +19,7 @@ const LOGIN_MS = 10 * 60_000;
 
 /**
  * Logs in to a server: finds out who guards it, registers Burin there where that is needed, and waits until the
- * person has agreed in a browser on any machine.
+ * user has agreed in a browser on any machine.
  */
 export async function login(needs: LoginNeeds, signal: AbortSignal): Promise<"logged_in" | "not_needed"> {
   const challenge = await challengeOf(needs, signal);

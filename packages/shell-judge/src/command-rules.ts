@@ -29,7 +29,7 @@ export function commandRules(rules: readonly Rule[]): CommandRule[] {
     });
 }
 
-/** For reasons: a person looks for the one in the settings and for the other with `burin grants`. */
+/** For reasons: a user looks for the one in the settings and for the other with `burin grants`. */
 export function ruleInWords({ text, isGrant }: CommandRule): string {
   return isGrant ? `the grant ${text}` : `the rule allow ${text}`;
 }

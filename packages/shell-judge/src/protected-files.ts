@@ -142,7 +142,7 @@ function own(table: Readonly<Record<string, string>>, name: string): string | nu
   return Object.hasOwn(table, name) ? (table[name] ?? null) : null;
 }
 
-/** The same, by their paths, where a root is a person's home folder. */
+/** The same, by their paths, where a root is a user's home folder. */
 export const PROTECTED_IN_HOME: readonly string[] = [".config", ".local/bin"];
 
 /** Of a git folder: what git runs or obeys, or follows to more of that. Commands may write the rest of it, so that commits work. */

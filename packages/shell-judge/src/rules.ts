@@ -12,7 +12,7 @@ export interface Rules {
   readonly allow: readonly Rule[];
   readonly ask: readonly Rule[];
   readonly deny: readonly Rule[];
-  /** What the person answered "always" to: like allow, but nothing that destroys is ever meant by it. */
+  /** What the user answered "always" to: like allow, but nothing that destroys is ever meant by it. */
   readonly granted?: readonly Rule[];
 }
 

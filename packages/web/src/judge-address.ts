@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js";
 
 /**
  * Who may be reached at an address: `public` anybody, `private` this machine or its own network, which a
- * person has to name, `never` what no page is served from: metadata services, link-local, special ranges.
+ * user has to name, `never` what no page is served from: metadata services, link-local, special ranges.
  */
 export type Reach = "public" | "private" | "never";
 

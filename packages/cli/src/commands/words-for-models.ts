@@ -22,6 +22,6 @@ export function useSkill(name: string): string {
 }
 
 /** Tells of a command that the person has run, with its output. */
-export function ranByPerson(command: string, output: string): string {
+export function ranByUser(command: string, output: string): string {
   return `I ran \`${command}\` myself:\n\n${output}`;
 }

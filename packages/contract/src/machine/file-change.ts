@@ -30,7 +30,7 @@ export interface FileWrite {
   /** The version that the change was made for, as `snapshot` or `preview` gave it. */
   readonly basis: string;
   /**
-   * true when a person was shown the change against the basis, or when it is a change in it: only that very
+   * true when a user was shown the change against the basis, or when it is a change in it: only that very
    * content is replaced. Otherwise only a new file is made or one replaced that the model has been shown in full.
    */
   readonly isBasisAgreed: boolean;

@@ -1,4 +1,4 @@
-/** A word as a person would write it for a POSIX shell: bare where that is safe, else in single quotes. */
+/** A word as a user would write it for a POSIX shell: bare where that is safe, else in single quotes. */
 export function quoteShellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

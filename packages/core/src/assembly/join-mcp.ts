@@ -36,7 +36,7 @@ export async function mcpSources(
   const prefixes = namePrefixes(Object.keys(settings.mcpServers));
   const { askModel, areAwaited: isAwaited = false } = forServers;
   const common = { home, environment, processes: commands, roots };
-  const asking = questions ? { askPerson: userAsker(questions) } : {};
+  const asking = questions ? { askUser: userAsker(questions) } : {};
   return servers.map(([alias, definition]) => {
     const source = `mcp:${alias}`;
     const needs = {

@@ -49,7 +49,7 @@ export function soundTool(tool: Tool): SoundTool {
       if (typeof prepared?.run !== "function") throw new Error("prepare gave no work to run.");
       return {
         confirmation: question(prepared.confirmation),
-        takesEdits: tool.prepare !== undefined || tool.approvedByPerson !== undefined,
+        takesEdits: tool.prepare !== undefined || tool.approvedByUser !== undefined,
         run: async (approval, running, { onUpdate, ...context } = {}) => {
           const shown = (display: ToolDisplay) => {
             if (typeof display === "string" || isPlainJson(display)) onUpdate?.(display);
@@ -81,7 +81,7 @@ async function inSteps(tool: Tool, params: Params, signal: AbortSignal): Promise
     confirmation: await tool.shouldConfirmExecute(params, signal),
     run: async (approval, running, { onUpdate, confirmation, ...context } = {}) => {
       if (approval && confirmation) {
-        atOnce("approvedByPerson", tool.approvedByPerson?.(params, confirmation, approval));
+        atOnce("approvedByUser", tool.approvedByUser?.(params, confirmation, approval));
       }
       return tool.execute(params, running, onUpdate, context);
     },

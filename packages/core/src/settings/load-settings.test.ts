@@ -23,7 +23,7 @@ afterEach(async () => {
 const user = () => join(home, "settings.json");
 const project = () => join(root, ".burin", "settings.json");
 
-/** As the person does who has read what the folder's settings would run. */
+/** As the user does who has read what the folder's settings would run. */
 async function trustProject(): Promise<void> {
   const found = await folderTrust({ home, root });
   await (await openTrust(home)).answer(root, true, found?.effects ?? []);

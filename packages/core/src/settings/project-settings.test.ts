@@ -4,10 +4,10 @@ import { projectSettings } from "./project-settings.ts";
 
 const NOBODY = mergeSettings([]);
 
-/** What the person's settings and those of a trusted project come to. */
-function merged(project: object, person: object = {}) {
-  const { tightening, trusted } = projectSettings(project, mergeSettings([person]));
-  return mergeSettings([person, tightening, trusted]);
+/** What the user's settings and those of a trusted project come to. */
+function merged(project: object, user: object = {}) {
+  const { tightening, trusted } = projectSettings(project, mergeSettings([user]));
+  return mergeSettings([user, tightening, trusted]);
 }
 
 describe("what a project may say", () => {
@@ -63,13 +63,13 @@ describe("what a project may say", () => {
   });
 
   it("P24 a server of the person's is not replaced, and none is trusted by its own project", () => {
-    const person = { mcpServers: { github: { command: "mine" } } };
+    const user = { mcpServers: { github: { command: "mine" } } };
     const project = { mcpServers: { github: { command: "theirs" }, other: { command: "x", trust: true } } };
-    expect(projectSettings(project, mergeSettings([person])).refused).toEqual([
+    expect(projectSettings(project, mergeSettings([user])).refused).toEqual([
       "mcpServers.github",
       "mcpServers.other.trust",
     ]);
-    expect(merged(project, person).mcpServers).toMatchObject({
+    expect(merged(project, user).mcpServers).toMatchObject({
       github: { command: "mine" },
       other: { command: "x", trust: false },
     });

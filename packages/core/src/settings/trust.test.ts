@@ -32,7 +32,7 @@ const servers = async (folder = root) =>
 const state = async (folder = root) => (await folderTrust({ home, root: folder }))?.state;
 const notices = async () => (await loadSettings({ home, root })).notices;
 
-/** The person's yes to what they were shown. */
+/** The user's yes to what they were shown. */
 async function trust(folder = root): Promise<void> {
   const effects = (await folderTrust({ home, root: folder }))?.effects ?? [];
   await (await openTrust(home)).answer(folder, true, effects);

@@ -3,6 +3,6 @@
 export { applyReplacements, findEdit, newOmission } from "@burin/edit-match";
 export { fileDiff } from "@burin/machine/files/diff";
 export { isNotebook } from "@burin/machine/parsing/notebook";
-export { createdAnswer, isSameEdit, modifiedAnswer, notText, personsVersionAnswer } from "./edit-answer.ts";
+export { createdAnswer, isSameEdit, modifiedAnswer, notText, usersVersionAnswer } from "./edit-answer.ts";
 export { changedLines, failureReport } from "./edit-report.ts";
 export { findNotebookEdit } from "./notebook-edit.ts";

@@ -26,13 +26,13 @@ export function modifiedAnswer({ file, notes, places, stage, lines }: MadeEdit):
   return [head, ...how, ...told(notes), "The changed lines now:", lines].join("\n");
 }
 
-export interface PersonsEdit extends EditAnswer {
+export interface UsersEdit extends EditAnswer {
   readonly isNew: boolean;
   /** A diff, from the proposal to the user's version. */
   readonly changes: string;
 }
 
-export function personsVersionAnswer({ file, notes, isNew, changes }: PersonsEdit): string {
+export function usersVersionAnswer({ file, notes, isNew, changes }: UsersEdit): string {
   const head = isNew
     ? `Created new file: ${file} with the content that the user made of it.`
     : `The user changed the proposal before approving it; ${file} holds their version.`;

@@ -262,12 +262,12 @@ export class Edit extends PreparingTool<EditParams> {
     const content = plan.edited ?? "";
     const written = await this.#workspace.write(changeOf(params, { ...plan, content }), signal);
     const { fileName, originalContent } = plan.diff;
-    const { fileDiff, personsVersionAnswer } = await changing();
+    const { fileDiff, usersVersionAnswer } = await changing();
     const { firstLine } = plan.before;
     const diff = fileDiff({ fileName, before: originalContent, after: content, firstLine });
     const proposal = { fileName: params.file_path, before: plan.content, after: content, firstLine };
     const changes = fileDiff(proposal).fileDiff;
-    const llmContent = personsVersionAnswer({ file: params.file_path, ...written, changes });
+    const llmContent = usersVersionAnswer({ file: params.file_path, ...written, changes });
     return { llmContent, returnDisplay: diff };
   }
 }

@@ -48,7 +48,7 @@ export function infoExclude(top: string): string | null {
   return readSmallFile(join(folder, "info", "exclude"), true);
 }
 
-/** The text of the person's own excludes: where git's settings say, else where git looks. */
+/** The text of the user's own excludes: where git's settings say, else where git looks. */
 export function personalExcludes(top: string | null, environment: NodeJS.ProcessEnv): string | null {
   const home = environment.HOME || homedir();
   const config = environment.XDG_CONFIG_HOME || join(home, ".config");

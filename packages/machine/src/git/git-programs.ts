@@ -43,7 +43,7 @@ const NO_PROGRAM = /^(?:color|http|advice)\./;
 /** Of git-lfs: other programs than its own that it would start. */
 const STARTED_BY_LFS = /^lfs\.(?:customtransfer|extension)\./;
 
-/** As `git lfs install` writes them; the program is the person's. */
+/** As `git lfs install` writes them; the program is the user's. */
 const LFS = /^git-lfs (?:(?:clean|smudge(?: --skip)?) -- %f|filter-process(?: --skip)?)$/;
 
 /** The word is the end of a name, `git-credential-store` for one, of which the repository has no copy. */

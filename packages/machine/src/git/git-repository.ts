@@ -136,7 +136,7 @@ class GitAsker {
     const listed = this.#ask(folder, LIST_SETTINGS);
     const all = listed.fault === null ? settingsOf(listed.output) : null;
     if (all === null) return unanswered(listed.fault);
-    // A person's own settings outside the repository are theirs and do not count.
+    // A user's own settings outside the repository are theirs and do not count.
     const settings = all.filter(({ scope }) => !["system", "global", "command"].includes(scope));
     return {
       folder,

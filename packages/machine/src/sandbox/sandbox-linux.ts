@@ -83,7 +83,7 @@ export class LinuxSandbox implements Sandbox {
     const isCovered = (path: string) => [...COVERED, ...roots, home].some((folder) => isWithin(path, folder));
     const args = [
       ...spaces(command.network, this.#isRoot),
-      // A session of its own keeps a command from typing into the person's terminal; this one has another.
+      // A session of its own keeps a command from typing into the user's terminal; this one has another.
       ...(command.hasTerminal ? [] : ["--new-session"]),
       ...system(this.#isRoot, alike(bind, outer)),
       ...pairs("--bind", [
@@ -151,7 +151,7 @@ function isRealFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Of what belongs to the person only long outputs are shown. A home that cannot be made holds nothing to hide. */
+/** Of what belongs to the user only long outputs are shown. A home that cannot be made holds nothing to hide. */
 function hiddenHome(home: string): string[] {
   const output = join(home, "output");
   try {

@@ -10,7 +10,7 @@ export interface SandboxLimits {
   readonly mode: Exclude<SandboxMode, "off">;
   /** The folders that work stays in, by their real paths. */
   readonly roots: readonly string[];
-  /** Where Burin keeps what belongs to the person: hidden, but for long outputs. */
+  /** Where Burin keeps what belongs to the user: hidden, but for long outputs. */
   readonly home: string;
   /** A folder of this session's own, for the temporary files of commands. */
   readonly temporary: string;
@@ -48,7 +48,7 @@ export interface Sandbox {
   plan(command: SandboxedCommand): Promise<SandboxPlan>;
 }
 
-/** A sandbox, or why there is none, in words for the person. */
+/** A sandbox, or why there is none, in words for the user. */
 export type SandboxState =
   | { readonly sandbox: Sandbox }
   | { readonly sandbox: null; readonly reason: string };

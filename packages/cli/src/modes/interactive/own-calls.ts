@@ -1,5 +1,5 @@
 import type { ToolResult } from "@burin/core";
-import { ranByPerson } from "../../commands/words-for-models.ts";
+import { ranByUser } from "../../commands/words-for-models.ts";
 import { say } from "../../locales/say.ts";
 import { linesOf } from "../../terminal/styled-line.ts";
 import type { Desk } from "./desk.ts";
@@ -52,7 +52,7 @@ export class OwnCalls {
     }
     const result = await this.call("run_shell_command", { command });
     this.#show(`! ${command}`, result);
-    if (isForModel && result !== null) this.#forModel = ranByPerson(command, modelText(result));
+    if (isForModel && result !== null) this.#forModel = ranByUser(command, modelText(result));
   }
 
   /** The person has just written it, and is not asked whether they want it. */
