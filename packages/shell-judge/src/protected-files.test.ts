@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { PROTECTED_IN_GIT, PROTECTED_IN_HOME, protectedFile, protectedList } from "./protected-files.ts";
+import { PROTECTED, PROTECTED_IN_GIT, PROTECTED_IN_HOME, protectedFile } from "./protected-files.ts";
 
 const PAGE = fileURLToPath(new URL("../../../docs/tools/run_shell_command.md", import.meta.url));
 
 describe("the one list of protected names", () => {
   it("P21 P53 is on the page, name for name", () => {
-    const rows = [...protectedList()].map(
-      ([what, names]) => `| ${what} | ${names.map((name) => `\`${name}\``).join(" ")} |`,
+    const rows = Object.entries(PROTECTED).map(
+      ([what, names]) => `| ${what} | ${names.replace(/\S+/g, "`$&`")} |`,
     );
     const page = readFileSync(PAGE, "utf8");
     const squeezed = page.replace(/ +/g, " ");
@@ -19,7 +19,7 @@ describe("the one list of protected names", () => {
   });
 
   it("P21 P53 means each of them, at any depth, in any case", () => {
-    for (const name of [...protectedList().values()].flat()) {
+    for (const name of Object.values(PROTECTED).join(" ").split(" ")) {
       const plain = name.replace("*", "x").replace(/\/$/, "");
       for (const path of [plain, `a/b/${plain}`, `a/${plain.toUpperCase()}`]) {
         expect([path, protectedFile(path)]).toEqual([path, expect.any(String)]);

@@ -3,62 +3,35 @@
  * and no "always" covers them, and the sandbox keeps them from being written. Files that only speak to the
  * model, such as AGENTS.md, are ordinary work and not among them.
  *
- * By the last segment of a path, all in small letters.
+ * In small letters: the last segment of a path, `x/` for a folder with all that is in it, `x/y` for two segments
+ * that stand together.
  */
-const FILES: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries({
-    "a profile of the shell":
-      ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc profile.ps1 microsoft.powershell_profile.ps1",
-    "a file of variables that programs load": ".envrc",
-    "settings that can name programs to run":
-      ".gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .gdbinit .lldbinit .pdbrc .screenrc .tmux.conf .mise.toml .gemrc .irbrc .pryrc .rprofile .psqlrc .condarc crontab",
-    "settings of an editor":
-      ".exrc .vimrc .nvimrc .gvimrc .lvimrc .nvim.lua .emacs .dir-locals.el .devcontainer.json .sublime-project",
-    "hooks of the repository":
-      "lefthook.yml .lefthook.yml lefthook.yaml .lefthook.yaml lefthook.toml .pre-commit-config.yaml",
-    "settings of an agent": ".mcp.json mcp.json",
-    "what no tool may see": ".burinignore",
-    "code that Python runs at every start": "sitecustomize.py usercustomize.py",
-  }).flatMap(([what, names]) => names.split(" ").map((name) => [name, what])),
-);
-
-const FOLDERS: Readonly<Record<string, string>> = {
-  ".git": "inside the repository's own folder",
-  "git~1": "inside the repository's own folder",
-  ".burin": "Burin's own settings",
-  ".claude": "settings of an agent",
-  ".codex": "settings of an agent",
-  ".cursor": "settings of an agent",
-  ".gemini": "settings of an agent",
-  ".qwen": "settings of an agent",
-  ".vscode": "tasks and settings of an editor",
-  ".idea": "tasks and settings of an editor",
-  ".fleet": "tasks and settings of an editor",
-  ".zed": "tasks and settings of an editor",
-  ".devcontainer": "settings of an editor",
-  ".husky": "hooks of the repository",
-  ".githooks": "hooks of the repository",
-  ".direnv": "a file of variables that programs load",
-  ".ssh": "keys and settings of ssh",
-  ".gnupg": "keys",
-  ".aws": "keys",
-  ".kube": "keys",
+export const PROTECTED: Readonly<Record<string, string>> = {
+  "inside the repository's own folder": ".git/ git~1/",
+  "Burin's own settings": ".burin/",
+  "settings of an agent": ".claude/ .codex/ .cursor/ .gemini/ .qwen/ .mcp.json mcp.json",
+  "tasks and settings of an editor": ".vscode/ .idea/ .fleet/ .zed/",
+  "settings of an editor":
+    ".devcontainer/ .exrc .vimrc .nvimrc .gvimrc .lvimrc .nvim.lua .emacs .dir-locals.el .devcontainer.json .sublime-project *.code-workspace",
+  "hooks of the repository":
+    ".husky/ .githooks/ lefthook.yml .lefthook.yml lefthook.yaml .lefthook.yaml lefthook.toml .pre-commit-config.yaml",
+  "a file of variables that programs load": ".direnv/ .envrc .env .env.*",
+  "keys and settings of ssh": ".ssh/",
+  keys: ".gnupg/ .aws/ .kube/ .docker/config.json",
+  "settings that can name programs to run":
+    ".config/git .cargo/config.toml .cargo/config .hg/hgrc .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .gdbinit .lldbinit .pdbrc .screenrc .tmux.conf .mise.toml .gemrc .irbrc .pryrc .rprofile .psqlrc .condarc crontab",
+  "a profile of the shell":
+    ".config/fish .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc profile.ps1 microsoft.powershell_profile.ps1",
+  "programs that start by themselves": ".config/autostart .config/systemd library/launchagents",
+  "what no tool may see": ".burinignore",
+  "code that Python runs at every start": "sitecustomize.py usercustomize.py",
 };
 
-/** Two segments that stand together anywhere in a path. */
-const PAIRS: readonly (readonly [string, string, string])[] = [
-  [".config", "git", "settings that can name programs to run"],
-  [".config", "fish", "a profile of the shell"],
-  [".config", "autostart", "programs that start by themselves"],
-  [".config", "systemd", "programs that start by themselves"],
-  ["library", "launchagents", "programs that start by themselves"],
-  [".cargo", "config.toml", "settings that can name programs to run"],
-  [".cargo", "config", "settings that can name programs to run"],
-  [".docker", "config.json", "keys"],
-  [".hg", "hgrc", "settings that can name programs to run"],
-];
-
-const SECONDS = new Set(PAIRS.map(([, second]) => second));
+const WHAT = new Map(
+  Object.entries(PROTECTED).flatMap(([what, names]) => names.split(" ").map((name) => [name, what] as const)),
+);
+/** What two segments end in; nothing else is looked up with the segment before it. */
+const SECONDS = new Set([...WHAT.keys()].map((name) => name.split("/")[1]));
 
 const ENVIRONMENT = /^\.env(?:\..+)?$/;
 const ENVIRONMENT_EXAMPLE = /^\.env(?:\..+)?\.(?:example|sample|template|dist|defaults)$/;
@@ -86,15 +59,13 @@ export function protectedName(name: string, folder?: string): string | null {
   if (plain.startsWith(".env") && ENVIRONMENT.test(plain) && !ENVIRONMENT_EXAMPLE.test(plain)) {
     return "a file of variables that programs load";
   }
-  return plain.endsWith(".code-workspace") ? "settings of an editor" : own(FILES, plain);
+  return plain.endsWith(".code-workspace") ? "settings of an editor" : (WHAT.get(plain) ?? null);
 }
 
 function folderName(name: string, folder = ""): string | null {
   const plain = plainName(name);
-  const what = own(FOLDERS, plain);
-  if (what !== null || !SECONDS.has(plain)) return what;
-  const above = plainName(folder);
-  return PAIRS.find(([first, second]) => first === above && second === plain)?.[2] ?? null;
+  const pair = SECONDS.has(plain) ? WHAT.get(`${plainName(folder)}/${plain}`) : undefined;
+  return WHAT.get(`${plain}/`) ?? pair ?? null;
 }
 
 /** In small letters, without what some systems leave out of a name. */
@@ -103,27 +74,14 @@ function plainName(name: string): string {
   return /[. ]$|:/.test(small) ? small.replace(/(?:::?\$.*|[. ]+)$/, "") || small : small;
 }
 
-/** The whole list for a page: what they are, and their names. */
-export function protectedList(): ReadonlyMap<string, readonly string[]> {
-  const list = new Map<string, string[]>();
-  const note = (what: string, name: string) => list.set(what, [...(list.get(what) ?? []), name]);
-  for (const [name, what] of Object.entries(FOLDERS)) note(what, `${name}/`);
-  for (const [first, second, what] of PAIRS) note(what, `${first}/${second}`);
-  for (const [name, what] of Object.entries(FILES)) note(what, name);
-  note("a file of variables that programs load", ".env");
-  note("a file of variables that programs load", ".env.*");
-  note("settings of an editor", "*.code-workspace");
-  return list;
-}
-
 /**
  * The same names as one regular expression over whole paths, for the sandbox of macOS, which knows no other way
  * to deny what does not exist yet. The folders of git are not among them.
  */
 export function protectedPaths(): { readonly denied: string; readonly allowed: string } {
-  const folders = Object.keys(FOLDERS).filter((name) => name !== ".git" && name !== "git~1");
-  const pairs = PAIRS.map(([first, second]) => `${first}/${second}`);
-  const names = [...folders, ...pairs, ...Object.keys(FILES)].map(anyCase);
+  const names = [...WHAT.keys()]
+    .filter((name) => !/^(?:\.git\/|git~1\/|\.env|\.env\.\*|\*\.code-workspace)$/.test(name))
+    .map((name) => anyCase(name.replace(/\/$/, "")));
   const [env, workspace] = [anyCase(".env"), anyCase(".code-workspace")];
   const examples = ["example", "sample", "template", "dist", "defaults"].map(anyCase).join("|");
   return {
@@ -136,10 +94,6 @@ function anyCase(name: string): string {
   return name.replace(/[a-z]|[.~]/g, (one) =>
     /[a-z]/.test(one) ? `[${one}${one.toUpperCase()}]` : `\\${one}`,
   );
-}
-
-function own(table: Readonly<Record<string, string>>, name: string): string | null {
-  return Object.hasOwn(table, name) ? (table[name] ?? null) : null;
 }
 
 /** The same, by their paths, where a root is a user's home folder. */
