@@ -6,8 +6,8 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3710,
   "edit-match": 2690,
-  "shell-judge": 3850,
-  machine: 11500,
+  "shell-judge": 3810,
+  machine: 11480,
   models: 5770,
   testing: 1350,
   web: 2110,

@@ -42,19 +42,16 @@ export function judgeParts(
 }
 
 function judgeLine(line: ShellCommand, judging: Judging): PartVerdict[] {
-  return line.commands.flatMap((command) => {
-    judging.reach.next(command.followsSuccess);
+  const verdicts: PartVerdict[] = [];
+  for (const command of judging.reach.inTurn(line.commands)) {
     const isFed = command.redirections.some(({ kind }) => kind === "read" || kind === "data");
     const verdict = judgePart(command, {
       ...judging,
       input: isFed ? undefined : (command.input ?? judging.input),
     });
-    const [program, folder] = command.words;
-    if (program?.value === "cd" && typeof folder?.value === "string") {
-      judging.reach.move(folder.value, command.isApart);
-    }
-    return command.isRepeat && verdict.verdict === "allow" ? [] : [verdict];
-  });
+    if (!command.isRepeat || verdict.verdict !== "allow") verdicts.push(verdict);
+  }
+  return verdicts;
 }
 
 function judgePart(command: SimpleCommand, judging: Judging): PartVerdict {

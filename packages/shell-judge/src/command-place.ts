@@ -1,4 +1,5 @@
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
+import type { SimpleCommand } from "./grammar/command-parts.ts";
 import type { GitUse, RepositoryFault } from "./grammar/git-use.ts";
 import type { Below, Reach } from "./programs/finding.ts";
 import { protectedFile } from "./protected-files.ts";
@@ -82,13 +83,21 @@ export class CommandReach implements Reach {
     return reach;
   }
 
-  next(followsSuccess: boolean): void {
-    if (!followsSuccess) this.#definite = this.#possible;
-    this.#current = this.#definite;
+  /** The commands one after the other, each judged from where it would run. */
+  *inTurn(commands: readonly SimpleCommand[]): Generator<SimpleCommand> {
+    for (const command of commands) {
+      if (!command.followsSuccess) this.#definite = this.#possible;
+      this.#current = this.#definite;
+      yield command;
+      const [program, folder] = command.words;
+      if (program?.value === "cd" && typeof folder?.value === "string") {
+        this.#move(folder.value, command.isApart);
+      }
+    }
   }
 
   /** The command `cd path` ran; in a shell of its own it moves only what else runs there. */
-  move(path: string, isApart: boolean): void {
+  #move(path: string, isApart: boolean): void {
     const moved = this.#current.map((folder) => joined(folder, path));
     this.#possible = unique([...this.#possible, ...moved]);
     this.#definite = isApart ? this.#possible : moved;

@@ -37,15 +37,9 @@ export function hiddenPath(
   if (hidden.length === 0) return null;
   const reach = new CommandReach(place);
   let found = foundIn(allCommandWords({ ...line, commands: [] }), hidden, reach);
-  for (const command of line.commands) {
-    if (found !== undefined) break;
-    reach.next(command.followsSuccess);
+  for (const command of reach.inTurn(line.commands)) {
     const words = allCommandWords({ ...line, commands: [command], problems: [] });
-    found = foundIn([...words, ...fed(command)], hidden, reach);
-    const [program, folder] = command.words;
-    if (program?.value === "cd" && typeof folder?.value === "string") {
-      reach.move(folder.value, command.isApart);
-    }
+    found ??= foundIn([...words, ...fed(command)], hidden, reach);
   }
   if (found === undefined) return null;
   const { rule, part } = found;

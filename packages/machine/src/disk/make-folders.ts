@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { codeOf } from "../files/system-error.ts";
 
 /**
  * Makes a folder for its owner alone, with those above it. Node's own way never ends where the system lets nothing be
@@ -9,8 +10,7 @@ export function makeFolders(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code !== "ENOENT") {
+    if (codeOf(error) !== "ENOENT") {
       // There already; what may not be made says so only where it is missing.
       if (!isFolder(path)) throw error;
       return;

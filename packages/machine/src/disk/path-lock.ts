@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { closeSync, constants, lstatSync, openSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
+import { codeOf } from "../files/system-error.ts";
 import { makeFolders } from "./make-folders.ts";
 
 /** How long other processes may take with the same path. */
@@ -148,7 +149,7 @@ function tryFile(name: string): Try {
     const descriptor = openSync(`${folder}/${name}`, flags | O_EXLOCK, 0o600);
     return () => closeSync(descriptor);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = codeOf(error) ?? "";
     if (NOT_TO_BE_HAD.has(code)) return () => {};
     if (code !== "EAGAIN" && code !== "EWOULDBLOCK") throw error;
     return { wait: (until) => pause(PAUSE_MS, null, { signal: until }).catch(() => null) };

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { codeOf } from "../files/system-error.ts";
 
 /** A pipe in the place of a file would be waited for; Windows has neither the flag nor the need. */
 const TO_READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
@@ -64,7 +65,7 @@ function bytesOf(open: () => number, mostBytes: number): Buffer | null {
   try {
     descriptor = open();
   } catch (error) {
-    if (isMissing(error)) return null;
+    if (["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) return null;
     throw error;
   }
   try {
@@ -81,11 +82,6 @@ function bytesOf(open: () => number, mostBytes: number): Buffer | null {
   } finally {
     closeSync(descriptor);
   }
-}
-
-function isMissing(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "ENOENT" || code === "ENOTDIR";
 }
 
 function tooLarge(mostBytes: number): FileFault {

@@ -1,3 +1,5 @@
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+
 /** Most characters of one output of a cell; sources are given whole. */
 const MOST_OUTPUT_CHARACTERS = 2000;
 
@@ -24,7 +26,7 @@ export function isNotebook(start: string): boolean {
 
 /** What a notebook holds; null when the text is none. */
 export function readNotebook(text: string): { readonly cells: unknown[]; readonly metadata: unknown } | null {
-  const notebook = parsed(text);
+  const notebook = parseJson(text.replace(/^\ufeff/, ""));
   if (!isRecord(notebook) || typeof notebook.nbformat !== "number") return null;
   const { cells, metadata } = notebook;
   return Array.isArray(cells) ? { cells, metadata } : null;
@@ -39,18 +41,6 @@ export function notebookText(text: string): string | null {
   const parts = cells.map((cell, index) => cellText(isRecord(cell) ? cell : {}, index + 1, language));
   const count = cells.length === 1 ? "1 cell" : `${cells.length} cells`;
   return `Notebook with ${count} (${language}).\n${parts.join("")}`;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\ufeff/, ""));
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function languageOf(metadata: unknown): string {
