@@ -70,9 +70,12 @@ function generation(
   return { max_tokens: Math.max(max_tokens, budget_tokens + 1), thinking };
 }
 
+const OUTPUT_LIMIT =
+  /(?:max_tokens\D{0,40}\d+\s*>|maximum tokens you requested exceeds? the model limit of)\s*(\d+)/;
+
 /** What a refusal teaches: a lower limit of output, or a field that this service does not take. */
 function anthropicQuirk(refusal: string): string | undefined {
-  const limit = /max_tokens\D{0,40}\d+\s*>\s*(\d+)/.exec(refusal)?.[1];
+  const limit = OUTPUT_LIMIT.exec(refusal)?.[1];
   if (limit !== undefined) return `max-tokens:${limit}`;
   if (/cache_control/i.test(refusal)) return "no-cache-control";
   if (/adaptive|output_config|\beffort\b/i.test(refusal)) return "no-adaptive";

@@ -29,12 +29,16 @@ export type ChatQuirk =
   | "no-cache-control"
   /** Nothing goes back of what another service gave to get back. */
   | "no-extras"
+  /** Gemini checks the signatures of calls, also of those that another model made. */
+  | "signature-wanted"
   /** Instructions stand at the start of the first message. */
   | "no-system"
   /** A word of the model stands between the answers of tools and the user's words. */
   | "reply-before-user"
   /** Ids of calls have nine letters or digits, which every service takes. */
   | "nine-ids"
+  /** A message that makes calls says nothing beside. */
+  | "calls-alone"
   /** No content is empty or null. */
   | "content-wanted";
 
@@ -186,6 +190,9 @@ function withTextsJoined(content: readonly UserContent[]): string | UserContent[
   return joined.length === 1 && only?.type === "text" ? only.text : joined;
 }
 
+/** What Google documents for calls that another model made. */
+const UNSIGNED = { extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } };
+
 /** None for a reply with neither text nor calls, which services refuse. */
 function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[] {
   let text = "";
@@ -194,14 +201,18 @@ function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[
   const extras: Record<string, unknown> = {};
   for (const part of parts) {
     const { functionCall, thought, text: piece = "" } = part;
-    if (functionCall) calls.push({ ...wireCall(functionCall, quirks), ...extraOf(part, quirks) });
-    else if (thought) {
+    if (functionCall) {
+      // Of the calls of one reply only the first one is signed.
+      const standIn = calls.length === 0 && knows(quirks, "signature-wanted") ? UNSIGNED : {};
+      calls.push({ ...wireCall(functionCall, quirks), ...standIn, ...extraOf(part, quirks) });
+    } else if (thought) {
       thoughts += piece;
       Object.assign(extras, extraOf(part, quirks));
     } else text += piece;
   }
   if (calls.length === 0 && text === "") return [];
-  const content = text === "" && !knows(quirks, "content-wanted") ? null : text || "(calling tools)";
+  const said = calls.length > 0 && knows(quirks, "calls-alone") ? "" : text;
+  const content = said === "" && !knows(quirks, "content-wanted") ? null : said || "(calling tools)";
   const withReasoning = knows(quirks, "reasoning-wanted") && !knows(quirks, "reasoning-refused");
   // Where reasoning is wanted at all, it is wanted of every reply, also of one that another model gave.
   const reasoning = withReasoning ? { reasoning_content: thoughts } : {};

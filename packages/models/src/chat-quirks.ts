@@ -4,10 +4,11 @@ import type { ChatQuirk } from "./chat-completions-request.ts";
 const QUIRKS: readonly (readonly [ChatQuirk, RegExp])[] = [
   ["no-stream-options", /stream_options|include_usage/i],
   ["old-output-limit", /max_completion_tokens/i],
+  ["signature-wanted", /missing (?:a |its )?thought_?signature/i],
   ["no-cache-control", /cache_control/i],
   [
     "no-extras",
-    /(?:reasoning_details|extra_content)[^\n]{0,60}(?:not |un)(?:support|permit|allow|recogni|expect|known)|(?:unknown|unexpected|unrecognized|extra)[^\n]{0,60}(?:reasoning_details|extra_content)/i,
+    /(?:reasoning_details|extra_content)[^\n]{0,60}(?:not |un)(?:support|permit|allow|recogni|expect|known)|(?:unknown|unexpected|unrecognized|extra)[^\n]{0,60}(?:reasoning_details|extra_content)|(?:corrupted|invalid) thought_?\s?signature/i,
   ],
   [
     "no-system",
@@ -15,12 +16,13 @@ const QUIRKS: readonly (readonly [ChatQuirk, RegExp])[] = [
   ],
   [
     "reply-before-user",
-    /unexpected role '?user'? after role|message.?order|roles? must alternate|alternat\w+ (?:user|between)|user[^\n]{0,40}(?:after|follow)[^\n]{0,20}tool/i,
+    /unexpected role '?user'? after role|message.?order|roles? must alternate|alternat\w+ (?:user|between|with assistant)|roles should be alternating|user[^\n]{0,40}(?:after|follow)[^\n]{0,20}tool/i,
   ],
   ["nine-ids", /tool.?call.?id[^\n]{0,80}(?:must be|length|pattern|invalid|match|too long|characters)/i],
+  ["calls-alone", /content or tool_calls, but not both/i],
   [
     "content-wanted",
-    /content[^\n]{0,60}(?:(?:must|should|can)\s?not be (?:null|none|empty)|is (?:required|missing|empty)|null|none|must be (?:a )?(?:non-?empty )?string)|must not be empty|non-?empty content|empty (?:message|content)/i,
+    /content[^\n]{0,60}(?:(?:must|should|can)\s?not be (?:null|none|empty)|is (?:required|missing|empty)|null|none|must be (?:a )?(?:non-?empty )?string)|must not be empty|must contain at least one|non-?empty content|empty (?:message|content)/i,
   ],
 ];
 const REASONING = /reasoning[_ ]?(content|details|text)|\bthinking\b.*(back|missing|required)/is;

@@ -20,12 +20,17 @@ const WORDS = new RegExp(
     "exceed[^.\\n]{0,60}(?:maximum number of tokens|context|token limit)",
     "reduce (?:the length|your (?:prompt|message|input))",
     "request_too_large",
+    // What is left for the reply, reckoned from what was sent.
+    "max_tokens must be at least 1, got -",
     "payload size exceeds",
   ].join("|"),
   "i",
 );
 /** A limit of the reply alone; asking with less before it would change nothing. */
-const OUTPUT_LIMIT = /max_(?:completion_|output_)?tokens/i;
+const OUTPUT_LIMIT =
+  /max_(?:completion_|output_)?tokens(?! must be at least 1, got -)|maximum tokens you requested/i;
+const OUTPUT_ALONE =
+  /max_(?:completion_|output_)?tokens[`'"]* (?:must|should|can ?not|can't) be (?:less|lower|smaller|<|at most)/i;
 /** Too much of something else. */
 const OTHER_MEASURE =
   /per[- ](?:minute|second|hour|day)|rate.?limit|quota|\bimages?\b|\btools?\b[^.\n]{0,20}\b\d+/i;
@@ -35,13 +40,14 @@ const STATUSES: ReadonlySet<number> = new Set([400, 404, 413, 422, 500, 503]);
 const SIZES = [
   /"n_ctx"\s*:\s*(\d+)/,
   /n_ctx:? (\d+)/,
-  /(?:maximum|max) (?:context|prompt|input|sequence) length (?:is|of)(?: just| only)? (\d+)/i,
+  /(?:maximum|max) (?:context|prompt|input|sequence|model) length (?:is|of)(?: just| only)? (\d+)/i,
   /context (?:length|window|size)(?: is| of|:)?(?: only)? (\d+)/i,
   /context length \((\d+) tokens\)/i,
   /context limit: [\d +]+> (\d+)/i,
   /length should be \[\d+, ?(\d+)\]/i,
   /token limit:? (\d+)/i,
   /maximum number of tokens allowed \((\d+)\)/i,
+  /max size:? (\d+) tokens/i,
   /(\d+) maximum/i,
   /(?:exceeds the limit of|limit is|(?:less|fewer) than|<=|maximum length(?: of| is)?|maximum of|cannot exceed) (\d+)/i,
 ];
@@ -60,7 +66,7 @@ export function tooLongIn(status: number, answer: string): TooLong | undefined {
 }
 
 function isAboutLength(answer: string): boolean {
-  if (!WORDS.test(answer)) return false;
+  if (!WORDS.test(answer) || OUTPUT_ALONE.test(answer)) return false;
   return (
     /context|range of input length/i.test(answer) ||
     !(OUTPUT_LIMIT.test(answer) || OTHER_MEASURE.test(answer))

@@ -84,7 +84,7 @@ function userParts(parts: readonly Part[]): JsonRecord[] {
       const { id, name = "", response = {} } = functionResponse;
       return [{ functionResponse: { id, name, response } }];
     }
-    if (inlineData) return [{ inlineData }];
+    if (inlineData?.data) return [{ inlineData }];
     return text ? [{ text }] : [];
   });
 }

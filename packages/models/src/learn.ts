@@ -28,7 +28,8 @@ export function learn(
 ): string | undefined {
   if (OTHER_FAULTS.has(type)) return undefined;
   // Inside a stream there is no status, and the message is all there is.
-  const reason = refusal ?? message;
+  // What is null in it says nothing of what was sent.
+  const reason = (refusal ?? message).replace(/\\*"\w+\\*"\s*:\s*null\b/g, "");
   const isRefusal = refusal === undefined ? type === "bad_request" : REFUSALS.has(status);
   const isTooLarge = status === 413;
   if (type === "context_length" && !isTooLarge) return undefined;
@@ -101,7 +102,8 @@ function refusedTool({ tools }: PreparedRequest, reason: string) {
   return tools.find(({ name }) => name === named) ?? (place ? tools[Number(place[1])] : undefined);
 }
 
-const MEDIA_WORDS = /image|media|document|pdf|inline_?data|mime|vision|multimodal|file_data|input_file/i;
+const MEDIA_WORDS =
+  /image|media|\bdocuments?\b|pdf|inline_?data|mime|vision|multimodal|file_data|input_file/i;
 
 /** What is too large is so because of its media, if it has any, whoever says it. */
 function mediaLesson({ lessons, sent }: Lesson, isTooLarge: boolean, reason: string) {

@@ -42,6 +42,33 @@ function picture(bytes: string): Message[] {
   ];
 }
 
+describe("P12 media that one answer brings", () => {
+  it.each([
+    ["openai", "Image from read_file:"],
+    ["openai-responses", "File from read_file:"],
+  ] as const)("are named by their tool behind a file that %s cannot carry, too", async (provider, label) => {
+    const { server, model } = await learning(provider, { text: "ok" });
+    const [asked, called, answered] = picture("seen");
+    const parts = [...(answered?.parts ?? [])];
+    parts.splice(1, 0, image("a film", "video/mp4"));
+    const history = [asked, called, { role: "user", parts }] as Message[];
+    await read(model, { history });
+    const sent = JSON.stringify(server.requests[0]?.body);
+    expect(sent).toContain("A file from read_file of type video/mp4");
+    expect(sent).toContain(label);
+    expect(sent).not.toContain(Buffer.from("a film").toString("base64"));
+  });
+
+  it("are not named so where the user gave them", async () => {
+    const { server, model } = await learning("openai", { text: "ok" });
+    const [asked, called, answered] = picture("seen");
+    const [answer, shown] = answered?.parts ?? [];
+    const parts = [answer, { text: "and this?" }, shown];
+    await read(model, { history: [asked, called, { role: "user", parts }] as Message[] });
+    expect(JSON.stringify(server.requests[0]?.body)).not.toContain("Image from");
+  });
+});
+
 describe("P12 media that a service refuses", () => {
   it.each(PROVIDERS)("are left out at once and from then on: %s", async (provider) => {
     const { server, model } = await learning(

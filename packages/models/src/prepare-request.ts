@@ -113,7 +113,9 @@ function withWireName(part: Part): Part {
 function preparedMedia(part: Part, why: string | undefined, origin: string): Part {
   if (why === undefined) return part;
   const from = origin === "" ? "" : ` from ${origin}`;
-  return { text: `[A file${from} of type ${part.inlineData?.mimeType} ${why} and is left out.]` };
+  const { mimeType = "" } = part.inlineData ?? {};
+  // Still a file, so that what stands behind it is known to come from the same tool.
+  return { text: `[A file${from} of type ${mimeType} ${why} and is left out.]`, inlineData: { mimeType } };
 }
 
 function reasonToLeaveOut(media: InlineData, lessons: Lessons, taker: Taker): string | undefined {

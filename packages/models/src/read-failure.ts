@@ -16,10 +16,14 @@ export type FailureKind =
   | "model"
   | "no_tools"
   | "protocol"
+  /** A filter of the service finds fault with what was said. */
+  | "filtered"
   /** The request is wrong, and stays so. */
   | "request"
   /** On the side of the service, and likely to pass. */
   | "server"
+  /** A server of one's own has lost the model, and loads it again when it is asked. */
+  | "lost_model"
   /** On the side of the service, and the same next time: a chat template, a lack of memory. */
   | "unfit_server";
 
@@ -42,15 +46,22 @@ interface Told {
 /** What is closed within each kind by name: codes, types, reasons, whoever calls them so. */
 const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ["malformed_call", /^(?:tool_use_failed|output_parse_failed)$/],
-  ["context", /^(?:(?:model_)?context_(?:length|window)_exceeded|exceed_context_size_error|1261)$/],
+  [
+    "context",
+    /^(?:(?:model_)?context_(?:length|window)_exceeded|exceed_context_size_error|tokens_limit_reached|1261)$/,
+  ],
+  [
+    "filtered",
+    /^(?:content_(?:filter|policy|moderation)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|invalid_prompt|PROHIBITED_CONTENT|1301)$/i,
+  ],
   ["protocol", /^unsupported_api_for_model$/],
   [
     "quota",
-    /insufficient_(?:quota|balance|credits?|funds)|^billing_|exceeded_current_quota|credit_balance|^Arrearage$|FreeTierOnly$|payment_required|PerDay|^(?:1113|1304|1308|1309|1310)$/i,
+    /insufficient_(?:quota|balance|credits?|funds)|^billing_|budget_exceeded|exceeded_current_quota|credit_balance|^Arrearage$|FreeTierOnly$|payment_required|PerDay|^(?:1113|1304|1308|1309|1310)$/i,
   ],
   [
     "permission",
-    /unsupported_country|permission_(?:denied|error)|^(?:SERVICE_DISABLED|API_KEY_\w+_BLOCKED|CONSUMER_SUSPENDED|FAILED_PRECONDITION|BILLING_DISABLED)$|_(?:terms_required|permission_blocked)|account_(?:deactivated|suspended)|AccessDenied/i,
+    /unsupported_country|permission[-_]?(?:denied|error)|^(?:SERVICE_DISABLED|API_KEY_\w+_BLOCKED|CONSUMER_SUSPENDED|FAILED_PRECONDITION|BILLING_DISABLED)$|_(?:terms_required|permission_blocked)|account_(?:deactivated|suspended)|AccessDenied/i,
   ],
   [
     "key",
@@ -72,10 +83,17 @@ const TOOLS = "(?:tools?|functions?)(?:[ _-](?:use|usage|call(?:s|ing)?|choice|p
 
 /** What a service says in words; a code beats them. */
 const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
-  ["malformed_call", /failed to call a function|tool call validation failed|failed_generation/i],
+  [
+    "malformed_call",
+    /failed to call a function|tool call validation failed|failed_generation|(?:error|failed to) pars(?:e|ing) (?:tool.?call|function.?call|input at pos)/i,
+  ],
   [
     "protocol",
-    /only (?:supported|available) (?:in|with|via|through|on) (?:the )?\/?(?:v1\/)?responses|use (?:the )?\/?(?:v1\/)?responses\b|not (?:a chat model|accessible via the \/?(?:v1\/)?chat)|not supported (?:in|with) the \/?(?:v1\/)?chat\/completions/i,
+    /only (?:supported|available) (?:in|with|via|through|on) (?:the )?\/?(?:v1\/)?responses|use (?:the )?\/?(?:v1\/)?responses\b|not (?:a chat model|accessible via the \/?(?:v1\/)?chat)|not supported (?:in|with) the \/?(?:v1\/)?chat\/completions|chat ?completion operation does not work/i,
+  ],
+  [
+    "filtered",
+    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|inappropriate content|(?:potentially )?(?:unsafe|sensitive) (?:or sensitive )?content|不安全或敏感/i,
   ],
   [
     "no_tools",
@@ -86,27 +104,35 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "permission",
-    /(?:country|region|location|territory)\b[^.\n]{0,40}(?:not |un)(?:supported|available|allowed)|not (?:available|supported) in your (?:country|region|location)|must be verified|verify (?:your )?(?:organi[sz]ation|account|identity)|has not been used in project|(?:is|API) disabled|terms acceptance|data policy|(?:account|project|organi[sz]ation|team)\b[^.\n]{0,30}(?:suspended|deactivated|blocked)/i,
+    /(?:country|region|location|territory)\b[^.\n]{0,40}(?:not |un)(?:supported|available|allowed)|not (?:available|supported) in your (?:country|region|location)|must be verified|verify (?:your )?(?:organi[sz]ation|account|identity)|has not been used in project|(?:is|API) disabled|terms acceptance|data policy|(?:n't|not) have access to|not (?:authorized|allowed) to (?:perform|use|access)|access is denied|firewall|use case details|(?:account|project|organi[sz]ation|team)\b[^.\n]{0,30}(?:suspended|deactivated|blocked)/i,
   ],
   [
     "quota",
-    /insufficient (?:\w+ )?(?:balance|credit|fund|quota)|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please recharge|余额不足|key limit exceeded|requires more credits|can only afford|past due/i,
+    /insufficient (?:\w+ )?(?:balance|credit|fund|quota)|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please recharge|余额不足|key limit exceeded|requires more credits|can only afford|past due|all available credits|spending limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|reached your[^.\n]{0,40}usage limit|(?:budget (?:has been )?|crossed budget: )exceeded/i,
   ],
   [
     "key",
     /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ )?(?:api.?key|token|credential)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|not found|not provided)|user not found|reported as leaked/i,
   ],
   [
+    "lost_model",
+    /model (?:has |is |was )?(?:crashed|unloaded)|runner (?:process )?has (?:unexpectedly )?(?:stopped|terminated)/i,
+  ],
+  [
     "unfit_server",
-    /jinja|(?:chat|prompt).?template|template (?:error|exception)|out of memory|(?:more|insufficient|not enough) (?:system |gpu |video )?memory|failed to allocate/i,
+    /jinja|fail(?:ed|ure) (?:to load|loading) (?:the )?model|(?:chat|prompt).?template|template (?:error|exception)|out of memory|(?:more|insufficient|not enough) (?:system |gpu |video )?memory|failed to allocate/i,
   ],
   [
     "model",
-    /\bmodel\b[^.\n]{0,80}(?:not (?:found|exist|valid|available)|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|not found the) model|not a valid model|模型不存在/i,
+    /\bmodel\b[^.\n]{0,80}(?:not (?:found|exist|valid|available)|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|not found the) model|not a valid model|inference profile|模型不存在/i,
   ],
 ];
 /** Only where nobody says when it will be over. */
 const SPENT = /per[-_ ]?day|daily|per[-_ ]?month|monthly|\b[RT]PD\b/i;
+/** A model that the plan does not have; the hint beside it says when nothing will be free again. */
+const NO_SHARE = /\blimit: 0\b/;
+/** Names of no quota under which a service means tokens per minute. */
+const PASSING_QUOTA = /error-code#token-limit/;
 /** The request alone is more than may be sent in a minute. */
 const OVER_A_LIMIT =
   /request too large|(?:requested|input) tokens?[^.\n]{0,40}exceeds?[^.\n]{0,40}\bper.min/i;
@@ -115,7 +141,8 @@ const OVER_A_LIMIT =
 export function readFailure(told: Told): ReadFailure {
   const { status, hasHint, shouldRetry } = told;
   const { codes, words } = saidIn(told.answer);
-  const named = kindIn(CODES, codes);
+  const coded = kindIn(CODES, codes);
+  const named = NO_SHARE.test(words) ? "quota" : PASSING_QUOTA.test(words) ? "limit" : coded;
   const tooLong = tooLongOf(told, named, words);
   if (tooLong) return { kind: "context", isPassing: false, tooLong };
   const kind = named === "quota" ? "quota" : kindOf(status, named, { words, hasHint });
@@ -124,7 +151,7 @@ export function readFailure(told: Told): ReadFailure {
   return { kind, isPassing: isFinal ? passes : (shouldRetry ?? passes) };
 }
 
-const PASSING: ReadonlySet<FailureKind> = new Set(["limit", "malformed_call", "server"]);
+const PASSING: ReadonlySet<FailureKind> = new Set(["limit", "lost_model", "malformed_call", "server"]);
 
 function kindOf(
   status: number,
@@ -146,6 +173,7 @@ const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
   no_tools: ["model"],
   permission: ["model", "key", "permission"],
   quota: ["permission"],
+  filtered: ["permission"],
   key: ["permission"],
 };
 
@@ -154,7 +182,9 @@ function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
   // A limit that will be over names the page on billing as well.
   if (kind === "quota") return !hasHint || status !== 429;
   if (kind === "key" || kind === "model" || kind === "permission") return status < 429;
-  if (kind === "unfit_server") return status !== 429 && status !== 401 && status !== 403;
+  if (kind === "filtered") return status < 429;
+  if (kind === "unfit_server" || kind === "lost_model")
+    return status !== 429 && status !== 401 && status !== 403;
   if (kind === "no_tools" || kind === "protocol") return status !== 429 && status !== 401;
   // A service may call all of its refusals by one name.
   if (kind === "server") return status >= 500 || status === 0;
@@ -178,7 +208,7 @@ function isPassingStatus(status: number): boolean {
 function tooLongOf({ status, answer }: Told, named: FailureKind | undefined, words: string) {
   const whole = typeof answer === "string" ? answer : `${JSON.stringify(answer)} ${words}`;
   if (named === "context") return tooLongIn(400, `${whole} context_length_exceeded`);
-  if (OVER_A_LIMIT.test(words) && (status === 429 || status === 413)) {
+  if (OVER_A_LIMIT.test(words) && [0, 413, 429].includes(status)) {
     const limit = Number(/\blimit:? (\d+)/i.exec(words)?.[1]);
     return limit > 0 ? { contextWindow: limit } : {};
   }

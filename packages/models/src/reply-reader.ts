@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
-import { bounded, looksLikeHtml, reportedFailure } from "./service-failure.ts";
+import { bounded, detailOf, looksLikeHtml, reportedFailure } from "./service-failure.ts";
 import { type SignedCall, ToolCallAssembly } from "./tool-call-assembly.ts";
 
 /** Reads one reply in one protocol: text as it comes, all else when it is over. */
@@ -135,7 +135,10 @@ export abstract class ReplyFrame implements ReplyReader {
       return [];
     }
     const events = this.readChunk(chunk);
-    if (events === undefined) this.#unreadable ??= data;
+    // An error in a form of the service's own, where the protocol has another.
+    if (events === undefined && chunk.code !== undefined && detailOf(chunk) !== "") {
+      this.failure = reportedFailure(chunk);
+    } else if (events === undefined) this.#unreadable ??= data;
     return events ?? [];
   }
 
@@ -184,6 +187,8 @@ function emptyReply(unreadable: string | undefined): ModelFailure {
     const message = "A web page came in place of a reply: the base URL is wrong. It usually ends in /v1.";
     return { type: "bad_reply", message };
   }
+  const told = parseJson(unreadable);
+  if (detailOf(told) !== "") return reportedFailure(told);
   return { ...failure, message: `The reply of the service could not be read: ${bounded(unreadable)}` };
 }
 

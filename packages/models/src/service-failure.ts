@@ -17,11 +17,14 @@ export function detailOf(answer: unknown): string {
   }
   if (Array.isArray(answer)) return detailOf(answer[0]);
   if (!isRecord(answer)) return "";
-  const keys = ["error", "errors", "message", "msg", "detail", "error_msg", "error_description"];
+  const keys = ["error", "errors", "message", "Message", "msg", "detail", "error_msg", "error_description"];
   const detail = keys.map((key) => (answer[key] ? detailOf(answer[key]) : "")).find((text) => text !== "");
+  const place = Array.isArray(answer.loc) ? answer.loc.join(".") : "";
+  // Where the name of a field should stand, some say what is wrong with it.
+  const field = typeof answer.param === "string" && answer.param.includes(" ") ? answer.param : "";
   // A service that passes requests on says what the one behind it said.
   const behind = isRecord(answer.metadata) ? detailOf(answer.metadata.raw) : "";
-  return bounded([detail ?? "", behind].filter((text) => text !== "").join(": "));
+  return bounded([place, detail ?? "", field, behind].filter((text) => text !== "").join(": "));
 }
 
 export function looksLikeHtml(text: string): boolean {
@@ -89,8 +92,13 @@ const KINDS: Readonly<Record<FailureKind, readonly [type: string, advice: string
     "wrong_protocol",
     'The model "MODEL" speaks another protocol: set model.provider to openai-responses.',
   ],
+  filtered: [
+    "filtered",
+    "The service's content filter refused the conversation: say it in other words, take out what it may object to, or choose another model.",
+  ],
   request: ["bad_request", ""],
   server: ["server_error", "The fault is on the side of the service: try again later."],
+  lost_model: ["server_error", "The server has lost the model: look at its log and its memory."],
   unfit_server: [
     "server_error",
     "The same request would fail again: look at the server's memory, or at the chat template of this model.",

@@ -198,6 +198,80 @@ describe("P16 schemas of tools", () => {
   });
 });
 
+describe("P36 a history that once held what a service refuses", () => {
+  const spoken: Message = {
+    role: "model",
+    parts: [{ text: "I look." }, { functionCall: { id: "a", name: "look", args: {} } }],
+  };
+  const answered: Message = {
+    role: "user",
+    parts: [{ functionResponse: { id: "a", name: "look", response: { output: "x" } } }],
+  };
+  const STAND_IN = /"extra_content":\{"google":\{"thought_signature":"skip_thought_signature_validator"\}\}/;
+
+  it.each<[string, object, RegExp, Provider?]>([
+    [
+      "Gemini, compatible: calls that another model made",
+      [
+        {
+          error: {
+            code: 400,
+            message: "Function call is missing a thought_signature in functionCall parts.",
+          },
+        },
+      ],
+      STAND_IN,
+    ],
+    [
+      "Mistral: words beside a call",
+      { object: "error", message: "Assistant message must have either content or tool_calls, but not both." },
+      /"go"\},\{"role":"assistant","content":null/,
+    ],
+    [
+      "Xiaomi behind OpenRouter: a reply without words",
+      {
+        error: {
+          message: "Provider returned error",
+          metadata: {
+            raw: '{"error":{"param":"messages[2] assistant content must contain at least one part"}}',
+          },
+        },
+      },
+      /"content":"\(calling tools\)"/,
+    ],
+    [
+      "Perplexity: alternation",
+      { error: { message: "user or tool message(s) should alternate with assistant message(s)." } },
+      /"role":"assistant","content":"I have read the results."/,
+    ],
+    [
+      "Bedrock: less output",
+      { message: "The maximum tokens you requested exceeds the model limit of 8192" },
+      /"max_tokens":8192,/,
+      "anthropic",
+    ],
+  ])("goes on: %s", async (...[, body, learned, provider = "openai"]) => {
+    const refuse: FakeReply = {
+      raw: (_request, response) => void response.writeHead(400).end(JSON.stringify(body)),
+    };
+    const { open, sent } = await playing(undefined, provider, refuse, { text: "ok" });
+    const history = [ASK, spoken, answered, ...called("b", [{ text: "and now?" }])];
+    expect((await read(open(), { history })).at(-1)).toEqual(OK);
+    expect(sent(0)).not.toMatch(learned);
+    expect(sent(-1)).toMatch(learned);
+  });
+
+  it("is not changed for a refusal that has nothing to do with it", async () => {
+    const body = { error: { message: "Content Exists Risk", param: null, code: "invalid_request_error" } };
+    const refuse: FakeReply = {
+      raw: (_request, response) => void response.writeHead(400).end(JSON.stringify(body)),
+    };
+    const { server, open } = await playing(undefined, "openai", refuse);
+    await read(open(), { history: [ASK, spoken, answered] });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
 describe("P36 what is sent back", () => {
   it("Anthropic gets the image of a failed call beside the result", async () => {
     const { server, open, sent } = await playing(undefined, "anthropic", { text: "ok" });

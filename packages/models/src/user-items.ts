@@ -22,13 +22,13 @@ export function userItems(parts: readonly Part[]): UserItem[] {
       origin = name;
       return [{ type: "answer", id: id ?? name, name, ...answerIn(response) }];
     }
-    if (inlineData) {
-      const { mimeType = "", data = "" } = inlineData;
+    if (inlineData?.data) {
+      const { mimeType = "", data } = inlineData;
       return [{ type: "media", mimeType, data, origin }];
     }
     if (!text) return [];
     // What follows the user's own words is not the tool's.
-    origin = "";
+    if (!inlineData) origin = "";
     return [{ type: "text", text }];
   });
 }
