@@ -20,6 +20,8 @@ import { ended, endingAfter, failureOf, interrupted, overBudget, type Run, refus
 
 export interface AgentNeeds {
   readonly model: ChatModel;
+  /** Writes the summaries, where settings name one for small work. */
+  readonly small?: ChatModel | undefined;
   readonly registry: ToolRegistry;
   /** What a request declares. */
   readonly declarations: () => readonly FunctionDeclaration[];
@@ -81,8 +83,13 @@ export class Agent {
         return current();
       },
     };
+    const account = { purpose: "compaction", budget, tell } as const;
+    const { small } = needs;
     this.#compactor = new Compactor({
-      model: spendingModel(answering, { purpose: "compaction", budget, tell }),
+      models: [
+        ...(small ? [{ ...small, ...spendingModel({ model: small }, account) }] : []),
+        spendingModel(answering, account),
+      ],
       size: this.#size,
       window,
       record,

@@ -21,6 +21,7 @@ interface WaitingSources {
 
 type Handed =
   | "model"
+  | "small"
   | "conversation"
   | "budget"
   | "registry"

@@ -49,7 +49,8 @@ export function joinSubagents(ground: SubagentGround): JoinedSubagents {
       const own = await tools.forSubagent({ definition, parentCallId }, () => conversation.history.messages);
       const { prompt: instructions, model: name } = definition;
       const model = models.or(name ?? home.settings.model.subagent);
-      const agent = agentOf({ ...own, model, home, conversation, budget, maxTurns, instructions });
+      const { small } = models;
+      const agent = agentOf({ ...own, model, small, home, conversation, budget, maxTurns, instructions });
       return runSubagent(agent, { prompt, signal }, onStep);
     },
     start: (order) => ground.background.start(order, (signal, onStep) => joined.run(order, signal, onStep)),

@@ -13,7 +13,9 @@ import type { Said } from "./tool-set.ts";
 /** The model that answers, and those that can be named beside it. */
 export class Models {
   model: ChatModel;
-  /** Corrections, pages: follows the model that answers, unless settings name another. */
+  /** For summaries, corrections and pages, where settings name one. */
+  readonly small: ChatModel | undefined;
+  /** The same, or the model that answers. */
   readonly forSmallWork: { readonly model: ChatModel };
   readonly #first: string;
   readonly #settings: Settings;
@@ -30,7 +32,8 @@ export class Models {
     this.model = main;
     this.#first = main.name;
     const { small } = settings.model;
-    this.forSmallWork = small === undefined ? this : { model: this.#named(small) };
+    this.small = small === undefined ? undefined : this.#named(small);
+    this.forSmallWork = this.small === undefined ? this : { model: this.small };
   }
 
   /** In tokens. The one in the settings is that of the model in the settings. */

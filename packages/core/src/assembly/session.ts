@@ -81,7 +81,7 @@ export class Session {
     this.#past = resume?.session ?? null;
     this.#answerSchema = answerSchema;
     this.#check = options.check ?? home.settings.check;
-    const { model } = this.#models;
+    const { model, small } = this.#models;
     const budget = budgetOf(given, model, home.settings);
     const isRecorded = options.record === true || resume !== undefined;
     this.#announcement = this.#announced(home, options);
@@ -133,7 +133,7 @@ export class Session {
     this.mcp = lazyMcp(discovery);
     const flow = { registry, runCalls, callIds, workspace, waiting: discovery, briefing: this.#briefing };
     const past = resume?.session.events(this.#kindOf);
-    this.#agent = agentOf({ model, home, conversation, budget, maxTurns, background, ...flow, past });
+    this.#agent = agentOf({ model, small, home, conversation, budget, maxTurns, background, ...flow, past });
     discovery.onFailure = ({ source, message }) => {
       this.#tools.notes.push(`Tools from ${source}: ${message}`);
     };

@@ -9,8 +9,8 @@ import { compactionText } from "./compaction-text.ts";
 import { digest, type Told, transcript } from "./transcript.ts";
 
 export interface CompactorNeeds {
-  /** Writes the summaries. */
-  readonly model: ChatModel;
+  /** They write the summaries: each one is asked where the one before could not. */
+  readonly models: readonly ChatModel[];
   readonly size: ContextSize;
   /** In tokens. */
   readonly window: number;
@@ -83,16 +83,20 @@ Keep exact names, paths, commands and error texts. State nothing that is not in 
 /** The model's summary, or why there is none. A record that is itself too long is asked about once more, half as long. */
 async function summaryOf(
   told: Told,
-  { model, size, window }: ShortenNeeds,
+  { models, size, window }: ShortenNeeds,
   signal: AbortSignal,
 ): Promise<string | ModelFailure> {
   let failure: ModelFailure = EMPTY;
-  for (const share of [SUMMARIZED, SUMMARIZED / 2]) {
-    const history = asUser(`The record:\n\n${transcript(told, window * share, size)}`);
-    const { text, end } = await answerOnce(model, { system: INSTRUCTION, history }, signal);
-    if (end.reason !== "error") return text.trim() === "" ? EMPTY : text.trim();
-    failure = end.error;
-    if (failure.type !== "context_length") break;
+  for (const model of models) {
+    const most = Math.min(window, model.contextWindow ?? window);
+    for (const share of [SUMMARIZED, SUMMARIZED / 2]) {
+      const history = asUser(`The record:\n\n${transcript(told, most * share, size)}`);
+      const { text, end } = await answerOnce(model, { system: INSTRUCTION, history }, signal);
+      if (end.reason !== "error" && text.trim() !== "") return text.trim();
+      if (signal.aborted) return EMPTY;
+      failure = end.reason === "error" ? end.error : EMPTY;
+      if (failure.type !== "context_length") break;
+    }
   }
   return failure;
 }

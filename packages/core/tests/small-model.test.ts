@@ -1,0 +1,50 @@
+import { join } from "node:path";
+import { type AgentEvent, createSession } from "@burin/core";
+import { type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { afterEach, describe, expect, it } from "vitest";
+
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** A session with two prompts behind it that is then shortened. `small` is what the small model answers. */
+async function compacted(small: FakeReply, ...more: FakeReply[]) {
+  const server = await startFakeModelServer([{ text: "one" }, { text: "two" }, small, ...more]);
+  closing.push(() => server.close());
+  const settings = { model: { name: "large", baseUrl: server.baseUrl, small: "little", retries: 0 } };
+  const environment = { BURIN_HOME: join(temporaryFolder(), "home") };
+  const names = { ...settings, models: { little: { baseUrl: server.baseUrl, model: "little", retries: 0 } } };
+  const session = createSession({ root: temporaryFolder(), environment, settings: names });
+  closing.push(() => session.close());
+  for (const prompt of ["a", "b"]) for await (const _ of session.run(prompt));
+  const told: AgentEvent[] = [];
+  const following = (async () => {
+    for await (const { event } of session.events()) told.push(event);
+  })();
+  await session.compact();
+  await session.close();
+  await following;
+  const asked = server.requests.map(({ body }) => body.model);
+  return { asked, told, history: session.history };
+}
+
+describe("P5 model.small", () => {
+  it("writes the summary of a conversation", async () => {
+    const { asked, told, history } = await compacted({ text: "Goal: letters." });
+    expect(asked).toEqual(["large", "large", "little"]);
+    expect(told).toContainEqual(expect.objectContaining({ type: "usage", purpose: "compaction" }));
+    expect(JSON.stringify(history)).toContain("Goal: letters.");
+  });
+
+  it.each<[string, FakeReply]>([
+    ["fails", { error: { status: 401, message: "no" } }],
+    ["says nothing", { text: "  " }],
+  ])("is helped out by the main model where it %s", async (_how, reply) => {
+    const { asked, history } = await compacted(reply, { text: "Goal: more letters." });
+    expect(asked).toEqual(["large", "large", "little", "large"]);
+    expect(JSON.stringify(history)).toContain("Goal: more letters.");
+  });
+});
