@@ -1,5 +1,5 @@
 // The screen in a pseudo-terminal of 120x40, read by a headless xterm, and a model that says what it is given.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -59,6 +59,10 @@ export class Screen {
   constructor(url, { args = [], folder } = {}) {
     this.isOwnFolder = folder === undefined;
     this.folder = folder ?? mkdtempSync(join(tmpdir(), "burin-bench-screen-"));
+    const home = join(this.folder, ".home");
+    mkdirSync(home, { recursive: true });
+    // A window that holds all of it: how long a summary takes is the model's business.
+    writeFileSync(join(home, "settings.json"), '{ "model": { "contextWindow": 10000000 } }');
     this.bytes = 0;
     this.terminal = new headless.Terminal({
       cols: 120,
@@ -75,7 +79,7 @@ export class Screen {
       env: {
         PATH: process.env.PATH,
         HOME: this.folder,
-        BURIN_HOME: join(this.folder, ".home"),
+        BURIN_HOME: home,
         TERM: "xterm-256color",
         OPENAI_BASE_URL: url,
         OPENAI_MODEL: "bench",

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { burinHome, type Message, readText } from "@burin/core";
-import { say } from "../locales/say.ts";
+import { grouped, say } from "../locales/say.ts";
 import { widthOf } from "../terminal/cell-width.ts";
 import { type Line, linesOf, type Span, shownText, wrapLine } from "../terminal/styled-line.ts";
 import { duration } from "../ui/displays/call-lines.ts";
@@ -79,11 +79,10 @@ function keyRows(): TableRow[] {
 
 function costRows({ transcript, milliseconds }: CommandDesk): TableRow[] {
   const { inputTokens, outputTokens, cachedTokens, calls, money } = transcript.spent;
-  const count = (value: number): string => value.toLocaleString("en");
   return [
-    [say("cost.sent"), say("cost.cached", { count: count(inputTokens), cached: count(cachedTokens) })],
-    [say("cost.received"), count(outputTokens)],
-    [say("cost.calls"), count(calls)],
+    [say("cost.sent"), say("cost.cached", { count: grouped(inputTokens), cached: grouped(cachedTokens) })],
+    [say("cost.received"), grouped(outputTokens)],
+    [say("cost.calls"), grouped(calls)],
     [say("cost.time"), duration(milliseconds)],
     ...(money > 0 ? [[say("cost.money"), `$${money.toFixed(4)}`] as const] : []),
   ];
@@ -96,7 +95,7 @@ function contextRows({ session }: CommandDesk): TableRow[] {
     for (const [what, size] of sizesIn(message)) sizes.set(what, (sizes.get(what) ?? 0) + size);
   }
   const tokens = (size: number): string =>
-    say("context.tokens", { count: Math.ceil(size / CHARACTERS_PER_TOKEN).toLocaleString("en") });
+    say("context.tokens", { count: grouped(Math.ceil(size / CHARACTERS_PER_TOKEN)) });
   const known = [...sizes]
     .sort(([, one], [, other]) => other - one)
     .map(([what, size]): TableRow => [what, tokens(size)]);
@@ -105,12 +104,11 @@ function contextRows({ session }: CommandDesk): TableRow[] {
       sum + description.length + JSON.stringify(parameterSchema).length,
     0,
   );
-  const size = (value: number): string => value.toLocaleString("en");
   const { tokens: next, window } = session?.contextFill ?? { tokens: 0, window: 0 };
   const all: TableRow[] =
     session === null
       ? []
-      : [[say("context.next"), say("context.of", { count: size(next), window: size(window) })]];
+      : [[say("context.next"), say("context.of", { count: grouped(next), window: grouped(window) })]];
   return [...all, [say("context.tools"), tokens(declared)], ...known];
 }
 

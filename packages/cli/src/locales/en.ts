@@ -15,7 +15,7 @@ export const en = {
   "prompt.pasted": "[pasted: {count} lines]",
   "prompt.more": "… {count} more lines",
   "prompt.placeholder": "Ask anything; @ names a file, / a command",
-  "prompt.working": "Say more at any time: enter sends it with the next request, tab when it is done",
+  "prompt.working": "Say more: enter sends it with the next request, tab at the end",
   "status.window": "{percent}% of window",
   "status.keys": "? for keys",
   "status.working": "esc to interrupt",

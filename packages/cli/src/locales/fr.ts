@@ -16,7 +16,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "prompt.pasted": "[collé : {count} lignes]",
   "prompt.more": "… encore {count} lignes",
   "prompt.placeholder": "Posez une question ; @ pour un fichier, / pour une commande",
-  "prompt.working": "Complétez à tout moment : entrée l'envoie avec la prochaine requête, tab à la fin",
+  "prompt.working": "Un ajout ? entrée : à la prochaine requête, tab : à la fin",
   "status.window": "contexte rempli à {percent} %",
   "status.keys": "? pour les touches",
   "status.working": "échap pour interrompre",

@@ -16,7 +16,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "prompt.pasted": "[貼り付け：{count} 行]",
   "prompt.more": "… 残り {count} 行",
   "prompt.placeholder": "質問を入力；@ でファイル、/ でコマンド",
-  "prompt.working": "途中でも追加できます：enter は次のリクエストで、tab は完了後に送信",
+  "prompt.working": "追加の指示：enter で次のリクエストと送信、tab で完了後に送信",
   "status.window": "コンテキスト {percent}%",
   "status.keys": "? でキー一覧",
   "status.working": "esc で中断",

@@ -29,6 +29,12 @@ export function say(key: TextKey, values: Readonly<Record<string, string | numbe
   return texts[key].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
 }
 
+/** A number as the language groups its digits. By hand: V8 takes 80 ms to load what it knows of numbers. */
+export function grouped(count: number): string {
+  const mark = current === "fr" || current === "ru" ? "\u00a0" : ",";
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, mark);
+}
+
 /** Changes the language of everything that is said from now on. */
 export async function useTexts(chosen: Language): Promise<void> {
   texts = chosen === "en" ? en : (await LOAD[chosen]()).texts;

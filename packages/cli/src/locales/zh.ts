@@ -16,7 +16,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "prompt.pasted": "[已粘贴：{count} 行]",
   "prompt.more": "… 还有 {count} 行",
   "prompt.placeholder": "输入问题；@ 选择文件，/ 使用命令",
-  "prompt.working": "随时可以补充：enter 随下一次请求发送，tab 在完成后发送",
+  "prompt.working": "可随时补充：enter 随下一次请求发送，tab 完成后发送",
   "status.window": "上下文已用 {percent}%",
   "status.keys": "? 查看快捷键",
   "status.working": "esc 中断",

@@ -1,5 +1,5 @@
 import type { AgentEvent, ContextFill, ToolCall } from "@burin/core";
-import { say } from "../locales/say.ts";
+import { grouped, say } from "../locales/say.ts";
 import type { Line } from "../terminal/styled-line.ts";
 
 /** One thing that stands in the transcript, as far as it has come. */
@@ -150,7 +150,7 @@ export class Transcript {
         return;
       case "compaction":
         this.note(
-          say("compact.done", { before: count(event.tokensBefore), after: count(event.tokensAfter) }),
+          say("compact.done", { before: grouped(event.tokensBefore), after: grouped(event.tokensAfter) }),
         );
         return;
       default:
@@ -226,10 +226,6 @@ export class Transcript {
 /** What the user wrote of a prompt. */
 export function wordsOf(prompt: string): string {
   return prompt.split(FILES_MARK, 1)[0] ?? "";
-}
-
-function count(tokens: number): string {
-  return tokens.toLocaleString("en");
 }
 
 export function isOver({ status }: ToolCall): boolean {

@@ -42,7 +42,7 @@ export interface Shown {
 }
 
 /** While a reply streams, a person reads no faster. */
-const STREAM_MS = 50;
+const STREAM_MS = 60;
 const MOST_PROMPT_ROWS = 12;
 /** Behind so many rows what they have left behind in memory is given back sooner, which costs a little time. */
 const MANY_ROWS = 4_000;
