@@ -3,12 +3,11 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BURIN } from "./burin.ts";
 import { type ClientOptions, type Connected, connect } from "./mcp-client.ts";
+import { type RawMessage, rawServer } from "./raw-server.ts";
 
 let root: string;
 const open: Connected[] = [];
@@ -204,6 +203,30 @@ describe("burin serve mcp", () => {
     expect(await call("late", {})).toMatchObject({ isError: false });
   });
 
+  it("tells a client of the protocol of 2025 what went wrong as a log message, from the level that it names", async () => {
+    await mkdir(join(root, ".home"));
+    const tools = { toolDiscoveryCommand: "echo no list", toolCallCommand: "echo called" };
+    await writeFile(join(root, ".home", "settings.json"), JSON.stringify({ tools }));
+    const heard = async (before: (mcp: Connected["client"]) => Promise<unknown>) => {
+      const { client: mcp } = await client();
+      const messages: unknown[] = [];
+      mcp.setNotificationHandler("notifications/message", ({ params }) => void messages.push(params));
+      await before(mcp);
+      await mcp.callTool({ name: "no_such_tool", arguments: {} });
+      return messages;
+    };
+    const data = expect.stringContaining("tools from");
+    const all = await heard(async () => {});
+    await until(() => all.length > 0);
+    expect(all).toEqual([{ level: "warning", logger: "burin", data }]);
+    expect(await heard((mcp) => mcp.setLoggingLevel("error"))).toEqual([]);
+    const modern = await client({ isModern: true });
+    const messages: unknown[] = [];
+    modern.client.setNotificationHandler("notifications/message", ({ params }) => void messages.push(params));
+    await modern.call("no_such_tool", {});
+    expect(messages).toEqual([]);
+  });
+
   it("hands a task to a subagent where a model is configured", async () => {
     const model = await startFakeModelServer([{ text: "It is one, two." }]);
     try {
@@ -224,7 +247,7 @@ describe("burin serve mcp", () => {
   });
 
   it("answers each line that is no message with one error, and goes on", async () => {
-    const server = raw();
+    const server = rawServer(root, ["mcp"]);
     const big = `{"jsonrpc":"2.0","id":7,"method":"ping","params":{"x":"${"y".repeat(11_000_000)}"}}`;
     server.send('{"jsonrpc":"2.0","id":1,');
     server.send('{"hello":1}');
@@ -242,7 +265,7 @@ describe("burin serve mcp", () => {
   });
 
   it("P26 ends with its commands when the client vanishes in the middle of a call", async () => {
-    const server = raw("--yes");
+    const server = rawServer(root, ["mcp", "--yes"]);
     server.send(INITIALIZE);
     await server.next();
     server.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
@@ -260,7 +283,7 @@ describe("burin serve mcp", () => {
   });
 
   it("drops an answer to a question that nobody asked or that was answered", async () => {
-    const server = raw();
+    const server = rawServer(root, ["mcp"]);
     server.send(INITIALIZE.replace('"capabilities":{}', '"capabilities":{"elicitation":{}}'));
     await server.next();
     server.send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
@@ -282,7 +305,7 @@ describe("burin serve mcp", () => {
   });
 
   it("takes an approval for just what was asked, and once", async () => {
-    const server = raw();
+    const server = rawServer(root, ["mcp"]);
     const meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
       "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
@@ -290,7 +313,7 @@ describe("burin serve mcp", () => {
     };
     const yes = { approval: { action: "accept", content: { decision: "once" } } };
     let id = 0;
-    const write = async (name: string, more: object): Promise<Message["result"]> => {
+    const write = async (name: string, more: object): Promise<RawMessage["result"]> => {
       id += 1;
       const call = {
         name: "write_file",
@@ -334,31 +357,6 @@ describe("burin serve mcp", () => {
 
 const INITIALIZE =
   '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"raw","version":"1"}}}';
-
-interface Message {
-  readonly id?: number | null;
-  readonly error?: { readonly code: number };
-  readonly result?: { readonly requestState?: string };
-}
-
-/** The server without a client that keeps the protocol. */
-function raw(...args: string[]) {
-  const { PATH = "" } = process.env;
-  const env = { PATH, HOME: root, BURIN_HOME: `${root}/.home` };
-  const child = spawn(process.execPath, [BURIN, "serve", "mcp", ...args], {
-    cwd: root,
-    env,
-    stdio: ["pipe", "pipe", "ignore"],
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  return {
-    child,
-    ended,
-    send: (line: string) => void child.stdin.write(`${line}\n`),
-    next: async (): Promise<Message> => JSON.parse((await lines.next()).value ?? "null"),
-  };
-}
 
 /** Processes whose command line is just that. */
 async function left(command: string): Promise<string> {

@@ -163,7 +163,7 @@ class EditorSessions {
     const machine = editorMachine({
       read: async (path) => {
         const answer = client.request(fs.readTextFile, { sessionId: sessionId(), path });
-        return answer.then(({ content }) => content).catch(() => null);
+        return answer.then(({ content }) => (typeof content === "string" ? content : null)).catch(() => null);
       },
       write: async (path, content) => {
         await client.request(fs.writeTextFile, { sessionId: sessionId(), path, content });

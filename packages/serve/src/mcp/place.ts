@@ -1,7 +1,8 @@
 import type { Ground } from "../ground.ts";
 import { ServedTools } from "./served-tools.ts";
 
-type Change = "tools" | "resources";
+/** What a client is told of beside its calls. */
+export type Change = "tools" | "resources" | { readonly notice: string };
 
 /** Where the tools of a client work; they are opened with the first question, and anew where its folders are others. */
 export class Place {
@@ -40,7 +41,7 @@ export class Place {
   during(work: () => Promise<void>): void {
     const before = this.#before;
     this.#before = before.then(work).catch((error: unknown) => {
-      this.#ground.note(`the client's roots are not used: ${error instanceof Error ? error.message : error}`);
+      this.#note(`the client's roots are not used: ${error instanceof Error ? error.message : error}`);
     });
   }
 
@@ -66,13 +67,18 @@ export class Place {
     for (const listener of this.#listeners) listener(what);
   };
 
+  #note(notice: string): void {
+    this.#ground.note(notice);
+    this.#tell({ notice });
+  }
+
   async #open(folders = this.#folders): Promise<ServedTools> {
     const { options, notices } = await this.#ground.open(folders);
-    for (const notice of notices) this.#ground.note(notice);
+    for (const notice of notices) this.#note(notice);
     const tools = new ServedTools(options);
     tools.onChange(this.#tell);
     void tools.discover().then((failures) => {
-      for (const failure of failures) this.#ground.note(failure);
+      for (const failure of failures) this.#note(failure);
     });
     return tools;
   }

@@ -90,7 +90,10 @@ class HttpClients {
     const onerror = ({ message }: Error) => ground.note(message);
     this.#modern = createMcpHandler(() => this.#serverIn(this.#shared), { legacy: "reject", onerror });
     const { notify } = this.#modern;
-    this.#shared.onChange((what) => (what === "tools" ? notify.toolsChanged() : notify.resourcesChanged()));
+    this.#shared.onChange((what) => {
+      if (what === "tools") notify.toolsChanged();
+      else if (what === "resources") notify.resourcesChanged();
+    });
   }
 
   #serverIn(place: Place) {

@@ -5,7 +5,7 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Place } from "./place.ts";
+import type { Change, Place } from "./place.ts";
 import type { ServedTools } from "./served-tools.ts";
 
 const INSTRUCTIONS = [
@@ -103,9 +103,15 @@ function heedRoots(server: Server, place: Place): void {
 
 /** As long as the client is connected. */
 export function tellOfChanges(server: Server, place: Place): void {
-  const end = place.onChange((what) => {
-    const told = what === "tools" ? server.sendToolListChanged() : server.sendResourceListChanged();
-    void told.catch(() => {});
-  });
+  const end = place.onChange((what) => void tell(server, what).catch(() => {}));
   server.onclose = end;
+}
+
+async function tell(server: Server, what: Change): Promise<void> {
+  if (what === "tools") return server.sendToolListChanged();
+  if (what === "resources") return server.sendResourceListChanged();
+  // Those that speak the revision of 2026, in which nobody says hello, ask for log messages with each request.
+  if (server.getClientCapabilities() === undefined) return;
+  const message = { level: "warning", logger: "burin", data: what.notice } as const;
+  return server.sendLoggingMessage(message, server.transport?.sessionId);
 }

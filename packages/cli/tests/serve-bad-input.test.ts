@@ -1,0 +1,243 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RawMessage, type RawServer, rawServer } from "./raw-server.ts";
+
+let root: string;
+const open: RawServer[] = [];
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "burin-bad-")));
+  await writeFile(join(root, "a.txt"), "one\n");
+});
+
+afterEach(async () => {
+  for (const { child, ended } of open.splice(0)) {
+    child.stdin.destroy();
+    await ended;
+  }
+  await rm(root, { recursive: true, force: true });
+});
+
+function serve(...args: string[]): RawServer {
+  const server = rawServer(root, args);
+  open.push(server);
+  return server;
+}
+
+/** A server for tools that knows what its client says it can. */
+async function serveMcp(capabilities: object, ...args: string[]): Promise<RawServer> {
+  const server = serve("mcp", ...args);
+  const params = { protocolVersion: "2025-06-18", capabilities, clientInfo: { name: "raw", version: "1" } };
+  server.send({ id: "start", method: "initialize", params });
+  await server.answer("start");
+  server.send({ method: "notifications/initialized" });
+  return server;
+}
+
+const toolCall = (id: number, name: string, args: object) => ({
+  id,
+  method: "tools/call",
+  params: { name, arguments: args },
+});
+const write = (id: number) => toolCall(id, "write_file", { file_path: join(root, "n.txt"), content: "n" });
+const read = (id: number) => toolCall(id, "read_file", { file_path: join(root, "a.txt") });
+const ONE = { result: { content: [{ type: "text", text: "one\n" }] } };
+
+async function stillReads(server: RawServer): Promise<void> {
+  server.send(read(1000));
+  expect(await server.answer(1000)).toMatchObject(ONE);
+}
+
+describe("a client of the tools that", () => {
+  it("sends a message in pieces, cut inside of a letter, is answered when it is whole", async () => {
+    const server = await serveMcp({});
+    await writeFile(join(root, "ä€.txt"), "one\n");
+    const line = `${JSON.stringify({ jsonrpc: "2.0", ...toolCall(1, "read_file", { file_path: join(root, "ä€.txt") }) })}\n`;
+    for (const byte of Buffer.from(line)) server.child.stdin.write(Buffer.of(byte));
+    expect(await server.answer(1)).toMatchObject(ONE);
+  });
+
+  it.each([
+    ["answers with an error", { error: { code: -32601, message: "Method not found" } }],
+    ["answers with nonsense", { result: { action: "perhaps", content: 7 } }],
+    ["answers yes without saying to what", { result: { action: "accept" } }],
+    [
+      "answers with a choice that was not offered",
+      { result: { action: "accept", content: { decision: "all" } } },
+    ],
+  ])("says that it can ask its user, but %s: nothing is written, and it hears why", async (_, answer) => {
+    const server = await serveMcp({ elicitation: {} });
+    server.send(write(1));
+    const question = await server.next();
+    expect(question.method).toBe("elicitation/create");
+    server.send({ id: question.id, ...answer });
+    expect(textOf(await server.answer(1))).toMatch(/not completed|failed/);
+    await stillReads(server);
+    expect(existsSync(join(root, "n.txt"))).toBe(false);
+  });
+
+  it.each([
+    ["refuses to name them", { error: { code: -32601, message: "Method not found" } }],
+    ["names nonsense", { result: { roots: "all" } }],
+    ["names a folder that does not exist", { result: { roots: [{ uri: "file:///nowhere/at/all" }] } }],
+    ["names what is no file", { result: { roots: [{ uri: "https://example.org/" }] } }],
+    ["names what is no address", { result: { roots: [{ uri: "file://%ZZ" }] } }],
+  ])("says that it has roots, but %s: work goes on in the folder of the start", async (_, answer) => {
+    const server = await serveMcp({ roots: { listChanged: true } });
+    const question = await server.next();
+    expect(question.method).toBe("roots/list");
+    server.send({ id: question.id, ...answer });
+    await stillReads(server);
+  });
+
+  it("answers after the call was cancelled: nothing is written", async () => {
+    const server = await serveMcp({ elicitation: {} });
+    server.send(write(1));
+    const question = await server.next();
+    server.send({ method: "notifications/cancelled", params: { requestId: 1 } });
+    server.send({ method: "notifications/cancelled", params: { requestId: 1 } });
+    server.send({ method: "notifications/cancelled", params: { requestId: 77 } });
+    server.send({ id: question.id, result: { action: "accept", content: { decision: "once" } } });
+    await stillReads(server);
+    expect(existsSync(join(root, "n.txt"))).toBe(false);
+  });
+
+  it("sends two requests of one id gets an answer to each", async () => {
+    const server = await serveMcp({});
+    server.send(read(5));
+    server.send(read(5));
+    expect(await server.answer(5)).toMatchObject(ONE);
+    expect(await server.answer(5)).toMatchObject(ONE);
+  });
+
+  it("floods with requests, notifications and answers that nobody asked for: each request has its answer", async () => {
+    const server = await serveMcp({});
+    for (let id = 1; id <= 3000; id += 1) {
+      server.send({ id: `x${id}`, method: "no/such", params: { id } });
+      server.send({ method: "notifications/no-such" });
+      server.send({ id, result: {} });
+    }
+    for (let id = 1; id <= 3000; id += 1) expect((await server.next()).error?.code).toBe(-32601);
+    await stillReads(server);
+  });
+
+  it("P26 floods, reads no answer and vanishes: the server ends", async () => {
+    const server = await serveMcp({});
+    server.child.stdout.pause();
+    for (let id = 1; id <= 20_000; id += 1) server.send(read(id));
+    server.child.stdout.destroy();
+    server.child.stdin.destroy();
+    expect(await server.ended).not.toBeNull();
+  });
+
+  it("calls before it has said hello is answered", async () => {
+    const server = serve("mcp");
+    server.send(read(1));
+    expect(await server.answer(1)).toMatchObject(ONE);
+  });
+});
+
+describe("an editor that", () => {
+  let model: FakeModelServer;
+
+  afterEach(() => model.close());
+
+  /** A session of an editor, and the prompt to which the model makes a call and ends. */
+  async function serveAcp(clientCapabilities: object, name: string, args: object) {
+    model = await startFakeModelServer([{ calls: [{ name, args: { ...args } }] }, { text: "Done." }]);
+    const env = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "m", OPENAI_API_KEY: "k" };
+    const server = rawServer(root, ["acp"], env);
+    open.push(server);
+    server.send({ id: "start", method: "initialize", params: { protocolVersion: 1, clientCapabilities } });
+    await server.answer("start");
+    server.send({ id: "new", method: "session/new", params: { cwd: root, mcpServers: [] } });
+    const sessionId = String((await server.answer("new")).result?.sessionId);
+    const params = { sessionId, prompt: [{ type: "text", text: "Go." }] };
+    return { server, sessionId, prompt: { id: "prompt", method: "session/prompt", params } };
+  }
+
+  const MAKE = () => ["write_file", { file_path: join(root, "n.txt"), content: "n" }] as const;
+
+  it.each([
+    ["with an error", { error: { code: -32601, message: "Method not found" } }],
+    ["with nonsense", { result: { outcome: "yes" } }],
+    ["with a choice that was not offered", { result: { outcome: { outcome: "selected", optionId: "all" } } }],
+    ["with no, and then with yes", { result: { outcome: { outcome: "selected", optionId: "no" } } }],
+  ])("answers a question %s: nothing is written, and the prompt ends", async (_, answer) => {
+    const { server, prompt } = await serveAcp({}, ...MAKE());
+    server.send(prompt);
+    const { id } = await nextAsked(server, "session/request_permission");
+    server.send({ id, ...answer });
+    server.send({ id, result: { outcome: { outcome: "selected", optionId: "once" } } });
+    expect(await server.answer("prompt")).toMatchObject({ result: { stopReason: expect.any(String) } });
+    expect(existsSync(join(root, "n.txt"))).toBe(false);
+  });
+
+  it("answers a question after it cancelled, twice: nothing is written", async () => {
+    const { server, sessionId, prompt } = await serveAcp({}, ...MAKE());
+    server.send(prompt);
+    const { id } = await nextAsked(server, "session/request_permission");
+    const cancel = { method: "session/cancel", params: { sessionId } };
+    server.send(cancel);
+    server.send(cancel);
+    server.send({ method: "session/cancel", params: { sessionId: "unknown" } });
+    server.send({ id, result: { outcome: { outcome: "selected", optionId: "once" } } });
+    expect(await server.answer("prompt")).toMatchObject({ result: { stopReason: "cancelled" } });
+    server.send({ ...prompt, id: "again" });
+    expect(await server.answer("again")).toMatchObject({ result: { stopReason: "end_turn" } });
+    expect(existsSync(join(root, "n.txt"))).toBe(false);
+  });
+
+  it.each([
+    ["fails", { error: { code: -32601, message: "Method not found" } }],
+    ["gives nonsense", { result: { content: 7 } }],
+  ])("says that it has files, but %s when asked for one: what is saved is read", async (_, answer) => {
+    const fs = { readTextFile: true, writeTextFile: true };
+    const { server, prompt } = await serveAcp({ fs }, "read_file", { file_path: join(root, "a.txt") });
+    server.send(prompt);
+    const { id } = await nextAsked(server, "fs/read_text_file");
+    server.send({ id, ...answer });
+    await server.answer("prompt");
+    expect(JSON.stringify(model.requests[1]?.body.messages)).toContain("one\\n");
+  });
+
+  it("floods with sessions, prompts and methods that do not exist: each request has one error, and work goes on", async () => {
+    const { server, prompt } = await serveAcp({}, "read_file", { file_path: join(root, "a.txt") });
+    const unknown = { sessionId: "unknown", prompt: [] };
+    for (let id = 1; id <= 1000; id += 1) {
+      server.send({ id: 2 * id, method: "session/prompt", params: unknown });
+      server.send({ id: 2 * id + 1, method: "no/such", params: {} });
+      server.send({ id: "nobody", result: {} });
+    }
+    server.send(prompt);
+    const errors = new Set<unknown>();
+    for (let message = await server.next(); message.id !== "prompt"; message = await server.next()) {
+      if (message.error !== undefined) errors.add(message.id);
+    }
+    expect(errors.size).toBe(2000);
+  });
+
+  it("sends half a message and vanishes: the server ends", async () => {
+    const { server, prompt } = await serveAcp({}, ...MAKE());
+    server.child.stdin.write(JSON.stringify({ jsonrpc: "2.0", ...prompt }).slice(0, 40));
+    server.child.stdin.end();
+    expect(await server.ended).toBe(0);
+    expect(model.requests).toEqual([]);
+  });
+});
+
+/** The next request of this method. */
+async function nextAsked(server: RawServer, method: string): Promise<RawMessage> {
+  for (;;) {
+    const message = await server.next();
+    if (message.method === method) return message;
+  }
+}
+
+function textOf({ result, error }: RawMessage): string {
+  return JSON.stringify(error ?? result);
+}
