@@ -23,15 +23,30 @@ const { version } = JSON.parse(readFileSync(join(cli, "package.json"), "utf8"));
 /** The module that every start of the command line loads, before it asks a model. */
 const START = /[\\/]cli[\\/]src[\\/]start\.ts$/;
 const MODEL = /[\\/]print[\\/]find-model\.ts$/;
-/** Node loads each ES module in half a millisecond: one for the door of the library, one for the first call of a tool. */
-const LIBRARY_GROUPS = [
-  { name: "core", test: /[\\/]core[\\/]src[\\/]index\.ts$/, priority: 2 },
-  {
-    name: "calls",
-    test: /[\\/](?:scheduler[\\/]scheduler|approval[\\/]judge-call|machine[\\/]src[\\/]files[\\/]files)\.ts$/,
-    priority: 1,
-  },
-];
+/**
+ * Each file that is loaded costs as much as 10 kB more in another one, so that what is first used at one moment is one
+ * file: from a request to its reply, and each kind of work that calls ask for. What comes first here holds what
+ * several need, and so nothing is loaded for the sake of what comes later.
+ */
+const MOMENTS = Object.entries({
+  reply: ["session/event-log", "session/redactor", "models/src/read-answer", "models/src/text-calls"],
+  calls: [
+    ...["agent/call-round", "scheduler/scheduler", "scheduler/sound-tool", "approval/judge-call"],
+    "machine/src/files/files",
+  ],
+  processes: ["machine/src/processes/supervisor", "machine/src/sandbox/vouched-files"],
+  changes: ["machine/src/files/change-files", "core/src/text/overwriting", "session/undo-journal"],
+  edits: ["core/src/text/changing"],
+  searches: ["machine/src/search/search-files", "machine/src/files/find-files"],
+  commands: ["processes/running-commands", "processes/command-report", "sandbox/sandbox-probe"],
+  judging: ["approval/approval-policy", "machine/src/git/git-repository", "processes/command-surroundings"],
+});
+const LATE_GROUPS = MOMENTS.map(([name, files], index) => ({
+  name,
+  test: new RegExp(`[\\\\/](?:${files.join("|").replaceAll("/", "[\\\\/]")})\\.ts$`),
+  priority: MOMENTS.length - index,
+}));
+const LIBRARY_GROUP = { name: "core", test: /[\\/]core[\\/]src[\\/]index\.ts$/, priority: 20 };
 
 /** @typedef {{ dir: string, format: "esm" | "cjs", extension: string, banner?: string, isLibrary?: boolean }} Target */
 
@@ -104,9 +119,10 @@ function outputOptions({ dir, format, extension, banner = "", isLibrary = false 
     // A second one asks models; it is read while the first one reads settings.
     codeSplitting: {
       groups: [
-        { name: "start", test: START, priority: 2 },
-        { name: "model", test: MODEL, priority: 1 },
-        ...(isLibrary ? LIBRARY_GROUPS : []),
+        { name: "start", test: START, priority: 22 },
+        { name: "model", test: MODEL, priority: 21 },
+        ...(isLibrary ? [LIBRARY_GROUP] : []),
+        ...LATE_GROUPS,
       ],
     },
     entryFileNames: `[name]${extension}`,

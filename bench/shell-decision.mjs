@@ -80,7 +80,7 @@ function lazyFigure(root, environment) {
     spawnSync(process.execPath, ["--require", probe, BURIN, ...words], { cwd: root, env: environment });
     /** @type {string[]} */
     const files = JSON.parse(readFileSync(list, "utf8"));
-    return files.filter((file) => file.includes("approval-policy")).length;
+    return files.filter((file) => file.includes("judging-")).length;
   };
   if (loads(["explain", "ls"]) !== 1) throw new Error("The parser was not found where it must be loaded.");
   report({ what: "files of the parser that a start loads", value: loads(["tools"]), unit: "files", most: 0 });

@@ -12,7 +12,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   "packages/machine/src/disk/path-lock.ts": "opens lock files where they are made",
   "packages/machine/src/files/paths.ts": "opens what a tool named, inside the roots",
   "packages/machine/src/files/target-folder.ts": "opens folders",
-  "packages/machine/src/files/held-file.ts": "reads what paths.ts has opened",
+  "packages/machine/src/files/read-opened.ts": "reads what paths.ts has opened",
   "packages/machine/src/files/replace-file.ts": "opens what it replaces, and its new content",
   "packages/machine/src/files/remove-file.ts": "opens what it removes",
   "packages/machine/src/search/file-searcher.ts": "opens what is searched, tens of thousands a second",

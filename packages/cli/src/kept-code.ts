@@ -6,12 +6,13 @@ interface Loader {
 /** The text of a module as a function of exports, require, module, file name and folder name. */
 type Wrapped = (...given: readonly unknown[]) => unknown;
 
-const FIRST_CHUNK = /^start-[\w-]+\.cjs$/;
+/** As the build names what it makes; a hash of its content is part of the name. */
+const CHUNK = /^[\w-]+-[\w-]{8}\.cjs$/;
 
 /**
- * Keeps what V8 makes of the first chunk under `~/.burin/cache`, so that the next start need not compile it
- * again, which is a tenth of its time. The name of the chunk is a hash of its content, and V8 itself refuses
- * what another V8 has made. Where there is no `~/.burin` yet nothing is kept, and a fault costs the time only.
+ * Keeps what V8 makes of the chunks under `~/.burin/cache`, so that the next start need not compile them
+ * again, which is a tenth of its time and most of that of the first call of a tool. V8 itself refuses what
+ * another V8 has made. Where there is no `~/.burin` yet nothing is kept, and a fault costs the time only.
  */
 export function keepCompiledCode(): void {
   const { existsSync } = process.getBuiltinModule("node:fs");
@@ -24,41 +25,44 @@ export function keepCompiledCode(): void {
     readonly enableCompileCache?: (folder: string) => unknown;
   };
   if (module.enableCompileCache) module.enableCompileCache(folder);
-  else keepFirstChunk(module, folder);
+  else keepChunks(module, folder);
 }
 
-/** By hand, for a Node that cannot do it. Whatever goes wrong before the chunk runs, it is compiled as usual. */
-function keepFirstChunk(module: typeof import("node:module"), folder: string): void {
+/** By hand, for a Node that cannot do it. Whatever goes wrong before a chunk runs, it is compiled as usual. */
+function keepChunks(module: typeof import("node:module"), folder: string): void {
   const loader = module.Module.prototype as unknown as Loader;
   const { basename, dirname, join } = process.getBuiltinModule("node:path");
   const compile = loader._compile;
+  const chunks = join(__dirname, "chunks");
+  // At the end, because then it holds also the functions that V8 compiles when they are first called.
+  const fresh: (() => void)[] = [];
+  process.once("exit", () => {
+    for (const keepOne of fresh) keepOne();
+  });
   loader._compile = function (source, file) {
-    const name = basename(file);
-    if (!FIRST_CHUNK.test(name)) return compile.call(this, source, file);
-    loader._compile = compile;
-    const kept = join(folder, `${name}.bin`);
+    if (dirname(file) !== chunks || !CHUNK.test(basename(file))) return compile.call(this, source, file);
     let wrapped: Wrapped;
     try {
-      wrapped = compiled(module.wrap(source.replace(/^#!.*/, "")), file, kept);
+      const kept = join(folder, `${basename(file)}.bin`);
+      const script = compiled(module.wrap(source.replace(/^#!.*/, "")), file, kept);
+      if (script.cachedDataRejected !== false)
+        fresh.push(() => keep(script.createCachedData(), kept, chunks));
+      wrapped = script.runInThisContext() as Wrapped;
     } catch {
       return compile.call(this, source, file);
     }
-    return wrapped.call(this.exports, this.exports, module.createRequire(file), this, file, dirname(file));
+    return wrapped.call(this.exports, this.exports, module.createRequire(file), this, file, chunks);
   };
 }
 
-function compiled(source: string, filename: string, kept: string): Wrapped {
+function compiled(source: string, filename: string, kept: string): import("node:vm").Script {
   const { constants, Script } = process.getBuiltinModule("node:vm");
   const cachedData = bytesOf(kept);
-  const script = new Script(source, {
+  return new Script(source, {
     filename,
     ...(cachedData ? { cachedData } : {}),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  // At the end, because then it holds also the functions that V8 compiles when they are first called.
-  if (!cachedData || script.cachedDataRejected)
-    process.once("exit", () => keep(script.createCachedData(), kept));
-  return script.runInThisContext() as Wrapped;
 }
 
 /** V8 runs whatever the bytes have become, so that the file holds them twice: comparing costs less than a sum. */
@@ -76,18 +80,20 @@ function bytesOf(file: string): Buffer | undefined {
 }
 
 /** In one step, so that a start at the same moment finds all of it or nothing; what older versions left goes. */
-function keep(code: Buffer, file: string): void {
+function keep(code: Buffer, file: string, chunks: string): void {
   const fs = process.getBuiltinModule("node:fs");
-  const { basename, dirname, join } = process.getBuiltinModule("node:path");
+  const { dirname, join } = process.getBuiltinModule("node:path");
   const folder = dirname(file);
   try {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const old = fs.readdirSync(folder).filter((name) => name.startsWith("start-"));
+    const isOld = (name: string) =>
+      name.endsWith(".cjs.bin") && !fs.existsSync(join(chunks, name.slice(0, -".bin".length)));
+    const old = fs.readdirSync(folder).filter(isOld);
     const temporary = `${file}.${process.pid}`;
     // To the disk before it has its name: V8 would stumble over a file of which a part is missing.
     fs.writeFileSync(temporary, Buffer.concat([code, code]), { mode: 0o600, flush: true });
     fs.renameSync(temporary, file);
-    for (const name of old) if (name !== basename(file)) fs.rmSync(join(folder, name), { force: true });
+    for (const name of old) fs.rmSync(join(folder, name), { force: true });
   } catch {
     // The next start compiles again.
   }

@@ -1,8 +1,8 @@
 import { realpathSync, statSync } from "node:fs";
 import { relative, resolve, sep } from "node:path";
+import { once } from "@burin/contract/async/once";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { AccessSettings } from "./files/access.ts";
-import type { NodeFiles } from "./files/files.ts";
 import { lazily } from "./files/lazily.ts";
 import type { ReadMemory } from "./files/read-record.ts";
 import type { OnChange } from "./files/replace-file.ts";
@@ -11,13 +11,14 @@ import { asWorkspaceError } from "./files/system-error.ts";
 const NO_ACCESS_SETTINGS: AccessSettings = { ignoreFileNames: [], ignore: [], denied: [] };
 
 export interface WorkspaceSettings extends AccessSettings {
-  /** Resolves to what hears of each change of a file; it is asked for with the first call of a tool. */
+  /** Resolves to what hears of each change of a file; it is asked for with the first change. */
   readonly openJournal?: () => Promise<OnChange>;
   /** What the model was shown in an earlier process, and is shown now. */
   readonly reads?: ReadMemory;
 }
 
-const METHODS = ["resolve", "list", "find", "search", "read", "snapshot", "preview", "write"] as const;
+const METHODS = ["resolve", "list", "find", "search", "read"] as const;
+const CHANGING = ["snapshot", "preview", "write"] as const;
 
 /** The workspace of real folders, the first being the root. They must exist; their links are resolved once. */
 export function openWorkspace(
@@ -28,19 +29,13 @@ export function openWorkspace(
   const real = realDirectory(root);
   const more = includeDirectories.map((directory) => realDirectory(resolve(real, directory)));
   const roots = [real, ...more];
-  let files: Promise<NodeFiles> | undefined;
-  const open = async () => {
-    const [{ NodeFiles }, onChange] = await Promise.all([
-      import("./files/files.ts"),
-      settings.openJournal?.(),
-    ]);
-    return new NodeFiles(roots, settings, { onChange, reads: settings.reads });
-  };
+  const files = once(async () => new (await import("./files/files.ts")).NodeFiles(roots, settings, settings));
   return {
     root: real,
     roots,
     relative: (path) => relative(real, resolve(real, path)).split(sep).join("/") || ".",
-    ...lazily(() => (files ??= open()), METHODS),
+    ...lazily(files, METHODS),
+    ...lazily(async () => (await files()).changes(), CHANGING),
   };
 }
 

@@ -274,8 +274,10 @@ export class Edit extends PreparingTool<EditParams> {
 
 /** A notebook is edited as it is shown, cell by cell; everything else, and what is in no cell, as text. */
 async function placeOf(request: EditRequest): Promise<EditMatch> {
-  const { findEdit, findNotebookEdit, isNotebook } = await changing();
-  return (isNotebook(request.content) ? findNotebookEdit(request) : null) ?? findEdit(request);
+  const { findEdit, isNotebook } = await changing();
+  if (!isNotebook(request.content)) return findEdit(request);
+  const { findNotebookEdit } = await import("../text/notebook-edit.ts");
+  return findNotebookEdit(request) ?? findEdit(request);
 }
 
 /** In a part of a large file only what is there letter by letter is sure to be nowhere else. */

@@ -31,7 +31,7 @@ interface Plan {
 }
 
 /** Comparing contents is much code, which most starts of Burin have no use for. */
-const changing = () => import("../text/changing.ts");
+const overwriting = () => import("../text/overwriting.ts");
 
 export class WriteFile extends PreparingTool<WriteFileParams> {
   readonly name = "write_file";
@@ -122,7 +122,7 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
         `${file} has changed on disk since it was read, so it was not overwritten. Read it again with read_file, take over what changed, and repeat the call.`,
       );
     }
-    const { fileDiff, newOmission } = await changing();
+    const { fileDiff, newOmission } = await overwriting();
     const placeholder = newOmission(before.text ?? "", content);
     if (placeholder !== null) {
       throw new WorkspaceError(
@@ -143,13 +143,13 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
     if (edited === null) return `Wrote ${this.#workspace.relative(params.file_path)}.`;
     const { fileName, originalContent } = plan.diff;
     const { after } = await this.#workspace.preview(params.file_path, edited);
-    const { fileDiff } = await changing();
+    const { fileDiff } = await overwriting();
     return fileDiff({ fileName, before: originalContent, after });
   }
 }
 
 async function whatTheUserChanged({ file_path, content }: WriteFileParams, edited: string): Promise<string> {
-  const { fileDiff } = await changing();
+  const { fileDiff } = await overwriting();
   const { fileDiff: changes } = fileDiff({ fileName: file_path, before: content, after: edited });
   return `The user changed the content before approving it. The file holds their version; it differs from yours in this:\n${changes}`;
 }

@@ -1,4 +1,4 @@
-import { relative, sep } from "node:path";
+import { relative, resolve, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { realOf } from "./disk-looks.ts";
@@ -69,6 +69,15 @@ export class Access {
     }
     const isInside = this.roots.some((root) => isWithin(path, root));
     return isInside && rules.visibility(path, false) === "own" ? ignored(path) : null;
+  }
+
+  /** Of what was opened it is asked, and of the name by which somebody asked for it. */
+  assertAllowed(file: string, realPath: string): void {
+    const rules = this.ownRules();
+    for (const place of new Set([resolve(this.roots[0] ?? "", file), realPath])) {
+      const refusal = this.refusal(place, rules);
+      if (refusal !== null) throw refusal;
+    }
   }
 
   get hasDenials(): boolean {

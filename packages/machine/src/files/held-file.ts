@@ -1,17 +1,11 @@
 import { isUtf8 } from "node:buffer";
-import { type BigIntStats, read, readSync } from "node:fs";
-import { promisify } from "node:util";
+import type { BigIntStats } from "node:fs";
 import type { ChangedText } from "@burin/contract/machine/file-change";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { decodeBytes, encodeText, unitBytes } from "./encodings.ts";
 import { bytesOf, lineEnd } from "./kept-bytes.ts";
 import { hashOf } from "./read-record.ts";
 import { formatOf, type TextFormat } from "./text-format.ts";
-
-/** Up to this size a file is read and written without a way through another thread, which would cost more. */
-export const QUICK_BYTES = 2 * 1024 * 1024;
-
-const readLater = promisify(read);
 
 interface FileHeld extends Pick<HeldFile, "realPath" | "bytes" | "stats"> {
   readonly part?: FilePart | null;
@@ -155,30 +149,6 @@ function reasonAgainst(character: string, encoding: string): string {
   if (/^[\ud800-\udfff]$/.test(character))
     return "it is an unpaired surrogate, half of a character; write the whole character";
   return `the file is in ${encoding}, which has no such character; write it without it, or turn the file into UTF-8 first`;
-}
-
-/** The next bytes of an open file; a small one is not worth a way through another thread. */
-export async function readSome(descriptor: number, into: Buffer, isQuick: boolean): Promise<number> {
-  if (isQuick) return readSync(descriptor, into, 0, into.length, null);
-  return (await readLater(descriptor, into, 0, into.length, null)).bytesRead;
-}
-
-/** The bytes at a place; what is read next is not moved by it. */
-export async function readAt(descriptor: number, into: Buffer, position: number): Promise<number> {
-  return (await readLater(descriptor, into, 0, into.length, position)).bytesRead;
-}
-
-/** All that an open file holds, from its beginning. */
-export async function readAll(descriptor: number, size: number): Promise<Buffer> {
-  const isQuick = size <= QUICK_BYTES;
-  let bytes = Buffer.allocUnsafe(size + 1);
-  let length = 0;
-  for (;;) {
-    const count = await readSome(descriptor, bytes.subarray(length), isQuick);
-    if (count === 0) return bytes.subarray(0, length);
-    length += count;
-    if (length === bytes.length) bytes = Buffer.concat([bytes], length * 2);
-  }
 }
 
 /** Whether what the system says of a file allows that it is another one, or has been written to, since. */

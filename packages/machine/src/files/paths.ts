@@ -163,6 +163,12 @@ export async function realPathOf(descriptor: number, absolute: string): Promise<
   return realPath;
 }
 
+/** Linux can name what is in an open folder; elsewhere its real path must do. */
+export function pathsIn(descriptor: number, folder: string): (name: string) => string {
+  const base = process.platform === "linux" ? `/proc/self/fd/${descriptor}` : folder;
+  return (name) => join(base, name);
+}
+
 /** "Not found", with the names in that folder that were probably meant. */
 async function notFound(absolute: string): Promise<WorkspaceError> {
   const folder = dirname(absolute);

@@ -2,8 +2,8 @@ import type { FileContent, LineRange, TextLines } from "@burin/contract/machine/
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { isNotebook } from "../parsing/notebook.ts";
 import { decodeBytes } from "./encodings.ts";
-import { readAt, readSome } from "./held-file.ts";
 import { isSvg, isWholeSvg, type MediaKind, mediaKind, SVG_MIME_TYPE } from "./media-kind.ts";
+import { readAt, readSome } from "./read-opened.ts";
 import type { ShownLines } from "./read-record.ts";
 import { type LinesRead, readLines, type StartedFile } from "./text-file.ts";
 import { formatOf, formatOfHead, type TextFormat } from "./text-format.ts";

@@ -20,7 +20,8 @@ import { promisify } from "node:util";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { vouchFor } from "../sandbox/vouched-files.ts";
 import { KeptAttributes } from "./file-attributes.ts";
-import { isTouched, QUICK_BYTES, readSome } from "./held-file.ts";
+import { isTouched } from "./held-file.ts";
+import { QUICK_BYTES, readSome } from "./read-opened.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "./target-folder.ts";
 

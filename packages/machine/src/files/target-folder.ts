@@ -1,8 +1,8 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { lstat, mkdir, rmdir } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
-import { isWithinAny, locate, outside, realPathOf } from "./paths.ts";
+import { isWithinAny, locate, outside, pathsIn, realPathOf } from "./paths.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 
 /** The folder in which a file is to be written, held open, so that a swapped name cannot lead elsewhere. */
@@ -99,10 +99,4 @@ async function makeFolder(folder: string, making: Making): Promise<number> {
   } finally {
     if (!isMade) closeSync(parent);
   }
-}
-
-/** Linux can name what is in an open folder; elsewhere its real path must do. */
-export function pathsIn(descriptor: number, folder: string): (name: string) => string {
-  const base = process.platform === "linux" ? `/proc/self/fd/${descriptor}` : folder;
-  return (name) => join(base, name);
 }

@@ -1,8 +1,8 @@
 import type { LineRange, TextLines } from "@burin/contract/machine/file-content";
 import { wholeCharacterEnd } from "@burin/contract/text/truncate";
 import { decodeBytes, isUnicode, partDecoder, unitBytes } from "./encodings.ts";
-import { readSome } from "./held-file.ts";
 import { countNewlines, lendCounter, returnCounter } from "./newline-counter.ts";
+import { readSome } from "./read-opened.ts";
 import { hashOf, type ShownLines } from "./read-record.ts";
 import { narrowEncoding, type TextFormat } from "./text-format.ts";
 

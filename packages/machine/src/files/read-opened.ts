@@ -1,0 +1,46 @@
+import { fstatSync, read, readSync } from "node:fs";
+import { promisify } from "node:util";
+import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { notRegular } from "./system-error.ts";
+
+/** Up to this size a file is read and written without a way through another thread, which would cost more. */
+export const QUICK_BYTES = 2 * 1024 * 1024;
+
+const readLater = promisify(read);
+
+/** The next bytes of an open file; a small one is not worth a way through another thread. */
+export async function readSome(descriptor: number, into: Buffer, isQuick: boolean): Promise<number> {
+  if (isQuick) return readSync(descriptor, into, 0, into.length, null);
+  return (await readLater(descriptor, into, 0, into.length, null)).bytesRead;
+}
+
+/** The bytes at a place; what is read next is not moved by it. */
+export async function readAt(descriptor: number, into: Buffer, position: number): Promise<number> {
+  return (await readLater(descriptor, into, 0, into.length, position)).bytesRead;
+}
+
+/** All that an open file holds, from its beginning. */
+export async function readAll(descriptor: number, size: number): Promise<Buffer> {
+  const isQuick = size <= QUICK_BYTES;
+  let bytes = Buffer.allocUnsafe(size + 1);
+  let length = 0;
+  for (;;) {
+    const count = await readSome(descriptor, bytes.subarray(length), isQuick);
+    if (count === 0) return bytes.subarray(0, length);
+    length += count;
+    if (length === bytes.length) bytes = Buffer.concat([bytes], length * 2);
+  }
+}
+
+/** Throws for what is no file. */
+export function sizeOfFile(descriptor: number, file: string): number {
+  const found = fstatSync(descriptor);
+  if (found.isDirectory()) {
+    throw new WorkspaceError(
+      "is_a_directory",
+      `${file} is a directory, not a file; list it with list_directory.`,
+    );
+  }
+  if (found.isFile()) return found.size;
+  throw notRegular(file);
+}
