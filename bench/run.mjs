@@ -17,6 +17,7 @@ const BENCHES = {
   screen: "screen.mjs",
   serve: "serve.mjs",
   web: "web.mjs",
+  library: "library.mjs",
 };
 
 const [name = "", ...args] = process.argv.slice(2);

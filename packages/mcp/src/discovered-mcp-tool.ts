@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { ForeignSchema } from "@burin/contract/messages/foreign-schema";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { PartUnion } from "@burin/contract/messages/parts";
@@ -133,6 +132,7 @@ export class DiscoveredMCPTool extends BaseTool {
 
   #toolResult(result: unknown): ToolResult {
     const { parts, isError } = readCallResult(result);
+    const { randomBytes } = process.getBuiltinModule("node:crypto");
     const source = `MCP server ${shownName(this.serverName)}`;
     const llmContent = parts.map((part) =>
       typeof part === "string" ? untrustedFromServer(part, source, randomBytes(6).toString("hex")) : part,

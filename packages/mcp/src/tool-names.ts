@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 /** What every provider accepts. */
 const MOST_NAME = 64;
 const MOST_ALIAS = 30;
@@ -38,6 +36,7 @@ function shortened(cleaned: string, original: string, most: number): string {
 }
 
 function marked(cleaned: string, original: string, most: number): string {
+  const { createHash } = process.getBuiltinModule("node:crypto");
   const mark = `_${createHash("sha256").update(original).digest("hex").slice(0, 7)}`;
   return cleaned.slice(0, most - mark.length) + mark;
 }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import type { ChatModel, ModelEvent, ModelRequest, Usage } from "@burin/contract/chat-model";
 import { describeFaults } from "@burin/contract/messages/check-schema";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
@@ -59,7 +58,7 @@ async function* playEvents(
   if (!signal.aborted) {
     for (const event of reply()) {
       // A real model never answers in the same turn of the event loop; an abort gets its chance here.
-      await nextTurn();
+      await new Promise((resolve) => setImmediate(resolve));
       if (signal.aborted) break;
       yield event;
       if (event.type === "end") return;

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { ForeignSchema } from "@burin/contract/messages/foreign-schema";
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
@@ -45,6 +44,7 @@ export class DiscoveredTool extends BaseTool<Args> {
     this.#schema = new ForeignSchema(declaration.parameters);
     const { callCommand } = needs;
     const definition = stableJson({ ...declaration, callCommand });
+    const { createHash } = process.getBuiltinModule("node:crypto");
     this.#mark = `definition:${createHash("sha256").update(definition).digest("hex").slice(0, 24)}`;
   }
 

@@ -1,4 +1,3 @@
-import { crc32 } from "node:zlib";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import type { SeenFile } from "@burin/machine/files/read-record";
 
@@ -31,7 +30,7 @@ const START_BYTES = 48;
 export function recordLine(n: number, at: string, { event, seen }: RecordJson): Buffer {
   const known = seen === undefined ? "" : `,"seen":${seen}`;
   const rest = Buffer.from(`"n":${n},"at":"${at}","event":${event}${known}}`);
-  const sum = crc32(rest).toString(16).padStart(8, "0");
+  const sum = process.getBuiltinModule("node:zlib").crc32(rest).toString(16).padStart(8, "0");
   return Buffer.concat([Buffer.from(`{"len":${rest.length},"sum":"${sum}",`), rest, Buffer.of(LINE_END)]);
 }
 
@@ -39,6 +38,7 @@ export function recordLine(n: number, at: string, { event, seen }: RecordJson): 
 export function readRecordLine(line: Buffer): LogRecord | null {
   const start = START.exec(line.toString("latin1", 0, Math.min(START_BYTES, line.length)));
   if (start === null) return null;
+  const { crc32 } = process.getBuiltinModule("node:zlib");
   const rest = line.subarray(start[0].length);
   if (rest.length !== Number(start[1]) || crc32(rest) !== Number.parseInt(start[2] ?? "", 16)) return null;
   try {

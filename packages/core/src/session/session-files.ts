@@ -1,6 +1,5 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { crc32 } from "node:zlib";
 import { makeFolders } from "@burin/machine/disk/make-folders";
 import { readBeginning } from "@burin/machine/disk/regular-file";
 import { readRecordLine } from "./record-line.ts";
@@ -20,6 +19,7 @@ export interface SessionPlace {
 
 /** The name of a project's folder under `sessions/` and `undo/`: readable, and its own for each path. */
 export function projectName(root: string): string {
+  const { crc32 } = process.getBuiltinModule("node:zlib");
   const readable =
     basename(root)
       .replace(/[^A-Za-z0-9._-]+/g, "-")

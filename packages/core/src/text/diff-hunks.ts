@@ -1,5 +1,7 @@
 import type { DiffOfFile } from "@burin/machine/files/diff";
-import { applyPatch, parsePatch } from "diff";
+// From their own files: the library's door would bring all that is loaded late for other work.
+import { applyPatch } from "diff/lib/patch/apply.js";
+import { parsePatch } from "diff/lib/patch/parse.js";
 
 /** The parts of a change that can be taken or left one by one, each as the lines of a unified diff. */
 export function hunksOf(diff: DiffOfFile): string[] {

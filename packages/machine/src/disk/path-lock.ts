@@ -1,7 +1,5 @@
-import { createHash } from "node:crypto";
 import { closeSync, constants, lstatSync, openSync } from "node:fs";
-import { connect, createServer, type Server, type Socket } from "node:net";
-import { setTimeout as pause } from "node:timers/promises";
+import type { Server, Socket } from "node:net";
 import { codeOf } from "../files/system-error.ts";
 import { makeFolders } from "./make-folders.ts";
 
@@ -71,6 +69,7 @@ type Release = () => void;
 type Try = Release | { wait(until: AbortSignal): Promise<string | null> };
 
 async function take(realPath: string, patienceMs: number, signal?: AbortSignal): Promise<Release> {
+  const { createHash } = process.getBuiltinModule("node:crypto");
   const name = createHash("sha256").update(realPath).digest("hex").slice(0, 40);
   const first = await tryToTake(name);
   if (typeof first === "function") return first;
@@ -94,7 +93,7 @@ function tryToTake(name: string): Promise<Try> | Try {
 function tryName(path: string): Promise<Try> {
   return new Promise((resolve, reject) => {
     const waiting = new Set<Socket>();
-    const server = createServer((socket) => {
+    const server = process.getBuiltinModule("node:net").createServer((socket) => {
       waiting.add(socket);
       socket.on("error", () => {}).on("close", () => waiting.delete(socket));
       socket.write(String(process.pid));
@@ -117,7 +116,7 @@ function end(server: Server, waiting: ReadonlySet<Socket>): void {
 function waitFor(path: string, until: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
     let holder: string | null = null;
-    const socket = connect({ path });
+    const socket = process.getBuiltinModule("node:net").connect({ path });
     const stop = () => socket.destroy();
     until.addEventListener("abort", stop, { once: true });
     if (until.aborted) stop();
@@ -152,6 +151,7 @@ function tryFile(name: string): Try {
     const code = codeOf(error) ?? "";
     if (NOT_TO_BE_HAD.has(code)) return () => {};
     if (code !== "EAGAIN" && code !== "EWOULDBLOCK") throw error;
+    const { setTimeout: pause } = process.getBuiltinModule("node:timers/promises");
     return { wait: (until) => pause(PAUSE_MS, null, { signal: until }).catch(() => null) };
   }
 }

@@ -1,5 +1,3 @@
-import { crc32 } from "node:zlib";
-
 /** Images and documents that models can look at, told by their first bytes. */
 export interface MediaKind {
   readonly mimeType: string;
@@ -92,6 +90,7 @@ function pngFault(bytes: Buffer): string | null {
 }
 
 function isReadable(type: string, chunk: Buffer): boolean {
+  const { crc32 } = process.getBuiltinModule("node:zlib");
   const end = chunk.length - 4;
   return !/^[A-Z]/.test(type) || crc32(chunk.subarray(0, end)) === chunk.readUInt32BE(end);
 }

@@ -29,8 +29,9 @@ export class OutputPipes {
     this.#make = make;
   }
 
-  /** null where there are no named pipes. */
+  /** null where there are no named pipes, or they cannot be read. */
   async take(): Promise<OutputPipe | null> {
+    if (!readsPipes()) return null;
     if (this.#names.length === 0 && !(await this.#more())) return null;
     const path = this.#names.shift();
     if (path === undefined) return this.take();
@@ -66,6 +67,12 @@ export class OutputPipes {
     if (isMade) this.#names.push(...paths);
     return isMade;
   }
+}
+
+/** Bun and Deno open no socket on a descriptor, and at its end a worker thread closes what it once opened. */
+function readsPipes(): boolean {
+  const { isMainThread } = process.getBuiltinModule("node:worker_threads");
+  return isMainThread && process.versions.bun === undefined && process.versions.deno === undefined;
 }
 
 const PIPE_BYTES = 64 * 1024;
