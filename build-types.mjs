@@ -1,6 +1,6 @@
 // The types of each package that is published, with those of the packages whose code is bundled into it.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
 
@@ -24,7 +24,8 @@ export function writeTypes(top, entries) {
   if (run.status !== 0) process.exit(1);
   for (const [name, doors] of Object.entries(entries)) {
     const target = join(top, "packages", name, "dist/types");
-    rmSync(target, { recursive: true, force: true });
+    const forRequire = join(top, "packages", name, "dist/cjs/types");
+    for (const old of [target, forRequire]) rmSync(old, { recursive: true, force: true });
     const reached = new Set(doors.map((door) => join(emitted, name, "src", `${door}.d.ts`)));
     // A set gives also what is added to it on the way.
     for (const file of reached) {
@@ -41,6 +42,8 @@ export function writeTypes(top, entries) {
       mkdirSync(dirname(place), { recursive: true });
       writeFileSync(place, text);
     }
+    // The folder above says that its files are CommonJS, so the same words are the types for require.
+    cpSync(target, forRequire, { recursive: true });
   }
   rmSync(emitted, { recursive: true });
 }

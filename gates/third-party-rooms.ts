@@ -7,6 +7,7 @@ type Rooms = Readonly<Record<string, string | readonly string[]>>;
 /** The one file, or the one folder (ending in `/`), that may import a package. A new package gets a row here. */
 const ROOM_OF_PACKAGE: Rooms = {
   "@agentclientprotocol/sdk": "packages/serve/src/acp/",
+  "@jridgewell/sourcemap-codec": "build.mjs",
   "@modelcontextprotocol/client": "packages/mcp/src/",
   "@modelcontextprotocol/node": "packages/serve/src/mcp/serve-http.ts",
   "@modelcontextprotocol/server": "packages/serve/src/mcp/",

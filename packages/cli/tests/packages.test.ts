@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
+import { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 
@@ -36,6 +37,20 @@ describe("the library", () => {
     }
     const sources = chunks.flatMap((name) => mapOf(`${dist}/${name}`).sources);
     expect(sources.some((source) => source.endsWith("src/create-session.ts"))).toBe(true);
+  });
+});
+
+describe("the command line", () => {
+  it("has maps that lead from a place in its code to the file and line it was written in", () => {
+    const dist = `${folderOf("cli")}/dist`;
+    const source = readFileSync(`${folderOf("cli")}/src/main.ts`, "utf8").split("\n");
+    const written = "it cannot be loaded; install it anew";
+    const code = readFileSync(`${dist}/burin.cjs`, "utf8").split("\n");
+    const line = code.findIndex((text) => text.includes(written));
+    const map = new SourceMap(JSON.parse(readFileSync(`${dist}/burin.cjs.map`, "utf8")));
+    const found = map.findEntry(line, code[line]?.indexOf(written) ?? 0);
+    expect(found).toMatchObject({ originalSource: "../src/main.ts" });
+    expect(source["originalLine" in found ? found.originalLine : 0]).toContain(written);
   });
 });
 

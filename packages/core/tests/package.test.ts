@@ -17,7 +17,7 @@ let consumer: string;
 /** A program of somebody else's, with the packed package as its only dependency. */
 beforeAll(() => {
   consumer = realpathSync(mkdtempSync(join(tmpdir(), "burin-consumer-")));
-  execFileSync(node, ["build.mjs"], { cwd: repository });
+  execFileSync(node, ["build.mjs", "--types"], { cwd: repository });
   const packed = execFileSync(
     "npm",
     ["pack", "--silent", "--ignore-scripts", "--pack-destination", consumer],
@@ -95,6 +95,51 @@ describe("@burin/core as others get it", () => {
     expect(program("idle.js", 'import "@burin/core"; import "@burin/core/testing";')).toBe("");
   });
 
+  it("importing it loads no part of Node for the network, for programs or for ciphers", () => {
+    const parts = ["net", "http", "https", "tls", "zlib", "crypto", "child_process", "worker_threads"];
+    const loaded = program(
+      "parts.js",
+      `const before = new Set(process.moduleLoadList);
+await import("@burin/core");
+const late = process.moduleLoadList.filter((one) => !before.has(one));
+console.log(JSON.stringify(late.map((one) => one.replace("NativeModule ", ""))));`,
+    );
+    expect((JSON.parse(loaded) as string[]).filter((name) => parts.includes(name))).toEqual([]);
+    expect(JSON.parse(loaded)).toContain("fs/promises");
+  });
+
+  it("require gives the module that import gives, and no warning", () => {
+    writeFileSync(
+      join(consumer, "required.cjs"),
+      `const { BaseTool, createToolbox } = require("@burin/core");
+const { startFakeModelServer } = require("@burin/core/testing");
+import("@burin/core").then(async (imported) => {
+  const toolbox = createToolbox({ root: __dirname });
+  const { error } = await toolbox.call("list_directory", { path: "." });
+  await toolbox.close();
+  console.log(BaseTool === imported.BaseTool, typeof startFakeModelServer, error);
+});`,
+    );
+    const { stdout, stderr } = spawnSync(node, ["required.cjs"], { cwd: consumer, encoding: "utf8" });
+    expect({ stdout, stderr }).toEqual({ stdout: "true function undefined\n", stderr: "" });
+  });
+
+  it("runs in a worker thread", () => {
+    const inside = `import { parentPort } from "node:worker_threads";
+import { createToolbox } from "@burin/core";
+const toolbox = createToolbox({ root: process.cwd(), settings: { permissions: { allow: ["run_shell_command"] } } });
+const { llmContent } = await toolbox.call("run_shell_command", { command: "echo from a worker" });
+await toolbox.close();
+parentPort.postMessage(llmContent);`;
+    writeFileSync(join(consumer, "inside.js"), inside);
+    const outside = `import { Worker } from "node:worker_threads";
+new Worker(new URL("inside.js", import.meta.url)).on("message", (said) => console.log(said));`;
+    writeFileSync(join(consumer, "outside.js"), outside);
+    const { stdout, stderr } = spawnSync(node, ["outside.js"], { cwd: consumer, encoding: "utf8" });
+    expect(stdout).toContain("from a worker");
+    expect(stderr).toBe("");
+  });
+
   it("its types hold in a strict program without any other types", () => {
     writeFileSync(
       join(consumer, "typed.ts"),
@@ -132,6 +177,15 @@ export async function events(): Promise<AgentEvent[]> {
     const compile = (file: string) =>
       spawnSync(node, [compiler, ...options, ...typeRoots, file], { cwd: consumer, encoding: "utf8" }).stdout;
     expect(compile("typed.ts")).toBe("");
+    writeFileSync(
+      join(consumer, "required.cts"),
+      `import { createToolbox, type ToolResult } from "@burin/core";
+import { startFakeModelServer } from "@burin/core/testing";
+export const result: Promise<ToolResult> = createToolbox({ root: "." }).call("greet", {});
+export const server = startFakeModelServer([{ text: "hi" }]);
+`,
+    );
+    expect(compile("required.cts")).toBe("");
     expect(compile("wrong.ts")).toContain("'rot' does not exist");
   });
 });

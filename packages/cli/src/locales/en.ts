@@ -184,7 +184,7 @@ export const en = {
   "first.failed": "The model did not answer: {why}",
   "first.kept": "It works. Written to {file}.",
   "first.keyKept":
-    "The key is known for this run only. For the next ones, put it into your shell's profile: export {variable}=…",
+    "The key is known for this run only. For the next ones, put it into your shell's profile: {line}",
   "command.changes": "what the session changed, place by place, to be kept or taken back",
   "changes.title": "Changes of this session",
   "changes.none": "This session has changed no file.",

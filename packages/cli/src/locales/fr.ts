@@ -193,8 +193,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "first.testing": "Un mot demandé à {model}…",
   "first.failed": "Le modèle n’a pas répondu : {why}",
   "first.kept": "Cela fonctionne. Écrit dans {file}.",
-  "first.keyKept":
-    "La clé ne vaut que pour cette fois. Ensuite, dans le profil de votre shell : export {variable}=…",
+  "first.keyKept": "La clé ne vaut que pour cette fois. Ensuite, dans le profil de votre shell : {line}",
   "end.cancelled": "Arrêté.",
   "end.session": "Pour reprendre cette session : burin -r {id}",
   "compact.done": "La conversation a été résumée : {before} tokens avant, {after} maintenant.",

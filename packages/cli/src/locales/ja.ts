@@ -192,7 +192,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "first.testing": "{model} に一言たずねています…",
   "first.failed": "モデルが答えませんでした：{why}",
   "first.kept": "動作しました。{file} に保存しました。",
-  "first.keyKept": "キーは今回だけ有効です。次回からはシェルの設定に書いてください：export {variable}=…",
+  "first.keyKept": "キーは今回だけ有効です。次回からはシェルの設定に書いてください：{line}",
   "end.cancelled": "停止しました。",
   "end.session": "このセッションを続けるには：burin -r {id}",
   "compact.done": "会話を要約に縮めました：{before} トークン → {after} トークン。",

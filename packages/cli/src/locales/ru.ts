@@ -192,8 +192,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "first.testing": "Прошу у {model} одно слово…",
   "first.failed": "Модель не ответила: {why}",
   "first.kept": "Работает. Записано в {file}.",
-  "first.keyKept":
-    "Ключ действует только сейчас. На будущее добавьте в профиль оболочки: export {variable}=…",
+  "first.keyKept": "Ключ действует только сейчас. На будущее добавьте в профиль оболочки: {line}",
   "end.cancelled": "Остановлено.",
   "end.session": "Продолжить эту сессию: burin -r {id}",
   "compact.done": "Беседа сжата до краткого изложения: было {before} токенов, стало {after}.",

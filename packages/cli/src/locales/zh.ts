@@ -190,7 +190,7 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "first.testing": "正在请 {model} 回答一个词…",
   "first.failed": "模型没有回答：{why}",
   "first.kept": "可以使用。已写入 {file}。",
-  "first.keyKept": "密钥只在本次运行中有效。以后使用请写入 shell 配置：export {variable}=…",
+  "first.keyKept": "密钥只在本次运行中有效。以后使用请写入 shell 配置：{line}",
   "end.cancelled": "已停止。",
   "end.session": "继续此会话：burin -r {id}",
   "compact.done": "对话已压缩为摘要：之前 {before} 个 token，现在 {after} 个。",

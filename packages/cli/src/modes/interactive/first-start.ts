@@ -139,7 +139,7 @@ export class FirstStart {
     const variable = keyVariable(chooseModel({ model }, process.env) ?? model, model);
     process.env[variable] = apiKey;
     // A key in a file of settings would be read by whoever reads the file.
-    this.#desk.note(say("first.keyKept", { variable }));
+    this.#desk.note(say("first.keyKept", { line: `export ${variable}=…` }));
   }
 
   #choose(title: string, choices: readonly Choice[]): Promise<string | null> {
