@@ -7,14 +7,14 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3710,
   "edit-match": 2690,
   "shell-judge": 3810,
-  machine: 11480,
-  models: 5770,
+  machine: 11510,
+  models: 5840,
   testing: 1350,
   web: 2110,
   mcp: 2320,
-  core: 13360,
-  serve: 1910,
-  cli: 10720,
+  core: 13370,
+  serve: 1920,
+  cli: 10730,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
