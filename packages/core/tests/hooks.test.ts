@@ -163,7 +163,7 @@ describe("a hook before a call", () => {
     ["a failure", "echo broken >&2; exit 1", "exit code 1: broken"],
     ["a wrong decision", `echo '{"decision":"maybe"}'`, "must be one of allow, ask, deny"],
     ["no such program", "no-such-program-anywhere", "exit code 127"],
-    ["a hang", "sleep 60", "took longer than 0.3 s"],
+    ["a hang", "sleep 60", "timed out after 0.3 s"],
   ])("that gives %s may have been a guard: the call is asked about", async (_what, command, words) => {
     const box = toolbox([
       { event: "before_tool", command, timeoutSeconds: command === "sleep 60" ? 0.3 : 20 },
@@ -206,7 +206,7 @@ describe("hooks at other moments", () => {
     });
     expect(events).toContainEqual({
       type: "notice",
-      message: 'The hook "exit 3" failed: it ended with exit code 3.',
+      message: 'The hook "exit 3" failed: it failed with exit code 3.',
     });
     expect(events.at(-1)).toMatchObject({ type: "done", status: "success" });
   });

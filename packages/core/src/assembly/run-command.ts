@@ -50,21 +50,8 @@ export function joinHooks(ground: HookGround): JoinedHooks | undefined {
       settings: configured,
       session,
       report,
-      run: async (request, signal) => hookEnd(await run({ ...request, signal }), request.seconds),
+      run: (request, signal) => run({ ...request, signal }),
     });
   });
   return lazily(open, ["before", "after", "at"]);
-}
-
-function hookEnd(end: ExchangeEnd, seconds: number) {
-  const { stdout, stderr, exitCode, signal, stopped, startError } = end;
-  return { stdout: stdout.toString("utf8"), stderr, exitCode, fault: faultOf() };
-
-  function faultOf(): string | null {
-    if (startError !== null) return startError;
-    if (stopped === "time") return `it took longer than ${seconds} s`;
-    if (stopped === "size") return "it printed more than 10 MiB";
-    if (stopped === "abort") return "it was interrupted";
-    return signal === null ? null : `it was ended by ${signal}`;
-  }
 }

@@ -1,5 +1,6 @@
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
+import { nestsDeeper } from "@burin/contract/messages/plain-json";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 
 /** What a source has declared, and what of it cannot be used, in words. */
@@ -79,9 +80,8 @@ function declarationIn(entry: unknown, position: number): FunctionDeclaration | 
 /** A schema for an object of parameters, or what is wrong with it. */
 function parametersIn(given: unknown): JsonSchema | string {
   if (!isRecord(given)) return `its parameters must be a JSON Schema object, but are ${kindOf(given)}`;
-  const size = sizeOf(given);
-  if (size === "deep") return `its parameters are nested more than ${MOST_NESTING} deep`;
-  if (size === "large" || Buffer.byteLength(JSON.stringify(given)) > MOST_SCHEMA_BYTES) {
+  if (nestsDeeper(given, MOST_NESTING)) return `its parameters are nested more than ${MOST_NESTING} deep`;
+  if (Buffer.byteLength(JSON.stringify(given)) > MOST_SCHEMA_BYTES) {
     return `its parameters take more than ${MOST_SCHEMA_BYTES / 1024} KiB`;
   }
   const schema = withPlainTypes(given) as JsonSchema;
@@ -91,19 +91,6 @@ function parametersIn(given: unknown): JsonSchema | string {
   const { properties = {} } = schema as { properties?: unknown };
   if (!isRecord(properties)) return `its "properties" must be an object, but are ${kindOf(properties)}`;
   return { ...schema, type: "object", properties: properties as Readonly<Record<string, JsonSchema>> };
-}
-
-/** Level by level, and no further than what fits could reach. */
-function sizeOf(value: object): "deep" | "large" | "fits" {
-  let level: unknown[] = [value];
-  let values = 0;
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MOST_NESTING) return "deep";
-    values += level.length;
-    if (values > MOST_SCHEMA_BYTES) return "large";
-    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
-  }
-  return "fits";
 }
 
 /** Some services write the types of a schema in capitals. */

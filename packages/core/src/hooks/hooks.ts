@@ -1,6 +1,8 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import type { HookEventName, HookSettings } from "@burin/contract/settings/settings";
+import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
 import { parseRule, type Rule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
+import { faultOf } from "../discovery/discovered-tool.ts";
 
 /** What a hook has said about a call, or about the moment that it was told of. */
 interface HookAnswer {
@@ -12,20 +14,11 @@ interface HookAnswer {
   readonly context?: string;
 }
 
-/** How the command of a hook has ended. */
-interface HookEnd {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exitCode: number | null;
-  /** Why it has no exit code, in words. */
-  readonly fault: string | null;
-}
-
 /** Runs the command of a hook with the event as JSON on its stdin. Never rejects. */
 type RunHook = (
   request: { readonly command: string; readonly input: string; readonly seconds: number },
   signal: AbortSignal,
-) => Promise<HookEnd>;
+) => Promise<ExchangeEnd>;
 
 export interface HooksNeeds {
   readonly settings: readonly HookSettings[];
@@ -113,8 +106,8 @@ export class Hooks {
 
   async #ask({ event, command, timeoutSeconds }: HookSettings, data: object, signal: AbortSignal) {
     const input = JSON.stringify({ event, ...this.#needs.session, ...data });
-    const end = await this.#needs.run({ command, input, seconds: timeoutSeconds ?? DEFAULT_SECONDS }, signal);
-    const answer = hookAnswer(end);
+    const seconds = timeoutSeconds ?? DEFAULT_SECONDS;
+    const answer = hookAnswer(await this.#needs.run({ command, input, seconds }, signal), seconds);
     if (typeof answer === "string" && !signal.aborted)
       this.#needs.report(`The hook "${command}" failed: ${answer}.`);
     return answer;
@@ -146,11 +139,14 @@ const FORBIDS = 2;
 const MOST_CONTEXT = 10_000;
 
 /** What the end of a hook's command means; a text when it means nothing that could be relied upon. */
-function hookAnswer({ stdout, stderr, exitCode, fault }: HookEnd): HookAnswer | string {
-  if (fault !== null) return fault;
-  if (exitCode === FORBIDS) return { decision: "deny", reason: lastLines(stderr) || "it gave no reason" };
-  if (exitCode !== 0)
-    return `it ended with exit code ${exitCode}${stderr.trim() === "" ? "" : `: ${lastLines(stderr)}`}`;
+function hookAnswer(end: ExchangeEnd, seconds: number): HookAnswer | string {
+  const said = lastLines(end.stderr);
+  if (end.exitCode === FORBIDS && end.stopped === null) {
+    return { decision: "deny", reason: said || "it gave no reason" };
+  }
+  const fault = faultOf(end, seconds);
+  if (fault !== null) return `it ${fault}${said === "" ? "" : `: ${said}`}`;
+  const stdout = end.stdout.toString("utf8");
   if (stdout.trim() === "") return {};
   const value = parseJson(stdout);
   if (value === undefined) {
