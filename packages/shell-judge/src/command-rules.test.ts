@@ -1,0 +1,231 @@
+import { describe, expect, it } from "vitest";
+import type { CommandPlace } from "./command-place.ts";
+import { judgeCommand } from "./command-policy.ts";
+import { parseRule, ruleCovers } from "./rules.ts";
+
+const PLACE: CommandPlace = { root: "/project" };
+
+/** Deeper than shells within shells are followed. */
+const NESTED = Array.from({ length: 12 }).reduce<string>(
+  (inner) => `eval '${inner.replaceAll("'", `'"'"'`)}'`,
+  "ls",
+);
+
+interface Given {
+  readonly allow?: readonly string[];
+  readonly granted?: readonly string[];
+  readonly ask?: readonly string[];
+  readonly deny?: readonly string[];
+  readonly mode?: "default" | "plan" | "yolo";
+  readonly place?: CommandPlace;
+}
+
+function judged(command: string, { mode = "default", place = PLACE, ...lists }: Given = {}) {
+  const rules = (words: readonly string[] = []) => words.map((one) => parseRule(`run_shell_command(${one})`));
+  const { allow, granted, ask, deny } = lists;
+  const all = { allow: rules(allow), granted: rules(granted), ask: rules(ask), deny: rules(deny) };
+  return judgeCommand({ command, mode, rules: all, place });
+}
+
+describe("a rule that allows", () => {
+  it.each([
+    ["git", "git log --output=x"],
+    ["git", "git -C /etc log"],
+    ["git", "git -c a=b log"],
+    ["git", "git config core.pager x"],
+    ["git commit", "git commit -F /etc/hosts"],
+    ["git add", "git add /etc/hosts"],
+    ["git clone", "git clone ext::sh"],
+    ["git clone", "git clone -u x a"],
+    ["make", "make -f x"],
+    ["make", "make CC=x"],
+    ["npm", "npm --prefix=sub test"],
+    ["npm", "npm --pre sub test"],
+    ["npm", "npm -C sub test"],
+    ["curl", "curl file:///etc/hosts"],
+    ["foo", "foo a=/etc/hosts"],
+    ["foo", "foo --x=/etc/hosts"],
+    ["foo", "foo -x/etc/hosts"],
+    ["export", "export 'a[$(x)]'"],
+    ["export", "export PATH"],
+    ["env", "env -S ls"],
+    ["cat", "cat $x"],
+    ["foo a", "foo *"],
+    ["foo -l", "foo"],
+  ])("P21 P23 allow %j does not cover %j", (rule, command) => {
+    expect(judged(command, { allow: [rule] }).verdict).toBe("ask");
+  });
+
+  it.each([
+    ["git commit", "git commit -m /etc/hosts"],
+    ["git -C /etc", "git -C /etc status --porcelain"],
+    ["git -c a=b", "git -c a=b log"],
+    ["git clone", "git clone https://example.org/x"],
+    ["make", "make -- -f"],
+    ["make", "make all"],
+    ["npm", "npm install"],
+    ["curl", "curl https://example.org/etc"],
+    ["foo", "foo a=b"],
+    ["export", "export A"],
+    ["bash", "bash a.sh"],
+    ["env", "env"],
+  ])("P22 allow %j covers %j", (rule, command) => {
+    expect(judged(command, { allow: [rule] })).toMatchObject({
+      verdict: "allow",
+      rule: `run_shell_command(${rule})`,
+    });
+  });
+
+  it("P22 the one that excuses most decides, whatever their order, and is named", () => {
+    for (const allow of [
+      ["git log --output=x", "git"],
+      ["git", "git log --output=x"],
+    ])
+      expect(judged("git log --output=x", { allow })).toMatchObject({
+        verdict: "allow",
+        rule: "run_shell_command(git log --output=x)",
+      });
+    expect(judged("ls", { allow: ["ls"] })).toMatchObject({ rule: "run_shell_command(ls)", reads: "wholly" });
+    expect(judged("ls; foo", { allow: ["foo", "ls"] }).reason).toContain(" and ");
+  });
+
+  it.each([
+    ...[
+      "git reset --hard",
+      "git reset --har",
+      "git push -uf",
+      "git push --force-with",
+      "git push origin +main",
+    ],
+    ...["git push origin :main", "git checkout -- a", "git checkout a", "git checkout -q a", "git restore a"],
+    ...[
+      "git restore -S -W a",
+      "git restore --worktree --staged a",
+      "git clean --staged",
+      "git stash drop",
+      "git gc --prune=now",
+    ],
+    ...[
+      "git branch -D a",
+      "git tag -d a",
+      "rm -r a",
+      "rm -fR a",
+      "rm --recursive a",
+      "rm --rec a",
+      "rm a -r",
+    ],
+  ])('P22 P23 an "always" never means what destroys: %s', (command) => {
+    const granted = [command.startsWith("git") ? command.split(" ").slice(0, 2).join(" ") : "rm"];
+    expect(judged(command, { granted }).verdict).toBe("ask");
+    expect(judged(command, { allow: [command] }).verdict).toBe("allow");
+  });
+
+  it.each([
+    ...[
+      "git checkout -b a",
+      "git checkout --orphan a",
+      "git checkout -",
+      "git restore --staged a",
+      "git restore -S a",
+    ],
+    ...["git push origin main", "git reset a", "rm a", "rm -f a", "cp -r a b", "foo -r a"],
+  ])('P22 an "always" covers %s', (command) => {
+    const words = command.split(" ");
+    expect(judged(command, { granted: [words.slice(0, words[0] === "git" ? 2 : 1).join(" ")] }).verdict).toBe(
+      "allow",
+    );
+  });
+});
+
+describe("a rule that forbids", () => {
+  it.each([
+    ["git push --force", "git push origin --force"],
+    ["git push --force", "git push --force=x"],
+    ["git push --force", "git push --forc"],
+    ["git push", "git -C sub push"],
+    ["git push", "git --no-pager push"],
+    ["git remote add", "git remote -v add x"],
+    ["git remote add", "git remote add x y"],
+    ["npm publish", "npm --registry x publish"],
+    ["npm publish", "NPM.cmd publish"],
+    ["rm -rf", "rm -fr a"],
+    ["rm -rf", "rm -r -f a"],
+    ["rm", "/bin/rm a"],
+    ["rm", "rm.exe a"],
+    ["rm", "timeout -s KILL 5 rm a"],
+    ["rm", "timeout --signal KILL 5 rm a"],
+    ["rm", "timeout --signal=KILL 5 rm a"],
+    ["rm", "env -u A rm a"],
+    ["rm", "env - rm a"],
+    ["rm", "env -- rm a"],
+    ["rm", "env A=b rm a"],
+    ["rm", "nice --adjustment 5 rm a"],
+    ["rm", "stdbuf -oL rm a"],
+    ["rm", "bash +x -c 'rm a'"],
+    ["rm", "bash -lc 'rm a'"],
+    ["rm", "su -c 'rm a'"],
+    ["rm", "sh <<< 'rm a'"],
+    ["rm", "find . -exec rm {} +"],
+    ["rm", "echo $(rm a)"],
+    ["rm", "eval rm a"],
+  ])("P23 deny %j forbids %j, also in yolo", (rule, command) => {
+    expect(judged(command, { deny: [rule], mode: "yolo" }).verdict).toBe("deny");
+  });
+
+  it.each([
+    ["git push --force", "git push --follow-tags"],
+    ["git push --force", "git push -- --x"],
+    ["git remote add", "git add remote"],
+    ["npm publish", "npm run publish"],
+    ["rm -rf", "rm -r a"],
+    ["rm -rf", "rm --r --f"],
+    ["rm", "bash a -c 'rm b'"],
+    ["rm", "echo rm a"],
+    ["rm", "ls"],
+    ["git push", "git"],
+  ])("P22 deny %j says nothing of %j", (rule, command) => {
+    expect(judged(command, { deny: [rule], mode: "yolo" }).verdict).toBe("allow");
+  });
+
+  it.each([
+    ["rm", "$x a"],
+    ["rm -rf", "rm $x a"],
+    ["git push --force", "git push $x"],
+    ["rm", 'bash -c "$x"'],
+    ["rm", "ls | xargs $x"],
+    ["rm a", "ls | xargs rm"],
+    ["rm", "echo 'a"],
+    ["rm", "env -S 'rm a'"],
+    ["rm", "sh < a"],
+    ["rm", NESTED],
+  ])("P23 deny %j asks about %j, of which the words are known only when it runs", (rule, command) => {
+    const { verdict, reason } = judged(command, { deny: [rule], mode: "yolo" });
+    expect(verdict).toBe("ask");
+    expect(reason).toContain("is known only when it runs");
+  });
+
+  it("P23 a rule for another grammar counts wherever its program is named, and nothing runs unasked", () => {
+    const place = { ...PLACE, isOtherShell: true };
+    expect(judged("git push", { place, mode: "yolo", ask: ["git push"] }).verdict).toBe("ask");
+    expect(judged("git push", { place, mode: "yolo" }).verdict).toBe("allow");
+    expect(judged('"R"m a', { place, deny: ["rm"] }).verdict).toBe("deny");
+    expect(judged("dir", { place, deny: ["rm"] }).verdict).toBe("ask");
+    expect(judged("dir", { place, mode: "plan" }).verdict).toBe("deny");
+  });
+
+  it("P23 with a pattern says nothing of a call that names no subject", () => {
+    const rule = parseRule("edit(src/**)");
+    expect(ruleCovers(rule, { tool: "edit", subjects: [] }, "every")).toBe(false);
+    expect(ruleCovers(rule, { tool: "edit", subjects: [] }, "some")).toBe(false);
+    expect(() => parseRule("run_shell_command(a | b)")).toThrow("more than one plain command");
+  });
+
+  it("P14 plan mode names the part that it refuses", () => {
+    expect(judged("ls; foo a", { mode: "plan", allow: ["foo"] })).toMatchObject({
+      verdict: "deny",
+      part: "foo a",
+    });
+    expect(judged("ls; ls /etc", { mode: "plan" })).toMatchObject({ verdict: "ask" });
+    expect(judged("ls &", { mode: "plan" })).toMatchObject({ verdict: "deny" });
+  });
+});

@@ -1,0 +1,199 @@
+import { describe, expect, it } from "vitest";
+import type { CommandPlace } from "./command-place.ts";
+import { judgeCommand } from "./command-policy.ts";
+
+/** `sub/link` and `top` lead out of the root, and a file is called `-rf`. */
+const PLACE: CommandPlace = {
+  root: "/project",
+  leadsOutside: (path) => path === "/project/sub/link" || path === "/project/top",
+  realPaths: (path, isPattern) => (isPattern && path === "/project/dashes/-*" ? [path] : []),
+};
+
+function judged(command: string) {
+  return judgeCommand({ command, mode: "default", rules: { allow: [], ask: [], deny: [] }, place: PLACE });
+}
+
+describe("what only reads", () => {
+  it.each([
+    ...["CI=1 ls", "IFS= read -r line", "ls 2>&1", "cat <<< /etc/hosts", 'cat <<< "$HOME"', "ls > /dev/null"],
+    ...[`echo "\${HOME}"`, `echo "\${#HOME}"`, `echo "\${HOME%/*}"`, `for f in a b; do echo "\${f%b}"; done`],
+    ...['for f in *; do cat "$f"; done', "for f in a b; do cat $f; done", "echo $(wc -l < a)"],
+    ...["echo $(cat a | wc -l)", "echo $(wc -l 2> /dev/null < b)", 'while read -r l; do echo "$l"; done < a'],
+    ...['[ "$HOME" = /x ]', 'test ! "$HOME" = a', 'test -n "$HOME"', 'test -z "$HOME"', "[ -5 -lt 3 ]"],
+    ...["[ /etc/x = /etc/y ]", "[ -n /etc/x ]", "printf '%s' a", "printf -- '%s' a", "printf", "cd sub"],
+    ...["find . -newer a.txt", "find . -type f -exec echo f:{} ';'", "git --version", "git grep /etc/x"],
+    ...["git config --worktree -l", "git branch", "git log --author=%G", "git stash list", "git remote -v"],
+    ...[
+      "cut -d, -f1 a",
+      "sort -- -o",
+      "date -Iseconds",
+      "date +%s",
+      "grep -5 x a",
+      "cut -f1 -",
+      "npm --version",
+      "cut -f *",
+    ],
+    ...[
+      "awk -v x=1 '{print}' a",
+      "awk",
+      "tar tf a.tar",
+      "command -v ls",
+      "sed --expression=p a",
+      "sed",
+      "sed p a",
+    ],
+    ...[
+      "tr a /etc/x",
+      "grep /etc/x a",
+      "md5sum a",
+      "ls -- -x",
+      "ls *",
+      "jq --arg a b . x.json",
+      "jq",
+      "printenv HOME",
+    ],
+    ...[
+      "uniq a",
+      "env CI=1 ls",
+      "nice -n 5 ls",
+      "timeout 5 ls",
+      "bash -c ls",
+      "xargs -n 1 echo",
+      "ls | xargs -n 1 echo",
+    ],
+  ])("P22 runs unasked: %s", (command) => {
+    expect(judged(command)).toMatchObject({ verdict: "allow", reads: "wholly" });
+  });
+
+  it("P22 has the body of a loop in its parts once", () => {
+    expect(judged("for i in 1 2 3; do echo $i; done").parts).toHaveLength(1);
+    expect(judged("while read -r l; do echo $l; done < a").parts?.map(({ text }) => text)).toContain(
+      "read -r l",
+    );
+  });
+});
+
+describe("what may do more than its words say", () => {
+  it.each([
+    ...[
+      "ls | xargs cat <<< /etc/hosts",
+      "ls | xargs cat < names",
+      "find . -printf '/etc/hosts\\n' | xargs cat",
+    ],
+    ...['ls | while read -r a b; do cat "$a"; done', "find . -exec cat x{} ';'", "cat a | xargs -I{} cat {}"],
+    ...["CI=1", "CI=../x ls", "CI=$(x) ls", "IFS=x ls", "IFS=$x read -r a", "A+=x ls", "CI=* ls"],
+    ...["ls >& out", "ls <> out", "ls 2> out", "exec {fd}> out", "cat < $x"],
+    ...[
+      `echo "\${HOME@P}"`,
+      `echo "\${HOME:-$(rm a)}"`,
+      `echo "\${HOME/a/b}"`,
+      `echo "\${!HOME}"`,
+      `echo "\${x}"`,
+    ],
+    ...[
+      'for f in "a b"; do cat $f; done',
+      "for f in *; do cat $f; done",
+      `for f in a b; do cat "\${f%b}"; done`,
+    ],
+    ...["echo $(cat a)", "echo $(wc -l; cat a)", "echo $(wc -l a > b)", "for f; do echo x; done"],
+    ...["for i in $(seq 1 50); do for j in $(seq 1 50); do cat $i; done; done; cat $i"],
+    ...['for d in a b; do cd $d; done; for f in *; do cd "$f"; done', "export A=1", "export A"],
+    ...['[ "$HOME" = /x', 'test -f "$HOME"', 'test "$HOME" -ef a', 'test "$HOME" = a -o b', "test -v x[1]"],
+    ...[
+      "[ -f /etc/hosts ]",
+      "[ -f top ]",
+      "[ *f = a ]",
+      "printf -v x a",
+      "printf '%n' x",
+      "printf -- '-%n' x",
+    ],
+    ...["read -p x y", "read x*", "read 'x[1]'", "cd", "cd -", "cd a b", "cd a/..", "cd a/../b", "cd *"],
+    ...["grep -R x src/*", "ls | xargs sed", "ls | xargs awk", "git", "git -C sub log", "git -c a=b log"],
+    ...["git --git-dir sub log", "git grep -e x /etc/hosts", "git log -- /etc/hosts", "git log --format=%G?"],
+    ...[
+      "git branch x",
+      "git config",
+      "git stash -- list",
+      "git stash -u list",
+      "git remote add x y",
+      "env",
+      "env -S ls",
+    ],
+    ...["date -r /etc/hosts", "grep -f /etc/x a", "rg --file=/etc/x a", "rg --file /etc/x a", "cut -5 a"],
+    ...[
+      "npm --version x",
+      "foo --version",
+      "foo",
+      "awk -v ARGV=1 '{print}' a",
+      "awk '{print}' FS=x",
+      "awk p*",
+      "awk -v * 1",
+    ],
+    ...[
+      "tar tf a.tar x",
+      "tar tf *.tar",
+      "tar tf host:a",
+      "tar tf -x",
+      "sed --expression='w x' a",
+      "sed p /etc/hosts",
+    ],
+    ...[
+      "uname x",
+      "grep -e x /etc/hosts",
+      "md5sum -c a",
+      "md5sum --check a",
+      "md5sum --chec a",
+      "cat --x=/etc/hosts",
+    ],
+    ...[
+      "ls -*",
+      "jq --slurpfile a /etc/x . b",
+      "jq --arg * b . c",
+      "jq env a",
+      "jq p* a",
+      "strings @a",
+      "strings *",
+    ],
+    ...[
+      "printenv H*",
+      "printenv AWS_KEY",
+      "printenv",
+      "uniq a b",
+      "uniq *",
+      "date 0101",
+      "cd dashes && ls *",
+      "hexdump -f a",
+    ],
+    ...[
+      "bash a",
+      "bash",
+      "xargs",
+      "nice -n x5 ls",
+      "timeout 5 cat /etc/hosts",
+      "./ls",
+      "ls /etc",
+      "eval 'ls'; eval 'rm a'",
+    ],
+  ])("P21 asks: %s", (command) => {
+    expect(judged(command).verdict).toBe("ask");
+  });
+
+  it.each([
+    ["cd sub; cat link"],
+    ["cd sub && cat link"],
+    ["cd sub || cat top"],
+    ["(cd sub) && cat top"],
+    ["cd sub || true && cat top"],
+    ["cd sub | cat top"],
+  ])("P21 counts each folder in which a command may run: %s", (command) => {
+    expect(judged(command)).toMatchObject({
+      verdict: "ask",
+      part: /link/.test(command) ? "cat link" : "cat top",
+    });
+  });
+
+  it("P21 does not ask for where a command surely is not", () => {
+    expect(judged("cd sub && cat top").verdict).toBe("allow");
+    expect(judged("cat link").verdict).toBe("allow");
+  });
+});
