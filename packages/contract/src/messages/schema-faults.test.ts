@@ -60,6 +60,18 @@ const ROWS: readonly Row[] = [
   ],
   [TREE, [{ name: 1, inner: [{ name: 2, inner: [] }] }], [{ name: 1, inner: [{}] }]],
   [{ $defs: { a: { $anchor: "one", type: "string" } }, $ref: "#one" }, ["a"], [1]],
+  [{ definitions: { one: { $id: "#old", type: "string" } }, $ref: "#old" }, ["a"], [1]],
+  [{ definitions: { "%": { type: "string" } }, $ref: "#/definitions/%" }, ["a"], [1]],
+  [{ definitions: { a: { type: "string" } }, $ref: "other.json#/definitions/a" }, ["a", 1], []],
+  [{ definitions: { "a~b": { type: "string" } }, $ref: "#/definitions/a~0b" }, ["a"], [1]],
+  [{ type: "strnig" }, ["a", 1], []],
+  [{ type: [] }, ["a", 1], []],
+  [{ anyOf: [] }, ["a", 1], []],
+  [{ uniqueItems: false }, [[1, 1]], []],
+  [{ multipleOf: 0 }, [5, 0.3], []],
+  [{ minItems: 1, minProperties: 1 }, ["a", 1, null], [[], {}]],
+  [{ contains: { type: "number" } }, ["a", {}, null], [[]]],
+  [{ properties: { toString: { type: "string" } }, required: ["toString"] }, [{ toString: "a" }], [{}]],
   [{ definitions: { "a/b": { type: "string" } }, $ref: "#/definitions/a~1b" }, ["a"], [1]],
 ];
 
@@ -96,7 +108,7 @@ describe("schemaFaults", () => {
 
   it("leaves to others what it does not know or cannot read", () => {
     const odd = JSON.parse(
-      '{ "pattern": "(", "minimum": "1", "enum": 5, "$ref": 7, "format": "uri", "items": 3 }',
+      '{ "pattern": "(", "minimum": "1", "enum": 5, "$ref": 7, "required": [7], "format": "uri", "items": 3 }',
     );
     expect(schemaFaults(odd, { a: "x" })).toEqual([]);
     expect(schemaFaults(odd, "x")).toEqual([]);

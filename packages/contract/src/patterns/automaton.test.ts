@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Automaton } from "./automaton.ts";
+import { Automaton, OutOfTime } from "./automaton.ts";
 import { PatternError } from "./pattern.ts";
 import { requiredLiterals } from "./required-literals.ts";
 import { parseSearchPattern } from "./search-dialect.ts";
@@ -92,6 +92,14 @@ describe("search patterns", () => {
     ["[z-a]", "out of order"],
     ["(?m)a", "inline flags"],
     ["(((a{1000}){1000}){1000})", "too large"],
+    ["a".repeat(2001), "longer than 2000"],
+    [`${"(".repeat(101)}a${")".repeat(101)}`, "nested too deeply"],
+    ["(?>a)", '"(?>" is not supported'],
+    ["\\q", '"\\q" is not supported'],
+    ["(a)\\k<a>", '"\\k" is not supported'],
+    ["\\xZZ", "needs a code"],
+    ["\\u{110000}", "needs a code"],
+    ["[]", "holds nothing"],
   ])("R88 refuses %s and names the cause: %s", (pattern, cause) => {
     expect(() => finder(pattern)).toThrow(PatternError);
     expect(() => finder(pattern)).toThrow(cause);
@@ -103,6 +111,10 @@ describe("search patterns", () => {
     expect(finds("(?<year>\\d{4})", "in 2024")).toBe(true);
     expect(finds("[[:digit:]]+x", "12x")).toBe(true);
     expect(finds("\\u{1f600}", "a 😀")).toBe(true);
+    expect(finds("\\x41[\\b]", "A\b")).toBe(true);
+    expect(finds("a[\\w-.]b", "a-b")).toBe(true);
+    expect(finds("a[+-\\d]b", "a,b")).toBe(false);
+    expect(finds("a[\\x30-\\x39]b", "a5b")).toBe(true);
   });
 
   it("R88 letter case is ignored for letters of every script, one letter for one", () => {
@@ -120,4 +132,23 @@ describe("search patterns", () => {
       expect(finds(`^${pattern}`, `${"x".repeat(200_000)}!`)).toBe(false);
     },
   );
+
+  it("P18 keeps to its memory where the text asks for more states than it keeps, and finds all the same", () => {
+    let seed = 1;
+    const letter = () => {
+      seed = (seed * 48_271) % 2_147_483_647;
+      return seed % 2 === 0 ? "a" : "b";
+    };
+    const text = Array.from({ length: 30_000 }, letter).join("");
+    const pattern = "(a|b)*a(a|b){14}c";
+    expect(finds(pattern, `${text}c`)).toBe(/a[ab]{14}c/.test(`${text}c`));
+    expect(finds(pattern, `${text}a${text.slice(0, 14)}c`)).toBe(true);
+    expect(finds(pattern, `${text}b${text.slice(0, 14)}c`)).toBe(false);
+  });
+
+  it("P18 stops at the moment that it was given", () => {
+    const pattern = parseSearchPattern("a+b", { caseSensitive: true, fixed: false });
+    const late = new Automaton(pattern, { whole: false, stopAt: performance.now() - 1 });
+    expect(() => late.find("aab", 0, 3)).toThrow(OutOfTime);
+  });
 });

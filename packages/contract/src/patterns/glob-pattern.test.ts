@@ -38,6 +38,16 @@ const MATCHES: readonly [string, string][] = [
   ["!*.ts", "a.js"],
   ["src/", "src/a/b"],
   ["src/", "src"],
+  ["[a-c].txt", "b.txt"],
+  ["[a-].txt", "-.txt"],
+  ["[]a].txt", "].txt"],
+  ["[\\]a].txt", "].txt"],
+  ["[a\\-c].txt", "-.txt"],
+  ["[a-\\c].txt", "b.txt"],
+  ["{a..c}.md", "b.md"],
+  ["{c..a}.md", "b.md"],
+  ["{a,b\\}}.md", "b}.md"],
+  ["a\\", "a\\"],
 ];
 
 const REFUSES: readonly [string, string][] = [
@@ -54,6 +64,11 @@ const REFUSES: readonly [string, string][] = [
   ["src/", "srcs/a"],
   ["file{1..3}.txt", "file4.txt"],
   ["!*.ts", "a.ts"],
+  ["[a-c].txt", "d.txt"],
+  ["[c-a].txt", "b.txt"],
+  ["[a\\-c].txt", "b.txt"],
+  ["[[:none:]].txt", "n.txt"],
+  ["{a..c}.md", "d.md"],
 ];
 
 describe("globs", () => {
@@ -80,6 +95,9 @@ describe("globs", () => {
     expect(() => globMatcher(bomb, { caseSensitive: true })).toThrow(PatternError);
     expect(() => globMatcher("{1..9999999}", { caseSensitive: true })).toThrow(PatternError);
     expect(() => globMatcher("!(a)", { caseSensitive: true })).toThrow("exclude");
+    expect(() => globMatcher("a".repeat(5000), { caseSensitive: true })).toThrow("longer than 4096");
+    const nest = `${"+(".repeat(21)}a${")".repeat(21)}`;
+    expect(() => globMatcher(nest, { caseSensitive: true })).toThrow("nested too deeply");
   });
 
   it.each([
