@@ -71,9 +71,9 @@ async function runPrompt(
   if (!isPrint && options.outputFormat === "text" && process.stdin.isTTY && process.stdout.isTTY) {
     return (await import("./modes/interactive/interactive.ts")).runInteractive(prompt, options, io);
   }
-  const piped = await readStdin(prompt !== "" || isTakenUp);
-  const text = [prompt, piped].filter((part) => part.trim() !== "").join("\n\n");
-  if (text !== "") return runPrint(onePrompt(text), options, io);
+  const piped = await readPiped(prompt !== "" || isTakenUp);
+  const text = [prompt, piped.text].filter((part) => part.trim() !== "").join("\n\n");
+  if (text !== "" || piped.files.length > 0) return runPrint(onePrompt(text, piped.files), options, io);
   if (isTakenUp) return runPrint(onePrompt(null), options, io);
   const notice = 'there is no prompt: burin -p "what does this project do?"';
   if (isPrint) throw new UsageError(notice);
@@ -82,6 +82,15 @@ async function runPrompt(
     return runSubcommand("demo", { words: [], options, own: {} }, io);
   }
   throw new UsageError(notice);
+}
+
+/** What stdin holds; whatever is not plainly text is looked at. */
+async function readPiped(isOptional: boolean) {
+  const bytes = await readStdin(isOptional);
+  const text = bytes.toString("utf8");
+  // The beginning of a PDF may look like text.
+  if (!/[\0\ufffd]/.test(text) && !text.startsWith("%PDF-")) return { text, files: [] };
+  return (await import("./modes/print/piped-file.ts")).readPipedFile(bytes);
 }
 
 async function streamInput(first: string, options: CommonOptions, io: Io): Promise<PromptInput> {

@@ -14,7 +14,7 @@ export interface RunOptions {
   /** Added to an environment that names no model and no home of the person who runs the tests. */
   readonly env?: Readonly<Record<string, string>>;
   /** Written to stdin, which is then closed; without it stdin is at its end. */
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   /** Leaves stdin open and silent. */
   readonly openStdin?: boolean;
 }

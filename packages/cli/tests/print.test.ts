@@ -26,6 +26,17 @@ async function modelEnv(...replies: FakeReply[]): Promise<Record<string, string>
   return { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "sk-secret" };
 }
 
+/** The same server, for the Responses protocol. */
+async function responsesEnv(): Promise<Record<string, string>> {
+  await server?.close();
+  return modelEnv({ text: "ok" });
+}
+
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+  "base64",
+);
+
 function run(args: readonly string[], env: Record<string, string> = {}, more: Partial<RunOptions> = {}) {
   return burin(args, { cwd: root, env, ...more });
 }
@@ -148,6 +159,36 @@ describe("burin -p", () => {
     const prompts = server?.requests.map((request) => JSON.stringify(request.body));
     expect(prompts?.[0]).toContain("review\\n\\nthe diff");
     expect(prompts?.[1]).toContain('"review this"');
+  });
+
+  it("P12 sends a piped image or PDF as what it is, and a piped text in another encoding as text", async () => {
+    const env = await modelEnv(...Array.from({ length: 4 }, () => ({ text: "ok" })));
+    await run(["-p", "what is it?"], env, { stdin: PNG });
+    await run(["-p", "what is it?"], env, { stdin: PNG.subarray(0, -12) });
+    await run([], env, { stdin: PNG });
+    const wide = Buffer.from("\ufeffthe diff", "utf16le");
+    await run(["-p", "review"], { ...env, OPENAI_API_KEY: "" }, { stdin: wide });
+    const sent = (server?.requests ?? []).map((request) => JSON.stringify(request.body));
+    const image = `"url":"data:image/png;base64,${PNG.toString("base64")}"`;
+    expect(sent[0]).toContain('"text":"what is it?"');
+    expect(sent[0]).toContain(image);
+    expect(sent[1]).toContain("cut off");
+    expect(sent[1]).toContain('"url":"data:image/png;base64,');
+    expect(sent[2]).toContain(image);
+    expect(sent[3]).toContain("review\\n\\nthe diff");
+    const pdf = Buffer.from("%PDF-1.4\ntrailer<</Root 1 0 R>>\n%%EOF\n");
+    await run(["-p", "what is it?", "-m", "openai-responses/fake"], await responsesEnv(), { stdin: pdf });
+    expect(JSON.stringify(server?.requests[0]?.body)).toContain(pdf.toString("base64"));
+  });
+
+  it.each([
+    ["a damaged image", PNG.subarray(0, 40), "the image/png file is damaged: it ends too early"],
+    ["of no kind that can be shown", Buffer.from([0, 1, 2, 3]), "neither text nor an image"],
+  ])("P12 says so where what is piped is %s: exit code 2", async (_what, stdin, words) => {
+    const ended = await run(["-p", "what is it?"], await modelEnv(), { stdin });
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toContain(words);
+    expect(server?.requests).toEqual([]);
   });
 
   it("P44 does not wait for an open stdin that says nothing", async () => {

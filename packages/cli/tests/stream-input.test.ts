@@ -97,6 +97,11 @@ describe("prompts on stdin", () => {
     ["no JSON", "hello", "not valid JSON"],
     ["no object", "[1]", "not an object"],
     ["no prompt", '{"type":"user"}', 'has no "text"'],
+    [
+      "of parts that are none",
+      '{"type":"user","parts":[{"inlineData":{"mimeType":"image/png"}}]}',
+      '"parts"',
+    ],
     ["of no known type", '{"type":"system","text":"x"}', '"system"'],
   ])("P44 a line that is %s is told by its number and harms nothing", async (_what, line, words) => {
     const run = await driver([], { text: "One." }, { text: "Two." });
@@ -108,6 +113,29 @@ describe("prompts on stdin", () => {
     expect(ends).toMatchObject([
       { status: "success", result: "One." },
       { status: "success", result: "Two." },
+    ]);
+  });
+
+  it("P12 images and files go with prompts and with words for the work in hand, in their order", async () => {
+    const image = (data: string) => ({ inlineData: { mimeType: "image/png", data } });
+    const run = await driver([], { calls: [listing()] }, { text: "One." }, { text: "Two." });
+    run.say(
+      { type: "user", text: "first", parts: [{ text: "picture" }, image("Zmlyc3Q=")] },
+      { type: "steer", parts: [image("c3RlZXJlZA==")] },
+      { type: "user", parts: [image("bGFzdA==")] },
+    );
+    expect(await run.end()).toBe(0);
+    expect(requestText(0)).toContain('"text":"first\\n\\npicture"');
+    expect(requestText(0)).toContain("base64,Zmlyc3Q=");
+    const last = requestText(2);
+    const places = ["Zmlyc3Q=", "c3RlZXJlZA==", "bGFzdA=="].map((data) => last.indexOf(`base64,${data}`));
+    expect(places.every((place) => place > 0)).toBe(true);
+    expect(places).toEqual([...places].sort((one, other) => one - other));
+    const said = run.seen.filter(({ type, role }) => type === "text" && role === "user");
+    expect(said.map(({ media }) => media)).toEqual([
+      [{ mimeType: "image/png", data: "Zmlyc3Q=" }],
+      [{ mimeType: "image/png", data: "c3RlZXJlZA==" }],
+      [{ mimeType: "image/png", data: "bGFzdA==" }],
     ]);
   });
 

@@ -92,6 +92,7 @@ export type { PartVerdict, Verdict } from "@burin/shell-judge";
 export { parseRule } from "@burin/shell-judge";
 export type { BackgroundTask, TaskList } from "./agent/background-tasks.ts";
 export { Budget, type BudgetLimits, parseBudget } from "./agent/budget.ts";
+export { mediaParts } from "./agent/conversation.ts";
 export type { CustomCommand } from "./agent/definitions.ts";
 export { historyOf } from "./agent/history.ts";
 export { type QuestionView, questionView, type ViewLimits } from "./approval/question-view.ts";

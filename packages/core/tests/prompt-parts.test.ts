@@ -69,6 +69,24 @@ describe("a prompt of parts", () => {
     expect(JSON.stringify(server.requests[0])).toContain(PNG);
   });
 
+  it.each(["steer", "queue"] as const)("is taken by %s as well, and back as it was given", async (way) => {
+    const { server, options } = await place();
+    const session = createSession(options);
+    let isSaid = false;
+    for await (const event of session.run("Look.")) {
+      if (isSaid || event.type !== "text" || event.role !== "model") continue;
+      session[way](["And this?", IMAGE]);
+      isSaid = true;
+    }
+    expect(JSON.stringify(server.requests[1])).toContain(PNG);
+    session[way]("words alone");
+    session[way](["both", IMAGE]);
+    session[way](IMAGE);
+    expect(session.takeWaiting()).toEqual(["words alone", ["both", IMAGE], [IMAGE]]);
+    expect(() => session[way]({ inlineData: {} })).toThrow(/The prompt must be text/);
+    await session.close();
+  });
+
   it("goes with the first request alone where the answer is asked for again", async () => {
     const { options } = await place();
     const session = createSession({ ...options, answerSchema: { type: "object" } });

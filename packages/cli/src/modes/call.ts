@@ -23,7 +23,7 @@ export async function runCall({ words, options }: SubcommandRequest, io: Io): Pr
       `burin call takes one JSON object, and "${tooMuch}" is a second word. Quote the JSON: '{...}'`,
     );
   }
-  const parsed = parseArguments(args === "-" ? await readStdin(false) : args);
+  const parsed = parseArguments(args === "-" ? (await readStdin(false)).toString("utf8") : args);
   const { settings, notices } = await openSettings(options);
   noteNotices(notices, io.output);
   const { root, includeDirectories, approvalMode } = options;

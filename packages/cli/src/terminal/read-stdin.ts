@@ -4,22 +4,23 @@ import { fstatSync } from "node:fs";
 const PATIENCE_MS = { pipe: 3000, socket: 200 };
 
 /**
- * All text on stdin, empty when there is none. With `isOptional` an end that stays open and silent is not
+ * All bytes on stdin, none when there is nothing. With `isOptional` an end that stays open and silent is not
  * waited for: going on without it is better than hanging for ever.
  */
-export async function readStdin(isOptional: boolean): Promise<string> {
+export async function readStdin(isOptional: boolean): Promise<Buffer> {
   const kind = stdinKind();
-  if (kind === "none") return "";
   const chunks: Buffer[] = [];
+  if (kind === "none") return Buffer.concat(chunks);
   // Only now: making the stream costs a start more than asking what it would be.
   const stdin = process.stdin;
   try {
-    if (isOptional && kind !== "file" && !(await speaksWithin(stdin, PATIENCE_MS[kind]))) return "";
+    if (isOptional && kind !== "file" && !(await speaksWithin(stdin, PATIENCE_MS[kind])))
+      return Buffer.concat(chunks);
     for await (const chunk of stdin) chunks.push(chunk as Buffer);
   } finally {
     stdin.destroy();
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
 function stdinKind(): "none" | "file" | "pipe" | "socket" {

@@ -10,12 +10,14 @@ export interface TextLines {
   readonly linesCut: number;
 }
 
-/** An image or a document that a model can look at, known to be whole. */
+/** An image or a document that a model can look at. */
 export interface MediaContent {
   readonly kind: "media";
   readonly mimeType: string;
   readonly base64: string;
   readonly bytes: number;
+  /** What is missing of an image that does not end. */
+  readonly note?: string;
 }
 
 /** Content that nobody can read here. */

@@ -171,7 +171,8 @@ export class Agent {
     const isFirst = !this.#isBriefed;
     this.#isBriefed = true;
     yield* this.#notes.beforePrompt(isFirst, this.#stop);
-    for (const words of this.#conversation.words.takeAll()) yield this.#conversation.note(said(words));
+    for (const words of this.#conversation.words.takeAll())
+      yield this.#conversation.note(said(words.text, words.media));
     yield this.#conversation.note(said(text, media));
   }
 
@@ -213,7 +214,8 @@ export class Agent {
     run.refused = refusalIn(answers) ?? run.refused;
     const ending = this.#interruption(run) ?? endingAfter(answers, run, this.#needs.maxTurns);
     if (ending) return ending;
-    for (const words of this.#conversation.words.takeSteering()) yield this.#conversation.note(said(words));
+    for (const words of this.#conversation.words.takeSteering())
+      yield this.#conversation.note(said(words.text, words.media));
     return null;
   }
 
@@ -236,7 +238,7 @@ export class Agent {
       const steering = this.#conversation.words.takeSteering();
       const queued = steering.length > 0 ? undefined : this.#conversation.words.takeQueued();
       for (const words of queued === undefined ? steering : [queued])
-        yield this.#conversation.note(said(words));
+        yield this.#conversation.note(said(words.text, words.media));
       if (queued !== undefined) run.turns = 0;
       if (queued !== undefined || steering.length > 0 || background?.hasReports) return null;
       if (!background?.isPending) break;

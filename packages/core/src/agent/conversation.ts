@@ -2,6 +2,7 @@ import type { AgentEvent } from "@burin/contract/agent-event";
 import {
   type InlineData,
   isMedia,
+  type Part,
   type PartListUnion,
   textOf,
   toParts,
@@ -22,6 +23,24 @@ export function promptOf(given: PartListUnion): Prompt {
   if (parts.length === 0 || !parts.every((part) => part && (typeof part.text === "string" || isMedia(part))))
     throw new TypeError("The prompt must be text, or parts with text or inlineData (mimeType, base64 data).");
   return { text: textOf(parts), media: parts.flatMap(({ inlineData }) => inlineData ?? []) };
+}
+
+/** The same as parts; words alone as text. */
+export function partsOf({ text, media = [] }: Prompt): PartListUnion {
+  if (media.length === 0) return text;
+  const shown = media.map((inlineData) => ({ inlineData }));
+  return text === "" ? shown : [text, ...shown];
+}
+
+/** Bytes of an image or a PDF as what a prompt may have, with what is missing of it; null for anything else. Throws what is wrong with it. */
+export async function mediaParts(bytes: Uint8Array): Promise<Part[] | null> {
+  const { shownMedia } = await import("@burin/machine/files/shown-media");
+  const shown = await shownMedia(Buffer.from(bytes));
+  if (shown === null) return null;
+  const { mimeType } = shown;
+  if ("fault" in shown) throw new Error(`the ${mimeType} file is damaged: ${shown.fault}`);
+  const part = { inlineData: { mimeType, data: shown.bytes.toString("base64") } };
+  return shown.note === undefined ? [part] : [{ text: shown.note }, part];
 }
 
 /** What an agent has said and heard: each event enters the history when it happens, whoever makes it. */
@@ -63,19 +82,19 @@ export class Conversation {
 
 /** What the user typed while the model works, until it enters the history. */
 class WaitingWords {
-  #steering: string[] = [];
-  #queued: string[] = [];
+  #steering: Prompt[] = [];
+  #queued: Prompt[] = [];
   #wake: () => void = () => {};
 
   /** Enters with the next request of the running turn. */
-  steer(text: string): void {
-    this.#steering.push(text);
+  steer(words: Prompt): void {
+    this.#steering.push(words);
     this.#wake();
   }
 
   /** Enters when the model has ended its turn. */
-  queue(text: string): void {
-    this.#queued.push(text);
+  queue(words: Prompt): void {
+    this.#queued.push(words);
     this.#wake();
   }
 
@@ -86,18 +105,18 @@ class WaitingWords {
     });
   }
 
-  takeSteering(): string[] {
+  takeSteering(): Prompt[] {
     const words = this.#steering;
     this.#steering = [];
     return words;
   }
 
   /** The oldest one, so that each queued prompt gets its own turn. */
-  takeQueued(): string | undefined {
+  takeQueued(): Prompt | undefined {
     return this.#queued.shift();
   }
 
-  takeAll(): string[] {
+  takeAll(): Prompt[] {
     const words = [...this.takeSteering(), ...this.#queued];
     this.#queued = [];
     return words;

@@ -19,7 +19,7 @@ import type { Agent } from "../agent/agent.ts";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
 import type { Briefing } from "../agent/context-files.ts";
-import { Conversation, type Prompt, promptOf } from "../agent/conversation.ts";
+import { Conversation, type Prompt, partsOf, promptOf } from "../agent/conversation.ts";
 import type { CustomCommand, Definitions, Skill } from "../agent/definitions.ts";
 import { isCutOff } from "../agent/run.ts";
 import type { Ask } from "../session/ask-until.ts";
@@ -336,21 +336,23 @@ export class Session {
     return costNotice(what, this.contextFill, this.#models);
   }
 
-  /** What the user says while a run works: it goes with the run's next request, behind the answers so far. */
-  steer(text: string): void {
+  /** What the user says while a run works, as text or parts: it goes with the run's next request, behind the answers so far. */
+  steer(words: PartListUnion): void {
+    const said = promptOf(words);
     this.#tools.spoken.inputs += 1;
-    this.#conversation.words.steer(text);
+    this.#conversation.words.steer(said);
   }
 
   /** The same, for when the model has ended its turn: the run then goes on with it. */
-  queue(text: string): void {
+  queue(words: PartListUnion): void {
+    const said = promptOf(words);
     this.#tools.spoken.inputs += 1;
-    this.#conversation.words.queue(text);
+    this.#conversation.words.queue(said);
   }
 
-  /** Takes back what was said and has not been sent yet; else it goes before the next prompt. */
-  takeWaiting(): string[] {
-    return this.#conversation.words.takeAll();
+  /** Takes back what was said and has not been sent yet, words alone as text; else it goes before the next prompt. */
+  takeWaiting(): PartListUnion[] {
+    return this.#conversation.words.takeAll().map(partsOf);
   }
 
   /** One call of the user's own, through the same flow; the model is not told of it. Never rejects. */

@@ -1,4 +1,4 @@
-import { crc32, deflateSync } from "node:zlib";
+import { crc32, deflateSync, inflateSync } from "node:zlib";
 import { openWorkspace } from "@burin/machine/node-workspace";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -95,8 +95,50 @@ describe("media", () => {
     ["bmp", BMP],
     ["pdf", PDF],
   ])("P12 refuses a %s that ends too early", async (extension, bytes) => {
-    const cut = bytes.subarray(0, Math.max(30, bytes.length - 12));
+    const cut = bytes.subarray(0, Math.max(30, bytes.length - 24));
     await expect(read(file(`a.${extension}`, cut))).rejects.toMatchObject({ code: "unusable_media" });
+  });
+
+  /** A picture of four rows of one red pixel. */
+  const TALL = (() => {
+    const header = Buffer.from([0, 0, 0, 1, 0, 0, 0, 4, 8, 2, 0, 0, 0]);
+    const row = Buffer.from([0, 255, 0, 0]);
+    const pixels = deflateSync(Buffer.concat([row, row, row, row]), { level: 0 });
+    return Buffer.concat([
+      png().subarray(0, 8),
+      pngChunk("IHDR", header),
+      pngChunk("IDAT", pixels),
+      pngChunk("IEND", Buffer.alloc(0)),
+    ]);
+  })();
+
+  it.each([
+    ["png without its end mark", TALL.subarray(0, -12), 4],
+    ["png that ends within its second row", TALL.subarray(0, 33 + 8 + 7 + 6), 1],
+  ])("P12 shows what is there of a %s, and says that it is cut off", async (_what, cut, rows) => {
+    const { llmContent, returnDisplay } = await read(file("a.png", cut));
+    const [note, shown] = llmContent as [string, { inlineData: { mimeType: string; data: string } }];
+    expect(note).toContain("cut off");
+    expect(returnDisplay).toContain("cut off");
+    const bytes = Buffer.from(shown.inlineData.data, "base64");
+    const at = bytes.indexOf("IDAT");
+    const pixels = inflateSync(bytes.subarray(at + 4, at + 4 + bytes.readUInt32BE(at - 4)));
+    const red = Buffer.concat(Array.from({ length: rows }, () => Buffer.from([0, 255, 0, 0])));
+    expect(pixels).toEqual(Buffer.concat([red, Buffer.alloc((4 - rows) * 4)]));
+    expect(bytes.subarray(-8, -4).toString("latin1")).toBe("IEND");
+  });
+
+  it("P12 shows the beginning of a JPEG that is cut off, and the whole pictures of a GIF", async () => {
+    const frame = GIF.subarray(27, 42);
+    for (const [name, cut, end] of [
+      ["a.jpg", JPEG.subarray(0, -3), "ffd9"],
+      ["a.gif", Buffer.concat([GIF.subarray(0, -1), frame.subarray(0, 12)]), "0144003b"],
+    ] as const) {
+      const { llmContent } = await read(file(name, cut));
+      const [note, shown] = llmContent as [string, { inlineData: { data: string } }];
+      expect(note).toContain("cut off");
+      expect(Buffer.from(shown.inlineData.data, "base64").toString("hex").endsWith(end)).toBe(true);
+    }
   });
 
   it("P12 shows a PNG of which only a part beside the picture is damaged", async () => {

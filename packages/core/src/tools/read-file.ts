@@ -114,11 +114,12 @@ function pathOf(params: ReadFileParams): string {
   return params.absolute_path ?? params.path ?? params.file_path ?? "";
 }
 
-function mediaResult({ mimeType, base64, bytes }: MediaContent): ToolResult {
+function mediaResult({ mimeType, base64, bytes, note }: MediaContent): ToolResult {
   const size = bytes < 1024 ? `${bytes} bytes` : `${Math.round(bytes / 1024)} kB`;
+  const media = { inlineData: { mimeType, data: base64 } };
   return {
-    llmContent: { inlineData: { mimeType, data: base64 } },
-    returnDisplay: `Read ${mimeType}, ${size}.`,
+    llmContent: note === undefined ? media : [note, media],
+    returnDisplay: [`Read ${mimeType}, ${size}.`, ...(note === undefined ? [] : [note])].join(" "),
   };
 }
 

@@ -206,7 +206,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
       if (content.kind === "binary") return void skip("binary");
       if (content.kind === "media") {
         if (!wantsMedia) return void skip("media; name it or its extension to see it");
-        answer.parts.push(`--- ${shownPath(path)} ---`, {
+        answer.parts.push(`--- ${shownPath(path)} ---${content.note ? ` ${content.note}` : ""}`, {
           inlineData: { mimeType: content.mimeType, data: content.base64 },
         });
       } else {

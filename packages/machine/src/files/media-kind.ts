@@ -5,6 +5,9 @@ export interface MediaKind {
   readonly fault: (bytes: Buffer) => string | null;
 }
 
+/** What is wrong with a file of which only the beginning is there. */
+export const ENDS_EARLY = "it ends too early";
+
 interface KnownKind extends MediaKind {
   readonly begins: (head: Buffer) => boolean;
 }
@@ -86,7 +89,7 @@ function pngFault(bytes: Buffer): string | null {
     if (type === "IEND") return hasPixels ? null : "it holds no pixels";
     at = end + 4;
   }
-  return "it ends too early";
+  return ENDS_EARLY;
 }
 
 function isReadable(type: string, chunk: Buffer): boolean {
@@ -104,9 +107,9 @@ function jpegFault(bytes: Buffer): string | null {
     if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) hasSize = true;
     if (marker !== 0xda) continue;
     if (!hasSize) return "it has no size";
-    return bytes.lastIndexOf(Buffer.of(0xff, 0xd9)) > at ? null : "it ends too early";
+    return bytes.lastIndexOf(Buffer.of(0xff, 0xd9)) > at ? null : ENDS_EARLY;
   }
-  return "it ends too early";
+  return ENDS_EARLY;
 }
 
 /** Some markers stand alone, and any number of fill bytes may stand before one. */
@@ -118,7 +121,7 @@ function afterSegment(bytes: Buffer, at: number): number {
 }
 
 function gifFault(bytes: Buffer): string | null {
-  if (bytes.length < 14) return "it ends too early";
+  if (bytes.length < 14) return ENDS_EARLY;
   const flags = bytes[10] ?? 0;
   let at = 13 + (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
   let hasPicture = false;
@@ -132,7 +135,7 @@ function gifFault(bytes: Buffer): string | null {
     } else if (block === 0x21) at = afterSubBlocks(bytes, at + 2);
     else return "its parts are damaged";
   }
-  return "it ends too early";
+  return ENDS_EARLY;
 }
 
 function afterSubBlocks(bytes: Buffer, start: number): number {
@@ -142,7 +145,7 @@ function afterSubBlocks(bytes: Buffer, start: number): number {
 }
 
 function webpFault(bytes: Buffer): string | null {
-  if (bytes.length < 30 || bytes.readUInt32LE(4) + 8 > bytes.length) return "it ends too early";
+  if (bytes.length < 30 || bytes.readUInt32LE(4) + 8 > bytes.length) return ENDS_EARLY;
   return /^VP8[ LX]$/.test(ascii(bytes, 12, 4)) ? null : "it holds no picture";
 }
 
@@ -154,9 +157,9 @@ function isBmp(head: Buffer): boolean {
 
 function bmpFault(bytes: Buffer): string | null {
   const pixelsAt = bytes.readUInt32LE(10);
-  return pixelsAt >= bytes.length || bytes.readUInt32LE(2) > bytes.length ? "it ends too early" : null;
+  return pixelsAt >= bytes.length || bytes.readUInt32LE(2) > bytes.length ? ENDS_EARLY : null;
 }
 
 function pdfFault(bytes: Buffer): string | null {
-  return bytes.includes("%%EOF", Math.max(0, bytes.length - 64 * 1024)) ? null : "it ends too early";
+  return bytes.includes("%%EOF", Math.max(0, bytes.length - 64 * 1024)) ? null : ENDS_EARLY;
 }

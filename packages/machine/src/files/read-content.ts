@@ -5,6 +5,7 @@ import { decodeBytes } from "./encodings.ts";
 import { isSvg, isWholeSvg, type MediaKind, mediaKind, SVG_MIME_TYPE } from "./media-kind.ts";
 import { readAt, readSome } from "./read-opened.ts";
 import type { ShownLines } from "./read-record.ts";
+import { shownMedia } from "./shown-media.ts";
 import { type LinesRead, readLines, type StartedFile } from "./text-file.ts";
 import { formatOf, formatOfHead, type TextFormat } from "./text-format.ts";
 
@@ -86,15 +87,18 @@ async function media(kind: MediaKind, file: StartedFile, request: ContentRequest
       `${path} (${kind.mimeType}) has ${(size / 1024 / 1024).toFixed(1)} MB; at most ${most} can be shown. Make it smaller first.`,
     );
   }
-  const bytes = await allOf(file, request);
-  const fault = kind.fault(bytes);
-  if (fault !== null) {
+  const { mimeType } = kind;
+  const shown = await shownMedia(await allOf(file, request));
+  if (shown === null || "fault" in shown) {
+    const why = shown === null ? "it has changed" : shown.fault;
     throw new WorkspaceError(
       "unusable_media",
-      `${path} is a damaged ${kind.mimeType} file: ${fault}. It cannot be shown.`,
+      `${path} is a damaged ${mimeType} file: ${why}. It cannot be shown.`,
     );
   }
-  return { kind: "media", mimeType: kind.mimeType, base64: bytes.toString("base64"), bytes: bytes.length };
+  const { bytes, note } = shown;
+  const content = { kind: "media", mimeType, base64: bytes.toString("base64"), bytes: bytes.length } as const;
+  return note === undefined ? content : { ...content, note };
 }
 
 type HeadFormat = TextFormat | "narrow";

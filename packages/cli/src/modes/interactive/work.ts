@@ -64,7 +64,8 @@ export class Work {
   /** What was said and is not sent yet, as text to be edited. */
   takeBack(): string {
     this.#desk.shown.waiting = [];
-    return this.#desk.session?.takeWaiting().join("\n") ?? "";
+    const waiting = this.#desk.session?.takeWaiting() ?? [];
+    return waiting.filter((words) => typeof words === "string").join("\n");
   }
 
   /** Tells a person who looks elsewhere that something waits for them. */

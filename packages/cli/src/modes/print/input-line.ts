@@ -1,6 +1,14 @@
+import type { Part } from "@burin/core";
+
+/** What is said: words, and images or files with them. */
+export interface Words {
+  readonly text: string;
+  readonly files: readonly Part[];
+}
+
 /** One thing that a program says on stdin. */
 export type InputLine =
-  | { readonly type: "user" | "steer"; readonly text: string }
+  | ({ readonly type: "user" | "steer" } & Words)
   | { readonly type: "interrupt" }
   | { readonly type: "answer"; readonly id: string; readonly decision: unknown }
   | { readonly type: "fault"; readonly message: string };
@@ -8,7 +16,7 @@ export type InputLine =
 type Fields = Readonly<Record<string, unknown>>;
 
 const SHAPES =
-  'write {"type":"user","text":"..."}, {"type":"steer","text":"..."}, {"type":"interrupt"} or {"type":"answer","id":"...","decision":{...}}';
+  'write {"type":"user","text":"..."} (with "parts" for images and files), {"type":"steer","text":"..."}, {"type":"interrupt"} or {"type":"answer","id":"...","decision":{...}}';
 
 export function readInputLine(line: string): InputLine {
   let value: unknown;
@@ -18,11 +26,13 @@ export function readInputLine(line: string): InputLine {
     return fault(`it is not valid JSON (${error instanceof Error ? error.message : String(error)})`);
   }
   if (!isFields(value)) return fault("it is not an object");
-  const { type, text, id, decision } = value;
+  const { type, id, decision } = value;
   switch (type) {
     case "user":
-    case "steer":
-      return typeof text === "string" && text.trim() !== "" ? { type, text } : fault('it has no "text"');
+    case "steer": {
+      const words = wordsIn(value);
+      return typeof words === "string" ? fault(words) : { type, ...words };
+    }
     case "interrupt":
       return { type };
     case "answer":
@@ -30,6 +40,26 @@ export function readInputLine(line: string): InputLine {
     default:
       return fault(type === undefined ? 'it has no "type"' : `its type is ${JSON.stringify(type)}`);
   }
+}
+
+/** Or what is wrong with them. */
+function wordsIn({ text = "", parts = [] }: Fields): Words | string {
+  if (typeof text !== "string") return '"text" must be a string';
+  if (!Array.isArray(parts) || !parts.every(isPart))
+    return '"parts" must be a list of {"text":"..."} and {"inlineData":{"mimeType":"...","data":"<base64>"}}';
+  const said = [text, ...parts.flatMap((part) => part.text ?? [])].filter((words) => words.trim() !== "");
+  const files = parts.filter((part) => part.inlineData !== undefined);
+  if (said.length + files.length === 0) return 'it has no "text" and no "parts"';
+  return { text: said.join("\n\n"), files };
+}
+
+function isPart(part: unknown): part is Part {
+  if (!isFields(part)) return false;
+  const { text, inlineData } = part;
+  if (inlineData === undefined) return typeof text === "string";
+  if (text !== undefined || !isFields(inlineData)) return false;
+  const { mimeType, data } = inlineData;
+  return typeof mimeType === "string" && typeof data === "string" && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
 }
 
 function fault(why: string): InputLine {

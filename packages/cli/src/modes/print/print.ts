@@ -76,7 +76,7 @@ interface Face {
 }
 
 async function runPrompt(
-  { text: prompt, signal: own, onBegun }: Prompt,
+  { text: prompt, files = [], signal: own, onBegun }: Prompt,
   session: Session,
   { options, io }: Face,
 ): Promise<RunDocument> {
@@ -85,9 +85,10 @@ async function runPrompt(
   current = { document, session };
   const signal = own ? AbortSignal.any([io.signal, own]) : io.signal;
   if (prompt?.startsWith("/")) await checkCommand(prompt, session, { options, io });
-  const text = prompt?.includes("@") ? await withFiles(prompt, session, { options, io }) : prompt;
+  const said = prompt?.includes("@") ? await withFiles(prompt, session, { options, io }) : prompt;
   const report = await reporter(options, io.output);
-  for await (const event of text === null ? session.goOn(signal) : session.run(text, signal)) {
+  const parts = said === null || files.length === 0 ? said : [said, files].flat();
+  for await (const event of parts === null ? session.goOn(signal) : session.run(parts, signal)) {
     if (event.type === "text" && event.role === "user") onBegun?.();
     addEvent(document, event);
     report.tell(event);

@@ -1,9 +1,11 @@
-import type { Session } from "@burin/core";
+import type { Part, Session } from "@burin/core";
 
 /** One prompt of a run without a screen. */
 export interface Prompt {
   /** null goes on where a session that is taken up stopped. */
   readonly text: string | null;
+  /** Images and files that go with it. */
+  readonly files?: readonly Part[];
   /** Aborted when this prompt alone is to be given up. */
   readonly signal?: AbortSignal;
   /** Called when the prompt has entered the history. */
@@ -17,6 +19,6 @@ export interface PromptInput {
   readonly hasFault?: boolean;
 }
 
-export function onePrompt(text: string | null): PromptInput {
-  return { prompts: () => [{ text }] };
+export function onePrompt(text: string | null, files: readonly Part[] = []): PromptInput {
+  return { prompts: () => [{ text, files }] };
 }

@@ -1,41 +1,53 @@
 import { createInterface } from "node:readline";
-import type { Decision, Session } from "@burin/core";
+import type { Decision, Part, PartListUnion, Session } from "@burin/core";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { UsageError } from "../../terminal/exit-code.ts";
 import { visible } from "../../terminal/output.ts";
-import { readInputLine } from "./input-line.ts";
+import { readInputLine, type Words } from "./input-line.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
 
 /** A prompt that waits for its turn or, at the head of the line, has it. */
 class InHand {
-  readonly text: string;
+  readonly words: Words;
   readonly #stop = new AbortController();
   #hasBegun = false;
-  #early: string[] = [];
+  #early: Words[] = [];
 
-  constructor(text: string) {
-    this.text = text;
+  constructor(words: Words) {
+    this.words = words;
   }
 
   prompt(session: Session): Prompt {
     const onBegun = (): void => {
       if (this.#hasBegun) return;
       this.#hasBegun = true;
-      for (const words of this.#early) session.steer(words);
+      for (const words of this.#early) session.steer(partsOf(words));
     };
-    return { text: this.text, signal: this.#stop.signal, onBegun };
+    return { ...this.words, signal: this.#stop.signal, onBegun };
   }
 
   /** Words that come before the prompt has entered the history wait, so that they stand behind it. */
-  steer(words: string, session: Session): void {
-    if (this.#hasBegun) session.steer(words);
+  steer(words: Words, session: Session): void {
+    if (this.#hasBegun) session.steer(partsOf(words));
     else this.#early.push(words);
   }
 
   interrupt(): void {
     this.#stop.abort();
   }
+}
+
+function partsOf({ text, files }: Words): PartListUnion {
+  if (files.length === 0) return text;
+  return text === "" ? [...files] : [text, ...files];
+}
+
+function joined(said: readonly PartListUnion[]): Words {
+  const parts = said.flat();
+  const texts = parts.flatMap((part) => (typeof part === "string" ? part : (part.text ?? [])));
+  const files = parts.filter((part) => typeof part !== "string" && part.inlineData !== undefined);
+  return { text: texts.join("\n\n"), files: files as Part[] };
 }
 
 /** Prompts on stdin, one JSON object a line, and what a program says while they are worked on. */
@@ -50,7 +62,7 @@ export class StreamInput implements PromptInput {
   hasFault = false;
 
   constructor(first: string, options: CommonOptions, io: Io) {
-    this.#line = first.trim() === "" ? [] : [new InHand(first)];
+    this.#line = first.trim() === "" ? [] : [new InHand({ text: first, files: [] })];
     this.#options = options;
     this.#io = io;
   }
@@ -66,7 +78,7 @@ export class StreamInput implements PromptInput {
         this.#line.shift();
         // What came too late for the run is said next; after an interruption it waits for a prompt.
         const late = prompt.signal?.aborted ? [] : session.takeWaiting();
-        if (late.length > 0) this.#line.unshift(new InHand(late.join("\n\n")));
+        if (late.length > 0) this.#line.unshift(new InHand(joined(late)));
       }
     } finally {
       // When the run was parked or interrupted as a whole, the one at the head was the last.
@@ -89,7 +101,7 @@ export class StreamInput implements PromptInput {
 
   #tellLeft(left: readonly InHand[], session: Session): void {
     if (left.length === 0) return;
-    const message = `Not begun, because the run ended before: ${left.map(({ text }) => JSON.stringify(text)).join(", ")}`;
+    const message = `Not begun, because the run ended before: ${left.map(({ words }) => JSON.stringify(words.text)).join(", ")}`;
     session.note({ type: "notice", message });
     if (this.#options.outputFormat !== "stream-json") this.#io.output.note(`burin: ${visible(message)}`);
   }
@@ -139,8 +151,8 @@ export class StreamInput implements PromptInput {
         this.#answer(said, session);
         break;
       default:
-        if (said.type === "steer" && current !== undefined) current.steer(said.text, session);
-        else this.#line.push(new InHand(said.text));
+        if (said.type === "steer" && current !== undefined) current.steer(said, session);
+        else this.#line.push(new InHand(said));
         this.#wake();
     }
   }

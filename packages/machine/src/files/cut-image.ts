@@ -1,0 +1,78 @@
+import { constants, crc32, deflateSync, inflateSync } from "node:zlib";
+
+/** More pixels than this are not unpacked to find out how far they go. */
+const MOST_PIXEL_BYTES = 64 * 1024 * 1024;
+
+/** The image with an end behind what is there of it; null where nothing of it can be decoded. */
+export function closedImage(bytes: Buffer, mimeType: string): Buffer | null {
+  if (mimeType === "image/png") return closedPng(bytes);
+  if (mimeType === "image/jpeg") return closedJpeg(bytes);
+  return mimeType === "image/gif" ? closedGif(bytes) : null;
+}
+
+/** A decoder fills what is missing before the end mark; a marker that was cut in half goes. */
+function closedJpeg(bytes: Buffer): Buffer {
+  const end = bytes.at(-1) === 0xff ? bytes.length - 1 : bytes.length;
+  return Buffer.concat([bytes.subarray(0, end), Buffer.of(0xff, 0xd9)]);
+}
+
+/** The pictures that are whole. */
+function closedGif(bytes: Buffer): Buffer | null {
+  const flags = bytes[10] ?? 0;
+  let at = 13 + (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
+  let end = 0;
+  while (at < bytes.length) {
+    const isPicture = bytes[at] === 0x2c;
+    const local = bytes[at + 9] ?? 0;
+    at += isPicture ? 11 + (local & 0x80 ? 3 << ((local & 7) + 1) : 0) : 2;
+    while (at < bytes.length && bytes[at] !== 0) at += 1 + (bytes[at] ?? 0);
+    if (at >= bytes.length) break;
+    at += 1;
+    if (isPicture) end = at;
+  }
+  return end === 0 ? null : Buffer.concat([bytes.subarray(0, end), Buffer.of(0x3b)]);
+}
+
+/** The rows that are there, and empty ones for the others. */
+function closedPng(bytes: Buffer): Buffer | null {
+  const firstAt = bytes.indexOf("IDAT", 33, "latin1") - 4;
+  if (firstAt < 33) return null;
+  const rowBytes = pngRowBytes(bytes);
+  const size = rowBytes * bytes.readUInt32BE(20);
+  if (rowBytes === 0 || size > MOST_PIXEL_BYTES) return null;
+  const packed: Buffer[] = [];
+  for (let at = firstAt; at + 8 < bytes.length && bytes.toString("latin1", at + 4, at + 8) === "IDAT"; ) {
+    const length = bytes.readUInt32BE(at);
+    packed.push(bytes.subarray(at + 8, at + 8 + length));
+    at += length + 12;
+  }
+  try {
+    const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: size };
+    const there = inflateSync(Buffer.concat(packed), options);
+    if (there.length < rowBytes) return null;
+    const rows = Buffer.alloc(size);
+    there.copy(rows, 0, 0, there.length - (there.length % rowBytes));
+    return Buffer.concat([bytes.subarray(0, firstAt), pngChunk("IDAT", deflateSync(rows)), pngChunk("IEND")]);
+  } catch {
+    return null;
+  }
+}
+
+/** Samples of a pixel by the type of its colour. */
+const SAMPLES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
+
+/** A row with the byte before it; 0 for a picture that is not stored row by row. */
+function pngRowBytes(bytes: Buffer): number {
+  const [depth = 0, colour = 0, , , interlace] = bytes.subarray(24, 29);
+  if (interlace !== 0) return 0;
+  return 1 + Math.ceil((bytes.readUInt32BE(16) * (SAMPLES[colour] ?? 0) * depth) / 8);
+}
+
+function pngChunk(type: string, data: Buffer = Buffer.alloc(0)): Buffer {
+  const chunk = Buffer.alloc(data.length + 12);
+  chunk.writeUInt32BE(data.length, 0);
+  chunk.write(type, 4, "latin1");
+  data.copy(chunk, 8);
+  chunk.writeUInt32BE(crc32(chunk.subarray(4, data.length + 8)), data.length + 8);
+  return chunk;
+}

@@ -1,0 +1,23 @@
+import { ENDS_EARLY, mediaKind } from "./media-kind.ts";
+
+/** What can be shown of an image or a document. */
+export interface ShownMedia {
+  readonly mimeType: string;
+  readonly bytes: Buffer;
+  /** What is missing of it. */
+  readonly note?: string;
+}
+
+/** An image of which only the end is missing is closed, so that its beginning can be seen; null for bytes of no such kind. */
+export async function shownMedia(
+  bytes: Buffer,
+): Promise<ShownMedia | { readonly mimeType: string; readonly fault: string } | null> {
+  const kind = mediaKind(bytes);
+  if (kind === null) return null;
+  const { mimeType } = kind;
+  const fault = kind.fault(bytes);
+  if (fault === null) return { mimeType, bytes };
+  const closed = fault === ENDS_EARLY ? (await import("./cut-image.ts")).closedImage(bytes, mimeType) : null;
+  if (closed === null || kind.fault(closed) !== null) return { mimeType, fault };
+  return { mimeType, bytes: closed, note: "The image is cut off: a part of it is missing." };
+}
