@@ -1,5 +1,5 @@
 import { nearNames } from "@burin/core";
-import { OPTIONS, type SubcommandName, USAGES, type Usage } from "./request/usages.ts";
+import { OPTIONS, optionsOf, type SubcommandName, USAGES, type Usage } from "./request/usages.ts";
 import { SUBCOMMANDS } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
@@ -22,7 +22,7 @@ export function helpText(topic?: string): string {
   }
   if (!isSubcommand(topic)) throw unknownCommand(topic);
   const lines = USAGES[topic].map(([form, meaning]) => `  burin ${form}\n      ${meaning}\n`);
-  return `Usage:\n${lines.join("")}\n${OPTIONS}`;
+  return `Usage:\n${lines.join("")}\n${optionsOf(topic)}`;
 }
 
 function isSubcommand(name: string): name is SubcommandName {

@@ -47,6 +47,18 @@ describe("burin", () => {
     expect(stdout).not.toContain("burin doctor");
   });
 
+  it("burin help <command> lists the options that count for it, and no others", async () => {
+    const helpOf = async (name: string) => (await burin(["help", name], { cwd: root })).stdout;
+    const call = await helpOf("call");
+    for (const option of ["--allow", "--yes", "--sandbox", "--root", "--output-format", "--help"])
+      expect(call).toContain(option);
+    for (const option of ["--continue", "--park", "--lang", "--json-schema", "--model"])
+      expect(call).not.toContain(option);
+    expect(await helpOf("replay")).toContain("--model");
+    const demo = await helpOf("demo");
+    expect(demo.match(/^ .*--[a-z-]+/gm)).toHaveLength(2);
+  });
+
   it("burin help and burin version are what --help and --version are", async () => {
     for (const name of ["help", "version"]) {
       const [word, option] = await Promise.all([

@@ -85,6 +85,27 @@ describe("a model that cannot be asked", () => {
 });
 
 describe("doctor --online", () => {
+  it("P54 says where a model is asked that its maker's key would also do for", async () => {
+    const { baseUrl } = await serve({ text: "ok" }, { text: "ok" });
+    const env = { OPENAI_BASE_URL: baseUrl, ANTHROPIC_API_KEY: "a-key-of-anthropic" };
+    const { stdout, stderr } = await run(["-p", "hi", "-m", "claude-x"], env);
+    expect(stdout).toBe("ok\n");
+    expect(stderr).toContain(`claude-x is asked at ${new URL(baseUrl).host}, because OPENAI_BASE_URL is set`);
+    expect(stderr).toContain("Set model.provider to anthropic");
+    expect((await run(["-p", "hi", "-m", "some-model"], env)).stderr).not.toContain("is asked at");
+  });
+
+  it.each([
+    ["claude-x", {}, "ANTHROPIC_API_KEY is not set"],
+    ["claude-x", { OPENAI_API_KEY: "k" }, "ANTHROPIC_API_KEY is not set"],
+    ["kimi-x", {}, "MOONSHOT_API_KEY is not set"],
+    ["some-model", {}, "OPENAI_BASE_URL is not set"],
+  ])("P54 names the variable that -m %s with %j lacks", async (name, env, words) => {
+    const { code, stderr } = await run(["-p", "hi", "-m", name], env);
+    expect(code).toBe(2);
+    expect(stderr).toContain(words);
+  });
+
   it("fails for a model that the service does not list, and names the near one", async () => {
     const { baseUrl } = await serve();
     const { code, stdout } = await run(["doctor", "--online"], {

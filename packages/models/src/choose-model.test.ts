@@ -95,6 +95,25 @@ describe("chooseModel", () => {
       { OPENAI_API_KEY: "k", ANTHROPIC_API_KEY: "a" },
       { provider: "anthropic", name: "claude-x", baseUrl: "https://api.anthropic.com", apiKey: "a" },
     ],
+    ["a name that says whose it is, without that key", { name: "claude-x" }, { OPENAI_API_KEY: "k" }, null],
+    [
+      "the same at a service of many makers",
+      { name: "claude-x" },
+      { OPENAI_API_KEY: "k", OPENROUTER_API_KEY: "r" },
+      { service: "openrouter", name: "claude-x", apiKey: "r" },
+    ],
+    [
+      "a name that says whose it is, among the keys of others",
+      { name: "grok-x" },
+      { OPENAI_API_KEY: "k", XAI_API_KEY: "x" },
+      { service: "xai", name: "grok-x", apiKey: "x" },
+    ],
+    [
+      "a name that says whose it is, and another address",
+      { name: "claude-x" },
+      { OPENAI_BASE_URL: "http://many/v1", ANTHROPIC_API_KEY: "a" },
+      { provider: "openai", baseUrl: "http://many/v1", passedOver: "anthropic" },
+    ],
     [
       "the longest silence",
       { timeoutSeconds: 7 },

@@ -29,6 +29,8 @@ interface Service {
   readonly general?: string;
   /** The variable without which it has no address. */
   readonly needs?: string;
+  /** How its own models are called; elsewhere only services for the models of many makers have them. */
+  readonly named?: RegExp;
 }
 
 const OPENAI: Service = {
@@ -38,11 +40,13 @@ const OPENAI: Service = {
   url: "OPENAI_BASE_URL",
   home: "https://api.openai.com/v1",
   general: "gpt-6-sol",
+  named: /^(?:gpt-\d|chatgpt|codex|o\d)/,
 };
 
-function compatible(name: string, home: string): Service {
+function compatible(name: string, home: string, named?: RegExp): Service {
   const start = name.toUpperCase();
-  return { protocol: "openai", keys: [`${start}_API_KEY`], model: `${start}_MODEL`, home: `https://${home}` };
+  const service = { keys: [`${start}_API_KEY`], model: `${start}_MODEL`, home: `https://${home}` };
+  return { protocol: "openai", ...service, ...(named && { named }) };
 }
 
 const SERVICES: Readonly<Record<ServiceName, Service>> = {
@@ -55,6 +59,7 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
     url: "ANTHROPIC_BASE_URL",
     home: "https://api.anthropic.com",
     general: "claude-sonnet-5",
+    named: /^claude-/,
   },
   gemini: {
     protocol: "gemini",
@@ -63,6 +68,7 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
     url: "GEMINI_BASE_URL",
     home: "https://generativelanguage.googleapis.com",
     general: "gemini-flash-latest",
+    named: /^gemini-/,
   },
   azure: {
     protocol: "openai",
@@ -86,11 +92,11 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
   },
   openrouter: compatible("openrouter", "openrouter.ai/api/v1"),
   groq: compatible("groq", "api.groq.com/openai/v1"),
-  mistral: compatible("mistral", "api.mistral.ai/v1"),
-  deepseek: compatible("deepseek", "api.deepseek.com/v1"),
-  xai: compatible("xai", "api.x.ai/v1"),
-  moonshot: compatible("moonshot", "api.moonshot.ai/v1"),
-  dashscope: compatible("dashscope", "dashscope-intl.aliyuncs.com/compatible-mode/v1"),
+  mistral: compatible("mistral", "api.mistral.ai/v1", /^(?:(?:mi|mini|magi|code|dev)stral|mixtral|pixtral)/),
+  deepseek: compatible("deepseek", "api.deepseek.com/v1", /^deepseek-/),
+  xai: compatible("xai", "api.x.ai/v1", /^grok-/),
+  moonshot: compatible("moonshot", "api.moonshot.ai/v1", /^(?:kimi|moonshot)-/),
+  dashscope: compatible("dashscope", "dashscope-intl.aliyuncs.com/compatible-mode/v1", /^qwen/),
 };
 const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 /** The models that are asked where only a key is set. */
@@ -131,10 +137,12 @@ export function keyVariable({ service }: ModelChoice, named: NamedModel): string
 /** What is missing of a model that is half named; null where nothing is. */
 export function missingForModel(names: ModelNames, environment: Environment): string | null {
   const named = entryOf(names.model, names);
-  const wanted = prefixedName(named, environment)?.provider ?? named.provider;
   const said = named.name ?? "";
+  const wanted = prefixedName(named, environment)?.provider ?? named.provider ?? makerOf(said);
   if (wanted !== undefined && said !== "") return `${placeMissing(wanted, named, environment)} for ${said}.`;
-  if (said !== "") return `there is no service for ${said}; set the key of one, or OPENAI_BASE_URL.`;
+  if (said !== "") {
+    return `there is no service for ${said}: OPENAI_BASE_URL is not set, which holds the address of a server, and no key of a service, such as OPENAI_API_KEY.`;
+  }
   const half = SEARCHED.find((service) => {
     const { keys, url = "" } = SERVICES[service];
     return service === wanted || environment[url] || keys.some((key) => environment[key]);
@@ -169,6 +177,7 @@ function chosen(entry: ModelSettings, environment: Environment): ModelChoice | n
   const known = knownModel(choice.name);
   return {
     ...choice,
+    passedOver: passedOver(entry, environment),
     silenceMs: timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000,
     callsInText,
     images,
@@ -312,9 +321,27 @@ function isService(text: string): text is ServiceName {
 /** Whose model it is, from its name and from the keys that are there. */
 function likelyService(named: NamedModel, environment: Environment): ServiceName {
   const { name = "", baseUrl } = named;
-  const hasKey = (service: ServiceName): boolean => SERVICES[service].keys.some((key) => environment[key]);
   if (baseUrl || named.key || named.apiKeyEnv || environment.OPENAI_BASE_URL) return "openai";
-  if (name.startsWith("claude-") && hasKey("anthropic")) return "anthropic";
-  if (name.startsWith("gemini-") && hasKey("gemini")) return "gemini";
-  return SEARCHED.find(hasKey) ?? "openai";
+  const maker = makerOf(name);
+  const hasKey = (service: ServiceName): boolean => hasKeyOf(service, environment);
+  if (maker === undefined || hasKey(maker)) return maker ?? SEARCHED.find(hasKey) ?? "openai";
+  return SEARCHED.find((service) => SERVICES[service].named === undefined && hasKey(service)) ?? maker;
+}
+
+/** Whose own models are called so. */
+function makerOf(name: string): ServiceName | undefined {
+  return SEARCHED.find((service) => SERVICES[service].named?.test(name));
+}
+
+function hasKeyOf(service: ServiceName, environment: Environment): boolean {
+  return SERVICES[service].keys.some((key) => environment[key]);
+}
+
+/** The maker of a model that is asked elsewhere only because OPENAI_BASE_URL is set, though its maker's key is set too. */
+function passedOver({ name = "", provider, baseUrl, key, apiKeyEnv }: NamedModel, environment: Environment) {
+  const isSaid =
+    provider !== undefined || baseUrl !== undefined || key !== undefined || apiKeyEnv !== undefined;
+  const maker = makerOf(name);
+  if (isSaid || !environment.OPENAI_BASE_URL || maker === undefined || maker === "openai") return undefined;
+  return hasKeyOf(maker, environment) ? maker : undefined;
 }

@@ -12,6 +12,8 @@ export interface ModelChoice extends ServiceOptions {
   readonly service?: ServiceName | undefined;
   /** Nobody has named a model: it is the general one of the service whose key is there. */
   readonly isGeneral?: boolean | undefined;
+  /** The model's maker, whose key is there too, where OPENAI_BASE_URL has it asked elsewhere. */
+  readonly passedOver?: ServiceName | undefined;
   /** How often a request that failed for a passing reason is sent again. */
   readonly retries?: number | undefined;
   /** In tokens, where somebody says so. */

@@ -1,4 +1,4 @@
-/** The options that every command takes. */
+/** The options that every command takes; see `optionsOf` for those that one makes use of. */
 export const OPTIONS = `Options:
   -p, --print                 run one prompt and print the answer
       --output-format FORMAT  text (default), json (one document) or stream-json (one event a line)
@@ -84,6 +84,35 @@ export const USAGES = {
 } satisfies Record<string, Usage>;
 
 export type SubcommandName = keyof typeof USAGES;
+
+const PLACE = ["root", "settings"];
+const RULES = ["include-directories", "approval-mode", "yes", "sandbox", "allow", "deny"];
+const RUN = ["model", "max-turns", "budget", "check", "quiet"];
+
+/** The options of the list above that mean something to a command, beside those for every one. */
+const COUNTING: Readonly<Record<SubcommandName, readonly string[]>> = {
+  call: ["output-format", ...PLACE, ...RULES],
+  tools: ["output-format", ...PLACE, "include-directories"],
+  models: ["output-format", ...PLACE, "model"],
+  explain: ["output-format", ...PLACE, ...RULES],
+  grants: ["output-format", "root"],
+  sessions: ["output-format", ...PLACE, ...RULES, ...RUN],
+  replay: ["output-format", ...PLACE, ...RULES, ...RUN],
+  undo: ["output-format", "root"],
+  trust: ["output-format", "root"],
+  mcp: ["output-format", ...PLACE],
+  serve: [...PLACE, ...RULES, ...RUN],
+  doctor: ["output-format", ...PLACE, "model", "sandbox"],
+  completion: [],
+  demo: [],
+};
+
+/** The lines of the list for one command. */
+export function optionsOf(name: SubcommandName): string {
+  const counts = new Set([...COUNTING[name], "no-color", "help"]);
+  const lines = OPTIONS.split("\n").filter((line) => counts.has(/--([a-z-]+)/.exec(line)?.[1] ?? ""));
+  return `Options:\n${lines.join("\n")}\n`;
+}
 
 export interface CompletedOption {
   readonly long: string;

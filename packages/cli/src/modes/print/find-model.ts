@@ -11,6 +11,11 @@ export function namesModel(settings: Settings): boolean {
   return chooseModel(settings, process.env) !== null;
 }
 
+/** Without what a URL may hold beside the place. */
+function shownHost(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
+}
+
 /** How models are opened; throws UsageError, with what to set, where none is named. */
 export async function findModels(settings: Settings): Promise<FoundModels> {
   const choice = chooseModel(settings, process.env);
@@ -18,8 +23,12 @@ export async function findModels(settings: Settings): Promise<FoundModels> {
     const { howToConnect } = await import("./how-to-connect.ts");
     throw new UsageError(await howToConnect(settings));
   }
-  const { isGeneral, name, service = "" } = choice;
+  const { isGeneral, name, service = "", passedOver } = choice;
   const openModel = (other?: string) => configuredModel(settings, process.env, other);
+  if (passedOver !== undefined) {
+    const notice = `${name} is asked at ${shownHost(choice.baseUrl)}, because OPENAI_BASE_URL is set. Set model.provider to ${passedOver} to ask ${passedOver}, whose key is set too.`;
+    return { openModel, notice };
+  }
   if (!isGeneral) return { openModel, notice: null };
   return {
     openModel,
