@@ -30,7 +30,13 @@ const MODEL = /[\\/]print[\\/]find-model\.ts$/;
  * several need, and so nothing is loaded for the sake of what comes later.
  */
 const MOMENTS = Object.entries({
-  reply: ["session/event-log", "session/redactor", "models/src/read-answer", "models/src/text-calls"],
+  reply: [
+    "assembly/load-ahead",
+    "session/event-log",
+    "session/redactor",
+    "models/src/read-answer",
+    "models/src/text-calls",
+  ],
   calls: [
     ...["agent/call-round", "scheduler/scheduler", "scheduler/sound-tool", "approval/judge-call"],
     "machine/src/files/files",

@@ -6,6 +6,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly history: readonly Message[];
   readonly tools: readonly FunctionDeclaration[];
+  /** Called when it has gone out: what is done now delays nothing. A model that does not know need not call it. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 export interface Usage {

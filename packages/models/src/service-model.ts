@@ -182,11 +182,15 @@ class Service {
   }: Asking): AsyncGenerator<AnswerEvent, void, undefined> {
     const { name: model, environment, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
     const { url, headers, hasKey } = endpoint;
+    const { onSent } = prepared;
     const pieces = await protocol.body(model, prepared, this.#lessons.quirks);
     const body = this.#bytes.of(prepared.conversation, pieces);
     const watch = new SilenceWatch(silenceMs, connection);
     try {
-      const asked = httpRequest({ url, method: "POST", headers, body, environment }, connection.signal);
+      const asked = httpRequest(
+        { url, method: "POST", headers, body, environment, onSent },
+        connection.signal,
+      );
       const reading = whileWaiting(() =>
         Promise.all([
           import("./read-answer.ts"),

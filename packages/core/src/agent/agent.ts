@@ -37,6 +37,8 @@ export interface AgentNeeds {
   readonly briefing?: Briefing | undefined;
   /** Shared with whoever spends on this agent's behalf. */
   readonly budget: Budget | undefined;
+  /** Called when a request has gone out; the signal aborts when its reply has come. */
+  readonly onAway?: ((signal: AbortSignal) => void) | undefined;
   /** Work that goes on beside the loop; a run waits for it at its end. */
   readonly background?: BackgroundTasks | undefined;
   /** Whether a model that repeats itself is corrected, and stopped in the end. */
@@ -296,12 +298,17 @@ export class Agent {
   async *#reply(signal: AbortSignal, said: string): AsyncGenerator<AgentEvent, Reply> {
     const { budget } = this.#needs;
     const model = this.#model;
-    const request = this.#request();
+    const away = new AbortController();
+    const onSent = () => this.#needs.onAway?.(away.signal);
+    const request = { ...this.#request(), onSent };
     const estimated = this.#size.of(request);
-    const reply = yield* readReply(
-      { model, request, note: this.#conversation.note, ids: this.#needs.callIds, said },
-      signal,
-    );
+    const asked = { model, request, note: this.#conversation.note, ids: this.#needs.callIds, said };
+    let reply: Reply;
+    try {
+      reply = yield* readReply(asked, signal);
+    } finally {
+      away.abort();
+    }
     if (reply.usage) this.#size.learn(estimated, reply.usage.inputTokens);
     if (reply.end.reason !== "error") {
       budget?.spend(reply.usage ?? estimatedUsage(estimated, reply, this.#size), model.name);

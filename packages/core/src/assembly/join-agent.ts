@@ -29,7 +29,8 @@ type Handed =
   | "callIds"
   | "briefing"
   | "background"
-  | "past";
+  | "past"
+  | "onAway";
 
 interface AgentParts extends Pick<AgentNeeds, Handed> {
   readonly home: Home;

@@ -126,14 +126,15 @@ export class Session {
         return this.#subagents;
       },
     });
-    const { registry, runCalls, callIds, workspace, discovery } = this.#tools;
+    const { registry, runCalls, callIds, workspace, discovery, onAway } = this.#tools;
     this.registry = registry;
     this.commands = commandList(this.#tools.commands);
     this.tasks = background;
     this.mcp = lazyMcp(discovery);
     const flow = { registry, runCalls, callIds, workspace, waiting: discovery, briefing: this.#briefing };
     const past = resume?.session.events(this.#kindOf);
-    this.#agent = agentOf({ model, small, home, conversation, budget, maxTurns, background, ...flow, past });
+    const joined = { model, small, home, conversation, budget, maxTurns, background, onAway };
+    this.#agent = agentOf({ ...joined, ...flow, past });
     discovery.onFailure = ({ source, message }) => {
       this.#tools.notes.push(`Tools from ${source}: ${message}`);
     };

@@ -76,6 +76,9 @@ export class ToolSet {
   readonly spoken = { inputs: 0 };
   readonly judge: SchedulerNeeds["judge"];
   readonly runCalls: RunCalls;
+  /** Gets ready for calls while a request is away. */
+  readonly onAway = async (signal: AbortSignal) => (await this.#ahead()).during(signal);
+  readonly #ahead = once(async () => new (await import("./load-ahead.ts")).LoadAhead(this.commands));
   readonly #home: Home;
   readonly #grants: Grants;
   readonly #openWorkspace: () => Workspace;

@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly addresses?: readonly string[];
   /** Where the proxy is named, instead of this process's own. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
+  /** Called when all of it has been handed to the system. */
+  readonly onSent?: (() => void) | undefined;
 }
 
 export interface HttpAnswer {
@@ -53,7 +55,7 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
       sending.cork();
       for (const piece of body) sending.write(piece);
       sending.uncork();
-      sending.end();
+      sending.end(request.onSent);
     });
   const response = await send().catch((error: unknown) => {
     // The server closed the idle connection at the moment when it was to be used again: nothing was taken.

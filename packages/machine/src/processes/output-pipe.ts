@@ -29,6 +29,11 @@ export class OutputPipes {
     this.#make = make;
   }
 
+  /** Makes some that will be taken soon. */
+  prepare(): void {
+    if (this.#names.length === 0 && readsPipes()) void this.#more();
+  }
+
   /** null where there are no named pipes, or they cannot be read. */
   async take(): Promise<OutputPipe | null> {
     if (!readsPipes()) return null;

@@ -79,6 +79,8 @@ export class RunningCommands {
 
   /** Which limits commands run in, found out at the first call. */
   sandbox(request?: CommandRequest): Promise<SandboxState> {
+    // Whoever asks is about to run something.
+    this.#openPipes().prepare();
     return this.#limits.state(this.#isReadOnly(request));
   }
 

@@ -6,6 +6,9 @@ import { MacSandbox } from "./sandbox-mac.ts";
 
 const BUBBLEWRAP_HINT = "install bubblewrap (e.g. apt install bubblewrap)";
 
+/** What has been tried counts for every mode and session of this process. */
+const working = new Set<string>();
+
 /** Finds out, by trying, whether commands can be limited here. */
 export async function probeSandbox(
   limits: SandboxLimits,
@@ -17,7 +20,9 @@ export async function probeSandbox(
       const program = findHelper("bwrap", environment.PATH);
       if (program === null) return none(`bwrap was not found; ${BUBBLEWRAP_HINT}`);
       const sandbox = new LinuxSandbox(program, limits);
-      return (await succeeds(program, sandbox.probe(), environment))
+      if (!working.has(program) && (await succeeds(program, sandbox.probe(), environment)))
+        working.add(program);
+      return working.has(program)
         ? { sandbox }
         : none("bwrap is installed, but this system does not let it make namespaces");
     }

@@ -1,0 +1,64 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { BURIN } from "./burin.ts";
+
+const REPLY = [
+  `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"hello"},"finish_reason":"stop"}]}`,
+  "data: [DONE]",
+  "",
+].join("\n\n");
+
+it("P45 what calls need is loaded while the first request is away, and not before", async () => {
+  const root = mkdtempSync(join(tmpdir(), "burin-ahead-"));
+  let loaded = "";
+  let loadedBefore = "";
+  let answer = () => {};
+  const mayAnswer = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const server = createServer(async (request, response) => {
+    loadedBefore = loaded;
+    request.resume();
+    await mayAnswer;
+    response.writeHead(200, { "content-type": "text/event-stream" }).end(REPLY);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const child = spawn(process.execPath, [BURIN, "-p", "hello"], {
+    cwd: root,
+    env: {
+      ...{ PATH: process.env.PATH, HOME: root, OPENAI_MODEL: "fake-model", NODE_DEBUG: "module" },
+      OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const chunks = ["calls", "judging", "commands", "searches", "changes", "edits"];
+  const isLoaded = (name: string, text: string) => text.includes(`/chunks/${name}-`);
+  child.stderr.on("data", (piece: Buffer) => {
+    loaded += piece.toString("latin1");
+    if (chunks.every((name) => isLoaded(name, loaded))) answer();
+  });
+  let stdout = "";
+  child.stdout.on("data", (piece: Buffer) => {
+    stdout += piece.toString("latin1");
+  });
+  try {
+    const [code] = await once(child, "close");
+    expect(code).toBe(0);
+    expect(stdout).toBe("hello\n");
+    expect(isLoaded("start", loadedBefore)).toBe(true);
+    expect(chunks.filter((name) => isLoaded(name, loadedBefore))).toEqual([]);
+  } finally {
+    child.kill("SIGKILL");
+    server.closeAllConnections();
+    server.close();
+    rmSync(root, { recursive: true, force: true });
+  }
+}, 60_000);

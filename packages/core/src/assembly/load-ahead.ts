@@ -1,0 +1,48 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { MachineCommands } from "@burin/machine/machine";
+
+/** A reply that comes sooner needs nothing of this, or could not wait for it. */
+const PAUSE_MS = 15;
+/** Between two steps, what has come meanwhile is read. */
+const STEP_MS = 5;
+/** A model that takes so long is one that thinks, and may well want a program started. */
+const THOUGHT_MS = 200;
+
+interface Step {
+  readonly pauseMs: number;
+  do(): Promise<unknown>;
+}
+
+/** What the first calls need, as sessions usually need it, in steps so small that they hold up no reply. */
+export class LoadAhead {
+  readonly #left: Step[];
+
+  constructor(commands: MachineCommands) {
+    // Each is one file of what is built.
+    const code = [
+      () => import("../scheduler/scheduler.ts"),
+      () => import("../approval/approval-policy.ts"),
+      () => import("@burin/machine/processes/command-report"),
+      () => import("@burin/machine/search/ripgrep"),
+      () => import("../text/overwriting.ts"),
+      () => import("../text/changing.ts"),
+    ];
+    const loads = code.map((load) => ({ pauseMs: STEP_MS, do: load }));
+    this.#left = [...loads, { pauseMs: THOUGHT_MS, do: () => commands.sandbox() }];
+  }
+
+  /** Goes on with what is left until the signal aborts. Keeps no process alive. */
+  async during(signal: AbortSignal): Promise<void> {
+    const waiting = { ref: false, signal };
+    try {
+      await pause(PAUSE_MS, null, waiting);
+      for (let [step] = this.#left; step !== undefined; [step] = this.#left) {
+        await pause(step.pauseMs, null, waiting);
+        this.#left.shift();
+        await step.do();
+      }
+    } catch {
+      // The reply has come, or the call that needs the step will tell what is wrong.
+    }
+  }
+}
