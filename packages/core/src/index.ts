@@ -8,6 +8,7 @@ export type {
 } from "@burin/contract/agent-event";
 export { APPROVAL_MODES, type ApprovalMode } from "@burin/contract/approval-mode";
 export type { ChatModel, ModelEvent, ModelFailure, ModelRequest, Usage } from "@burin/contract/chat-model";
+export { defineTool, type ToolDefinition } from "@burin/contract/define-tool";
 export type { FilePreview, FileSnapshot, FileWrite, FileWritten } from "@burin/contract/machine/file-change";
 export type { FileContent, LineRange } from "@burin/contract/machine/file-content";
 export type { FindRequest, FoundFiles } from "@burin/contract/machine/find-request";

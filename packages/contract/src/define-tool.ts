@@ -1,0 +1,71 @@
+import { BaseTool, type Confirmation, type Tool, type ToolKind, type ToolResult } from "./tools.ts";
+
+type Given<Params extends object> = Parameters<Tool<Params>["execute"]>;
+
+/** A tool as plain values: the words of BaseTool, without those that have a good default. */
+export interface ToolDefinition<Params extends object = Record<string, unknown>>
+  extends Pick<Tool<Params>, "name" | "description" | "parameterSchema" | "kind" | "ruleSubjects"> {
+  /** Without it the name. */
+  readonly displayName?: string;
+  getDescription?(params: Params): string;
+  /** Rules that a schema cannot say: null, or what is wrong. */
+  checkParams?(params: Params): string | null;
+  /** Without it a tool that may have an effect asks each time, and others never. */
+  shouldConfirmExecute?: Tool<Params>["shouldConfirmExecute"];
+  /** A text goes to the model and to the user as it is. */
+  execute(...given: Given<Params>): ToolResult | string | Promise<ToolResult | string>;
+}
+
+/** Kinds without an effect that anybody would have to be asked about. */
+const UNASKED: ReadonlySet<ToolKind> = new Set(["read", "fetch", "delegate", "plan"]);
+
+/** A tool without a class of its own. */
+export function defineTool<Params extends object = Record<string, unknown>>(
+  definition: ToolDefinition<Params>,
+): Tool<Params> {
+  return new DefinedTool(definition);
+}
+
+class DefinedTool<Params extends object> extends BaseTool<Params> {
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly parameterSchema: Tool["parameterSchema"];
+  readonly kind: ToolKind;
+  readonly ruleSubjects?: (params: Params) => readonly string[];
+  readonly #definition: ToolDefinition<Params>;
+
+  constructor(definition: ToolDefinition<Params>) {
+    super();
+    this.name = definition.name;
+    this.displayName = definition.displayName ?? definition.name;
+    this.description = definition.description;
+    this.parameterSchema = definition.parameterSchema;
+    this.kind = definition.kind;
+    if (definition.ruleSubjects !== undefined) {
+      this.ruleSubjects = (params) => definition.ruleSubjects?.(params) ?? [];
+    }
+    this.#definition = definition;
+  }
+
+  getDescription(params: Params): string {
+    return this.#definition.getDescription?.(params) ?? `${this.displayName} ${JSON.stringify(params)}`;
+  }
+
+  override async shouldConfirmExecute(params: Params, signal: AbortSignal): Promise<Confirmation | false> {
+    const { shouldConfirmExecute } = this.#definition;
+    if (shouldConfirmExecute !== undefined) return shouldConfirmExecute(params, signal);
+    if (UNASKED.has(this.kind)) return false;
+    const prompt = JSON.stringify(params, null, 2);
+    return { kind: "info", title: this.getDescription(params), prompt, urls: [], grants: [this.name] };
+  }
+
+  async execute(...given: Given<Params>): Promise<ToolResult> {
+    const answer = await this.#definition.execute(...given);
+    return typeof answer === "string" ? { llmContent: answer, returnDisplay: answer } : answer;
+  }
+
+  protected override checkParams(params: Params): string | null {
+    return this.#definition.checkParams?.(params) ?? null;
+  }
+}
