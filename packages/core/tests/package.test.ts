@@ -58,7 +58,7 @@ describe("@burin/core as others get it", () => {
   });
 
   it("the examples of the page on the library run as they stand", async () => {
-    const [loop = "", parts = "", session = "", model = ""] = codeBlocks("docs/library.md");
+    const [loop = "", , , parts = "", session = "", model = ""] = codeBlocks("docs/library.md");
     const asked: { messages: { role: string; content: string }[] }[] = [];
     const service = createServer(async (request, response) => {
       asked.push(JSON.parse(await text(request)));
