@@ -51,6 +51,7 @@ const ORDERED = new Set(["core", "cli"]);
 const INNER_FOLDERS = new Set([
   "core/agent/compaction",
   "cli/modes/doctor",
+  "cli/modes/import",
   "cli/modes/print",
   "cli/modes/interactive",
   "cli/ui/displays",

@@ -50,6 +50,10 @@ const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
     ownOptions: { http: { type: "boolean" }, port: { type: "string" } },
     load: async () => (await import("./modes/serve.ts")).runServe,
   },
+  import: {
+    ownOptions: { from: { type: "string" }, project: { type: "boolean" }, apply: { type: "boolean" } },
+    load: async () => (await import("./modes/import/import.ts")).runImport,
+  },
   doctor: {
     ownOptions: { online: { type: "boolean" } },
     load: async () => (await import("./modes/doctor/doctor.ts")).runDoctor,

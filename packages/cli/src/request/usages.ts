@@ -78,6 +78,16 @@ export const USAGES = {
     ],
     ["serve acp", "the agent of an editor that speaks the Agent Client Protocol"],
   ],
+  import: [
+    [
+      "import [--from claude|codex|gemini|qwen]",
+      "what another agent has that can be taken over; changes nothing",
+    ],
+    [
+      "import --from NAME --apply [--project]",
+      "takes it over; --project: also rules that lie in this folder",
+    ],
+  ],
   doctor: [["doctor [--online] [--json]", "what works here and what does not; --online also asks services"]],
   completion: [["completion bash|zsh|fish", "a script that completes commands and options in that shell"]],
   demo: [["demo", "the whole flow in ten seconds, no model needed"]],

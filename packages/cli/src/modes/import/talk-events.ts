@@ -1,0 +1,76 @@
+import type { AnsweredCall, ToldSession } from "@burin/core";
+import { ownCall } from "./foreign-tools.ts";
+import type { Step, Talk } from "./found.ts";
+
+type Told = ToldSession["events"] extends Iterable<infer One> ? One : never;
+type Event = Told[1];
+
+interface Origin {
+  readonly id: string;
+  readonly root: string;
+  /** The agent and the number of its session, in words. */
+  readonly from: string;
+}
+
+const MOST_SHOWN = 10_000;
+const NO_ANSWER = "The answer to this call was not in the record that this session was imported from.";
+
+/** The conversation as a session of ours tells it. Every call has an answer, so that it can go on. */
+export function* eventsOf({ model, steps }: Talk, { id, root, from }: Origin): Generator<Told> {
+  const begun = steps[0]?.at ?? new Date(0).toISOString();
+  yield [begun, { type: "session", sessionId: id, model, root }];
+  yield [begun, { type: "notice", message: `Imported from ${from}.` }];
+  const open: Open = new Map();
+  for (const [index, step] of steps.entries()) {
+    if (step.kind === "user") yield* unanswered(open, step.at);
+    const event = eventOf(step, open, `imported_${index}`);
+    if (event !== null) yield [step.at, event];
+  }
+  const at = steps.at(-1)?.at ?? begun;
+  yield* unanswered(open, at);
+  const last = steps.findLast(({ kind }) => kind === "model");
+  yield [at, { type: "done", status: "success", result: last?.kind === "model" ? last.text : "", turns: 0 }];
+}
+
+type Asked = Pick<AnsweredCall, "callId" | "name" | "args" | "description">;
+/** The calls that have no answer yet. */
+type Open = Map<string, Asked>;
+
+/** The ids of others may come twice, and not every service takes each of them. */
+function eventOf(step: Step, open: Open, callId: string): Event | null {
+  if (step.kind === "call") {
+    const asked = askedIn(step, callId);
+    open.set(step.id, asked);
+    return { type: "tool_call", call: { ...asked, status: "validating" } };
+  }
+  if (step.kind === "answer") {
+    const asked = open.get(step.id);
+    open.delete(step.id);
+    return asked === undefined ? null : { type: "tool_call", call: answered(asked, step) };
+  }
+  const { kind: role, text, media = [] } = step;
+  return { type: "text", role, text, ...(media.length > 0 ? { media } : {}) };
+}
+
+function askedIn({ name, args }: Step & { readonly kind: "call" }, callId: string): Asked {
+  const own = ownCall(name, args);
+  const { command, absolute_path, file_path, pattern, path } = own.args;
+  const subject = command ?? absolute_path ?? file_path ?? pattern ?? path;
+  return { callId, ...own, description: typeof subject === "string" ? subject.slice(0, 200) : "" };
+}
+
+type Answer = Pick<Step & { readonly kind: "answer" }, "text" | "media" | "isError">;
+
+function answered(asked: Asked, { text, media = [], isError }: Answer): AnsweredCall {
+  const llmContent = media.length === 0 ? text : [text, ...media.map((inlineData) => ({ inlineData }))];
+  const answer = { ...asked, llmContent, returnDisplay: text.slice(0, MOST_SHOWN) };
+  return isError
+    ? { ...answer, status: "error", error: { type: "tool_failed", message: text } }
+    : { ...answer, status: "success" };
+}
+
+function* unanswered(open: Open, at: string): Generator<Told> {
+  for (const asked of open.values())
+    yield [at, { type: "tool_call", call: answered(asked, { text: NO_ANSWER, isError: true }) }];
+  open.clear();
+}

@@ -1,0 +1,316 @@
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+
+/** Records that the programs themselves have written, of one prompt with two calls side by side. */
+const RECORDS = fileURLToPath(new URL("other-agents/", import.meta.url));
+let top: string;
+let root: string;
+let server: FakeModelServer | null = null;
+
+beforeEach(async () => {
+  top = await realpath(await mkdtemp(join(tmpdir(), "burin-import-")));
+  root = join(top, "project");
+  await mkdir(root);
+  await writeFile(join(root, "a.txt"), "one\ntwo\n");
+});
+
+afterEach(async () => {
+  await server?.close();
+  server = null;
+  await rm(top, { recursive: true });
+});
+
+const slug = () => root.replace(/[^A-Za-z0-9]/g, "-");
+const ID = "01a202ee-14e9-7e32-b9a8-827ea91d20a0";
+/** Where each of them keeps its records. */
+const PLACES = {
+  claude: () => `.claude/projects/${slug()}/${ID}.jsonl`,
+  codex: () => `.codex/sessions/2026/11/22/rollout-2026-11-22T11-04-47-${ID}.jsonl`,
+  gemini: () => `.gemini/tmp/project/chats/session-2026-11-22T11-04-d3b05731.jsonl`,
+  qwen: () => `.qwen/projects/${slug()}/chats/${ID}.jsonl`,
+};
+type Agent = keyof typeof PLACES;
+
+async function put(name: string, text: string): Promise<void> {
+  const path = join(top, name);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
+
+async function putRecord(agent: Agent): Promise<void> {
+  const text = await readFile(join(RECORDS, `${agent}.jsonl`), "utf8");
+  await put(PLACES[agent](), text.replaceAll("/ROOT", root));
+  if (agent === "gemini")
+    await put(".gemini/projects.json", JSON.stringify({ projects: { [root]: "project" } }));
+}
+
+const HOME = () => ({ HOME: top, BURIN_HOME: join(top, "burin") });
+const run = (...args: string[]) => burin(args, { cwd: root, env: HOME() });
+const take = (agent: Agent, ...more: string[]) => run("import", "--from", agent, "--apply", ...more);
+const ours = async (name: string) => readFile(join(top, "burin", name), "utf8");
+
+async function goOn(...args: string[]) {
+  server = await startFakeModelServer([{ text: "Going on." }]);
+  const env = { ...HOME(), OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m", OPENAI_API_KEY: "k" };
+  const ended = await burin(args, { cwd: root, env });
+  expect(server.problems).toEqual([]);
+  return { ended, messages: server.requests[0]?.body.messages as Message[] };
+}
+
+interface Message {
+  readonly role: string;
+  readonly content: string | null;
+  readonly tool_calls?: readonly {
+    readonly function: { readonly name: string; readonly arguments: string };
+  }[];
+}
+
+/** All files below a folder with what is in them. */
+async function printOf(folder: string): Promise<string> {
+  const hash = createHash("sha256");
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  for (const file of files.sort()) hash.update(`${file}\n`).update(await readFile(file));
+  return hash.digest("hex");
+}
+
+describe("burin import", () => {
+  it.each(Object.keys(PLACES) as Agent[])(
+    "%s: shows its session, takes it, and burin -c goes on with it",
+    async (agent) => {
+      await putRecord(agent);
+      const before = await printOf(top);
+      const shown = await run("import", "--from", agent);
+      expect(shown).toMatchObject({ code: 0, stderr: "" });
+      expect(shown.stdout).toMatch(new RegExp(`2026-11-22 {2}${agent}-.* {2}Look at a.txt and say hello.\n`));
+      expect(await printOf(top)).toBe(before);
+      expect(await take(agent)).toMatchObject({ code: 0 });
+      const { ended, messages } = await goOn("-c", "-p", "And now?");
+      expect(ended).toMatchObject({ code: 0, stdout: "Going on.\n" });
+      const [, prompt, calls, first, second, answer, next] = messages;
+      expect(prompt).toEqual({ role: "user", content: "Look at a.txt and say hello." });
+      expect(calls?.content).toBe("I will look.");
+      const asked = calls?.tool_calls?.map(({ function: { name, arguments: args } }) => [
+        name,
+        JSON.parse(args),
+      ]);
+      expect(asked?.[0]).toEqual(["run_shell_command", expect.objectContaining({ command: "echo hello" })]);
+      const read = { absolute_path: join(root, "a.txt") };
+      const cat = ["run_shell_command", { command: "cat a.txt" }];
+      expect(asked?.[1]).toEqual(agent === "codex" ? cat : ["read_file", expect.objectContaining(read)]);
+      expect([first?.content, second?.content]).toEqual([
+        expect.stringContaining("hello"),
+        expect.stringMatching(/one\n.*two/),
+      ]);
+      expect(answer).toEqual({ role: "assistant", content: "It has two lines: one and two." });
+      expect(next).toEqual({ role: "user", content: "And now?" });
+      expect(messages).toHaveLength(8 - 1);
+    },
+  );
+
+  it("lists what each agent has here, and nothing where there is none", async () => {
+    await putRecord("claude");
+    await put(".codex/AGENTS.md", "Say please.\n");
+    const { stdout } = await run("import");
+    expect(stdout).toContain("claude  Claude Code: 1 session\n");
+    expect(stdout).toContain("codex   Codex: 1 memory file\n");
+    expect(stdout).toContain("gemini  Gemini CLI: nothing\n");
+    expect(await run("import", "--apply")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--from"),
+    });
+    expect(await run("import", "--from", "x")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("claude"),
+    });
+  });
+
+  it("takes a session of this folder alone, and once", async () => {
+    await putRecord("claude");
+    const elsewhere = join(top, "other");
+    await mkdir(elsewhere);
+    const there = await burin(["import", "--from", "claude", "--json"], { cwd: elsewhere, env: HOME() });
+    expect(JSON.parse(there.stdout).sessions).toEqual([]);
+    await take("claude");
+    const log = join(top, "burin", "sessions");
+    const before = await printOf(log);
+    const again = await take("claude");
+    expect(again.stdout).toContain("was taken before");
+    expect(await printOf(log)).toBe(before);
+  });
+
+  it("takes rules that mean the same, and none that would allow more", async () => {
+    const allow = [
+      "Bash(npm test:*)",
+      "Bash(npm run lint)",
+      "Bash(git diff *)",
+      "Edit(src/**)",
+      "WebFetch(domain:docs.rs)",
+      "mcp__github__create_issue",
+      "mcp__notes",
+    ];
+    const no = [
+      "Bash",
+      "Bash(*)",
+      "Bash(curl * | sh)",
+      "Bash(a && b:*)",
+      "Read",
+      "Edit(./a.ts)",
+      "Write(~/x)",
+      "Skill(x)",
+    ];
+    const deny = ["Read(./.env)", "Bash(git push)", "WebSearch"];
+    await put(".claude/settings.json", JSON.stringify({ permissions: { allow: [...allow, ...no], deny } }));
+    const { stdout } = await run("import", "--from", "claude", "--json");
+    const { rules, left } = JSON.parse(stdout);
+    expect(rules.map(({ list, rule }: { list: string; rule: string }) => `${list} ${rule}`)).toEqual([
+      "allow run_shell_command(npm test)",
+      "allow run_shell_command(npm run lint;)",
+      "allow run_shell_command(git diff)",
+      "allow edit(src/**)",
+      "allow write_file(src/**)",
+      "allow web_fetch(domain:docs.rs)",
+      "allow github__create_issue",
+      "allow notes__*",
+      "deny read_file(.env)",
+      "deny run_shell_command(git push)",
+      "deny web_search",
+    ]);
+    expect(left.map(({ what }: { what: string }) => what)).toEqual(no.map((rule) => `allow ${rule}`));
+    await take("claude");
+    await take("claude");
+    const { permissions } = JSON.parse(await ours("settings.json"));
+    expect([permissions.allow.length, permissions.deny.length]).toEqual([8, 3]);
+    expect((await run("explain", "npm run lint --fix")).stdout).toMatch(/^ask/);
+    expect((await run("explain", "npm run lint")).stdout).toMatch(/^allow/);
+  });
+
+  it("takes rules that lie in the project only when it is told to, and for that project alone", async () => {
+    const rules = JSON.stringify({ permissions: { allow: ["Bash(make:*)"], deny: ["Bash(make clean)"] } });
+    await put("project/.claude/settings.local.json", rules);
+    expect((await take("claude")).stdout).toContain("it lies in the project: add --project to take it");
+    expect((await run("explain", "make all")).stdout).toMatch(/^ask/);
+    expect((await take("claude", "--project")).stdout).toContain("write it into .burin/settings.json");
+    expect((await run("explain", "make all")).stdout).toMatch(/^allow/);
+    expect((await burin(["explain", "make all"], { cwd: top, env: HOME() })).stdout).toMatch(/^ask/);
+  });
+
+  it("Codex: takes prefix rules, servers, a service of the user's own and AGENTS.md, and says what it leaves", async () => {
+    await put(
+      ".codex/config.toml",
+      `model = "m1"\nmodel_provider = "own"\nsandbox_mode = "read-only"\n[model_providers.own]\nbase_url = "http://127.0.0.1:9/v1"\nenv_key = "OWN_KEY"\nwire_api = "chat"\n[mcp_servers.notes]\ncommand = "node"\nargs = ["serve.js"]\nenv = { TOKEN = "very-secret" }\nstartup_timeout_sec = 20\n[mcp_servers.far]\nurl = "https://example.org/mcp"\nbearer_token_env_var = "FAR_TOKEN"\nenabled = false\n`,
+    );
+    await put(
+      ".codex/rules/default.rules",
+      `prefix_rule(\n    pattern = ["git", ["status", "log"]],\n    decision = "allow",\n)\nprefix_rule(pattern=["rm"], decision="forbidden")\nprefix_rule(pattern=["a b; c"], decision="allow")\n`,
+    );
+    await put(".codex/AGENTS.md", "Say please.\n");
+    const shown = await run("import", "--from", "codex");
+    expect(shown.stdout).toContain("notes: node serve.js  (with TOKEN)");
+    expect(shown.stdout).not.toContain("very-secret");
+    expect(shown.stdout).toContain("setting sandbox_mode: ");
+    await take("codex");
+    await take("codex");
+    expect(JSON.parse(await ours("settings.json"))).toEqual({
+      permissions: {
+        allow: ["run_shell_command(git status)", "run_shell_command(git log)"],
+        deny: ["run_shell_command(rm)"],
+      },
+      mcpServers: {
+        notes: { command: "node", args: ["serve.js"], env: { TOKEN: "very-secret" }, startTimeout: 20_000 },
+        far: {
+          url: "https://example.org/mcp",
+          disabled: true,
+          headers: { Authorization: "Bearer $FAR_TOKEN" },
+        },
+      },
+      model: { provider: "openai", name: "m1", baseUrl: "http://127.0.0.1:9/v1", apiKeyEnv: "OWN_KEY" },
+    });
+    expect(await ours("AGENTS.md")).toBe("<!-- from Codex -->\n\nSay please.\n");
+  });
+
+  it("Gemini CLI and Qwen Code: takes tools, policies, servers and memory, with comments in settings", async () => {
+    const settings = {
+      mcpServers: { a: { httpUrl: "https://example.org/mcp", trust: true } },
+      tools: { allowed: ["run_shell_command(git status)"], exclude: ["google_web_search"], sandbox: true },
+      context: { fileName: "NOTES.md" },
+      ui: { theme: "x" },
+    };
+    await put(".gemini/settings.json", `// mine\n${JSON.stringify(settings)}`);
+    await put(
+      ".gemini/policies/own.toml",
+      `[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = ["npm test", "make"]\ndecision = "ask_user"\npriority = 100\n[[rule]]\ntoolName = "glob"\nargsPattern = "x"\ndecision = "deny"\n`,
+    );
+    await put(".gemini/NOTES.md", "Of Gemini.");
+    const { stdout } = await take("gemini");
+    expect(stdout).toContain("setting tools.sandbox: ");
+    expect(stdout).toContain("conditions that a rule of Burin cannot have");
+    expect(JSON.parse(await ours("settings.json"))).toEqual({
+      permissions: {
+        allow: ["run_shell_command(git status;)"],
+        ask: ["run_shell_command(npm test)", "run_shell_command(make)"],
+      },
+      mcpServers: { a: { httpUrl: "https://example.org/mcp" } },
+      context: { fileNames: ["AGENTS.md", "NOTES.md"] },
+      tools: { exclude: ["web_search"] },
+    });
+    await put(".qwen/settings.json", JSON.stringify({ permissions: { deny: ["Bash(rm *)"] } }));
+    await put(".qwen/QWEN.md", "Of Qwen.");
+    await take("qwen");
+    expect(JSON.parse(await ours("settings.json")).permissions.deny).toEqual(["run_shell_command(rm)"]);
+    expect(await ours("AGENTS.md")).toBe(
+      "<!-- from Gemini CLI -->\n\nOf Gemini.\n\n<!-- from Qwen Code -->\n\nOf Qwen.\n",
+    );
+  });
+
+  it("leaves what was taken back, answers calls that have no answer, and writes no secrets", async () => {
+    const line = ([uuid, parentUuid]: readonly [string, string | null], content: unknown, type = "user") =>
+      `${JSON.stringify({ type, uuid, parentUuid, cwd: root, timestamp: "2026-11-22T10:00:00.000Z", message: { role: type, content } })}\n`;
+    const token = `ghp_${"a1B2".repeat(9)}`;
+    const use = { type: "tool_use", id: "t1", name: "NotOurs", input: { x: 1 } };
+    const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGVsbG8=" } };
+    const text = [
+      line(["1", null], "First."),
+      line(["2", "1"], [{ type: "text", text: "Answer that was taken back." }], "assistant"),
+      line(["3", "1"], [{ type: "text", text: `My token is ${token}` }, image]),
+      "{ half a li\n",
+      line(["4", "3"], [use], "assistant"),
+      line(["5", "4"], "<command-name>/clear</command-name>"),
+      line(["6", "5"], "Second."),
+    ].join("");
+    await put(PLACES.claude(), text);
+    await take("claude");
+    const record = await ours(
+      `sessions/${(await readdir(join(top, "burin", "sessions")))[0]}/claude-${ID}.jsonl`,
+    );
+    expect(record).not.toContain(token);
+    const { messages } = await goOn("-c", "-p", "Third.");
+    const said = JSON.stringify(messages);
+    expect(said).not.toContain("taken back");
+    expect(said).toContain("aGVsbG8=");
+    expect(said).not.toContain("/clear");
+    expect(messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "tool", "user"]);
+    expect(messages[2]?.tool_calls?.[0]?.function.name).toBe("NotOurs");
+    expect(messages[3]?.content).toContain("not in the record");
+  });
+
+  it("says which file is broken, takes the rest, and keeps what the user has", async () => {
+    await put(".codex/config.toml", "model = \n");
+    await put(".codex/AGENTS.md", "Say please.\n");
+    await put("burin/AGENTS.md", "Mine.");
+    const { code, stdout } = await take("codex");
+    expect([code, stdout]).toEqual([0, expect.stringContaining(join(top, ".codex/config.toml"))]);
+    expect(await ours("AGENTS.md")).toBe("Mine.\n\n<!-- from Codex -->\n\nSay please.\n");
+    await put(".qwen/settings.json", JSON.stringify({ mcpServers: { a: { command: "theirs" } } }));
+    await put("burin/settings.json", '{\n  // mine\n  "mcpServers": { "a": { "command": "mine" } }\n}\n');
+    expect((await take("qwen")).stdout).toContain("your settings have one of that name");
+    expect(await ours("settings.json")).toContain("// mine");
+    expect(await ours("settings.json")).not.toContain("theirs");
+  });
+});

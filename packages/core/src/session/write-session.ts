@@ -1,0 +1,37 @@
+import { utimes, writeFile } from "node:fs/promises";
+import type { AgentEvent } from "@burin/contract/agent-event";
+import { recordLine } from "./record-line.ts";
+import { Redactor } from "./redactor.ts";
+import { makeSessionFolder, sessionPath } from "./session-files.ts";
+
+/** A session that happened elsewhere. */
+export interface ToldSession {
+  readonly home: string;
+  readonly root: string;
+  readonly id: string;
+  /** What happened, with when; the first is a `session` event. */
+  readonly events: Iterable<readonly [at: string, event: AgentEvent]>;
+  /** Secrets in it are not written. */
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** Writes its record, dated as it was. false, and nothing is written, when there is one of that id. */
+export async function writeSession({ home, root, id, events, environment }: ToldSession): Promise<boolean> {
+  const redactor = new Redactor(environment);
+  const lines: Buffer[] = [];
+  let last = new Date(0);
+  for (const [at, event] of events) {
+    last = new Date(at);
+    lines.push(recordLine(lines.length + 1, last.toISOString(), { event: redactor.json(event) }));
+  }
+  await makeSessionFolder(home, root);
+  const path = sessionPath(home, root, id);
+  try {
+    await writeFile(path, Buffer.concat(lines), { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+  await utimes(path, last, last);
+  return true;
+}
