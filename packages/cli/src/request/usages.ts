@@ -112,6 +112,7 @@ const COUNTING: Readonly<Record<SubcommandName, readonly string[]>> = {
   trust: ["output-format", "root"],
   mcp: ["output-format", ...PLACE],
   serve: [...PLACE, ...RULES, ...RUN],
+  import: ["output-format", "root"],
   doctor: ["output-format", ...PLACE, "model", "sandbox"],
   completion: [],
   demo: [],

@@ -86,11 +86,8 @@ export class Session {
     const isRecorded = options.record === true || resume !== undefined;
     this.#announcement = this.#announced(home, options);
     const place = { id: this.id, root: home.root, home: home.folder, environment: home.environment };
-    const secretNames = home.variables.secret;
-    this.#recording = new Recording(
-      { ...place, secretNames, isRecorded, resumed: resume },
-      this.#announcement,
-    );
+    const recorded = { ...place, secretNames: home.variables.secret, isRecorded, resumed: resume };
+    this.#recording = new Recording(recorded, this.#announcement);
     const { answer } = options;
     this.#parking = new Parking({ sessionId: this.id, recording: this.#recording, past: this.#past, answer });
     this.#conversation = new Conversation((event) => this.#recording.note(event));
