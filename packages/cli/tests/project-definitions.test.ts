@@ -31,11 +31,26 @@ afterEach(async () => {
 });
 
 function run(...args: string[]) {
-  const env = { BURIN_HOME: home, OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" };
+  const env = { HOME: home, BURIN_HOME: home, OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m" };
   return burin(args, { cwd: root, env });
 }
 
 describe("what a folder brings beside its settings", () => {
+  it("P24 skills that are shared with other agents are listed and trusted too, and again when they change", async () => {
+    await rm(join(root, ".burin"), { recursive: true });
+    const skill = join(root, ".agents/skills/tag/SKILL.md");
+    await mkdir(dirname(skill), { recursive: true });
+    await writeFile(skill, "---\ndescription: how a tag is made\n---\nTag it.\n");
+    const before = await run("-p", "hello");
+    expect(before.stderr).toContain('tell the model of its skill ".agents/skills/tag"');
+    expect(JSON.stringify(server.requests[0])).not.toContain("how a tag is made");
+    await run("trust", "yes");
+    await run("-p", "hello");
+    expect(JSON.stringify(server.requests[1])).toContain("how a tag is made");
+    await writeFile(skill, "---\ndescription: how a tag is made\n---\nTag it twice.\n");
+    expect((await run("trust")).stdout).toContain("have changed since");
+  });
+
   it("P24 is listed, and used only once the folder is trusted", async () => {
     const greeted = await run("-p", "/greet");
     expect(greeted.code).toBe(2);

@@ -63,6 +63,28 @@ describe("skills", () => {
     expect(answers).toMatchObject([{ status: "success", llmContent: SKILL }]);
   });
 
+  it("of .agents/skills and .claude/skills count too, the user's own and those of a trusted folder, and no commands", async () => {
+    const user = temporaryFolder();
+    const environment = { BURIN_HOME: home, HOME: user };
+    const skill = (name: string) => SKILL.replace("release", name);
+    const path = await define(join(user, ".agents/skills/one/SKILL.md"), skill("one"));
+    await define(join(user, ".claude/skills/two/SKILL.md"), skill("two"));
+    await define(join(user, ".claude/commands/hello.md"), "Say hello.");
+    await define(join(root, ".agents/skills/three/SKILL.md"), skill("three"));
+    await define(join(home, "skills/two/SKILL.md"), skill("two").replace("how a", "our how a"));
+    const reading = { name: "read_file", args: { absolute_path: path } };
+    const { requests, answers } = await run("go", [{ calls: [reading] }, { text: "ok" }], { environment });
+    expect(requests[0]).toContain("- one: how a release is made");
+    expect(requests[0]).toContain("- two: our how a release is made");
+    expect(requests[0]).not.toContain("three");
+    expect(answers[0]).toMatchObject({ status: "success", llmContent: skill("one") });
+    const trusted = await run("go", undefined, { environment, isTrusted: true });
+    expect(trusted.requests[0]).toContain("- three: how a release is made");
+    const session = createSession({ root, model: scriptedModel([]), environment });
+    expect(await session.customCommands()).toEqual([]);
+    await session.close();
+  });
+
   it("P24 those of the project count only in a trusted folder", async () => {
     await define(join(root, ".burin/skills/release/SKILL.md"), SKILL);
     expect((await run("hi")).requests[0]).not.toContain("release");

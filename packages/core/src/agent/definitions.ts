@@ -25,6 +25,12 @@ export interface Definitions {
   readonly problems: readonly string[];
 }
 
+/** A folder of definitions. What other agents keep in theirs means something here only as far as it is skills. */
+export interface DefinitionPlace {
+  readonly folder: string;
+  readonly hasOnlySkills: boolean;
+}
+
 /** How one skill is described: a folder with a SKILL.md that says how to do one kind of task. */
 export interface Skill {
   readonly name: string;
@@ -48,11 +54,13 @@ const SUBAGENT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const COMMAND_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
 /** What the files in the folders `agents`, `skills` and `commands` of these places define; of the same name the later one wins. */
-export function readDefinitions(places: readonly string[]): Definitions {
+export function readDefinitions(places: readonly DefinitionPlace[]): Definitions {
   const problems: string[] = [];
-  const subagents = definedIn(places, { kind: "agents", make: subagentOf }, problems);
-  const skills = definedIn(places, { kind: "skills", make: skillOf }, problems);
-  const commands = definedIn(places, { kind: "commands", make: commandOf }, problems);
+  const all = places.map(({ folder }) => folder);
+  const own = places.filter(({ hasOnlySkills }) => !hasOnlySkills).map(({ folder }) => folder);
+  const subagents = definedIn(own, { kind: "agents", make: subagentOf }, problems);
+  const skills = definedIn(all, { kind: "skills", make: skillOf }, problems);
+  const commands = definedIn(own, { kind: "commands", make: commandOf }, problems);
   return { subagents, skills, skillsText: skills.length > 0 ? listSkills(skills) : null, commands, problems };
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { once } from "@burin/contract/async/once";
 import { mergeSettings, type Settings } from "@burin/contract/settings/settings";
 import { nodeMachine } from "@burin/machine/files/node-machine";
@@ -8,8 +8,9 @@ import { realDirectory } from "@burin/machine/node-workspace";
 import type { EnvironmentRules } from "@burin/machine/processes/child-environment";
 import { variableOf } from "@burin/models/key-variable";
 import { parseRule, type Rules } from "@burin/shell-judge";
-import type { Definitions } from "../agent/definitions.ts";
+import type { DefinitionPlace, Definitions } from "../agent/definitions.ts";
 import { burinHome } from "../settings/load-settings.ts";
+import { SHARED_SKILLS } from "../settings/shared-skills.ts";
 import type { ToolboxOptions } from "./options.ts";
 
 /** Where a toolbox or a session works and by which rules: resolved once, at the door, and handed down in slices. */
@@ -26,6 +27,8 @@ export interface Home {
   readonly variables: EnvironmentRules;
   /** What the user has defined, and the root where it is trusted: read when it is asked for, once. */
   readonly definitions: () => Promise<Definitions>;
+  /** Where the user's own skills are, which tools may read. */
+  readonly skillFolders: readonly string[];
 }
 
 export function resolveHome(options: ToolboxOptions): Home {
@@ -33,6 +36,9 @@ export function resolveHome(options: ToolboxOptions): Home {
   const settings = mergeSettings([options.settings ?? {}]);
   const root = options.machine === undefined ? realDirectory(options.root) : options.root;
   const folder = burinHome(environment);
+  const { HOME: top = environment.USERPROFILE ?? "" } = environment;
+  // A relative one would make the project's own skills the user's.
+  const places = isAbsolute(top) ? placesIn(top, folder) : [{ folder, hasOnlySkills: false }];
   const { allow, ask, deny } = settings.permissions;
   return {
     root,
@@ -42,14 +48,23 @@ export function resolveHome(options: ToolboxOptions): Home {
     settings,
     rules: { allow: allow.map(parseRule), ask: ask.map(parseRule), deny: deny.map(parseRule) },
     variables: { pass: settings.shell.passEnvironment, secret: keyVariables(settings) },
-    definitions: once(() => definitionsIn([folder, ...(options.isTrusted ? [join(root, ".burin")] : [])])),
+    definitions: once(() =>
+      definitionsIn([...places, ...(options.isTrusted ? placesIn(root, ".burin") : [])]),
+    ),
+    skillFolders: places.map((place) => join(place.folder, "skills")),
   };
 }
 
+/** The agent's own folder and those of skills that all agents share; what stands last wins. */
+function placesIn(top: string, own: string): DefinitionPlace[] {
+  const shared = SHARED_SKILLS.map((name) => ({ folder: join(top, dirname(name)), hasOnlySkills: true }));
+  return [...shared, { folder: resolve(top, own), hasOnlySkills: false }];
+}
+
 /** Code is loaded only where there is something to read. */
-async function definitionsIn(places: readonly string[]): Promise<Definitions> {
-  const folders = places.flatMap((place) =>
-    ["agents", "skills", "commands"].map((kind) => join(place, kind)),
+async function definitionsIn(places: readonly DefinitionPlace[]): Promise<Definitions> {
+  const folders = places.flatMap(({ folder }) =>
+    ["agents", "skills", "commands"].map((kind) => join(folder, kind)),
   );
   if (!folders.some((folder) => existsSync(folder)))
     return { subagents: [], skills: [], skillsText: null, commands: [], problems: [] };

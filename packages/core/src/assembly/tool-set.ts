@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type ApprovalMode, CurrentMode } from "@burin/contract/approval-mode";
 import { once } from "@burin/contract/async/once";
@@ -207,12 +208,12 @@ function lazyCalls(needs: SchedulerNeeds): RunCalls {
   return lazily(load, ["run"]).run;
 }
 
-function accessOf({ folder, environment, settings, rules }: Home) {
+function accessOf({ folder, environment, settings, rules, skillFolders }: Home) {
   return {
     ...settings.files,
     environment,
     denied: unreadablePaths(rules.deny),
-    readable: [join(folder, "output"), join(folder, "skills")],
+    readable: [join(folder, "output"), ...skillFolders.filter((one) => existsSync(one))],
   };
 }
 

@@ -5,8 +5,9 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { readText } from "@burin/machine/disk/regular-file";
 import { readModelVariables, readServers } from "./other-tools-files.ts";
 import { parseLayer, unknownKeys } from "./parse-layer.ts";
-import { definitionEffects, scriptEffects } from "./project-definitions.ts";
+import { definitionEffects, scriptEffects, sharedSkillEffects } from "./project-definitions.ts";
 import { type ProjectSettings, projectSettings } from "./project-settings.ts";
+import { SHARED_SKILLS } from "./shared-skills.ts";
 import { type TrustAnswer, type TrustState, TrustStore, trustState } from "./trust.ts";
 
 /** A project's folder, what its settings ask for, and what the user has said of it. */
@@ -45,7 +46,8 @@ export async function openProject(home: string, root: string, user: Settings): P
   const folder = join(root, ".burin");
   if (await isSame(folder, home)) return null;
   const own = join(folder, "settings.json");
-  const definitions = definitionEffects(folder);
+  const shared = SHARED_SKILLS.filter((name) => sharedSkillEffects(root, [name]).length > 0);
+  const definitions = [...definitionEffects(folder), ...sharedSkillEffects(root, shared)];
   const variables = readModelVariables(root);
   const others = readServers(root);
   let file = own;
@@ -55,6 +57,7 @@ export async function openProject(home: string, root: string, user: Settings): P
   try {
     const text = readSettings(own);
     const isBare = text === null && definitions.length === 0;
+    if (text === null && definitionEffects(folder).length === 0 && shared[0]) file = join(root, shared[0]);
     if (isBare && others === null && variables.effects.length === 0) return null;
     if (isBare) file = join(root, others === null ? ".env" : ".mcp.json");
     const layer = text === null ? {} : parseLayer(own, text);

@@ -10,10 +10,11 @@ import {
 import { messageOf } from "@burin/contract/text/error-message";
 import { readNamedText, readText } from "@burin/machine/disk/regular-file";
 import type { FolderTrust, ProjectFolder } from "./folder-trust.ts";
+import { SHARED_SKILLS } from "./shared-skills.ts";
 import type { TrustStore } from "./trust.ts";
 
 /** What a folder may bring, by its name. Most projects have an `.env`, which only who has no model yet may need. */
-const BRINGERS = [".burin", ".mcp.json"];
+const BRINGERS = [".burin", ".mcp.json", ...SHARED_SKILLS];
 const WITH_VARIABLES = [...BRINGERS, ".env"];
 
 export interface SettingsPlaces {

@@ -22,6 +22,15 @@ export function definitionEffects(folder: string): string[] {
   ];
 }
 
+/** The same of skills that are shared with other agents, which have folders of their own below the root. */
+export function sharedSkillEffects(root: string, folders: readonly string[]): string[] {
+  return folders.flatMap((folder) =>
+    namesIn(join(root, folder)).map(({ name, path }) =>
+      named("tell the model of its skill", { name: `${folder}/${name}`, path }),
+    ),
+  );
+}
+
 /** The files of the project that what it runs names: with another text they do something else. */
 export function scriptEffects(root: string, effects: readonly string[]): string[] {
   const words = effects
