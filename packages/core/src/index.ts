@@ -56,7 +56,7 @@ export {
   type ToolResult,
   type ToolSource,
 } from "@burin/contract/tools";
-export { readText } from "@burin/machine/disk/regular-file";
+export { readBytes, readText } from "@burin/machine/disk/regular-file";
 export { nodeMachine } from "@burin/machine/files/node-machine";
 export type { FactsGround, Machine, MachineCommands, PlaceFacts, SandboxFact } from "@burin/machine/machine";
 export type { WorkspaceSettings } from "@burin/machine/node-workspace";
@@ -128,8 +128,10 @@ export { RecordedModel, type RecordedSession, readRecordedSession } from "./sess
 export {
   type ForkOptions,
   forkSession,
+  type RestoreOptions,
   type ResumedSession,
   type ResumeOptions,
+  restoreSession,
   resumeSession,
 } from "./session/resume.ts";
 export { SessionError } from "./session/session-error.ts";

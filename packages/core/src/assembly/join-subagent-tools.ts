@@ -7,7 +7,7 @@ import { ToolRegistry } from "../tools/tool-registry.ts";
 
 /** What the session's own tools and flow lend to those of a subagent. */
 interface LentParts
-  extends Pick<SchedulerNeeds, "onGrant" | "questions" | "recorded" | "hooks" | "registry"> {
+  extends Pick<SchedulerNeeds, "onGrant" | "questions" | "recorded" | "recordsReads" | "hooks" | "registry"> {
   /** Built-in tools anew, which know nothing of what the session has read. */
   readonly newTools: () => Tool[];
   readonly session: { readonly mode: ApprovalMode };

@@ -58,6 +58,12 @@ export interface SessionOptions extends ToolboxOptions {
    * watches. Without it their tools come when they are up.
    */
   readonly awaitsServers?: boolean;
+  /**
+   * Keeps the record elsewhere too, e.g. in a database, whence `restoreSession` makes it a session again. It is given
+   * the next lines of the record before a call does its work, after that, and at the end of a run; the call, and
+   * what follows it, waits until it has resolved. When it rejects, nothing more is done.
+   */
+  readonly keepLog?: (lines: string) => Promise<void>;
   /** A session to take up again, from `resumeSession`; it is recorded on. */
   readonly resume?: ResumedSession;
 }

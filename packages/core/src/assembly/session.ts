@@ -74,7 +74,7 @@ export class Session {
   readonly #turns = new Turns();
 
   constructor(options: SessionOptions) {
-    const { resume, answerSchema, budget: given, maxTurns } = options;
+    const { resume, answerSchema, budget: given, maxTurns, keepLog, answer } = options;
     const home = resolveHome(options);
     this.id = resume?.id ?? newSessionId();
     this.#models = new Models(options, home.settings);
@@ -83,12 +83,12 @@ export class Session {
     this.#check = options.check ?? home.settings.check;
     const { model, small } = this.#models;
     const budget = budgetOf(given, model, home.settings);
-    const isRecorded = options.record === true || resume !== undefined;
+    const isRecorded = options.record === true || resume !== undefined || keepLog !== undefined;
     this.#announcement = this.#announced(home, options);
     const place = { id: this.id, root: home.root, home: home.folder, environment: home.environment };
-    const recorded = { ...place, secretNames: home.variables.secret, isRecorded, resumed: resume };
+    const kept = { isRecorded, resumed: resume, keep: keepLog };
+    const recorded = { ...place, secretNames: home.variables.secret, ...kept };
     this.#recording = new Recording(recorded, this.#announcement);
-    const { answer } = options;
     this.#parking = new Parking({ sessionId: this.id, recording: this.#recording, past: this.#past, answer });
     this.#conversation = new Conversation((event) => this.#recording.note(event));
     const conversation = this.#conversation;
@@ -103,6 +103,7 @@ export class Session {
       mostAnswerCharacters: mostCharacters,
       forServers: { askModel: help.askModel, areAwaited: options.awaitsServers ?? false },
       recorded: () => this.#recording.recorded(),
+      recordsReads: keepLog !== undefined,
       undoWriter: isRecorded ? this.id : undefined,
       sessionId: this.id,
       reads: this.#recording.reads,

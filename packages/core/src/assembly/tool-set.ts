@@ -48,6 +48,7 @@ export interface SessionParts {
   readonly subagents?: (tools: ToolSet) => Subagents;
   readonly forServers?: ForServers;
   readonly recorded?: () => Promise<void>;
+  readonly recordsReads?: boolean;
   /** Who changes files, for undo; without it nothing is kept for that. */
   readonly undoWriter?: string | undefined;
   readonly sessionId?: string;
@@ -84,11 +85,20 @@ export class ToolSet {
   readonly #grants: Grants;
   readonly #openWorkspace: () => Workspace;
   readonly #toolsIn: (workspace: Workspace, said?: Said) => Tool[];
-  readonly #flow: Pick<SchedulerNeeds, "hooks" | "onGrant" | "questions" | "recorded">;
+  readonly #flow: Pick<SchedulerNeeds, "hooks" | "onGrant" | "questions" | "recorded" | "recordsReads">;
 
   constructor(options: ToolboxOptions, given: Home, parts: SessionParts = {}) {
     const { settings, machine } = given;
-    const { recorded, reads, sessionId, park, forServers = {}, subagents, ...others } = parts;
+    const {
+      recorded,
+      recordsReads = false,
+      reads,
+      sessionId,
+      park,
+      forServers = {},
+      subagents,
+      ...others
+    } = parts;
     const { undoWriter, said } = others;
     const openJournal = async () => {
       const { UndoJournal } = await import("../session/undo-journal.ts");
@@ -114,7 +124,7 @@ export class ToolSet {
     this.hooks = joinHooks({ home, commands, report, sessionId });
     this.#grants = new Grants(home.folder, home.root);
     this.judge = this.#judgeIn(this.current);
-    this.#flow = { hooks: this.hooks, onGrant: this.#grants.add, questions, recorded };
+    this.#flow = { hooks: this.hooks, onGrant: this.#grants.add, questions, recorded, recordsReads };
     this.#toolsIn = this.#toolMaker(options, others, subagents?.(this));
     for (const tool of this.#toolsIn(workspace, said)) {
       if (isDeclared(tool.name, settings.tools)) registry.registerTool(tool);

@@ -58,6 +58,8 @@ export interface SchedulerNeeds {
    * begun when it throws, and after it.
    */
   readonly recorded?: (() => Promise<void>) | undefined;
+  /** Awaited around calls that only read, too: the replies that ask for them are not asked for again. */
+  readonly recordsReads?: boolean;
   /** What is told of calls and may have a say in them. */
   readonly hooks?: CallHooks | undefined;
 }
@@ -106,6 +108,11 @@ export class Scheduler {
     return answers;
   }
 
+  #recorded(tool: SoundTool | undefined): Promise<void> | undefined {
+    const { recorded, recordsReads } = this.#needs;
+    return recordsReads || hasEffect(tool) ? recorded?.() : undefined;
+  }
+
   #prepare(found: Found, signal: AbortSignal, onCall: OnCall): Work {
     let description = "";
     const work: Work = {
@@ -137,7 +144,7 @@ export class Scheduler {
     const state = await this.#finalState(work);
     const answer = work.report(state) as AnsweredCall;
     // What is done is done: if it cannot be recorded, the next effect will be refused.
-    if (hasEffect(work.tool)) await this.#needs.recorded?.().catch(() => {});
+    await this.#recorded(work.tool)?.catch(() => {});
     return answer;
   }
 
@@ -180,7 +187,7 @@ export class Scheduler {
     if ("status" in approved) return approved;
     const { approval, notice, ...how } = approved;
     report(notice === undefined ? { status: "executing" } : { status: "executing", notice });
-    if (hasEffect(tool)) await this.#needs.recorded?.();
+    await this.#recorded(tool);
     signal.throwIfAborted();
     let isOver = false;
     const onUpdate: OnUpdate = (display) => {

@@ -34,6 +34,8 @@ export interface LogPlace {
   readonly isRecorded: boolean;
   /** What is in the log already, of a session that is taken up again; its lock is held. */
   readonly resumed?: PastLog | undefined;
+  /** See `SessionOptions.keepLog`. */
+  readonly keep?: ((lines: string) => Promise<void>) | undefined;
 }
 
 interface PastLog {
@@ -62,6 +64,9 @@ export class EventLog {
   #unwritten: Buffer;
   #unwrittenRecords: LogRecord[] = [];
   #isSynced = true;
+  /** Written, and not handed to `keep` yet. */
+  #unkept: Buffer[] = [];
+  #keeping: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
   readonly #announced = new Set<string>();
   #end = (): void => {};
@@ -155,13 +160,28 @@ export class EventLog {
 
   /** Writes all that was noted, where a crash of this process cannot harm it; gives the open file. */
   async written(): Promise<number | null> {
-    return this.#place.isRecorded ? this.#write(this.#noted.length, await this.#opened()) : null;
+    if (!this.#place.isRecorded) return null;
+    const descriptor = this.#write(this.#noted.length, await this.#opened());
+    await this.#kept();
+    return descriptor;
+  }
+
+  /** One part after the other; what comes while one is kept goes with the next. */
+  #kept(): Promise<void> {
+    const { keep } = this.#place;
+    if (keep === undefined) return this.#keeping;
+    this.#keeping = this.#keeping.then(async () => {
+      const lines = Buffer.concat(this.#unkept.splice(0)).toString();
+      if (lines !== "") await keep(lines);
+    });
+    return this.#keeping;
   }
 
   /** The same, and resolves when a crash of the whole machine cannot harm it either. */
   async recorded(): Promise<void> {
     const descriptor = await this.written();
-    if (descriptor === null || this.#isSynced) return;
+    // What is kept elsewhere outlives this machine.
+    if (descriptor === null || this.#isSynced || this.#place.keep !== undefined) return;
     this.#isSynced = true;
     try {
       await sync(descriptor);
@@ -217,6 +237,7 @@ export class EventLog {
     });
     this.#unwrittenRecords.push(...records);
     if (lines.length > 0) this.#unwritten = Buffer.concat([this.#unwritten, ...lines]);
+    if (this.#place.keep !== undefined) this.#unkept.push(...lines);
     if (this.#descriptor === null) {
       makeFolders(dirname(path));
       this.#descriptor = openSync(path, "a", 0o600);

@@ -1,5 +1,5 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
-import { copyFile } from "node:fs/promises";
+import { copyFile, writeFile } from "node:fs/promises";
 import { PastSession } from "./past-session.ts";
 import { readLog } from "./read-log.ts";
 import { recordLine } from "./record-line.ts";
@@ -56,6 +56,26 @@ async function forked(
   const lock = await takeLock(path);
   await copyFile(place.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   return { id, session: new PastSession(path), lock, forkOf: place.id };
+}
+
+export interface RestoreOptions extends Pick<ResumeOptions, "home" | "root"> {
+  readonly id: string;
+  /** All that `keepLog` was given, in its order. */
+  readonly lines: string;
+}
+
+/** Makes the record of a session anew from what was kept elsewhere, for this root. What stood there is replaced. */
+export async function restoreSession({ home, root, id, lines }: RestoreOptions): Promise<void> {
+  const path = sessionPath(home, root, id);
+  await makeSessionFolder(home, root);
+  await writeFile(path, lines, { mode: 0o600 });
+  const moved = Buffer.concat(
+    [...readLog(path)].map(({ n, at, event, seen }) => {
+      const here = event.type === "session" ? { ...event, root } : event;
+      return recordLine(n, at, { event: JSON.stringify(here), seen: seen && JSON.stringify(seen) });
+    }),
+  );
+  await writeFile(path, moved);
 }
 
 export interface ForkOptions {
