@@ -19,6 +19,7 @@ import { writeTypes } from "./build-types.mjs";
 const top = dirname(fileURLToPath(import.meta.url));
 const core = join(top, "packages/core");
 const cli = join(top, "packages/cli");
+const fleet = join(top, "packages/fleet");
 const { version } = JSON.parse(readFileSync(join(cli, "package.json"), "utf8"));
 
 /** The module that every start of the command line loads, before it asks a model. */
@@ -56,7 +57,10 @@ const LATE_GROUPS = MOMENTS.map(([name, files], index) => ({
 const LIBRARY_GROUP = { name: "core", test: /[\\/]core[\\/]src[\\/]index\.ts$/, priority: 20 };
 
 /** @typedef {import("@jridgewell/sourcemap-codec").SourceMapSegment} SourceMapSegment */
-/** @typedef {{ dir: string, format: "esm" | "cjs", extension: string, banner?: string, isLibrary?: boolean }} Target */
+/**
+ * @typedef {{ dir: string, format: "esm" | "cjs", extension: string, banner?: string, isLibrary?: boolean,
+ *   outside?: readonly string[] }} Target `outside` is what is installed beside it, and not part of it
+ */
 
 /** @type {Target} CommonJS, because Node starts it in a fifth less time than an ES module. */
 const CLI_TARGET = {
@@ -64,11 +68,16 @@ const CLI_TARGET = {
   format: "cjs",
   extension: ".cjs",
   banner: "#!/usr/bin/env node",
+  outside: ["@burin/fleet"],
 };
 /** Run in a thread of its own, and so a program of its own, which takes nothing of the others. */
 const WORKER_INPUT = { "parse-worker": join(top, "packages/web/src/parse-worker.ts") };
 /** What is published with types, and the doors that have them. */
 const TYPED = { core: ["index", "testing"], "edit-match": ["index"], "shell-judge": ["index"] };
+/** Parts of the engine of the fleet that it names itself. */
+const FLEET_INNER = ["dbos-executor", "system_database", "telemetry/logs", "wfqueue"].map(
+  (name) => `@dbos-inc/dbos-sdk/internal/${name}`,
+);
 const CLI_INPUT = { burin: join(cli, "src/main.ts") };
 
 /**
@@ -76,7 +85,7 @@ const CLI_INPUT = { burin: join(cli, "src/main.ts") };
  * @param {Target} target
  */
 export async function bundle(input, target) {
-  const build = await openBuild(input);
+  const build = await openBuild(input, target.outside);
   const { output } = await build.write(outputOptions(target));
   await build.close();
   removeOldChunks(target.dir, new Set(output.map((file) => file.fileName)));
@@ -127,10 +136,14 @@ function trimSegments(segments, isForeign, isExact) {
   return kept;
 }
 
-/** @param {Record<string, string>} input */
-function openBuild(input) {
+/**
+ * @param {Record<string, string>} input
+ * @param {readonly string[]} [outside]
+ */
+function openBuild(input, outside = []) {
   return rolldown({
     input,
+    external: [...outside],
     platform: "node",
     resolve: {
       conditionNames: ["@burin/source", "node", "import", "module"],
@@ -175,7 +188,7 @@ function outputOptions({ dir, format, extension, banner = "", isLibrary = false 
  * @returns {Promise<{ modules: string[], builtins: string[], importedBuiltins: string[], bytes: number }>}
  */
 export async function loadOfStart() {
-  const build = await openBuild(CLI_INPUT);
+  const build = await openBuild(CLI_INPUT, CLI_TARGET.outside);
   const { output } = await build.generate(outputOptions(CLI_TARGET));
   await build.close();
   const chunks = output.filter((file) => file.type === "chunk");
@@ -270,6 +283,11 @@ async function build() {
     const target = { dir: join(wing, "dist"), format: "esm", extension: ".js", isLibrary: true };
     writeLicences(wing, await bundle({ index: join(wing, "src/index.ts") }, target));
   }
+  const { dependencies } = JSON.parse(readFileSync(join(fleet, "package.json"), "utf8"));
+  const outside = [...Object.keys(dependencies), ...FLEET_INNER];
+  /** @type {Target} */
+  const forFleet = { dir: join(fleet, "dist"), format: "esm", extension: ".js", isLibrary: true, outside };
+  writeLicences(fleet, await bundle({ index: join(fleet, "src/index.ts") }, forFleet));
   const started = await bundle(CLI_INPUT, CLI_TARGET);
   /** @type {Target} */
   const forCliWorker = { dir: join(cli, "dist/worker"), format: "cjs", extension: ".cjs" };

@@ -29,6 +29,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "testing.ts",
   ],
   serve: ["mcp", "acp"],
+  fleet: [],
   cli: [
     "terminal",
     "request",
@@ -68,7 +69,7 @@ const PUBLIC_DOORS = new Set(["packages/core/src/index.ts", "packages/core/src/t
 const DOOR_OF_TESTING = "packages/core/src/testing.ts";
 
 /** They know the core by its door alone. */
-const BELOW_CORE = new Set(["serve", "cli"]);
+const BELOW_CORE = new Set(["serve", "fleet", "cli"]);
 
 /** The whole flow behind one call. */
 const OPEN_TO_TESTS = new Set(["create-session.ts", "configured-session.ts"]);
@@ -143,7 +144,7 @@ function houseFault(path: string, from: Place, specifier: string): string | null
   if (name === from.house) return `${byName} inside a package imports are relative`;
   if (name === "testing" || specifier === "@burin/core/testing")
     return path === DOOR_OF_TESTING ? null : `${byName} fakes are for tests only`;
-  if (BELOW_CORE.has(from.house) && !isDoor && name !== "serve")
+  if (BELOW_CORE.has(from.house) && !isDoor && name !== "serve" && name !== "fleet")
     return `${byName} the public door is @burin/core`;
   const isAbove = PACKAGES.includes(name) && PACKAGES.indexOf(name) < PACKAGES.indexOf(from.house);
   return isAbove ? null : `${byName} ${name} stands below ${from.house}, imports go upwards only`;

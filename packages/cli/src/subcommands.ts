@@ -50,6 +50,18 @@ const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
     ownOptions: { http: { type: "boolean" }, port: { type: "string" } },
     load: async () => (await import("./modes/serve.ts")).runServe,
   },
+  fleet: {
+    ownOptions: {
+      database: { type: "string" },
+      concurrency: { type: "string" },
+      run: { type: "string" },
+      "no-follow": { type: "boolean" },
+      follow: { type: "boolean", short: "f" },
+      patches: { type: "string" },
+      predictions: { type: "string" },
+    },
+    load: async () => (await import("./modes/fleet.ts")).runFleetMode,
+  },
   import: {
     ownOptions: { from: { type: "string" }, project: { type: "boolean" }, apply: { type: "boolean" } },
     load: async () => (await import("./modes/import/import.ts")).runImport,

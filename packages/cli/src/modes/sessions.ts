@@ -129,7 +129,7 @@ function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, outpu
     }
     const { turn, isFirst } = count.follow(record.event);
     if (isFirst) output.out(`--- turn ${turn}\n`);
-    const text = textOf(record);
+    const text = recordText(record);
     if (text !== "") output.out(`${visible(text)}\n`);
   }
   const question = outputFormat === "text" ? parkedQuestion(path) : null;
@@ -138,7 +138,8 @@ function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, outpu
   output.out(`${labelled("parked", `${questionText(question.confirmation)}\n${answering}`)}\n`);
 }
 
-function textOf({ at, event }: LogRecord): string {
+/** One record in words; empty for one that is not worth a line. */
+export function recordText({ at, event }: LogRecord): string {
   switch (event.type) {
     case "session":
       return `${at}  session ${event.sessionId} with ${event.model} in ${event.root}`;

@@ -78,6 +78,19 @@ export const USAGES = {
     ],
     ["serve acp", "the agent of an editor that speaks the Agent Client Protocol"],
   ],
+  fleet: [
+    [
+      "fleet run <tasks.jsonl> [--database URL]",
+      "works on many tasks, each in a session of its own; --concurrency N, --no-follow",
+    ],
+    ["fleet worker [--concurrency N]", "works on tasks beside others, on this machine or another"],
+    [
+      "fleet status | results [run]",
+      "how far a run is, and what came of it; --json, --patches DIR, --predictions FILE",
+    ],
+    ["fleet logs <task> [-f]", "everything that happened in a task"],
+    ["fleet cancel | retry <task|run>...", "ends tasks; goes on with those that did not end well"],
+  ],
   import: [
     [
       "import [--from claude|codex|gemini|qwen]",
@@ -112,6 +125,7 @@ const COUNTING: Readonly<Record<SubcommandName, readonly string[]>> = {
   trust: ["output-format", "root"],
   mcp: ["output-format", ...PLACE],
   serve: [...PLACE, ...RULES, ...RUN],
+  fleet: ["output-format", ...PLACE, ...RULES, ...RUN],
   import: ["output-format", "root"],
   doctor: ["output-format", ...PLACE, "model", "sandbox"],
   completion: [],

@@ -1,0 +1,78 @@
+import { burinHome } from "@burin/core";
+import type { FleetRequest, Ground } from "@burin/fleet";
+import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
+import type { Io, SubcommandRequest } from "../request/subcommand.ts";
+import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
+import { visible } from "../terminal/output.ts";
+import { recordText } from "./sessions.ts";
+
+const DEFAULT_CONCURRENCY = 4;
+
+/** Many sessions over many machines: a package of its own, which is there only where it was installed. */
+export async function runFleetMode(request: SubcommandRequest, io: Io): Promise<ExitCode> {
+  const { runFleet, FleetError, TaskError } = await loadFleet();
+  try {
+    const isWell = await runFleet(fleetRequest(request), groundOf(request.options, io));
+    if (io.signal.aborted) return EXIT.interrupted;
+    return isWell ? EXIT.done : EXIT.failed;
+  } catch (error) {
+    if (error instanceof FleetError || error instanceof TaskError) throw new UsageError(error.message);
+    throw error;
+  }
+}
+
+async function loadFleet(): Promise<typeof import("@burin/fleet")> {
+  try {
+    return await import("@burin/fleet");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new UsageError("burin fleet is a package of its own. Install it: npm i -g @burin/fleet");
+  }
+}
+
+function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest {
+  const { BURIN_FLEET_DATABASE: fromEnvironment } = process.env;
+  // No command that a task runs is to find it.
+  delete process.env.BURIN_FLEET_DATABASE;
+  const database = textOf(own.database) ?? fromEnvironment;
+  const [run, patches, predictions] = [own.run, own.patches, own.predictions].map(textOf);
+  return {
+    words,
+    concurrency: countOf(own.concurrency),
+    // A run is followed unless the user says no, a log only when they say so.
+    follow: words[0] === "run" ? own["no-follow"] !== true : own.follow === true,
+    json: options.outputFormat !== "text",
+    ...(database !== undefined && { database }),
+    ...(run !== undefined && { run }),
+    ...(patches !== undefined && { patches }),
+    ...(predictions !== undefined && { predictions }),
+  };
+}
+
+function textOf(value: SubcommandRequest["own"][string]): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function countOf(value: SubcommandRequest["own"][string]): number {
+  if (value === undefined) return DEFAULT_CONCURRENCY;
+  const count = Number(value);
+  if (Number.isSafeInteger(count) && count > 0) return count;
+  throw new UsageError(`--concurrency must be a whole number above 0, not "${value}".`);
+}
+
+function groundOf(options: CommonOptions, { output, signal }: Io): Ground {
+  return {
+    home: burinHome(process.env),
+    root: options.root,
+    out: (text) => output.out(text),
+    note: (text) => output.note(`burin: ${visible(text)}`),
+    signal,
+    showRecord: (record) => visible(recordText(record)),
+    open: async (root, model) => {
+      const there = { ...options, root, ...(model !== undefined && { model }) };
+      const opened = await readSettings(there);
+      const { openModel } = await (await import("./print/find-model.ts")).findModels(opened.settings);
+      return { ...sessionOptions(there, opened), openModel };
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from "node:crypto";
+import { access, constants, cp, mkdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { readText } from "@burin/core";
+import { applyChanges } from "./folder-changes.ts";
+import { quoted, runOwn } from "./run-command.ts";
+import type { Submission } from "./steps.ts";
+import type { Store } from "./store.ts";
+
+const MOST_NAME_BYTES = 1000;
+const MOST_PATCH_BYTES = 256 * 1024 * 1024;
+
+/** A folder that tasks begin with: nobody changes it. */
+export interface Base {
+  readonly folder: string;
+  /** What git knows of it, beside it, to write patches against. */
+  readonly git: string;
+  /** Where it came from a repository. */
+  readonly commit?: string;
+}
+
+/** The folders that tasks begin with, each made once on this machine. */
+export class Bases {
+  readonly #folder: string;
+  readonly #store: Store;
+  readonly #opening = new Map<string, Promise<Base>>();
+
+  constructor(folder: string, store: Store) {
+    this.#folder = folder;
+    this.#store = store;
+  }
+
+  async open(base: Submission["base"], commit?: string): Promise<Base> {
+    if ("hash" in base) return this.#once(base.hash, (to) => this.#unpack(base.hash, to));
+    const revision = commit ?? base.revision;
+    // A branch moves: what it stands for is looked up anew for each task, and kept in the task's steps.
+    const key = commit === undefined ? `new-${randomBytes(6).toString("hex")}` : `commit-${commit}`;
+    const made = await this.#once(key, (to) => clone({ url: base.git, revision, to }));
+    const head = readText(join(made.folder, ".git", "HEAD"), MOST_NAME_BYTES) ?? "";
+    return { ...made, commit: head.trim() };
+  }
+
+  #once(key: string, make: (to: string) => Promise<void>): Promise<Base> {
+    const opening = this.#opening.get(key) ?? this.#make(key, make);
+    this.#opening.set(key, opening);
+    opening.catch(() => this.#opening.delete(key));
+    return opening;
+  }
+
+  async #make(key: string, make: (to: string) => Promise<void>): Promise<Base> {
+    const place = join(this.#folder, key);
+    const base = { folder: join(place, "folder"), git: join(place, "git") };
+    if (await exists(place)) return base;
+    // Another process may be making the same one: the first that is whole stays.
+    const own = `${place}.${process.pid}-${randomBytes(3).toString("hex")}`;
+    try {
+      await mkdir(join(own, "folder"), { recursive: true, mode: 0o700 });
+      await make(join(own, "folder"));
+      await runOwn(
+        own,
+        "git init -q --bare git && git -c core.autocrlf=false --git-dir=git --work-tree=folder add -A",
+      );
+      await rename(own, place).catch(async (error) => {
+        if (!(await exists(place))) throw error;
+      });
+    } finally {
+      await rm(own, { recursive: true, force: true });
+    }
+    return base;
+  }
+
+  async #unpack(hash: string, to: string): Promise<void> {
+    await applyChanges(to, await this.#store.base(hash));
+  }
+}
+
+/** A copy to work in; it shares the disk's blocks where the file system can do that. */
+export async function copyBase({ folder }: Base, to: string): Promise<void> {
+  await cp(folder, to, { recursive: true, mode: constants.COPYFILE_FICLONE, verbatimSymlinks: true });
+}
+
+/** What was changed in a copy of the base, without what git ignores. */
+export async function patchAgainst({ git }: Base, copy: string, beside: string): Promise<string> {
+  const [index, patch] = [join(beside, "index"), join(beside, "patch")].map(quoted);
+  const env = `GIT_DIR=${quoted(git)} GIT_WORK_TREE=${quoted(copy)} GIT_INDEX_FILE=${index}`;
+  const diff = "diff --cached --binary --no-color --no-ext-diff --no-textconv";
+  await runOwn(
+    copy,
+    `export ${env} && cp ${quoted(join(git, "index"))} ${index} && tree=$(git write-tree) && git -c core.autocrlf=false add -A && git ${diff} "$tree" > ${patch}`,
+  );
+  return readText(join(beside, "patch"), MOST_PATCH_BYTES) ?? "";
+}
+
+async function clone({
+  url,
+  revision,
+  to,
+}: {
+  readonly url: string;
+  readonly revision: string;
+  readonly to: string;
+}) {
+  const [from, at] = [url, revision].map(quoted);
+  await runOwn(to, `git clone -q --no-checkout -- ${from} . && git checkout -q --detach ${at}`);
+}
+
+export async function unpackTarball(tarball: string, to: string): Promise<void> {
+  await runOwn(to, `tar -xf ${quoted(tarball)}`);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,190 @@
+import type { Stats } from "node:fs";
+import { chmod, lstat, mkdir, readdir, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { readBytes } from "@burin/core";
+
+/** One thing of a folder that became another, as plain data; paths have slashes and count from the folder. */
+export type Change =
+  | { readonly path: string; readonly gone: true }
+  | { readonly path: string; readonly folder: true; readonly mode: number }
+  | { readonly path: string; readonly link: string }
+  | FileChange;
+
+interface FileChange {
+  readonly path: string;
+  readonly mode: number;
+  /** So many bytes at the beginning and at the end are those of the file as it was. */
+  readonly head?: number;
+  readonly tail?: number;
+  /** The bytes between, deflated, in base64. */
+  readonly data: string;
+}
+
+export interface FolderChanges {
+  readonly changes: readonly Change[];
+  /** Files that are too large to be kept. */
+  readonly left: readonly string[];
+}
+
+const MOST_FILE_BYTES = 32 * 1024 * 1024;
+/** Of files that have changed once; what is longer ago is kept whole again. */
+const MOST_REMEMBERED_BYTES = 32 * 1024 * 1024;
+
+/** Finds out what has changed in a folder since it was last asked, whoever changed it. */
+export class WatchedFolder {
+  readonly #root: string;
+  /** A folder that holds the same files as this one did at first; nobody changes it. */
+  readonly #base: string | null;
+  #entries = new Map<string, string>();
+  readonly #remembered = new Map<string, Buffer>();
+  #rememberedBytes = 0;
+  /** Whatever is not what the base holds any more. */
+  readonly #changed = new Set<string>();
+
+  constructor(root: string, base: string | null) {
+    this.#root = root;
+    this.#base = base;
+  }
+
+  /** From here on changes count. */
+  async begin(): Promise<void> {
+    this.#entries = new Map(
+      [...(await entriesOf(this.#root))].map(([path, stats]) => [path, stampOf(stats)]),
+    );
+  }
+
+  async changes(): Promise<FolderChanges> {
+    const present = await entriesOf(this.#root);
+    const changes: Change[] = [];
+    const left: string[] = [];
+    for (const path of this.#entries.keys()) {
+      const isCovered = changes.some((change) => path.startsWith(`${change.path}/`));
+      if (!present.has(path) && !isCovered) changes.push({ path, gone: true });
+    }
+    for (const [path, stats] of present) {
+      if (this.#entries.get(path) === stampOf(stats)) continue;
+      const change = await this.#changeOf(path, stats).catch(ifGone);
+      if (change === "large") left.push(path);
+      else if (change !== null) changes.push(change);
+    }
+    this.#entries = new Map([...present].map(([path, stats]) => [path, stampOf(stats)]));
+    return { changes, left };
+  }
+
+  async #changeOf(path: string, stats: Stats): Promise<Change | "large" | null> {
+    const mode = stats.mode & 0o7777;
+    const place = join(this.#root, path);
+    if (stats.isDirectory()) return { path, folder: true, mode };
+    if (stats.isSymbolicLink()) return { path, link: await readlink(place) };
+    if (stats.size > MOST_FILE_BYTES) return "large";
+    const bytes = readBytes(place, MOST_FILE_BYTES);
+    if (bytes === null) return null;
+    const old = this.#old(path);
+    this.#remember(path, bytes);
+    return { path, mode, ...difference(old, bytes) };
+  }
+
+  /** What this file was when it was last looked at; null where there was none, or that is no longer known. */
+  #old(path: string): Buffer | null {
+    if (!this.#entries.get(path)?.startsWith("file")) return null;
+    const known = this.#remembered.get(path);
+    if (known !== undefined) return known;
+    // What was changed and forgotten again is no longer what the base holds.
+    if (this.#base === null || this.#changed.has(path)) return null;
+    return readBytes(join(this.#base, path), MOST_FILE_BYTES);
+  }
+
+  #remember(path: string, bytes: Buffer): void {
+    this.#changed.add(path);
+    this.#rememberedBytes += bytes.length - (this.#remembered.get(path)?.length ?? 0);
+    this.#remembered.delete(path);
+    this.#remembered.set(path, bytes);
+    for (const [oldest, { length }] of this.#remembered) {
+      if (this.#rememberedBytes <= MOST_REMEMBERED_BYTES) break;
+      this.#remembered.delete(oldest);
+      this.#rememberedBytes -= length;
+    }
+  }
+}
+
+/** All of a folder, as changes of an empty one. */
+export async function wholeFolder(root: string): Promise<FolderChanges> {
+  return new WatchedFolder(root, null).changes();
+}
+
+/** Makes the changes in a folder that is as it was before them. */
+export async function applyChanges(root: string, changes: readonly Change[]): Promise<void> {
+  for (const change of changes) {
+    const place = join(root, change.path);
+    if ("gone" in change) await rm(place, { recursive: true, force: true });
+    else if ("folder" in change) await makeFolder(place, change.mode);
+    else if ("link" in change) {
+      await rm(place, { recursive: true, force: true });
+      await symlink(change.link, place);
+    } else await writeChanged(place, change);
+  }
+}
+
+async function makeFolder(place: string, mode: number): Promise<void> {
+  const present = await lstat(place).catch(() => null);
+  if (present !== null && !present.isDirectory()) await rm(place);
+  await mkdir(place, { recursive: true });
+  await chmod(place, mode | 0o700);
+}
+
+async function writeChanged(place: string, { mode, head = 0, tail = 0, data }: FileChange): Promise<void> {
+  const old = (head + tail > 0 ? readBytes(place, MOST_FILE_BYTES) : null) ?? Buffer.alloc(0);
+  if (head + tail > old.length) throw new Error(`${place} is not the file that was changed.`);
+  const between = inflateRawSync(Buffer.from(data, "base64"));
+  const bytes = Buffer.concat([old.subarray(0, head), between, old.subarray(old.length - tail)]);
+  await rm(place, { recursive: true, force: true });
+  await mkdir(dirname(place), { recursive: true });
+  await writeFile(place, bytes);
+  await chmod(place, mode);
+}
+
+function difference(old: Buffer | null, bytes: Buffer): Omit<FileChange, "path" | "mode"> {
+  const most = Math.min(old?.length ?? 0, bytes.length);
+  let head = 0;
+  let tail = 0;
+  if (old !== null) {
+    while (head < most && old[head] === bytes[head]) head += 1;
+    while (tail < most - head && old[old.length - 1 - tail] === bytes[bytes.length - 1 - tail]) tail += 1;
+  }
+  const data = deflateRawSync(bytes.subarray(head, bytes.length - tail)).toString("base64");
+  return { ...(head > 0 && { head }), ...(tail > 0 && { tail }), data };
+}
+
+/** Folders before what is in them; neither sockets nor devices. */
+async function entriesOf(root: string): Promise<Map<string, Stats>> {
+  const found = new Map<string, Stats>();
+  const walk = async (below: string): Promise<void> => {
+    const names = await readdir(join(root, below)).catch(() => []);
+    const entries = await Promise.all(
+      names.map(async (name) => {
+        const path = below === "" ? name : `${below}/${name}`;
+        return [path, await lstat(join(root, path)).catch(() => null)] as const;
+      }),
+    );
+    for (const [path, stats] of entries) {
+      if (stats === null || !(stats.isFile() || stats.isDirectory() || stats.isSymbolicLink())) continue;
+      found.set(path, stats);
+      if (stats.isDirectory()) await walk(path);
+    }
+  };
+  await walk("");
+  return found;
+}
+
+/** Different for each content: the time of a change of a file moves with every write. A folder's does, too, and says nothing. */
+function stampOf(stats: Stats): string {
+  if (stats.isDirectory()) return `folder ${stats.mode}`;
+  return `${stats.isFile() ? "file" : "link"} ${stats.mode} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+}
+
+/** Something of the folder's own goes on while it is looked at. */
+function ifGone(error: NodeJS.ErrnoException): null {
+  if (error.code === "ENOENT") return null;
+  throw error;
+}

@@ -1,0 +1,35 @@
+import { openDatabase } from "./database.ts";
+import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
+import { cancel, logs, results, retry, status } from "./look.ts";
+import { runTasks, runWorker } from "./run.ts";
+import { TaskError } from "./task.ts";
+
+export { FleetError, type FleetRequest, type Ground, TaskError };
+
+/** How it ended: all well, or not all tasks. Throws FleetError and TaskError for what was asked wrongly. */
+type Command = (fleet: Fleet) => Promise<boolean>;
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  run: runTasks,
+  worker: runWorker,
+  status,
+  results,
+  logs,
+  cancel,
+  retry,
+};
+
+/** One command of `burin fleet`. Resolves to whether all went well. */
+export async function runFleet(request: FleetRequest, ground: Ground): Promise<boolean> {
+  const [name = "", ...words] = request.words;
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined)
+    throw new FleetError(`there is no burin fleet ${name}: use ${Object.keys(COMMANDS).join(", ")}.`);
+  const database = await openDatabase(request.database, ground.home);
+  if (name === "run" || name === "worker") ground.note(`using ${database.name}`);
+  try {
+    return await command({ url: database.url, request: { ...request, words }, ground });
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,233 @@
+import { mkdir, realpath, rm } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type AgentEvent,
+  createSession,
+  type LogRecord,
+  restoreSession,
+  resumeSession,
+  type Session,
+  type SessionOptions,
+} from "@burin/core";
+import { type Base, type Bases, copyBase, patchAgainst } from "./bases.ts";
+import type { TaskAtWork } from "./engine.ts";
+import { applyChanges, WatchedFolder } from "./folder-changes.ts";
+import type { Ground } from "./ground.ts";
+import { runCommand } from "./run-command.ts";
+import { linesOf, recordsIn, type Step, type Submission, spentIn, type TaskEnd, triesIn } from "./steps.ts";
+
+export interface LiveNeeds {
+  readonly submission: Submission;
+  /** What has been done so far; what is done here is added to it by who records it. */
+  readonly past: readonly Step[];
+  readonly worker: string;
+  /** A folder for this task alone. */
+  readonly place: string;
+  readonly bases: Bases;
+  readonly open: Ground["open"];
+}
+
+/**
+ * A task with its session, at work in this process. It is asked for one step after the other, and does nothing behind
+ * a step before it is asked for the next one: only then the step is in the database.
+ */
+export class LiveTask implements TaskAtWork {
+  readonly #needs: LiveNeeds;
+  readonly #stop = new AbortController();
+  #step = deferred<Step>();
+  #isRecorded = () => {};
+  #work: Promise<void> | null = null;
+  #hasBegun = false;
+  #folder: WatchedFolder | null = null;
+  #base: Base | null = null;
+  #session: Session | null = null;
+
+  constructor(needs: LiveNeeds) {
+    this.#needs = needs;
+  }
+
+  async next(signal: AbortSignal): Promise<Step> {
+    const cancel = () => {
+      void this.stop();
+      this.#step.reject(new Error("the task was cancelled"));
+    };
+    signal.addEventListener("abort", cancel, { once: true });
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      return this.#first();
+    }
+    this.#isRecorded();
+    this.#work ??= this.#run();
+    const step = await this.#step.promise;
+    this.#step = deferred();
+    return step;
+  }
+
+  /** Ends what runs. A step that is being waited for never comes. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#isRecorded();
+    await this.#work;
+    // What came of it is in the database.
+    const { past, place } = this.#needs;
+    if (past.some(({ end }) => end !== undefined)) await rm(place, { recursive: true, force: true });
+  }
+
+  #first(): Step {
+    const { past, submission, worker } = this.#needs;
+    const { tries, doing } = triesIn(past);
+    if (tries < submission.tries) return { worker };
+    const message = `${tries} workers in a row were lost with this task${doing === "" ? "" : `, the last one during ${doing}`}.`;
+    return { end: this.#failed({ type: "set_aside", message }, "set_aside") };
+  }
+
+  async #run(): Promise<void> {
+    try {
+      await this.#runSession();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (!this.#stop.signal.aborted) void this.#give({ end: this.#failed({ type: "failed", message }) });
+    }
+  }
+
+  async #runSession(): Promise<void> {
+    const { submission, past } = this.#needs;
+    const options = await this.#prepare();
+    const session = await this.#openSession(options);
+    this.#session = session;
+    try {
+      const { signal } = this.#stop;
+      const events = past.some(hasLines) ? session.goOn(signal) : session.run(submission.prompt, signal);
+      let end: AgentEvent | null = null;
+      for await (const event of events) end = event;
+      // The end that was recorded is the task's; one that could not be is told instead.
+      if (end?.type === "done" && end.error?.type === "not_recorded") throw new Error(end.error.message);
+    } finally {
+      await session.close();
+    }
+  }
+
+  /** The folder as the steps so far have left it, and a session's options for it. */
+  async #prepare(): Promise<SessionOptions> {
+    const { submission, past, place, bases, open } = this.#needs;
+    const folder = join(place, "project");
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(place, { recursive: true, mode: 0o700 });
+    this.#base = await bases.open(submission.base, past.find(({ commit }) => commit !== undefined)?.commit);
+    await copyBase(this.#base, folder);
+    const root = await realpath(folder);
+    const { allow, deny, setup, approvalMode, budget, maxTurns, check } = submission;
+    const given = await open(root, submission.model);
+    const { permissions, ...settings } = given.settings ?? {};
+    const options: SessionOptions = {
+      ...given,
+      root,
+      approvalMode,
+      ...(budget !== undefined && { budget }),
+      ...(maxTurns !== undefined && { maxTurns }),
+      ...(check !== undefined && { check }),
+      settings: {
+        ...settings,
+        permissions: {
+          ...permissions,
+          allow: [...(permissions?.allow ?? []), ...allow],
+          deny: [...(permissions?.deny ?? []), ...deny],
+        },
+      },
+      environment: { ...(given.environment ?? process.env), BURIN_HOME: join(place, "home") },
+    };
+    if (setup !== undefined) {
+      const { settings: own, environment } = options;
+      const at = { root, ...(own && { settings: own }), ...(environment && { environment }) };
+      await runCommand(setup, at).catch((error: Error) => {
+        throw new Error(`The setup command failed: ${error.message}`);
+      });
+    }
+    const changes = past.flatMap((step) => step.changes ?? []);
+    await applyChanges(root, changes);
+    // What setup made, or what was changed before, is not what the base holds.
+    const isBase = setup === undefined && changes.length === 0;
+    this.#folder = new WatchedFolder(root, isBase ? this.#base.folder : null);
+    await this.#folder.begin();
+    return options;
+  }
+
+  async #openSession(options: SessionOptions): Promise<Session> {
+    const lines = linesOf(this.#needs.past);
+    const keepLog = (more: string) => this.#keep(more);
+    const id = recordsIn(lines.slice(0, lines.indexOf("\n") + 1)).flatMap(({ event }) =>
+      event.type === "session" ? event.sessionId : [],
+    )[0];
+    if (id === undefined) return createSession({ ...options, keepLog });
+    const { root } = options;
+    const home = join(this.#needs.place, "home");
+    await restoreSession({ home, root, id, lines });
+    return createSession({ ...options, keepLog, resume: await resumeSession({ home, root, id }) });
+  }
+
+  /** Resolves when these lines are in the database, with what has changed in the folder until now. */
+  async #keep(lines: string): Promise<void> {
+    const records = recordsIn(lines);
+    const done = records.map(({ event }) => event).findLast((event) => event.type === "done");
+    const folder = this.#folder;
+    const isLookedAt = folder !== null && (done !== undefined || records.some(this.#mayHaveChanged));
+    const { changes, left } = isLookedAt ? await folder.changes() : { changes: [], left: [] };
+    const step: Step = {
+      ...(this.#base?.commit !== undefined &&
+        !this.#needs.past.some(hasLines) && { commit: this.#base.commit }),
+      lines,
+      ...(changes.length > 0 && { changes }),
+      ...(left.length > 0 && { left }),
+    };
+    const end = done && (await this.#endOf(done, step));
+    await this.#give(end === undefined ? step : { ...step, end });
+  }
+
+  async #endOf(done: Extract<AgentEvent, { type: "done" }>, last: Step): Promise<TaskEnd> {
+    const { status, result, error, check } = done;
+    const { place } = this.#needs;
+    const base = this.#base;
+    const patch = base === null ? "" : await patchAgainst(base, join(place, "project"), place);
+    const spent = spentIn([...this.#needs.past, last]);
+    return { status, result, ...(error && { error }), ...(check && { check }), ...spent, patch };
+  }
+
+  /** An answer of a call that changes nothing is not worth a look at the folder. */
+  readonly #mayHaveChanged = ({ event }: LogRecord): boolean => {
+    if (event.type !== "tool_call" && event.type !== "subagent_call") return false;
+    const { name, status } = event.call;
+    const kind = this.#session?.registry.getTool(name)?.kind;
+    return ["success", "error", "cancelled"].includes(status) && !(kind && READING.has(kind));
+  };
+
+  #failed(error: NonNullable<TaskEnd["error"]>, status: TaskEnd["status"] = "error"): TaskEnd {
+    return { status, result: "", error, ...spentIn(this.#needs.past), patch: "" };
+  }
+
+  /** Hands a step in; resolves when it is in the database. */
+  async #give(step: Step): Promise<void> {
+    if (this.#stop.signal.aborted) throw new Error("the task was stopped");
+    const recorded = new Promise<void>((resolve) => {
+      this.#isRecorded = resolve;
+    });
+    this.#step.resolve(step);
+    await recorded;
+    if (this.#stop.signal.aborted && step.end === undefined) throw new Error("the task was stopped");
+  }
+}
+
+function hasLines({ lines }: Step): boolean {
+  return lines !== undefined;
+}
+
+function deferred<T>() {
+  let resolve: (value: T) => void = () => {};
+  let reject: (error: Error) => void = () => {};
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
+
+const READING = new Set(["read", "plan", "fetch"]);

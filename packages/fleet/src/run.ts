@@ -1,0 +1,187 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { readText } from "@burin/core";
+import type { DBOSClient } from "@dbos-inc/dbos-sdk";
+import { Bases, unpackTarball } from "./bases.ts";
+import { openClient, prepareDatabase, submit, Worker } from "./engine.ts";
+import { wholeFolder } from "./folder-changes.ts";
+import { type Fleet, FleetError, type Ground } from "./ground.ts";
+import { LiveTask } from "./live-task.ts";
+import { countStates, isOver, type TaskState, tableOf, tasksOf } from "./states.ts";
+import type { Submission } from "./steps.ts";
+import { Store } from "./store.ts";
+import { readTasks, type Source, type Task } from "./task.ts";
+
+const LOOK_MS = 500;
+const MOST_TASK_BYTES = 100_000_000;
+const SIDE_BY_SIDE = 16;
+
+/** Submits the tasks of a file, and works on them with all other workers until they have ended. */
+export async function runTasks(fleet: Fleet): Promise<boolean> {
+  const { url, ground, request } = fleet;
+  const [file, ...more] = request.words;
+  if (file === undefined || more.length > 0)
+    throw new FleetError("name one file of tasks: burin fleet run tasks.jsonl");
+  const path = resolve(ground.root, file);
+  const text = readTaskFile(path);
+  const tasks = readTasks(text, dirname(path));
+  await prepareDatabase(url);
+  const store = new Store(url);
+  await store.open();
+  const client = await openClient(url);
+  try {
+    const run = request.run ?? newRunName();
+    const ids = await submitAll({ client, store, run }, tasks);
+    ground.note(`run ${run}: ${ids.length} tasks submitted`);
+    if (!request.follow) {
+      ground.note(
+        "burin fleet worker works on them, here or on any machine; burin fleet status shows how far they are",
+      );
+      return true;
+    }
+    const worker = await openWorker(fleet, store);
+    try {
+      const states = await follow({ client, run, ground });
+      if (states === null) {
+        ground.note(
+          `the run goes on with the next burin fleet worker, or burin fleet run --run ${run} ${file}`,
+        );
+        return false;
+      }
+      ground.out(tableOf(states));
+      return states.every(({ end }) => end?.status === "success");
+    } finally {
+      await worker.close();
+    }
+  } finally {
+    await client.destroy();
+    await store.close();
+  }
+}
+
+function readTaskFile(path: string): string {
+  let fault = "there is no such file";
+  try {
+    const text = readText(path, MOST_TASK_BYTES);
+    if (text !== null) return text;
+  } catch (error) {
+    fault = error instanceof Error ? error.message : String(error);
+  }
+  throw new FleetError(`${path} cannot be read: ${fault}`);
+}
+
+/** Works on tasks until the user interrupts. */
+export async function runWorker(fleet: Fleet): Promise<boolean> {
+  const { url, ground, request } = fleet;
+  await prepareDatabase(url);
+  const store = new Store(url);
+  await store.open();
+  const worker = await openWorker(fleet, store);
+  ground.note(`worker ${worker.name}: up to ${request.concurrency} tasks at a time; Ctrl+C ends it`);
+  try {
+    if (!ground.signal.aborted)
+      await new Promise((resolve) => ground.signal.addEventListener("abort", resolve, { once: true }));
+    return true;
+  } finally {
+    await worker.close();
+    await store.close();
+  }
+}
+
+async function openWorker({ url, ground, request }: Fleet, store: Store): Promise<Worker> {
+  const top = join(ground.home, "fleet");
+  const bases = new Bases(join(top, "bases"), store);
+  await mkdir(top, { recursive: true, mode: 0o700 });
+  const worker: Worker = new Worker({
+    url,
+    concurrency: request.concurrency,
+    note: ground.note,
+    begin: (id, submission, past) =>
+      new LiveTask({
+        submission,
+        past,
+        worker: worker.name,
+        place: join(top, "work", id),
+        bases,
+        open: ground.open,
+      }),
+  });
+  await worker.open();
+  return worker;
+}
+
+function newRunName(): string {
+  const time = new Date().toISOString().replace(/[-:]/g, "").slice(0, 13).replace("T", "-");
+  return `${time}-${randomBytes(2).toString("hex")}`;
+}
+
+interface Place {
+  readonly client: DBOSClient;
+  readonly store: Store;
+  readonly run: string;
+}
+
+/** A task that was submitted before under the same run is not submitted again. */
+async function submitAll({ client, store, run }: Place, tasks: readonly Task[]): Promise<string[]> {
+  const bases = new Map<string, Promise<Submission["base"]>>();
+  const ids: string[] = [];
+  const waiting = [...tasks];
+  const work = async (): Promise<void> => {
+    for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
+      const { source, ...rest } = task;
+      const key = JSON.stringify(source);
+      const base = bases.get(key) ?? baseOf(source, store);
+      bases.set(key, base);
+      const id = `${run}.${task.id}`;
+      await submit(client, id, { ...rest, base: await base });
+      ids.push(id);
+    }
+  };
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
+  return ids;
+}
+
+/** A folder is kept in the database as it is now, so that every worker begins with the same. */
+async function baseOf(source: Source, store: Store): Promise<Submission["base"]> {
+  if ("git" in source) return source;
+  if ("folder" in source) return { hash: await keepFolder(source.folder, store) };
+  const folder = await mkdtemp(join(tmpdir(), "burin-fleet-tarball-"));
+  try {
+    await unpackTarball(source.tarball, folder);
+    return { hash: await keepFolder(folder, store) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function keepFolder(folder: string, store: Store): Promise<string> {
+  const { changes, left } = await wholeFolder(folder);
+  const [first] = left;
+  if (first !== undefined)
+    throw new FleetError(`${join(folder, first)} is too large for the database (32 MB a file)`);
+  if (changes.length === 0) throw new FleetError(`there is nothing in ${folder}`);
+  return store.keepBase(changes);
+}
+
+interface Followed {
+  readonly client: DBOSClient;
+  readonly run: string;
+  readonly ground: Ground;
+}
+
+/** How all tasks of the run have ended; null when the user interrupts before. */
+async function follow({ client, run, ground }: Followed): Promise<readonly TaskState[] | null> {
+  let told = "";
+  for (;;) {
+    const states = await tasksOf(client, run);
+    const line = countStates(states);
+    if (line !== told) ground.note(line);
+    told = line;
+    if (states.every(isOver)) return tasksOf(client, run, { withEnds: true });
+    await pause(LOOK_MS, undefined, { signal: ground.signal }).catch(() => {});
+    if (ground.signal.aborted) return null;
+  }
+}

@@ -1,0 +1,85 @@
+import type { AgentEvent, LogRecord } from "@burin/core";
+import type { FolderChanges } from "./folder-changes.ts";
+import type { Task } from "./task.ts";
+
+type RunEnd = Extract<AgentEvent, { type: "done" }>;
+
+/** A task as it is handed in: what a worker on any machine needs. */
+export interface Submission extends Omit<Task, "source"> {
+  /** The folder it begins with, by its name in the database; or a repository that each worker can reach. */
+  readonly base: { readonly hash: string } | { readonly git: string; readonly revision: string };
+}
+
+/** One step of a task: what is in the database before anything after it is done. */
+export interface Step extends Partial<FolderChanges> {
+  /** A worker has begun to work on the task. */
+  readonly worker?: string;
+  /** The commit of a repository that was named by a branch. */
+  readonly commit?: string;
+  /** The next lines of the session's record. */
+  readonly lines?: string;
+  readonly end?: TaskEnd;
+}
+
+/** What a task has come to. `set_aside`: it has taken its workers down with it. */
+export interface TaskEnd {
+  readonly status: RunEnd["status"] | "set_aside";
+  readonly result: string;
+  readonly error?: { readonly type: string; readonly message: string };
+  readonly turns: number;
+  readonly tokens: number;
+  readonly cost?: number;
+  /** What the session has changed, as git writes it. */
+  readonly patch: string;
+  readonly check?: RunEnd["check"];
+}
+
+/** The record of the session in these steps. */
+export function linesOf(steps: readonly Step[]): string {
+  return steps.map(({ lines }) => lines ?? "").join("");
+}
+
+export function recordsIn(lines: string): LogRecord[] {
+  return lines.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as LogRecord]));
+}
+
+/** Since the last call that was finished: how many workers have begun, and what they were doing. */
+export function triesIn(steps: readonly Step[]): { readonly tries: number; readonly doing: string } {
+  let tries = 0;
+  let doing = "";
+  for (const { worker, lines } of steps) {
+    if (worker !== undefined) tries += 1;
+    for (const { event } of recordsIn(lines ?? "")) {
+      if (event.type !== "tool_call") continue;
+      const { call } = event;
+      if (call.status === "executing") doing = `${call.name} ${JSON.stringify(call.args)}`;
+      const isFinished =
+        call.status === "success" || (call.status === "error" && !isUnknown(call.error.type));
+      if (isFinished) tries = 0;
+    }
+  }
+  return { tries, doing };
+}
+
+/** Says of a call that a worker was lost with it, not that it came to an end. */
+function isUnknown(type: string): boolean {
+  return type === "may_have_run" || type === "interrupted" || type === "not_run";
+}
+
+/** The tokens and the money of all replies. */
+export function spentIn(steps: readonly Step[]): {
+  readonly tokens: number;
+  readonly cost?: number;
+  readonly turns: number;
+} {
+  let tokens = 0;
+  let cost: number | undefined;
+  let turns = 0;
+  for (const { event } of recordsIn(linesOf(steps))) {
+    if (event.type !== "usage") continue;
+    if (event.purpose === undefined) turns += 1;
+    tokens += event.usage.inputTokens + event.usage.outputTokens;
+    if (event.usage.cost !== undefined) cost = (cost ?? 0) + event.usage.cost;
+  }
+  return { tokens, turns, ...(cost !== undefined && { cost }) };
+}

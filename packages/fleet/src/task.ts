@@ -1,0 +1,136 @@
+import { isAbsolute, resolve } from "node:path";
+import { APPROVAL_MODES, type ApprovalMode, parseBudget, parseRule } from "@burin/core";
+
+/** Where the code of a task comes from. */
+export type Source =
+  | { readonly folder: string }
+  | { readonly git: string; readonly revision: string }
+  | { readonly tarball: string };
+
+/** One line of a file of tasks. */
+export interface Task {
+  readonly id: string;
+  readonly source: Source;
+  readonly prompt: string;
+  readonly model?: string;
+  /** As `--budget`: `200k, $2, 10m, 50 calls`. */
+  readonly budget?: string;
+  readonly maxTurns?: number;
+  readonly approvalMode: ApprovalMode;
+  readonly allow: readonly string[];
+  readonly deny: readonly string[];
+  /** A command that runs in the folder before the session begins. */
+  readonly setup?: string;
+  /** A command that must pass before the session has ended well. */
+  readonly check?: string;
+  /** So many workers may be lost in a row without a call being finished, before the task is set aside. */
+  readonly tries: number;
+}
+
+/** What is wrong with a file of tasks, with the number of the line. */
+export class TaskError extends Error {}
+
+const DEFAULT_TRIES = 3;
+const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
+
+const KEYS: Readonly<Record<string, (value: unknown) => string | null>> = {
+  id: (value) => (ID.test(String(value)) ? null : "must be letters, digits, - and _, at most 80 of them"),
+  folder: isText,
+  git: isText,
+  revision: isText,
+  tarball: isText,
+  prompt: isText,
+  model: isText,
+  budget: (value) => isText(value) ?? faultOf(() => parseBudget(String(value))),
+  maxTurns: isCount,
+  approvalMode: (value) =>
+    APPROVAL_MODES.some((mode) => mode === value) ? null : `must be one of ${APPROVAL_MODES.join(", ")}`,
+  allow: areRules,
+  deny: areRules,
+  setup: isText,
+  check: isText,
+  tries: isCount,
+};
+
+/** Reads JSON Lines, one task a line; folders and tarballs count from `from`. Throws TaskError. */
+export function readTasks(text: string, from: string): Task[] {
+  const ids = new Set<string>();
+  const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n/);
+  const tasks = lines.flatMap((line, index) => {
+    if (line.trim() === "") return [];
+    const task = inLine(index + 1, () => readTask(line, from));
+    if (ids.has(task.id)) throw new TaskError(`Line ${index + 1}: there is already a task "${task.id}".`);
+    ids.add(task.id);
+    return [task];
+  });
+  if (tasks.length === 0) throw new TaskError("There is no task in the file.");
+  return tasks;
+}
+
+function inLine<T>(number: number, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new TaskError(`Line ${number}: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function readTask(line: string, from: string): Task {
+  let given: Record<string, unknown>;
+  try {
+    given = JSON.parse(line);
+  } catch (error) {
+    throw new Error(`it is not valid JSON (${error instanceof Error ? error.message : error}).`);
+  }
+  if (typeof given !== "object" || given === null || Array.isArray(given))
+    throw new Error("a task is a JSON object.");
+  for (const [key, value] of Object.entries(given)) {
+    const check = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
+    if (check === undefined)
+      throw new Error(`"${key}" is not part of a task; there are ${Object.keys(KEYS).join(", ")}.`);
+    const fault = check(value);
+    if (fault !== null) throw new Error(`"${key}" ${fault}.`);
+  }
+  for (const key of ["id", "prompt"]) if (given[key] === undefined) throw new Error(`"${key}" is missing.`);
+  const { folder: _f, git: _g, revision: _r, tarball: _t, ...rest } = given;
+  const defaults = { approvalMode: "default", allow: [], deny: [], tries: DEFAULT_TRIES };
+  return { ...defaults, ...rest, source: sourceOf(given, from) } as unknown as Task;
+}
+
+function sourceOf({ folder, git, revision, tarball }: Record<string, unknown>, from: string): Source {
+  const given = [folder, git, tarball].filter((one) => one !== undefined);
+  if (given.length !== 1)
+    throw new Error('it names its code with exactly one of "folder", "git", "tarball".');
+  if (revision !== undefined && git === undefined) throw new Error('"revision" goes with "git".');
+  if (typeof folder === "string") return { folder: resolve(from, folder) };
+  if (typeof tarball === "string") return { tarball: resolve(from, tarball) };
+  const url = String(git);
+  // A path is a repository of this machine.
+  const isHere = !isAbsolute(url) && /^\.{1,2}(?:\/|$)/.test(url);
+  return { git: isHere ? resolve(from, url) : url, revision: String(revision ?? "HEAD") };
+}
+
+function isText(value: unknown): string | null {
+  return typeof value === "string" && value.trim() !== "" ? null : "must be a text that is not empty";
+}
+
+function isCount(value: unknown): string | null {
+  return Number.isSafeInteger(value) && Number(value) > 0 ? null : "must be a whole number above 0";
+}
+
+function areRules(value: unknown): string | null {
+  if (!Array.isArray(value)) return "must be a list of rules";
+  return (
+    value.map((rule) => isText(rule) ?? faultOf(() => parseRule(rule))).find((fault) => fault !== null) ??
+    null
+  );
+}
+
+function faultOf(read: () => unknown): string | null {
+  try {
+    read();
+    return null;
+  } catch (error) {
+    return `cannot be used: ${error instanceof Error ? error.message : error}`;
+  }
+}

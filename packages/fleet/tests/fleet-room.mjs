@@ -1,0 +1,219 @@
+// A place to try the fleet in: a home of its own with the PostgreSQL that the fleet starts there, a fake model service,
+// and the command line as it ships.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+
+const CORE = new URL("../../core/dist/testing.js", import.meta.url);
+const BURIN = fileURLToPath(new URL("../../cli/dist/burin.cjs", import.meta.url));
+const { startFakeModelServer } = /** @type {typeof import("@burin/core/testing")} */ (
+  await import(CORE.href)
+);
+
+/** @typedef {import("@burin/core/testing").ScriptLine} ScriptLine */
+/** @typedef {{ code: number | null, stdout: string, stderr: string }} Ended */
+/** @typedef {(messages: readonly any[]) => ScriptLine | Promise<ScriptLine>} Reply What a model says to a history. */
+
+/** @param {Reply} reply */
+export async function openRoom(reply) {
+  const folder = await mkdtemp(join(tmpdir(), "burin-fleet-"));
+  const project = join(folder, "project");
+  const home = join(folder, "home");
+  await mkdir(project);
+  await mkdir(home);
+  await writeFile(join(project, "start.txt"), "start\n");
+  await writeFile(join(home, "settings.json"), JSON.stringify({ sandbox: { mode: "off" } }));
+  const answer = async (/** @type {any} */ { body }) => reply(body.messages);
+  const server = await startFakeModelServer(Array.from({ length: 100_000 }, () => answer));
+  const { PATH = "" } = process.env;
+  const commands = new Commands(folder, {
+    PATH,
+    HOME: folder,
+    BURIN_HOME: home,
+    OPENAI_API_KEY: "key",
+    OPENAI_BASE_URL: server.baseUrl,
+    OPENAI_MODEL: "fake",
+  });
+  /** @type {pg.Client | null} */
+  let kept = null;
+  const databaseUrl = () => readFileSync(join(home, "fleet/database/url"), "utf8");
+  return {
+    folder,
+    project,
+    server,
+    commands,
+    /** @param {string[]} args */
+    fleet: (...args) => commands.start(args).end,
+    databaseUrl,
+    /** A command that finds nobody else there would end the server, and the next one start it again. */
+    keepDatabase: async () => {
+      kept = new pg.Client({ connectionString: databaseUrl(), application_name: "room" });
+      kept.on("error", () => {});
+      await kept.connect();
+    },
+    /** @param {string} id */
+    hasEnded: async (id) => {
+      const text = `select status from dbos.workflow_status where workflow_uuid = '${id}'`;
+      const [row] = await query(databaseUrl(), text).catch(() => []);
+      return row !== undefined && !["ENQUEUED", "PENDING"].includes(row.status);
+    },
+    /** @param {object[]} tasks */
+    writeTasks: async (tasks) => {
+      const plain = { folder: "project", prompt: "go", approvalMode: "yolo" };
+      const lines = tasks.map((task) => `${JSON.stringify({ ...plain, ...task })}\n`);
+      await writeFile(join(folder, "tasks.jsonl"), lines.join(""));
+      return "tasks.jsonl";
+    },
+    close: async () => {
+      await commands.killAll();
+      await kept?.end();
+      await server.close();
+      await endDatabase(join(home, "fleet/database"));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Processes of `burin fleet`. */
+class Commands {
+  #folder;
+  #env;
+  /** @type {Set<import("node:child_process").ChildProcess>} */
+  #children = new Set();
+  #isClosed = false;
+
+  /**
+   * @param {string} folder
+   * @param {Record<string, string>} env
+   */
+  constructor(folder, env) {
+    this.#folder = folder;
+    this.#env = env;
+  }
+
+  /**
+   * @param {readonly string[]} args
+   * @param {Record<string, string>} [more] variables
+   */
+  start(args, more) {
+    if (this.#isClosed) throw new Error("the room is closed");
+    const child = spawn(process.execPath, [BURIN, "fleet", ...args], {
+      cwd: this.#folder,
+      env: { ...this.#env, ...more },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#children.add(child);
+    child.once("exit", () => this.#children.delete(child));
+    const soFar = { stdout: "", stderr: "" };
+    child.stdout.on("data", (chunk) => {
+      soFar.stdout += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      soFar.stderr += chunk;
+    });
+    /** @type {Promise<Ended>} */
+    const end = new Promise((resolve) => {
+      child.once("close", (code) => resolve({ code, ...soFar }));
+    });
+    return { child, end, soFar };
+  }
+
+  /**
+   * @param {number} [concurrency]
+   * @param {Record<string, string>} [more]
+   */
+  async startWorker(concurrency = 2, more = {}) {
+    const worker = this.start(["worker", "--concurrency", String(concurrency)], more);
+    await until(() => worker.soFar.stderr.includes("at a time") || hasExited(worker.child));
+    if (hasExited(worker.child)) throw new Error(worker.soFar.stderr);
+    return worker;
+  }
+
+  /** The tasks of a run as `burin fleet status --json` tells them. @param {string} run */
+  async states(run) {
+    const { stdout, stderr } = await this.start(["status", run, "--json"]).end;
+    if (stdout === "") throw new Error(stderr);
+    /** @type {{ id: string, state: string, worker?: string, end?: any, error?: string }[]} */
+    const found = JSON.parse(stdout);
+    return found;
+  }
+
+  async killAll() {
+    this.#isClosed = true;
+    for (const child of this.#children) child.kill("SIGKILL");
+    await until(() => this.#children.size === 0);
+  }
+}
+
+/** @param {import("node:child_process").ChildProcess} child */
+function hasExited(child) {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** @typedef {Awaited<ReturnType<typeof openRoom>>} Room */
+
+/** @param {string} folder of the fleet's own server */
+async function endDatabase(folder) {
+  const isRoot = process.getuid?.() === 0;
+  const name = createHash("sha256").update(folder).digest("hex").slice(0, 8);
+  const data = isRoot ? `/var/lib/postgresql/burin-fleet-${name}` : join(folder, "data");
+  try {
+    process.kill(Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]), "SIGQUIT");
+    await until(() => isGone(join(data, "postmaster.pid")));
+  } catch {
+    // It has ended by itself.
+  }
+  await rm(data, { recursive: true, force: true });
+}
+
+/** @param {string} path */
+function isGone(path) {
+  try {
+    readFileSync(path);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** @param {() => unknown} isSo */
+export async function until(isSo) {
+  while (!(await isSo())) await pause(25);
+}
+
+/**
+ * @param {string} url
+ * @param {string} text
+ */
+export async function query(url, text) {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => {});
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * The answers of a history by the id of their call, with what the call was.
+ * @param {readonly any[]} messages
+ * @returns {{ name: string, args: any, text: string }[]}
+ */
+export function answersIn(messages) {
+  const calls = new Map(
+    messages.flatMap(({ tool_calls = [] }) => tool_calls.map((/** @type {any} */ call) => [call.id, call])),
+  );
+  return messages.flatMap(({ role, tool_call_id, content }) => {
+    const call = calls.get(tool_call_id)?.function;
+    if (role !== "tool" || call === undefined) return [];
+    return [{ name: call.name, args: JSON.parse(call.arguments), text: String(content) }];
+  });
+}

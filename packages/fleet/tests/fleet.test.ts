@@ -1,0 +1,204 @@
+import { existsSync } from "node:fs";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { answersIn, openRoom, type Reply, type Room, until } from "./fleet-room.mjs";
+
+const shell = (command: string) => ({ calls: [{ name: "run_shell_command", args: { command } }] });
+const usage = { inputTokens: 90, outputTokens: 10 };
+
+/** What the model says to each prompt: `{"prompt": "..."}` of a task names it. */
+const replies = new Map<string, Reply>();
+let room: Room;
+
+beforeAll(async () => {
+  room = await openRoom((messages) => {
+    const prompt = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content));
+    const found = [...replies].find(([name]) => prompt.some((text) => text === name));
+    return found === undefined ? { text: "nothing to do" } : found[1](messages);
+  });
+});
+
+afterAll(async () => {
+  await room.close();
+});
+
+function textOf(content: string | { text?: string }[]): string {
+  return typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("");
+}
+
+/** Runs each command once and then ends; the answers so far are what it goes by. */
+function commands(...lines: string[]): Reply {
+  return (messages) => {
+    const next = lines[answersIn(messages).length];
+    return next === undefined ? { text: "done", usage } : { ...shell(next), usage };
+  };
+}
+
+describe("burin fleet", () => {
+  it("works on all tasks of a file, on a database that it starts by itself, and brings back what was changed", async () => {
+    replies.set("change", commands("echo more >> start.txt", "mkdir -p sub && echo new > sub/new.txt"));
+    const file = await room.writeTasks([
+      { id: "one", prompt: "change" },
+      { id: "two", prompt: "change" },
+      { id: "three" },
+    ]);
+    const { code, stdout, stderr } = await room.fleet("run", file, "--run", "first");
+    expect(stderr).toContain("using PostgreSQL of this machine");
+    expect(stdout).toMatch(/first\.one +success +3 +300 +done/);
+    expect(stdout).toMatch(/first\.three +success/);
+    expect(code).toBe(0);
+    const { stdout: json } = await room.fleet("results", "first", "--json", "--patches", "patches");
+    const results = JSON.parse(json) as { id: string; status: string; result: string; patch: string }[];
+    expect(results.map(({ id, status }) => [id, status]).sort()).toEqual([
+      ["first.one", "success"],
+      ["first.three", "success"],
+      ["first.two", "success"],
+    ]);
+    expect(results.find(({ id }) => id === "first.three")).toMatchObject({
+      result: "nothing to do",
+      patch: "",
+    });
+    const patch = await readFile(join(room.folder, "patches/first.two.patch"), "utf8");
+    expect(patch).toContain(" start\n+more\n");
+    expect(patch).toContain("+++ b/sub/new.txt");
+    expect((await readdir(join(room.folder, "patches"))).sort()).toEqual([
+      "first.one.patch",
+      "first.two.patch",
+    ]);
+    const { stdout: log } = await room.fleet("logs", "first.one");
+    expect(log).toContain("you       change");
+    expect(log).toContain('call      run_shell_command {"command":"echo more >> start.txt"}');
+    expect(await readFile(join(room.project, "start.txt"), "utf8")).toBe("start\n");
+    expect(room.server.problems).toEqual([]);
+  });
+
+  it("goes on where a killed worker stopped, on another machine: no reply is asked for and no effect done twice", async () => {
+    const ledger = join(room.folder, "ledger");
+    replies.set("kill me", (messages) => {
+      const answers = answersIn(messages);
+      const last = answers.at(-1)?.text ?? "";
+      if (answers.length === 0) return shell("printf kept > kept.txt && ln -s kept.txt link && rm start.txt");
+      if (answers.length === 1)
+        return shell(`echo x >> ${ledger} && while [ -e ${ledger} ]; do sleep 0.1; done`);
+      if (last.includes("may have run")) return shell("cat link; echo; ls");
+      return { text: "went on" };
+    });
+    const file = await room.writeTasks([{ id: "killed", prompt: "kill me" }]);
+    const asked = room.server.requests.length;
+    const worker = await room.commands.startWorker();
+    await room.keepDatabase();
+    await room.fleet("run", file, "--run", "second", "--no-follow");
+    await until(() => existsSync(ledger));
+    const BURIN_FLEET_DATABASE = room.databaseUrl();
+    const other = await room.commands.startWorker(1, {
+      BURIN_HOME: join(room.folder, "other"),
+      BURIN_FLEET_DATABASE,
+    });
+    worker.child.kill("SIGKILL");
+    await until(() => room.hasEnded("second.killed"));
+    const { stdout: log } = await room.fleet("logs", "second.killed");
+    expect(log.match(/--- worker/g)).toHaveLength(2);
+    expect(log).toContain("may have run");
+    expect(log).toMatch(/kept\n +kept\.txt\n +link\n/);
+    expect(log).not.toContain("start.txt\n ");
+    expect(await readFile(ledger, "utf8")).toBe("x\n");
+    expect(room.server.requests.length - asked).toBe(4);
+    expect(room.server.problems).toEqual([]);
+    const [state] = await room.commands.states("second");
+    expect(state?.end).toMatchObject({ status: "success", result: "went on" });
+    other.child.kill("SIGINT");
+    expect((await other.end).code).toBe(130);
+  });
+
+  it("sets a task aside that takes its workers with it, and says during what", async () => {
+    let pid = 0;
+    replies.set("poison", async () => {
+      await until(() => pid !== 0);
+      return shell(`kill -9 ${pid}`);
+    });
+    const file = await room.writeTasks([{ id: "bad", prompt: "poison", tries: 2 }]);
+    await room.fleet("run", file, "--run", "third", "--no-follow");
+    for (let tries = 0; tries < 2; tries += 1) {
+      pid = 0;
+      const worker = await room.commands.startWorker(1);
+      pid = worker.child.pid ?? 0;
+      await worker.end;
+    }
+    const last = await room.commands.startWorker(1);
+    await until(() => room.hasEnded("third.bad"));
+    const [state] = await room.commands.states("third");
+    expect(state?.end).toMatchObject({ status: "set_aside", turns: 2 });
+    expect(state?.end.error.message).toMatch(
+      /^2 workers in a row were lost with this task, the last one during run_shell_command/,
+    );
+    last.child.kill("SIGINT");
+    await last.end;
+  });
+
+  it("cancels a task with the command that it runs, and goes on with it later", async () => {
+    const begun = join(room.folder, "begun");
+    replies.set("long", (messages) =>
+      answersIn(messages).length === 0 ? shell(`echo $$ > ${begun}; exec sleep 600`) : { text: "later" },
+    );
+    const worker = await room.commands.startWorker(1);
+    const file = await room.writeTasks([{ id: "long", prompt: "long" }]);
+    await room.fleet("run", file, "--run", "fourth", "--no-follow");
+    await until(() => existsSync(begun));
+    const { stderr } = await room.fleet("cancel", "fourth.long");
+    expect(stderr).toContain("1 tasks cancelled");
+    const pid = Number(await readFile(begun, "utf8"));
+    await until(() => !existsSync(`/proc/${pid}`));
+    expect((await room.commands.states("fourth"))[0]?.state).toBe("cancelled");
+    expect((await room.fleet("retry", "long")).stderr).toContain("1 tasks are in the queue again");
+    await until(() => room.hasEnded("fourth.long"));
+    expect((await room.commands.states("fourth"))[0]?.end).toMatchObject({
+      status: "success",
+      result: "later",
+    });
+    worker.child.kill("SIGINT");
+    await worker.end;
+  });
+
+  it("prepares a folder with setup, from a tarball or a repository, and does not end well before check passes", async () => {
+    replies.set("checked", (messages) => {
+      const said = textOf(messages.at(-1).content);
+      return answersIn(messages).length === 0 && /made/.test(said)
+        ? shell("cat made.txt > checked.txt")
+        : { text: "I am done" };
+    });
+    await mkdir(join(room.folder, "packed"));
+    await cp(room.project, join(room.folder, "packed"), { recursive: true });
+    const { execFileSync } = await import("node:child_process");
+    const git = (...args: string[]) =>
+      execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], {
+        cwd: join(room.folder, "packed"),
+        stdio: "pipe",
+      });
+    execFileSync("tar", ["-czf", "../packed.tgz", "."], { cwd: join(room.folder, "packed") });
+    git("init", "-q", "-b", "main");
+    git("add", "-A");
+    git("commit", "-q", "-m", "one");
+    await writeFile(join(room.folder, "packed/start.txt"), "second\n");
+    git("commit", "-q", "-a", "-m", "two");
+    const plan = {
+      prompt: "checked",
+      setup: "echo made > made.txt",
+      check: "cat checked.txt || { echo made; exit 1; }",
+    };
+    const file = await room.writeTasks([
+      { id: "tar", ...plan, folder: undefined, tarball: "packed.tgz" },
+      { id: "git", ...plan, folder: undefined, git: "./packed", revision: "main~1" },
+      { id: "failing", setup: "echo broken; exit 3" },
+    ]);
+    const { stdout, code } = await room.fleet("run", file, "--run", "fifth");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/fifth\.failing +error .*The setup command failed: Exit code: 3/);
+    const states = await room.commands.states("fifth");
+    for (const id of ["fifth.tar", "fifth.git"]) {
+      const end = states.find((state) => state.id === id)?.end;
+      expect(end).toMatchObject({ status: "success", check: { passed: true } });
+      expect(end.patch).toContain("+++ b/checked.txt");
+    }
+  });
+});
