@@ -12,9 +12,9 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1350,
   web: 2110,
   mcp: 2320,
-  core: 13460,
+  core: 13560,
   serve: 1920,
-  cli: 12080,
+  cli: 12190,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
