@@ -64,6 +64,9 @@ export class CommandReach implements Reach {
   /** Where it runs if everything so far succeeded. */
   #definite: readonly Folder[];
   #current: readonly Folder[];
+  /** What was found out in the current folders: most parts of a line ask of the same few paths. */
+  readonly #known = new Map<string, string | null>();
+  #knownIn: readonly Folder[] = [];
 
   constructor(place: CommandPlace | undefined) {
     this.#place = place;
@@ -103,7 +106,23 @@ export class CommandReach implements Reach {
     this.#definite = isApart ? this.#possible : moved;
   }
 
+  /** Why a path may be outside the root; null when it is surely inside. */
   outside(path: string, isGlob: boolean): string | null {
+    return this.#once(`outside ${isGlob} ${path}`, () => this.#outside(path, isGlob));
+  }
+
+  #once(question: string, find: () => string | null): string | null {
+    if (this.#knownIn !== this.#current) this.#known.clear();
+    this.#knownIn = this.#current;
+    let answer = this.#known.get(question);
+    if (answer === undefined) {
+      answer = find();
+      this.#known.set(question, answer);
+    }
+    return answer;
+  }
+
+  #outside(path: string, isGlob: boolean): string | null {
     if (path === "" || path === "-" || STREAMS.has(path) || PIPE.test(path)) return null;
     if (path.startsWith("~")) return `\`${path}\` may be in a home folder`;
     const segments = path.split("/");
@@ -155,6 +174,10 @@ export class CommandReach implements Reach {
 
   /** What makes a file that would be written a protected one, by its name or by where its links lead; or null. */
   protectedBy(path: string, isPattern = false): string | null {
+    return this.#once(`protected ${isPattern} ${path}`, () => this.#protectedBy(path, isPattern));
+  }
+
+  #protectedBy(path: string, isPattern: boolean): string | null {
     for (const folder of this.#current) {
       const named = path.startsWith("/") ? path : [...this.#below(folder), path].join("/");
       for (const place of [named, ...this.#realPaths(folder, path, isPattern)]) {

@@ -11,6 +11,7 @@ import { firstProgram } from "../processes/shell-program.ts";
 import { askGit, gitLooking } from "./git-environment.ts";
 import { readSmallFile } from "./git-excludes.ts";
 import { type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "./git-programs.ts";
+import { KeptAnswers } from "./kept-answers.ts";
 
 export interface GitGround {
   /** The real paths of the folders that work stays in. */
@@ -61,11 +62,17 @@ export function gitRepositories(ground: GitGround) {
   return { repositoryFault, oddNamesInGit };
 }
 
+/** Of all sessions of this process. */
+const repositories = new KeptAnswers<Repository | null>();
+const gitlinks = new KeptAnswers<readonly string[]>();
+
 class GitAsker {
   readonly #roots: readonly string[];
   readonly #git: string | null;
   readonly #env: Readonly<Record<string, string>>;
   readonly #known = new Map<string, Repository | RepositoryFault | null>();
+  /** Git and its surroundings, as a part of each question. */
+  readonly #asking: string;
 
   constructor({ roots, environment, passEnvironment: pass }: GitGround) {
     const env = childEnvironment(environment, { pass, secret: [], roots });
@@ -74,6 +81,7 @@ class GitAsker {
     // Commands would find this one.
     this.#git = firstProgram("git", path.split(delimiter));
     this.#env = { ...env, PATH: path, ...gitLooking({ isSandboxed: false }) };
+    this.#asking = JSON.stringify([this.#git, this.#env]);
   }
 
   faultIn(folder: string, use: GitUse, depth: number): RepositoryFault | null {
@@ -113,9 +121,35 @@ class GitAsker {
   #repositoryIn(folder: string): Repository | RepositoryFault | null {
     const known = this.#known.get(folder);
     if (known !== undefined) return known;
-    const found = this.#repository(folder);
+    const place = realPlace(folder);
+    const question = `${this.#asking} ${place}`;
+    const kept = repositories.get(question);
+    const askedAt = Date.now();
+    const found = kept === undefined ? this.#repository(place) : kept.answer;
     this.#known.set(folder, found);
+    if (kept === undefined && (found === null || !("nature" in found))) {
+      repositories.keep(question, { answer: found, sources: this.#sourcesOf(place, found), askedAt });
+    }
     return found;
+  }
+
+  /** All that git looks at to find a repository and its settings. */
+  #sourcesOf(place: string, repository: Repository | null): string[] {
+    const { HOME = "", XDG_CONFIG_HOME = join(HOME, ".config") } = this.#env;
+    const around = foldersAbove(place, repository?.top).flatMap((folder) =>
+      [".git", "HEAD", "objects", "refs"].map((name) => join(folder, name)),
+    );
+    const own = [join(HOME, ".gitconfig"), join(XDG_CONFIG_HOME, "git", "config")];
+    if (repository === null) return [...around, ...own];
+    const { gitDir, commonDir, top, settings } = repository;
+    const inGit = ["HEAD", "config", "config.worktree", "commondir", "gitdir", "objects", "refs"];
+    const named = settings.flatMap(({ key, value = "", origin }) => {
+      const file = resolve(top ?? gitDir, origin.replace(/^file:/, ""));
+      return /^include(?:if\..*)?\.path$/s.test(key) ? [file, resolve(dirname(file), value)] : [file];
+    });
+    const folders = [...(top === null ? [] : [top]), gitDir, commonDir];
+    const inFolders = [gitDir, commonDir].flatMap((folder) => inGit.map((name) => join(folder, name)));
+    return [...new Set([...around, ...own, ...folders, ...inFolders, ...named])];
   }
 
   /** null where there is none. */
@@ -196,12 +230,25 @@ class GitAsker {
     return foreign === undefined ? null : outsideFault("objects of the repository", foreign);
   }
 
+  /** The paths of submodules in the index. */
+  #gitlinks(folder: string, gitDir: string): readonly string[] | RepositoryFault {
+    const question = `${this.#asking} ${gitDir}`;
+    const kept = gitlinks.get(question);
+    if (kept !== undefined) return kept.answer;
+    const askedAt = Date.now();
+    const listed = this.#ask(folder, ["ls-files", "-s", "-z", "--full-name", ":/"]);
+    if (listed.fault !== null) return unanswered(listed.fault);
+    const answer = gitlinksIn(listed.output);
+    gitlinks.keep(question, { answer, sources: [gitDir, join(gitDir, "index")], askedAt });
+    return answer;
+  }
+
   /** To look at the files, git starts itself in each submodule, with the settings there. */
   #inSubmodules({ folder, gitDir, top }: Repository, use: GitUse, depth: number): RepositoryFault | null {
     if (top === null) return null;
-    const listed = this.#ask(folder, ["ls-files", "-s", "-z", "--full-name", ":/"]);
-    if (listed.fault !== null) return unanswered(listed.fault);
-    const there = gitlinksIn(listed.output).filter((path) => exists(join(top, path, ".git")));
+    const links = this.#gitlinks(folder, gitDir);
+    if ("nature" in links) return links;
+    const there = links.filter((path) => exists(join(top, path, ".git")));
     if (there.length > MOST_SUBMODULES || (there.length > 0 && depth >= DEEPEST)) {
       return { nature: "program", what: "it has more submodules than are looked into" };
     }
@@ -215,6 +262,12 @@ class GitAsker {
     }
     return null;
   }
+}
+
+/** The folder and those that it lies in, up to the last one that counts. */
+function foldersAbove(folder: string, last: string | null | undefined): string[] {
+  const isEnd = folder === last || dirname(folder) === folder;
+  return isEnd ? [folder] : [folder, ...foldersAbove(dirname(folder), last)];
 }
 
 /** Git made the work tree, when the repository it belongs to says so too. */

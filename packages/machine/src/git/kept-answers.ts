@@ -1,0 +1,60 @@
+import { type Stats, statSync } from "node:fs";
+import { lstatOf } from "../files/disk-looks.ts";
+
+interface Kept<T> {
+  readonly answer: T;
+  readonly sources: readonly string[];
+  readonly state: string;
+}
+
+/** What was changed so shortly before may be changed again without another time stamp. */
+const DOUBTFUL_MS = 100;
+const MOST_KEPT = 200;
+
+/** Answers of a program, for as long as nothing of what they were made of has changed. */
+export class KeptAnswers<T> {
+  readonly #kept = new Map<string, Kept<T>>();
+
+  /** Undefined when it has to be asked again. */
+  get(question: string): { readonly answer: T } | undefined {
+    const kept = this.#kept.get(question);
+    return kept !== undefined && stateOf(kept.sources).text === kept.state ? kept : undefined;
+  }
+
+  /**
+   * The sources are files, folders and links, also such as are not there; of a folder it only counts which one it is.
+   * What was changed about the time of asking or later is not sure to be what the program saw, and so not kept.
+   */
+  keep(
+    question: string,
+    { answer, sources, askedAt }: Omit<Kept<T>, "state"> & { readonly askedAt: number },
+  ) {
+    const { text: state, changed } = stateOf(sources);
+    this.#kept.delete(question);
+    if (changed < askedAt - DOUBTFUL_MS) this.#kept.set(question, { answer, sources, state });
+    for (const oldest of [...this.#kept.keys()].slice(0, -MOST_KEPT)) this.#kept.delete(oldest);
+  }
+}
+
+function stateOf(sources: readonly string[]): { readonly text: string; readonly changed: number } {
+  let changed = 0;
+  const told = (stats: Stats | null): string => {
+    if (stats === null) return "-";
+    const { dev, ino, uid, mode, ctimeMs, size } = stats;
+    changed = Math.max(changed, ctimeMs);
+    return [dev, ino, uid, mode, ...(stats.isDirectory() ? [] : [ctimeMs, size])].join(":");
+  };
+  const each = sources.map((path) => {
+    const stats = lstatOf(path);
+    return stats?.isSymbolicLink() ? `${told(stats)}>${told(targetOf(path))}` : told(stats);
+  });
+  return { text: each.join(" "), changed };
+}
+
+function targetOf(link: string): Stats | null {
+  try {
+    return statSync(link, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
+  }
+}
