@@ -170,7 +170,7 @@ function entryOf(named: ModelSettings, { models = {} }: ModelNames): ModelSettin
 function chosen(entry: ModelSettings, environment: Environment): ModelChoice | null {
   const choice = choiceIn(entry, environment);
   if (!choice) return null;
-  const { timeoutSeconds, callsInText, images, tools, retries, organization, project } = entry;
+  const { timeoutSeconds, callsInText, images, tools, retries, organization, project, certificate } = entry;
   const { maxOutput, reasoning, temperature, topP, cache } = entry;
   const body = choice.tuning?.body ? { ...choice.tuning.body, ...entry.body } : entry.body;
   const tuning = given({ maxOutput, reasoning, temperature, topP, cache, body });
@@ -183,6 +183,7 @@ function chosen(entry: ModelSettings, environment: Environment): ModelChoice | n
     images,
     tools,
     retries,
+    certificate,
     window: entry.window ?? entry.contextWindow ?? known?.window,
     price: entry.price ?? pricedIn(entry.prices, choice.name) ?? known?.price,
     keyHeader: entry.bearer ? "authorization" : choice.keyHeader,

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { readNamedText } from "@burin/machine/disk/regular-file";
-import { httpRequest, startOfText } from "@burin/machine/http/http-request";
+import { type ClientCertificate, httpRequest, startOfText } from "@burin/machine/http/http-request";
 
 /** Where a key is kept that stands in no variable. */
 export type KeyPlace = { readonly command: string } | { readonly file: string };
@@ -17,12 +17,30 @@ const known = new Map<string, { readonly key: string; readonly until: number }>(
 
 /** The key as a command or a file gives it; a command is asked again only when its key was refused. */
 export async function keyFrom(place: KeyPlace, isRefused: boolean): Promise<string> {
-  if ("file" in place) return textOf(place.file.replace(/^~(?=[/\\])/, homedir()));
+  if ("file" in place) return textOf(atHome(place.file));
   const kept = known.get(place.command);
   if (kept && !isRefused) return kept.key;
   const key = await said(place.command);
   known.set(place.command, { key, until: Number.POSITIVE_INFINITY });
   return key;
+}
+
+/** Where a client certificate is kept. */
+export interface CertificatePlace {
+  readonly cert: string;
+  readonly key: string;
+  readonly passphraseEnv?: string | undefined;
+}
+
+/** Throws, in words that may be shown, where a file is missing. */
+export function certificateFrom(place: CertificatePlace, environment: NodeJS.ProcessEnv): ClientCertificate {
+  const passphrase = environment[place.passphraseEnv ?? ""];
+  const certificate = { cert: textOf(atHome(place.cert)), key: textOf(atHome(place.key)) };
+  return passphrase === undefined ? certificate : { ...certificate, passphrase };
+}
+
+function atHome(file: string): string {
+  return file.replace(/^~(?=[/\\])/, homedir());
 }
 
 function textOf(file: string): string {

@@ -2,7 +2,7 @@ import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { httpRequest, startOfText } from "@burin/machine/http/http-request";
 import { innermost } from "@burin/machine/http/innermost-error";
 import { type ModelChoice, PROTOCOLS } from "./open-model.ts";
-import { keyOf, serviceHeaders } from "./service-model.ts";
+import { certificateOf, keyOf, serviceHeaders } from "./service-model.ts";
 
 /** What came of asking a service for its models: an HTTP status and their names, or why there is none. */
 export type Reached =
@@ -67,7 +67,8 @@ async function listed(
     const url = new URL(choice.baseUrl.trim());
     url.pathname = protocol.listing(url.pathname.replace(/\/+$/, ""));
     const headers = serviceHeaders(protocol, choice, await keyOf(choice));
-    const { status, body } = await httpRequest({ url, method: "GET", headers }, inTime);
+    const certificate = await certificateOf(choice);
+    const { status, body } = await httpRequest({ url, method: "GET", headers, certificate }, inTime);
     const models = modelIds(parseJson(await startOfText(body, MOST_ANSWER_BYTES)));
     return { status, ...(models ? { models } : {}) };
   } catch (error) {

@@ -2,9 +2,10 @@ import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/c
 import type { Part } from "@burin/contract/messages/parts";
 import type { CallsInText, ModelPrice } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
-import { httpRequest } from "@burin/machine/http/http-request";
+import { type ClientCertificate, httpRequest } from "@burin/machine/http/http-request";
 import { SilenceWatch } from "@burin/machine/http/silence-watch";
 import { BodyBytes } from "./body-bytes.ts";
+import type { CertificatePlace } from "./key-source.ts";
 import { Lessons } from "./lessons.ts";
 import { type PreparedRequest, prepareRequest, type Taker, type Tuning } from "./prepare-request.ts";
 import { costOf } from "./price.ts";
@@ -25,6 +26,8 @@ export interface ServiceOptions {
   readonly apiKey?: string | ((isRefused: boolean) => Promise<string>) | undefined;
   /** The header that carries the key where it is not the protocol's own; `authorization` is as a bearer. */
   readonly keyHeader?: string | undefined;
+  /** What Burin shows of itself where the service asks for it. */
+  readonly certificate?: CertificatePlace | undefined;
   /** Sent with each request; they stand in the place of the protocol's own. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** False: the model sees no images, and is told of them in words. */
@@ -181,14 +184,14 @@ class Service {
     connection,
   }: Asking): AsyncGenerator<AnswerEvent, void, undefined> {
     const { name: model, environment, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
-    const { url, headers, hasKey } = endpoint;
+    const { url, headers, hasKey, certificate } = endpoint;
     const { onSent } = prepared;
     const pieces = await protocol.body(model, prepared, this.#lessons.quirks);
     const body = this.#bytes.of(prepared.conversation, pieces);
     const watch = new SilenceWatch(silenceMs, connection);
     try {
       const asked = httpRequest(
-        { url, method: "POST", headers, body, environment, onSent },
+        { url, method: "POST", headers, body, environment, certificate, onSent },
         connection.signal,
       );
       const reading = whileWaiting(() =>
@@ -260,6 +263,7 @@ interface Endpoint {
   readonly headers: Readonly<Record<string, string>>;
   readonly key: string;
   readonly hasKey: boolean;
+  readonly certificate: ClientCertificate | undefined;
 }
 
 async function endpointOf(
@@ -288,9 +292,9 @@ async function endpointOf(
       accept: "text/event-stream, application/json",
       ...serviceHeaders(protocol, options, key),
     };
-    return { url, headers, key, hasKey: key !== "" };
+    return { url, headers, key, hasKey: key !== "", certificate: await certificateOf(options) };
   } catch (error) {
-    return { type: "unauthorized", message: `There is no API key: ${messageOf(error)}` };
+    return { type: "unauthorized", message: messageOf(error) };
   }
 }
 
@@ -300,9 +304,25 @@ function isGot(apiKey: ServiceOptions["apiKey"]): boolean {
 
 /** The key of the service; throws where there is none, in words that may be shown. */
 export async function keyOf({ apiKey = "" }: ServiceOptions, isRefused = false): Promise<string> {
-  const key = (typeof apiKey === "string" ? apiKey : await apiKey(isRefused)).trim();
-  if (!/[^\x21-\x7e]/.test(key)) return key;
-  throw new Error("it holds a space, a line break or a letter that no key has: set it again.");
+  const none = "There is no API key";
+  const key = typeof apiKey === "string" ? apiKey : await orFault(none, () => apiKey(isRefused));
+  if (!/[^\x21-\x7e]/.test(key.trim())) return key.trim();
+  throw new Error(`${none}: it holds a space, a line break or a letter that no key has: set it again.`);
+}
+
+/** What the service may ask for; throws like `keyOf`. */
+export async function certificateOf({ certificate, environment = process.env }: ServiceOptions) {
+  if (certificate === undefined) return undefined;
+  const { certificateFrom } = await import("./key-source.ts");
+  return orFault("There is no client certificate", () => certificateFrom(certificate, environment));
+}
+
+async function orFault<T>(what: string, get: () => T | Promise<T>): Promise<T> {
+  try {
+    return await get();
+  } catch (error) {
+    throw new Error(`${what}: ${messageOf(error)}`);
+  }
 }
 
 /** What goes with every request to the service, whatever it asks for. */

@@ -159,6 +159,11 @@ const MODEL_ENTRY = {
   images: flag("false: it cannot see images, and gets a description in words instead."),
   tools: flag("false: no tools are offered to it."),
   price: PRICE,
+  certificate: object(
+    { cert: text("A PEM file."), key: text("A PEM file."), passphraseEnv: text("A variable.") },
+    ["cert", "key"],
+    { description: "A client certificate." },
+  ),
   headers: named(text(), "Sent with each request."),
   body: option<Readonly<Record<string, unknown>>>(
     { type: "object" },

@@ -33,7 +33,10 @@ const PLACES: Readonly<Record<string, Place>> = {
   "model.fallbacks": "loosens",
   "model.contextWindow": "harmless",
   ...Object.fromEntries(
-    ["key", "headers", "body", "bearer", "organization", "project"].map((key) => [`model.${key}`, "loosens"]),
+    ["key", "certificate", "headers", "body", "bearer", "organization", "project"].map((key) => [
+      `model.${key}`,
+      "loosens",
+    ]),
   ),
   models: "loosens",
   // Only names, of what the user has.

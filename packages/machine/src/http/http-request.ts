@@ -1,10 +1,19 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 import type { Route } from "./proxy.ts";
 
+/** In PEM. */
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
+  readonly passphrase?: string;
+}
+
 export interface HttpRequest {
   readonly url: URL;
   readonly method: "GET" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
+  /** What the client shows of itself. */
+  readonly certificate?: ClientCertificate | undefined;
   /** In pieces, sent as one. */
   readonly body?: readonly Uint8Array[];
   /** Dialled instead of what a name server says of the host, on a connection of its own; a proxy is not used. */
@@ -42,7 +51,7 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
   const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
   const length = request.body === undefined ? {} : { "content-length": bytes };
   const headers = { ...request.headers, ...length, ...route.headers };
-  const options: RequestOptions = { ...route, method, headers };
+  const options = { ...route, ...request.certificate, method, headers };
   const send = (): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const sending = open(request.url, options, resolve);

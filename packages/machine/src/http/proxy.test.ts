@@ -4,31 +4,10 @@ import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, connect } from "node:net";
 import { ask, closeServers, delta, failureIn, serve, sse } from "@burin/testing/served-model";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { CERTIFICATE, HELLO, KEY } from "../../tests/tls-pair.ts";
 import { routeTo } from "./proxy.ts";
 
-/** A certificate for model.test and its key, made for these tests; it protects nothing. */
-const CERTIFICATE = `-----BEGIN CERTIFICATE-----
-MIIBqDCCAU+gAwIBAgIUOKHqxBNTv2zvm/gJiuebqarupCswCgYIKoZIzj0EAwIw
-FTETMBEGA1UEAwwKbW9kZWwudGVzdDAgFw0yNjExMjEwMDE5MDJaGA8yMTI2MTAy
-ODAwMTkwMlowFTETMBEGA1UEAwwKbW9kZWwudGVzdDBZMBMGByqGSM49AgEGCCqG
-SM49AwEHA0IABKrEaklWLQBgjvpzHXqCM60HwxXWM3a8OZsTmV0fP1VSSNmeBjfG
-fsMB1FJn0gCBExGeZEUfYMkJ1tFZuiuJjM+jezB5MB0GA1UdDgQWBBTVGD4XVBKN
-GzKyYwViLrraSEFzfjAfBgNVHSMEGDAWgBTVGD4XVBKNGzKyYwViLrraSEFzfjAP
-BgNVHRMBAf8EBTADAQH/MCYGA1UdEQQfMB2CCm1vZGVsLnRlc3SCCWxvY2FsaG9z
-dIcEfwAAATAKBggqhkjOPQQDAgNHADBEAiBpJ5rtAqw58Aw387NtAwlunnlTUsbt
-bOaZTNg09MMksgIgLn9RsVQ9ylRVCl+EDhKu91Exf5zJ94JCjVxbMWzvwH8=
------END CERTIFICATE-----`;
-const KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgNXR6be9OarEdQUGQ
-3tYyWujk2557UHtHSvm6cL2XdgehRANCAASqxGpJVi0AYI76cx16gjOtB8MV1jN2
-vDmbE5ldHz9VUkjZngY3xn7DAdRSZ9IAgRMRnmRFH2DJCdbRWboriYzP
------END PRIVATE KEY-----`;
-
 const NAMES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "NODE_TLS_REJECT_UNAUTHORIZED"];
-const HELLO = [
-  { type: "text", text: "Hello" },
-  { type: "end", reason: "stop" },
-];
 
 const before = new Map<string, string | undefined>();
 let open: Server[] = [];
@@ -127,7 +106,8 @@ describe("P50 proxies", () => {
         /the proxy 127\.0\.0\.1:\d+ answered HTTP 407 to CONNECT model\.test:443/,
       ],
       ["http://127.0.0.1:9", /the proxy 127\.0\.0\.1:9 cannot be used/],
-      ["socks5://127.0.0.1:9", /proxy in the environment is not a valid http/],
+      ["socks5://127.0.0.1:9", /the proxy 127\.0\.0\.1:9 cannot be used/],
+      ["ftp://127.0.0.1:9", /proxy in the environment is not a valid http/],
     ] as const) {
       process.env.HTTPS_PROXY = proxy;
       expect(failureIn(await ask({ baseUrl: "https://model.test/v1" })).message).toMatch(words);

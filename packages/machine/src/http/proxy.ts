@@ -1,22 +1,23 @@
-import { request as httpRequest } from "node:http";
+import { request as httpRequest, Agent as PlainAgent, type RequestOptions as PlainOptions } from "node:http";
 import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
 import { BlockList, isIP, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect } from "node:tls";
+import type { Target } from "./socks.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** What a request has to change to go through a proxy. */
 export interface Route {
   readonly protocol?: string;
-  readonly agent?: Agent;
+  readonly agent?: PlainAgent;
   readonly hostname?: string;
   readonly port?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const tunnels = new Map<string, Agent>();
+const tunnels = new Map<string, PlainAgent>();
 
 /**
  * The way to the address by HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, lower case before upper case:
@@ -26,9 +27,11 @@ const tunnels = new Map<string, Agent>();
 export function routeTo(url: URL, environment: Environment): Route {
   const proxy = proxyFor(url, environment);
   if (!proxy) return {};
-  if (url.protocol === "https:") {
-    const known = tunnels.get(proxy.href) ?? new TunnelAgent(proxy);
-    tunnels.set(proxy.href, known);
+  const isSecure = url.protocol === "https:";
+  if (isSecure || isSocks(proxy)) {
+    const name = `${url.protocol} ${proxy.href}`;
+    const known = tunnels.get(name) ?? (isSecure ? new TunnelAgent(proxy) : new PlainTunnelAgent(proxy));
+    tunnels.set(name, known);
     return { agent: known };
   }
   const { protocol, port } = proxy;
@@ -47,8 +50,12 @@ function proxyFor(url: URL, environment: Environment): URL | undefined {
   if (address === "" || isExempt(url, read("NO_PROXY"))) return undefined;
   const full = address.includes("://") ? address : `http://${address}`;
   const proxy = URL.canParse(full) ? new URL(full) : undefined;
-  if (proxy && /^https?:$/.test(proxy.protocol)) return proxy;
-  throw new Error("The proxy in the environment is not a valid http:// or https:// URL");
+  if (proxy && (/^https?:$/.test(proxy.protocol) || isSocks(proxy))) return proxy;
+  throw new Error("The proxy in the environment is not a valid http://, https:// or socks5:// URL");
+}
+
+function isSocks({ protocol }: URL): boolean {
+  return /^socks(?:5h?)?:$/.test(protocol);
 }
 
 function isExempt(url: URL, list: string): boolean {
@@ -103,54 +110,93 @@ function unheard(): void {}
 
 type OnConnection = (error: Error | null, stream: Duplex) => void;
 
+type Dial = (target: Target) => Promise<Socket>;
+
 /** A proxy that takes the connection and then says nothing must not keep the process alive. */
 const MOST_TUNNEL_WAIT_MS = 60_000;
 
+/** Connects through the proxy; what goes wrong is said of it. */
+function dialler(proxy: URL): Dial {
+  const dial: Dial = isSocks(proxy)
+    ? async (target) => (await import("./socks.ts")).dialBySocks(proxy, target, MOST_TUNNEL_WAIT_MS)
+    : (target) => dialByConnect(proxy, target);
+  return async (target) => {
+    try {
+      const socket = await dial(target);
+      socket.setTimeout(0);
+      return socket.on("error", unheard);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const isOfSystem = error instanceof Error && "code" in error;
+      throw new Error(`the proxy ${proxy.host} ${isOfSystem ? "cannot be used: " : ""}${message}`);
+    }
+  };
+}
+
+function dialByConnect(proxy: URL, { host, port }: Target): Promise<Socket> {
+  const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const isSecure = proxy.protocol === "https:";
+  const asking = (isSecure ? httpsRequest : httpRequest)({
+    hostname: hostOf(proxy),
+    port: proxy.port || (isSecure ? 443 : 80),
+    method: "CONNECT",
+    path: target,
+    headers: { host: target, ...authorization(proxy) },
+    agent: false,
+  });
+  return new Promise((resolve, reject) => {
+    asking.setTimeout(MOST_TUNNEL_WAIT_MS, () => asking.destroy(new Error("did not answer")));
+    asking.on("error", reject);
+    asking.once("connect", ({ statusCode = 0 }, socket: Socket) => {
+      if (statusCode >= 200 && statusCode <= 299) return resolve(socket);
+      socket.destroy();
+      reject(new Error(`answered HTTP ${statusCode} to CONNECT ${target}`));
+    });
+    asking.end();
+  });
+}
+
 /** Opens its connections through the proxy and keeps them, as the plain agent keeps direct ones. */
 class TunnelAgent extends Agent {
-  readonly #proxy: URL;
+  readonly #dial: Dial;
 
   constructor(proxy: URL) {
     super({ keepAlive: true });
-    this.#proxy = proxy;
+    this.#dial = dialler(proxy);
   }
 
   override createConnection(options: RequestOptions, onConnection: OnConnection = () => {}): undefined {
-    const { host, port } = options;
-    const target = `${isIP(host ?? "") === 6 ? `[${host}]` : host}:${port ?? 443}`;
-    const proxy = this.#proxy;
-    const isSecure = proxy.protocol === "https:";
-    const asking = (isSecure ? httpsRequest : httpRequest)({
-      hostname: hostOf(proxy),
-      port: proxy.port || (isSecure ? 443 : 80),
-      method: "CONNECT",
-      path: target,
-      headers: { host: target, ...authorization(proxy) },
-      agent: false,
-    });
-    const fail = (reason: string): void =>
-      onConnection(new Error(`the proxy ${proxy.host} ${reason}`), new Socket());
-    asking.setTimeout(MOST_TUNNEL_WAIT_MS, () => asking.destroy(new Error("did not answer")));
-    asking.on("error", (error) => fail(`cannot be used: ${error.message}`));
-    asking.once("connect", ({ statusCode = 0 }, socket: Socket) => {
-      if (statusCode < 200 || statusCode > 299) {
-        socket.destroy();
-        fail(`answered HTTP ${statusCode} to CONNECT ${target}`);
-        return;
-      }
-      socket.setTimeout(0);
-      socket.on("error", unheard);
-      const { servername, ca, rejectUnauthorized } = options;
-      const secure = {
-        socket,
-        servername: servername ?? (isIP(host ?? "") === 0 ? (host ?? "") : ""),
-        ...(ca === undefined ? {} : { ca }),
-        ...(rejectUnauthorized === undefined ? {} : { rejectUnauthorized }),
-      };
+    const { host, servername, ca, cert, key, passphrase, rejectUnauthorized } = options;
+    const name = servername ?? (isIP(host ?? "") === 0 ? (host ?? "") : "");
+    const given = Object.entries({ ca, cert, key, passphrase, rejectUnauthorized });
+    const secure = Object.fromEntries(given.filter(([, value]) => value !== undefined));
+    this.#dial(targetOf(options, 443)).then(
       // Nobody else hears a tunnel whose request was given up meanwhile.
-      onConnection(null, connect(secure).on("error", unheard));
-    });
-    asking.end();
+      (socket) => onConnection(null, connect({ ...secure, socket, servername: name }).on("error", unheard)),
+      (error: Error) => onConnection(error, new Socket()),
+    );
     return undefined;
   }
+}
+
+/** The same without TLS, for proxies that are not asked by a whole address. */
+class PlainTunnelAgent extends PlainAgent {
+  readonly #dial: Dial;
+
+  constructor(proxy: URL) {
+    super({ keepAlive: true });
+    this.#dial = dialler(proxy);
+  }
+
+  override createConnection(options: PlainOptions, onConnection: OnConnection = () => {}): undefined {
+    this.#dial(targetOf(options, 80)).then(
+      (socket) => onConnection(null, socket),
+      (error: Error) => onConnection(error, new Socket()),
+    );
+    return undefined;
+  }
+}
+
+function targetOf({ host, port }: PlainOptions, usual: number): Target {
+  return { host: host ?? "", port: Number(port ?? usual) };
 }

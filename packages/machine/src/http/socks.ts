@@ -1,0 +1,104 @@
+import { once } from "node:events";
+import { connect, isIP, type Socket } from "node:net";
+
+/** What a proxy is asked to connect to. */
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+const VERSION = 5;
+const NO_LOGIN = 0;
+const LOGIN = 2;
+const CONNECT = 1;
+const BY_NAME = 3;
+const BY_ADDRESS: Readonly<Record<number, number>> = { 1: 4, 4: 16 };
+const REFUSALS = [
+  "failed",
+  "does not allow the connection",
+  "cannot reach the network",
+  "cannot reach the host",
+  "was refused by the host",
+  "timed out",
+  "does not know the command",
+  "does not know the kind of address",
+];
+
+/** A connection to the target through a SOCKS5 proxy, which also looks the name up. Rejects with what the proxy said. */
+export async function dialBySocks(proxy: URL, target: Target, mostWaitMs: number): Promise<Socket> {
+  const host = proxy.hostname.replace(/^\[|\]$/g, "");
+  const socket = connect({ host, port: Number(proxy.port || 1080) });
+  socket.setTimeout(mostWaitMs, () => socket.destroy(new Error("did not answer")));
+  try {
+    await once(socket, "connect");
+    const hasLogin = proxy.username !== "";
+    socket.write(Buffer.from(hasLogin ? [VERSION, 2, NO_LOGIN, LOGIN] : [VERSION, 1, NO_LOGIN]));
+    const [version, way] = await taken(socket, 2);
+    if (version !== VERSION) throw new Error("does not speak SOCKS5");
+    if (way === LOGIN && hasLogin) await logIn(socket, proxy);
+    else if (way !== NO_LOGIN) throw new Error("requires a user name and a password");
+    socket.write(Buffer.concat([Buffer.from([VERSION, CONNECT, 0]), addressOf(target)]));
+    const [, status = 1, , kind = 0, length = 0] = await taken(socket, 5);
+    if (status !== 0) throw new Error(REFUSALS[status - 1] ?? `answered ${status}`);
+    // Where it is connected from; one byte of that is read, and the port has two.
+    await taken(socket, (kind === BY_NAME ? length : (BY_ADDRESS[kind] ?? 4) - 1) + 2);
+    return socket.setTimeout(0);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}
+
+async function logIn(socket: Socket, { username, password }: URL): Promise<void> {
+  socket.write(Buffer.concat([Buffer.of(1), counted(username), counted(password)]));
+  const [, status] = await taken(socket, 2);
+  if (status !== 0) throw new Error("rejected the user name or the password");
+}
+
+function counted(text: string): Buffer {
+  const bytes = Buffer.from(decodeURIComponent(text));
+  return Buffer.concat([Buffer.of(bytes.length), bytes]);
+}
+
+/** By its name, which the proxy looks up. */
+function addressOf({ host, port }: Target): Buffer {
+  const place = Buffer.alloc(2);
+  place.writeUInt16BE(port);
+  const four = isIP(host) === 4 ? Buffer.from([1, ...host.split(".").map(Number)]) : null;
+  const name = Buffer.from(host);
+  return Buffer.concat([four ?? Buffer.concat([Buffer.from([BY_NAME, name.length]), name]), place]);
+}
+
+/** Exactly so many bytes; what the target says after them goes back. */
+async function taken(socket: Socket, count: number): Promise<Buffer> {
+  let bytes = Buffer.alloc(0);
+  for (;;) {
+    // All there is: a listener for more would be called at once for what is left.
+    bytes = Buffer.concat([bytes, (socket.read() as Buffer | null) ?? Buffer.alloc(0)]);
+    if (bytes.length >= count) break;
+    if (socket.readableEnded || socket.destroyed) throw new Error("closed the connection");
+    await heard(socket);
+  }
+  if (bytes.length > count) socket.unshift(bytes.subarray(count));
+  return bytes.subarray(0, count);
+}
+
+function heard(socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const events = ["readable", "end", "close"] as const;
+    const stop = (): void => {
+      for (const event of events) socket.off(event, go);
+      socket.off("error", fail);
+    };
+    const go = (): void => {
+      stop();
+      resolve();
+    };
+    const fail = (error: Error): void => {
+      stop();
+      reject(error);
+    };
+    for (const event of events) socket.once(event, go);
+    socket.once("error", fail);
+  });
+}
