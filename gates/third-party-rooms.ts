@@ -41,6 +41,8 @@ const PROCESS_ROOMS = [
   "packages/machine/src/search/",
   // The user's own editor, which takes the terminal of the screen.
   "packages/cli/src/modes/interactive/edit-outside.ts",
+  // The system's program that gives the image in the clipboard.
+  "packages/cli/src/modes/interactive/images.ts",
 ];
 
 export function thirdPartyRooms(files: Files, roomOfPackage = ROOM_OF_PACKAGE): Verdict {

@@ -1,35 +1,14 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SCREEN_COMMANDS } from "../src/commands/screen-commands.ts";
 import { KEY_LIST } from "../src/ui/key-list.ts";
-import { newFolder, removeFolder, type ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
+import { ScreenRoom } from "./screen-room.ts";
 
-let root = "";
-let server: FakeModelServer | undefined;
-let screen: ScreenTerminal | undefined;
-
-beforeEach(async () => {
-  root = await newFolder({ "a.txt": "alpha\nbeta\n", "AGENTS.md": "Say please.\n" });
-});
-
-afterEach(async () => {
-  screen?.close();
-  await server?.close();
-  await removeFolder(root);
-});
-
-async function open(
-  replies: readonly FakeReply[] = [],
-  options: Partial<ScreenOptions> = {},
-): Promise<ScreenTerminal> {
-  server = await startFakeModelServer(replies);
-  const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model", ...options.env };
-  screen = new ScreenTerminal({ cwd: root, columns: 100, rows: 40, ...options, env });
-  await screen.shows("fake-model · ");
-  return screen;
-}
+const room = new ScreenRoom(
+  { "a.txt": "alpha\nbeta\n", "AGENTS.md": "Say please.\n" },
+  { columns: 100, rows: 40 },
+);
 
 /** What each command shows, for a session in which one prompt was answered with `Answer.` */
 const SHOWN: Readonly<Record<string, string | RegExp>> = {
@@ -75,7 +54,7 @@ describe("a command", () => {
   });
 
   it.each(Object.entries(SHOWN))("/%s works", async (name, wanted) => {
-    const terminal = await open([{ text: "Answer." }, { text: "Made." }]);
+    const terminal = await room.open([{ text: "Answer." }, { text: "Made." }]);
     terminal.type("ask\r");
     await terminal.shows("Answer.");
     await terminal.shows("? for keys");
@@ -86,7 +65,7 @@ describe("a command", () => {
   });
 
   it("is completed, with what it does", async () => {
-    const terminal = await open();
+    const terminal = await room.open();
     terminal.type("/appr");
     await terminal.shows("› /approval [mode]  how much runs without asking");
     terminal.type("\r");
@@ -99,13 +78,13 @@ describe("a command", () => {
 
   it("/changes takes one place back, and spares what somebody changed since", async () => {
     const lines = Array.from({ length: 30 }, (_, n) => `row ${n}`);
-    await writeFile(join(root, "rows.txt"), `${lines.join("\n")}\n`);
+    await writeFile(join(room.root, "rows.txt"), `${lines.join("\n")}\n`);
     const edits = [
       { old_string: "row 2\n", new_string: "row two\n" },
       { old_string: "row 25\n", new_string: "row twenty-five\n" },
     ];
-    const edit = { name: "edit", args: { file_path: join(root, "rows.txt"), edits } };
-    const terminal = await open([{ calls: [edit] }, { text: "Edited." }], {
+    const edit = { name: "edit", args: { file_path: join(room.root, "rows.txt"), edits } };
+    const terminal = await room.open([{ calls: [edit] }, { text: "Edited." }], {
       args: ["--approval-mode", "auto-edit"],
     });
     terminal.type("edit\r");
@@ -115,21 +94,21 @@ describe("a command", () => {
     await terminal.shows("1 of 2");
     terminal.type("t");
     await terminal.shows("1 of 2  taken back");
-    expect(await readFile(join(root, "rows.txt"), "utf8")).toBe(
+    expect(await readFile(join(room.root, "rows.txt"), "utf8")).toBe(
       `${lines.join("\n")}\n`.replace("row 25\n", "row twenty-five\n"),
     );
-    await writeFile(join(root, "rows.txt"), "all of it is other now\n");
+    await writeFile(join(room.root, "rows.txt"), "all of it is other now\n");
     terminal.type("a");
     await terminal.shows("left alone: rows.txt");
-    expect(await readFile(join(root, "rows.txt"), "utf8")).toBe("all of it is other now\n");
+    expect(await readFile(join(room.root, "rows.txt"), "utf8")).toBe("all of it is other now\n");
   });
 
   it("/undo and /redo go back and forth, change by change", async () => {
     const edit = {
       name: "edit",
-      args: { file_path: join(root, "a.txt"), old_string: "beta", new_string: "gamma" },
+      args: { file_path: join(room.root, "a.txt"), old_string: "beta", new_string: "gamma" },
     };
-    const terminal = await open([{ calls: [edit] }, { text: "Edited." }], {
+    const terminal = await room.open([{ calls: [edit] }, { text: "Edited." }], {
       args: ["--approval-mode", "auto-edit"],
     });
     terminal.type("edit\r");
@@ -137,18 +116,18 @@ describe("a command", () => {
     await terminal.shows("? for keys");
     terminal.type("/undo \r");
     await terminal.shows("taken back: a.txt");
-    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
+    expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
     terminal.type("/undo \r");
     await terminal.shows("There is nothing to take back.");
     terminal.type("/redo \r");
     await terminal.shows("put back: a.txt");
-    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("alpha\ngamma\n");
+    expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\ngamma\n");
     terminal.type("/redo \r");
     await terminal.shows("There is nothing to put back.");
   });
 
   it("/rename gives the session a name, which lists show", async () => {
-    const terminal = await open([{ text: "Known." }]);
+    const terminal = await room.open([{ text: "Known." }]);
     terminal.type("the old question\r");
     await terminal.shows("Known.");
     await terminal.shows("? for keys");
@@ -162,7 +141,11 @@ describe("a command", () => {
   });
 
   it("/compact has the model go on with a summary", async () => {
-    const terminal = await open([{ text: "Known." }, { text: "What was summed up." }, { text: "On it." }]);
+    const terminal = await room.open([
+      { text: "Known." },
+      { text: "What was summed up." },
+      { text: "On it." },
+    ]);
     terminal.type("the old question\r");
     await terminal.shows("Known.");
     await terminal.shows("? for keys");
@@ -171,14 +154,14 @@ describe("a command", () => {
     await terminal.shows("? for keys");
     terminal.type("go on\r");
     await terminal.shows("On it.");
-    const messages = JSON.stringify(server?.requests.at(-1)?.body.messages);
+    const messages = JSON.stringify(room.server.requests.at(-1)?.body.messages);
     expect(messages).toContain("What was summed up.");
     expect(messages).not.toContain("Known.");
   });
 
   it("/tasks ends what runs in the background", async () => {
     const sleeping = { name: "run_shell_command", args: { command: "sleep 600", is_background: true } };
-    const terminal = await open([{ calls: [sleeping] }, { text: "It sleeps." }], {
+    const terminal = await room.open([{ calls: [sleeping] }, { text: "It sleeps." }], {
       args: ["--approval-mode", "yolo"],
     });
     terminal.type("sleep\r");
@@ -194,9 +177,9 @@ describe("a command", () => {
 
   it("/agents and /skills begin the next prompt with the chosen one", async () => {
     const skill = "---\ndescription: how to release\n---\nTag it.\n";
-    await mkdir(join(root, ".home/skills/release"), { recursive: true });
-    await writeFile(join(root, ".home/skills/release/SKILL.md"), skill);
-    const terminal = await open();
+    await mkdir(join(room.root, ".home/skills/release"), { recursive: true });
+    await writeFile(join(room.root, ".home/skills/release/SKILL.md"), skill);
+    const terminal = await room.open();
     terminal.type("/agents \r");
     await terminal.shows("› explore");
     terminal.type("gen\r");
@@ -208,10 +191,10 @@ describe("a command", () => {
   });
 
   it("adds up what requests cost, where prices are known", async () => {
-    await mkdir(join(root, ".home"), { recursive: true });
+    await mkdir(join(room.root, ".home"), { recursive: true });
     const prices = { "fake-model": { input: 1000, output: 1000 } };
-    await writeFile(join(root, ".home/settings.json"), JSON.stringify({ model: { prices } }));
-    const terminal = await open([{ text: "Dear.", usage: { inputTokens: 1000, outputTokens: 500 } }]);
+    await writeFile(join(room.root, ".home/settings.json"), JSON.stringify({ model: { prices } }));
+    const terminal = await room.open([{ text: "Dear.", usage: { inputTokens: 1000, outputTokens: 500 } }]);
     terminal.type("ask\r");
     await terminal.shows("Dear.");
     await terminal.shows("% of window · $1.50");
@@ -220,7 +203,7 @@ describe("a command", () => {
   });
 
   it("/back goes on in a copy from before an earlier prompt, which is there to be changed", async () => {
-    const terminal = await open([{ text: "One." }, { text: "Two." }, { text: "Other." }]);
+    const terminal = await room.open([{ text: "One." }, { text: "Two." }, { text: "Other." }]);
     terminal.type("first\r");
     await terminal.shows("One.");
     await terminal.shows("? for keys");
@@ -235,14 +218,14 @@ describe("a command", () => {
     await terminal.shows(/> second\n +fake-model/);
     terminal.type(" time\r");
     await terminal.shows("Other.");
-    const messages = JSON.stringify(server?.requests.at(-1)?.body.messages);
+    const messages = JSON.stringify(room.server.requests.at(-1)?.body.messages);
     expect(messages).toContain("first");
     expect(messages).toContain("second time");
     expect(messages).not.toContain("Two.");
   });
 
   it("/model asks another model from then on, with the session as it is", async () => {
-    const terminal = await open([{ text: "One." }, { text: "Two." }]);
+    const terminal = await room.open([{ text: "One." }, { text: "Two." }]);
     terminal.type("first\r");
     await terminal.shows("One.");
     await terminal.shows("? for keys");
@@ -250,13 +233,13 @@ describe("a command", () => {
     await terminal.shows("other-model · default");
     terminal.type("second\r");
     await terminal.shows("Two.");
-    const body = server?.requests.at(-1)?.body;
+    const body = room.server.requests.at(-1)?.body;
     expect(body?.model).toBe("other-model");
     expect(JSON.stringify(body?.messages)).toContain("first");
   });
 
   it("/resume lists earlier sessions, and goes on with the chosen one", async () => {
-    const terminal = await open([{ text: "Known." }, { text: "Still known." }]);
+    const terminal = await room.open([{ text: "Known." }, { text: "Still known." }]);
     terminal.type("the old question\r");
     await terminal.shows("Known.");
     await terminal.shows("? for keys");
@@ -268,11 +251,11 @@ describe("a command", () => {
     await terminal.shows("Known.");
     terminal.type("and now?\r");
     await terminal.shows("Still known.");
-    expect(JSON.stringify(server?.requests.at(-1)?.body.messages)).toContain("the old question");
+    expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("the old question");
   });
 
   it("/help names every command and every key", async () => {
-    const terminal = await open([], { rows: 90 });
+    const terminal = await room.open([], { rows: 90 });
     terminal.type("/help \r");
     await terminal.shows("remember a fact");
     const shown = terminal.all().join("\n");
@@ -281,7 +264,7 @@ describe("a command", () => {
   });
 
   it("waits while the model works, unless it only shows something", async () => {
-    const terminal = await open([
+    const terminal = await room.open([
       { raw: (_request, response) => void response.writeHead(200).flushHeaders() },
     ]);
     terminal.type("go\r");

@@ -1,42 +1,19 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newFolder, removeFolder, type ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
+import type { FakeReply } from "@burin/core/testing";
+import { describe, expect, it } from "vitest";
+import { ScreenRoom } from "./screen-room.ts";
 
-let root = "";
-let server: FakeModelServer | undefined;
-let screen: ScreenTerminal | undefined;
-
-beforeEach(async () => {
-  root = await newFolder({
-    "a.txt": "alpha\n",
-    "src/tally.js": "export const one = 1;\n",
-    ".gitignore": "hidden/\n",
-    "hidden/tally.js": "\n",
-  });
+const room = new ScreenRoom({
+  "a.txt": "alpha\n",
+  "src/tally.js": "export const one = 1;\n",
+  ".gitignore": "hidden/\n",
+  "hidden/tally.js": "\n",
 });
-
-afterEach(async () => {
-  screen?.close();
-  await server?.close();
-  await removeFolder(root);
-});
-
-async function open(
-  replies: readonly FakeReply[] = [],
-  options: Partial<ScreenOptions> = {},
-): Promise<ScreenTerminal> {
-  server = await startFakeModelServer(replies);
-  const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model", ...options.env };
-  screen = new ScreenTerminal({ cwd: root, ...options, env });
-  await screen.shows("fake-model · default");
-  return screen;
-}
 
 /** What the model was asked last. */
 function lastPrompt(): string {
-  const messages = server?.requests.at(-1)?.body.messages as { role: string; content: unknown }[];
+  const messages = room.server.requests.at(-1)?.body.messages as { role: string; content: unknown }[];
   const content = messages.filter(({ role }) => role === "user").at(-1)?.content;
   return typeof content === "string" ? content : JSON.stringify(content);
 }
@@ -45,7 +22,7 @@ const ctrl = (letter: string): string => String.fromCharCode(letter.charCodeAt(0
 
 describe("what is written at the prompt", () => {
   it("is edited with the keys of a shell: words, cutting, putting back, undo", async () => {
-    const terminal = await open();
+    const terminal = await room.open();
     terminal.type("one two three");
     await terminal.shows("> one two three");
     terminal.type(ctrl("w"));
@@ -66,7 +43,7 @@ describe("what is written at the prompt", () => {
   });
 
   it("P42 has wide characters in their cells, the caret behind them, and loses one at a time", async () => {
-    const terminal = await open();
+    const terminal = await room.open();
     terminal.type("日本語 e\u0301 한");
     await terminal.shows("> 日本語 e\u0301 한");
     expect(terminal.caret.column).toBe(13);
@@ -79,14 +56,14 @@ describe("what is written at the prompt", () => {
   });
 
   it("P42 has the caret behind emoji wherever the terminal draws them", async () => {
-    const terminal = await open();
+    const terminal = await room.open();
     terminal.type("a👨‍👩‍👧b❤️c");
     await terminal.shows("c");
     await terminal.until(() => terminal.caretFollows("c"), "a caret behind the c");
   });
 
   it("may have several lines, and arrows move between them before they go through what was asked", async () => {
-    const terminal = await open([{ text: "First." }]);
+    const terminal = await room.open([{ text: "First." }]);
     terminal.type("asked before\r");
     await terminal.shows("First.");
     terminal.type("one\u001b\rtwo\\\rthree");
@@ -104,9 +81,9 @@ describe("what is written at the prompt", () => {
       { length: 4000 },
       (_, n) => `line ${n} of the paste, with some words äöü 日本\r`,
     ).join("");
-    await mkdir(join(root, ".home"));
-    await writeFile(join(root, ".home/settings.json"), '{ "model": { "contextWindow": 1000000 } }');
-    const terminal = await open([{ text: "Read." }]);
+    await mkdir(join(room.root, ".home"));
+    await writeFile(join(room.root, ".home/settings.json"), '{ "model": { "contextWindow": 1000000 } }');
+    const terminal = await room.open([{ text: "Read." }]);
     terminal.type("look: ");
     const whole = `\u001b[200~${pasted}\u001b[201~`;
     for (let at = 0; at < whole.length; at += 977) terminal.type(whole.slice(at, at + 977));
@@ -117,25 +94,25 @@ describe("what is written at the prompt", () => {
   });
 
   it("P43 is not sent by new lines inside of a paste that is not marked as one", async () => {
-    const terminal = await open([{ text: "Read." }]);
+    const terminal = await room.open([{ text: "Read." }]);
     terminal.type("first\rsecond\rthird");
     await terminal.shows(/> first\n {2}second\n {2}third/);
-    expect(server?.requests).toHaveLength(0);
+    expect(room.server.requests).toHaveLength(0);
     terminal.type("\r");
     await terminal.shows("Read.");
     expect(lastPrompt()).toBe("first\nsecond\nthird");
   });
 
   it("is found again with ctrl+r, also in a later run", async () => {
-    const first = await open([{ text: "One." }, { text: "Two." }]);
+    const first = await room.open([{ text: "One." }, { text: "Two." }]);
     first.type("the needle\r");
     await first.shows("One.");
     first.type("something else\r");
     await first.shows("Two.");
     first.type(ctrl("d"));
     expect(await first.ended()).toBe(0);
-    await server?.close();
-    const terminal = await open();
+    await room.server.close();
+    const terminal = await room.open();
     terminal.type(ctrl("r"));
     await terminal.shows("Earlier prompts");
     terminal.type("needle\r");
@@ -143,7 +120,7 @@ describe("what is written at the prompt", () => {
   });
 
   it("completes a path after @, fuzzily and without what is ignored", async () => {
-    const terminal = await open([{ text: "Seen." }]);
+    const terminal = await room.open([{ text: "Seen." }]);
     terminal.type("see @stal");
     await terminal.shows("› src/tally.js");
     expect(terminal.text()).not.toContain("hidden");
@@ -156,7 +133,7 @@ describe("what is written at the prompt", () => {
   });
 
   it("runs a command of the person's own after !, and hands its output to the model after !!", async () => {
-    const terminal = await open([{ text: "Nice." }]);
+    const terminal = await room.open([{ text: "Nice." }]);
     terminal.type("!echo own-$((1+1))\r");
     await terminal.shows("own-2");
     terminal.type("!!echo for-$((2+2))\r");
@@ -168,12 +145,12 @@ describe("what is written at the prompt", () => {
   });
 
   it("is remembered after #", async () => {
-    const terminal = await open();
+    const terminal = await room.open();
     terminal.type("#we indent with tabs\r");
     await terminal.shows("# we indent with tabs");
     await terminal.until(() => terminal.text().split("tabs").length > 2, "what was done");
     const files = await Promise.all(
-      [join(root, "AGENTS.md"), join(root, ".home", "AGENTS.md")].map((file) =>
+      [join(room.root, "AGENTS.md"), join(room.root, ".home", "AGENTS.md")].map((file) =>
         readFile(file, "utf8").catch(() => ""),
       ),
     );
@@ -181,10 +158,10 @@ describe("what is written at the prompt", () => {
   });
 
   it("says what a mistyped command may have been", async () => {
-    const terminal = await open();
+    const terminal = await room.open();
     terminal.type("/helpp \r");
     await terminal.shows("There is no command /helpp; did you mean /help?");
-    expect(server?.requests).toHaveLength(0);
+    expect(room.server.requests).toHaveLength(0);
   });
 });
 
@@ -197,7 +174,7 @@ describe("words while the model works", () => {
     };
 
   it("wait to be sent, are shown, and can be taken back", async () => {
-    const terminal = await open([slow("First."), slow("Second.")]);
+    const terminal = await room.open([slow("First."), slow("Second.")]);
     terminal.type("one\r");
     await terminal.shows("esc to interrupt");
     terminal.type("more words\r");
@@ -211,7 +188,7 @@ describe("words while the model works", () => {
   });
 
   it("P11 a key interrupts, and what was waiting is back at the prompt", async () => {
-    const terminal = await open([
+    const terminal = await room.open([
       {
         raw: (_request, response) =>
           void response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders(),

@@ -179,6 +179,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
       [`${ESC}_`, "> Ask anything"],
     ],
   },
+  "ctrl+v": { steps: [["\u0016", "No image in the clipboard"]] },
   "@": { steps: [["@a", "› a.txt"]] },
   "/": { steps: [["/hel", "› /help  every command and every key"]] },
   "!, !!": {

@@ -45,6 +45,7 @@ describe("for a screen reader", () => {
     const said = terminal.all().filter((line) => line !== "");
     expect(said).toEqual([
       `Burin works in ${root}`,
+      "fake-model · default",
       "Working.",
       "> go",
       "見ました。",

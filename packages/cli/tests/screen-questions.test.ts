@@ -1,35 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newFolder, removeFolder, type ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
+import type { FakeReply } from "@burin/core/testing";
+import { describe, expect, it } from "vitest";
+import { answer, ScreenRoom } from "./screen-room.ts";
 
 const LINES = Array.from({ length: 40 }, (_, n) => `line ${n}`);
 
-let root = "";
-let server: FakeModelServer | undefined;
-let screen: ScreenTerminal | undefined;
-
-beforeEach(async () => {
-  root = await newFolder({ "a.txt": "alpha\n", "long.txt": `${LINES.join("\n")}\n` });
-});
-
-afterEach(async () => {
-  screen?.close();
-  await server?.close();
-  await removeFolder(root);
-});
-
-async function open(
-  replies: readonly FakeReply[],
-  options: Partial<ScreenOptions> = {},
-): Promise<ScreenTerminal> {
-  server = await startFakeModelServer(replies);
-  const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model", ...options.env };
-  screen = new ScreenTerminal({ cwd: root, columns: 90, ...options, env });
-  await screen.shows("fake-model · ");
-  return screen;
-}
+const room = new ScreenRoom({ "a.txt": "alpha\n", "long.txt": `${LINES.join("\n")}\n` }, { columns: 90 });
 
 function running(command: string): FakeReply {
   return { calls: [{ name: "run_shell_command", args: { command } }] };
@@ -37,26 +14,18 @@ function running(command: string): FakeReply {
 
 function editing(file: string, pairs: readonly (readonly [string, string])[]): FakeReply {
   const edits = pairs.map(([old_string, new_string]) => ({ old_string, new_string }));
-  return { calls: [{ name: "edit", args: { file_path: join(root, file), edits } }] };
-}
-
-/** Keys count only when the question has stood a while. */
-async function answer(terminal: ScreenTerminal, keys: string, gone: string): Promise<void> {
-  await terminal.until(() => {
-    if (terminal.text().includes(gone)) terminal.type(keys);
-    return !terminal.text().includes(gone);
-  }, `an answer to "${gone}"`);
+  return { calls: [{ name: "edit", args: { file_path: join(room.root, file), edits } }] };
 }
 
 /** What the model was told of its last call. */
 function lastAnswer(): string {
-  const messages = server?.requests.at(-1)?.body.messages as { role: string; content: string }[];
+  const messages = room.server.requests.at(-1)?.body.messages as { role: string; content: string }[];
   return messages.filter(({ role }) => role === "tool").at(-1)?.content ?? "";
 }
 
 describe("a question", () => {
   it("shows the whole command, and runs it after y", async () => {
-    const terminal = await open([running("touch made.txt && rm a.txt"), { text: "Done." }]);
+    const terminal = await room.open([running("touch made.txt && rm a.txt"), { text: "Done." }]);
     terminal.type("go\r");
     await terminal.shows("Run this command?");
     expect(terminal.text()).toContain("│ touch made.txt && rm a.txt");
@@ -64,26 +33,26 @@ describe("a question", () => {
     expect(terminal.written).toContain("\u0007");
     await answer(terminal, "y", "Run this command?");
     await terminal.shows("Done.");
-    await expect(readFile(join(root, "made.txt"), "utf8")).resolves.toBe("");
+    await expect(readFile(join(room.root, "made.txt"), "utf8")).resolves.toBe("");
   });
 
   it("does not take a key that was on its way when it came up", async () => {
-    const terminal = await open([running("touch made.txt"), { text: "Done." }]);
+    const terminal = await room.open([running("touch made.txt"), { text: "Done." }]);
     terminal.type("go\r");
     await terminal.until(() => {
-      if (server?.requests.length === 1) terminal.type("y");
+      if (room.server.requests.length === 1) terminal.type("y");
       return terminal.text().includes("Run this command?");
     }, "the question");
     terminal.type("y");
     expect(terminal.text()).toContain("Run this command?");
-    await expect(readFile(join(root, "made.txt"), "utf8")).rejects.toThrow("ENOENT");
+    await expect(readFile(join(room.root, "made.txt"), "utf8")).rejects.toThrow("ENOENT");
     await answer(terminal, "n", "y yes");
     terminal.type("\r");
     await terminal.shows("Done.");
   });
 
   it("is refused with words, which the model reads", async () => {
-    const terminal = await open([running("rm a.txt"), { text: "All right." }]);
+    const terminal = await room.open([running("rm a.txt"), { text: "All right." }]);
     terminal.type("go\r");
     await terminal.shows("Run this command?");
     await answer(terminal, "n", "y yes");
@@ -91,20 +60,20 @@ describe("a question", () => {
     terminal.type("keep the file, move it\r");
     await terminal.shows("All right.");
     expect(lastAnswer()).toContain("keep the file, move it");
-    await expect(readFile(join(root, "a.txt"), "utf8")).resolves.toBe("alpha\n");
+    await expect(readFile(join(room.root, "a.txt"), "utf8")).resolves.toBe("alpha\n");
   });
 
   it("ends the run after escape", async () => {
-    const terminal = await open([running("rm a.txt"), { text: "never said" }]);
+    const terminal = await room.open([running("rm a.txt"), { text: "never said" }]);
     terminal.type("go\r");
     await terminal.shows("Run this command?");
     await answer(terminal, "\u001b", "Run this command?");
     await terminal.shows("Stopped.");
-    expect(server?.requests).toHaveLength(1);
+    expect(room.server.requests).toHaveLength(1);
   });
 
   it("is not asked again after always, in the scope that was said", async () => {
-    const terminal = await open([
+    const terminal = await room.open([
       running("touch one.txt"),
       running("touch one.txt two.txt"),
       { text: "Both." },
@@ -116,7 +85,7 @@ describe("a question", () => {
     terminal.type("s");
     await terminal.shows(/Run this command\?\s[\s\S]*two\.txt|Both\./);
     expect(terminal.text()).toContain("Both.");
-    await expect(readFile(join(root, "two.txt"), "utf8")).resolves.toBe("");
+    await expect(readFile(join(room.root, "two.txt"), "utf8")).resolves.toBe("");
   });
 
   it("takes some hunks of an edit, and the model is told what was taken", async () => {
@@ -124,7 +93,7 @@ describe("a question", () => {
       ["line 3\n", "line three\n"],
       ["line 30\n", "line thirty\n"],
     ]);
-    const terminal = await open([edit, { text: "Half." }], { rows: 40 });
+    const terminal = await room.open([edit, { text: "Half." }], { rows: 40 });
     terminal.type("go\r");
     await terminal.shows("Make this change?");
     await answer(terminal, "h", "y yes");
@@ -133,7 +102,7 @@ describe("a question", () => {
     await terminal.shows("[ ] 2/2");
     terminal.type("\r");
     await terminal.shows("Half.");
-    const text = await readFile(join(root, "long.txt"), "utf8");
+    const text = await readFile(join(room.root, "long.txt"), "utf8");
     expect(text).toContain("line three\n");
     expect(text).toContain("line 30\n");
     expect(lastAnswer()).not.toBe("");
@@ -141,8 +110,10 @@ describe("a question", () => {
 
   it("can be scrolled to its end, however long it is", async () => {
     const content = Array.from({ length: 100 }, (_, n) => `new ${n}`).join("\n");
-    const write = { calls: [{ name: "write_file", args: { file_path: join(root, "new.txt"), content } }] };
-    const terminal = await open([write, { text: "Written." }]);
+    const write = {
+      calls: [{ name: "write_file", args: { file_path: join(room.root, "new.txt"), content } }],
+    };
+    const terminal = await room.open([write, { text: "Written." }]);
     terminal.type("go\r");
     await terminal.shows("Make this change?");
     expect(terminal.text()).not.toContain("new 99");
@@ -156,7 +127,7 @@ describe("a question", () => {
 
   it("shows a plan, and goes on in the way that was chosen", async () => {
     const plan = { calls: [{ name: "exit_plan_mode", args: { plan: "1. look\n2. mend" } }] };
-    const terminal = await open([plan, { text: "I begin." }], { args: ["--approval-mode", "plan"] });
+    const terminal = await room.open([plan, { text: "I begin." }], { args: ["--approval-mode", "plan"] });
     terminal.type("go\r");
     await terminal.shows("Go on with this plan?");
     expect(terminal.text()).toContain("│ 2. mend");
@@ -167,14 +138,14 @@ describe("a question", () => {
 
   it("goes on with what was said to a plan that was not approved", async () => {
     const plan = { calls: [{ name: "exit_plan_mode", args: { plan: "1. look" } }] };
-    const terminal = await open([plan, { text: "Then so." }], { args: ["--approval-mode", "plan"] });
+    const terminal = await room.open([plan, { text: "Then so." }], { args: ["--approval-mode", "plan"] });
     terminal.type("go\r");
     await terminal.shows("Go on with this plan?");
     await answer(terminal, "n", "y yes");
     terminal.type("leave out the first step\r");
     await terminal.shows("Then so.");
     expect(terminal.all()).toContain("> leave out the first step");
-    expect(JSON.stringify(server?.requests.at(-1)?.body.messages)).toContain("leave out the first step");
+    expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("leave out the first step");
   });
 
   it("of two subagents names who asks, and how many wait behind it", async () => {
@@ -189,7 +160,7 @@ describe("a question", () => {
     };
     const each = making as FakeReply;
     const two = { calls: [task("one"), task("two")] };
-    const terminal = await open([two, each, each, each, each, { text: "Both." }]);
+    const terminal = await room.open([two, each, each, each, each, { text: "Both." }]);
     terminal.type("go\r");
     await terminal.shows("Run this command? (1 more waiting)");
     expect(terminal.text()).toContain("the subagent general asks");
@@ -198,13 +169,13 @@ describe("a question", () => {
       return terminal.text().includes("Both.");
     }, "both answers");
     for (const name of ["one.txt", "two.txt"]) {
-      await expect(readFile(join(root, name), "utf8")).resolves.toBe("");
+      await expect(readFile(join(room.root, name), "utf8")).resolves.toBe("");
     }
   });
 
   it("gives no text from outside power over the terminal", async () => {
     const evil = "echo \u001b]0;owned\u0007\u001b[2J\u202e";
-    const terminal = await open([{ text: `say ${evil}` }, running(evil), { text: "Done." }]);
+    const terminal = await room.open([{ text: `say ${evil}` }, running(evil), { text: "Done." }]);
     terminal.type("go\r");
     await terminal.shows("say echo \\x1b]0;owned\\x07\\x1b[2J\\u{202e}");
     terminal.type("again\r");

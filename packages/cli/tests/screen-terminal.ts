@@ -16,6 +16,8 @@ export interface ScreenOptions {
   readonly rows?: number;
   /** In a shell that a person types into, and not by itself. */
   readonly isInShell?: boolean;
+  /** It answers none of the questions that programs ask terminals. */
+  readonly isSilent?: boolean;
 }
 
 const MOST_WAIT_MS = 20_000;
@@ -28,7 +30,7 @@ export class ScreenTerminal {
   written = "";
   exitCode: number | null = null;
 
-  constructor({ cwd, args = [], env = {}, columns = 80, rows = 24, isInShell = false }: ScreenOptions) {
+  constructor({ cwd, args = [], env = {}, columns = 80, rows = 24, ...how }: ScreenOptions) {
     this.#terminal = new headless.Terminal({
       cols: columns,
       rows,
@@ -36,11 +38,11 @@ export class ScreenTerminal {
       scrollback: 20_000,
     });
     const { PATH = "" } = process.env;
-    const command = isInShell
+    const command = how.isInShell
       ? { program: "bash", words: ["--norc", "--noprofile", "-i"] }
       : { program: process.execPath, words: [BURIN, ...args] };
     this.#pty = spawn(command.program, command.words, {
-      name: "xterm-256color",
+      name: env.TERM ?? "xterm-256color",
       cols: columns,
       rows,
       cwd,
@@ -54,12 +56,12 @@ export class ScreenTerminal {
         ...env,
       },
     });
-    if (isInShell) this.#pty.write(`"${process.execPath}" "${BURIN}" ${args.join(" ")}\r`);
+    if (how.isInShell) this.#pty.write(`"${process.execPath}" "${BURIN}" ${args.join(" ")}\r`);
     this.#pty.onData((data) => {
       this.written += data;
       this.#terminal.write(data);
     });
-    this.#terminal.onData((data) => this.#pty.write(data));
+    if (!how.isSilent) this.#terminal.onData((data) => this.#pty.write(data));
     this.#pty.onExit(({ exitCode }) => {
       this.exitCode = exitCode;
     });
@@ -71,6 +73,16 @@ export class ScreenTerminal {
 
   type(text: string): void {
     this.#pty.write(text);
+  }
+
+  /** Bytes that need not be text, which the types leave out. */
+  send(bytes: Buffer): void {
+    this.#pty.write(bytes as unknown as string);
+  }
+
+  /** The window is closed. */
+  hangUp(): void {
+    this.#pty.kill("SIGHUP");
   }
 
   resize(columns: number, rows: number): void {
@@ -170,7 +182,8 @@ export class ScreenTerminal {
 
 /** A folder with a few files, which is gone at the end. */
 export async function newFolder(files: Readonly<Record<string, string>> = {}): Promise<string> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "burin-screen-")));
+  // Short, and of one length wherever the tests run: it is drawn, and wrapped where it is long.
+  const folder = await realpath(await mkdtemp(join(process.platform === "win32" ? tmpdir() : "/tmp", "b-")));
   for (const [name, text] of Object.entries(files)) {
     await mkdir(join(folder, name, ".."), { recursive: true });
     await writeFile(join(folder, name), text);

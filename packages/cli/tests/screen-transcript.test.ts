@@ -1,35 +1,16 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newFolder, removeFolder, type ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
+import type { FakeReply } from "@burin/core/testing";
+import { describe, expect, it } from "vitest";
+import { ScreenRoom } from "./screen-room.ts";
+import type { ScreenTerminal } from "./screen-terminal.ts";
 
-let root = "";
-let server: FakeModelServer | undefined;
-let screen: ScreenTerminal | undefined;
-
-beforeEach(async () => {
-  root = await newFolder({
+const room = new ScreenRoom(
+  {
     "src/tally.js": "export function tally(text) {\n  return text.split(/\\s+/).length;\n}\n",
-  });
-});
-
-afterEach(async () => {
-  screen?.close();
-  await server?.close();
-  await removeFolder(root);
-});
-
-async function open(
-  replies: readonly FakeReply[],
-  options: Partial<ScreenOptions> = {},
-): Promise<ScreenTerminal> {
-  server = await startFakeModelServer(replies);
-  const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model", ...options.env };
-  screen = new ScreenTerminal({ cwd: root, args: ["--approval-mode", "yolo"], ...options, env });
-  await screen.shows("fake-model · ");
-  return screen;
-}
+  },
+  { args: ["--approval-mode", "yolo"] },
+);
 
 /** What stands on the screen when the reply that ends so is there. */
 async function answered(terminal: ScreenTerminal, last: string): Promise<string[]> {
@@ -85,12 +66,12 @@ const a = "x"; // why
 
 describe("the transcript", () => {
   it.each([40, 80, 120])("draws Markdown in %d columns", async (columns) => {
-    const terminal = await open([{ text: MARKDOWN }], { columns, rows: 50 });
+    const terminal = await room.open([{ text: MARKDOWN }], { columns, rows: 50 });
     expect((await answered(terminal, "const a =")).join("\n")).toMatchSnapshot();
   });
 
   it("draws calls by what they gave: a file, a diff, steps, a command, a fault", async () => {
-    const file = join(root, "src/tally.js");
+    const file = join(room.root, "src/tally.js");
     const old_string = "text.split(/\\s+/).length";
     const calls = [
       { name: "read_file", args: { absolute_path: file } },
@@ -108,11 +89,14 @@ describe("the transcript", () => {
         },
       },
       { name: "run_shell_command", args: { command: "echo one; echo two" } },
-      { name: "read_file", args: { absolute_path: join(root, "missing.js") } },
+      { name: "read_file", args: { absolute_path: join(room.root, "missing.js") } },
     ];
-    const terminal = await open([{ text: "I look.", calls }, { text: "Done." }], { columns: 100, rows: 40 });
+    const terminal = await room.open([{ text: "I look.", calls }, { text: "Done." }], {
+      columns: 100,
+      rows: 40,
+    });
     const lines = await answered(terminal, "Done.");
-    expect(lines.join("\n").replaceAll(root, "ROOT")).toMatchSnapshot();
+    expect(lines.join("\n").replaceAll(room.root, "ROOT")).toMatchSnapshot();
     terminal.type("\u000f");
     await terminal.shows("What the last calls gave");
     await terminal.shows("esc closes");
@@ -126,7 +110,7 @@ describe("the transcript", () => {
       { length: 1000 },
       (_, n) => `line ${String(n).padStart(4, "0")} of a long reply with words`,
     );
-    const terminal = await open([streaming(lines)]);
+    const terminal = await room.open([streaming(lines)]);
     const before = terminal.written.length;
     const drawn = (await answered(terminal, "line 0999")).filter((line) => line.startsWith("line "));
     expect(drawn).toEqual(lines);
@@ -140,7 +124,7 @@ describe("the transcript", () => {
     const lines = Array.from({ length: 400 }, (_, n) =>
       `mark${String(n).padStart(4, "0")} ${"some more words ".repeat(n % 7)}`.trimEnd(),
     );
-    const terminal = await open([streaming(lines)], { columns: 120, rows: 30 });
+    const terminal = await room.open([streaming(lines)], { columns: 120, rows: 30 });
     terminal.type("go\r");
     for (const [at, columns] of [40, 80, 120, 160, 200, 240, 280].map(
       (mark, index) => [mark, [80, 160, 60, 120, 70, 200, 120][index] ?? 80] as const,
@@ -162,9 +146,9 @@ describe("the transcript", () => {
     ["256", { NO_COLOR: "", FORCE_COLOR: "2" }, /^(?!.*[34]8;2)/],
     ["all", { NO_COLOR: "", FORCE_COLOR: "3" }, /^(?!.*[34]8;5)/],
   ])("uses %s colours where the environment says so", async (name, env, wanted) => {
-    const file = join(root, "src/tally.js");
+    const file = join(room.root, "src/tally.js");
     const edit = { name: "edit", args: { file_path: file, old_string: "(text)", new_string: "(words)" } };
-    const terminal = await open([{ calls: [edit] }, { text: "Done." }], { env });
+    const terminal = await room.open([{ calls: [edit] }, { text: "Done." }], { env });
     await answered(terminal, "Done.");
     const styles = [...terminal.written.matchAll(STYLE)].map(([, codes = ""]) => codes);
     expect(styles.length > 0).toBe(name !== "no");
@@ -174,7 +158,7 @@ describe("the transcript", () => {
   });
 
   it("can be used in windows of one column and one row, and comes back from them", async () => {
-    const terminal = await open([{ text: "All of it." }], { columns: 60, rows: 20 });
+    const terminal = await room.open([{ text: "All of it." }], { columns: 60, rows: 20 });
     terminal.type("words");
     for (const [columns, rows] of [
       [1, 1],
@@ -192,18 +176,13 @@ describe("the transcript", () => {
 
   it("shows a session of thousands of events when it is taken up", async () => {
     const text = Array.from({ length: 3000 }, (_, n) => `row ${n}`).join("\n");
-    await mkdir(join(root, ".home"), { recursive: true });
-    await writeFile(join(root, ".home/settings.json"), '{ "model": { "contextWindow": 1000000 } }');
-    const terminal = await open([{ text }]);
+    await mkdir(join(room.root, ".home"), { recursive: true });
+    await writeFile(join(room.root, ".home/settings.json"), '{ "model": { "contextWindow": 1000000 } }');
+    const terminal = await room.open([{ text }]);
     await answered(terminal, "row 2999");
     terminal.type("\u0004");
     await terminal.ended();
-    const again = new ScreenTerminal({
-      cwd: root,
-      args: ["-c"],
-      env: { OPENAI_BASE_URL: server?.baseUrl ?? "", OPENAI_MODEL: "fake-model" },
-    });
-    screen = again;
+    const again = await room.start({ args: ["-c"] });
     await again.shows("row 2999");
     expect(again.all().filter((line) => /^row \d+$/.test(line))).toEqual(text.split("\n"));
   });

@@ -1,35 +1,11 @@
-import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newFolder, removeFolder, type ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
+import { describe, expect, it } from "vitest";
+import { ScreenRoom } from "./screen-room.ts";
 
-let root = "";
-let server: FakeModelServer | undefined;
-let screen: ScreenTerminal | undefined;
-
-beforeEach(async () => {
-  root = await newFolder({ "a.txt": "alpha\n", "src/tally.js": "export const one = 1;\n" });
-});
-
-afterEach(async () => {
-  screen?.close();
-  await server?.close();
-  await removeFolder(root);
-});
-
-async function open(
-  replies: readonly FakeReply[],
-  options: Partial<ScreenOptions> = {},
-): Promise<ScreenTerminal> {
-  server = await startFakeModelServer(replies);
-  const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model", ...options.env };
-  screen = new ScreenTerminal({ cwd: root, ...options, env });
-  await screen.shows("fake-model · default");
-  return screen;
-}
+const room = new ScreenRoom({ "a.txt": "alpha\n", "src/tally.js": "export const one = 1;\n" });
 
 describe("the screen", () => {
   it("answers a prompt, and leaves the terminal as it was found", async () => {
-    const terminal = await open([{ text: "It says **alpha**.\n\n- one\n- two\n" }]);
+    const terminal = await room.open([{ text: "It says **alpha**.\n\n- one\n- two\n" }]);
     terminal.type("what does a.txt say?");
     await terminal.shows("> what does a.txt say?");
     expect(terminal.caret.column).toBe(22);
@@ -41,7 +17,7 @@ describe("the screen", () => {
     terminal.type("\u0003");
     expect(await terminal.ended()).toBe(0);
     expect(terminal.all().filter((line) => line !== "")).toEqual([
-      `Burin works in ${root}`,
+      `Burin works in ${room.root}`,
       "> what does a.txt say?",
       "It says **alpha**.",
       "• one",

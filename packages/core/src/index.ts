@@ -19,6 +19,7 @@ export {
   type Workspace,
   WorkspaceError,
 } from "@burin/contract/machine/workspace";
+export { schemaError } from "@burin/contract/messages/check-schema";
 export type {
   FunctionCall,
   FunctionDeclaration,

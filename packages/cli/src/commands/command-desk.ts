@@ -32,7 +32,10 @@ export interface CommandDesk {
   /** Goes on with another model. */
   useModel(name: string): void;
   /** What `burin <name>` would print. */
-  outputOf(name: "doctor" | "tools" | "mcp" | "grants" | "trust", words: readonly string[]): Promise<string>;
+  outputOf(
+    name: "doctor" | "explain" | "tools" | "mcp" | "grants" | "trust",
+    words: readonly string[],
+  ): Promise<string>;
   /** A call that the person has just asked for; null while nothing is open. */
   callOwn(name: string, args: Record<string, unknown>): Promise<ToolResult | null>;
   copy(text: string): void;

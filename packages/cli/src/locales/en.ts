@@ -1,7 +1,10 @@
 /** Every text of the screen, in English; the other languages have the same keys. */
 export const en = {
   "start.folder": "Burin works in {folder}",
+  "call.line": "1 line",
   "call.lines": "{count} lines",
+  "call.exit": "exit code {code}",
+  "call.signal": "ended by {signal}",
   "call.more": "… {count} more lines (ctrl+o shows all)",
   "call.validating": "waiting",
   "call.awaiting_approval": "asks",
@@ -47,7 +50,6 @@ export const en = {
   "question.asker": "the subagent {agent} asks",
   "question.network": "reaches the network",
   "question.unlimited": "runs outside of the sandbox",
-  "question.parts": "Its parts:",
   "panel.close": "esc closes",
   "calls.title": "What the last calls gave",
   "calls.none": "No call has been made yet.",
@@ -222,6 +224,20 @@ export const en = {
   "key.background": "let the running command go on in the background",
   "editor.none": "No editor is set: export EDITOR=… names one.",
   "editor.failed": "{editor} failed: {why}",
+  "form.required": "This is required.",
+  "form.yes": "yes",
+  "form.no": "no",
+  "form.send": "Send",
+  "form.decline": "Decline",
+  "form.keys":
+    "up and down: field   space or left and right: choose   enter: next   esc: close without an answer",
+  "image.mark": "[image {number}]",
+  "image.none": "No image in the clipboard",
+  "key.image": "add the image in the clipboard; paths of images that are pasted or dropped are added too",
+  "notify.done": "The work is done.",
+  "status.normal": "NORMAL",
+  "theme.unknown": "Not a style or a look: {fault}",
+  "form.format": "This must be of the format {format}.",
 } as const;
 
 export type TextKey = keyof typeof en;

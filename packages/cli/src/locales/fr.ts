@@ -2,7 +2,10 @@ import type { TextKey } from "./en.ts";
 
 export const texts: Readonly<Record<TextKey, string>> = {
   "start.folder": "Burin travaille dans {folder}",
+  "call.line": "1 ligne",
   "call.lines": "{count} lignes",
+  "call.exit": "code de sortie {code}",
+  "call.signal": "arrêté par {signal}",
   "call.more": "… encore {count} lignes (ctrl+o montre tout)",
   "call.validating": "en attente",
   "call.awaiting_approval": "demande",
@@ -50,7 +53,6 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "question.asker": "demandé par le sous-agent {agent}",
   "question.network": "accède au réseau",
   "question.unlimited": "s’exécute hors du bac à sable",
-  "question.parts": "Ses parties :",
   "input.keys": "entrée pour continuer, échap pour revenir",
   "panel.close": "échap pour fermer",
   "calls.title": "Résultats des derniers appels",
@@ -224,4 +226,18 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "key.background": "laisser la commande en cours continuer en arrière-plan",
   "editor.none": "Aucun éditeur n'est défini : export EDITOR=… en indique un.",
   "editor.failed": "{editor} a échoué : {why}",
+  "form.required": "Ce champ est obligatoire.",
+  "form.yes": "oui",
+  "form.no": "non",
+  "form.send": "Envoyer",
+  "form.decline": "Refuser",
+  "form.keys":
+    "haut et bas : champ   espace ou gauche et droite : choisir   entrée : suivant   échap : fermer sans répondre",
+  "image.mark": "[image {number}]",
+  "image.none": "Aucune image dans le presse-papiers",
+  "key.image": "ajouter l'image du presse-papiers ; les chemins d'images collés ou déposés aussi",
+  "notify.done": "Le travail est terminé.",
+  "status.normal": "NORMAL",
+  "theme.unknown": "Style ou apparence inconnus : {fault}",
+  "form.format": "Le format attendu est {format}.",
 };

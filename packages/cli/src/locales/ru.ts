@@ -2,7 +2,10 @@ import type { TextKey } from "./en.ts";
 
 export const texts: Readonly<Record<TextKey, string>> = {
   "start.folder": "Burin работает в {folder}",
+  "call.line": "1 строка",
   "call.lines": "строк: {count}",
+  "call.exit": "код выхода {code}",
+  "call.signal": "завершено сигналом {signal}",
   "call.more": "… ещё строк: {count} (ctrl+o покажет всё)",
   "call.validating": "ожидает",
   "call.awaiting_approval": "спрашивает",
@@ -49,7 +52,6 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "question.asker": "спрашивает субагент {agent}",
   "question.network": "обращается к сети",
   "question.unlimited": "выполняется вне песочницы",
-  "question.parts": "Её части:",
   "input.keys": "enter — дальше, esc — назад",
   "panel.close": "esc — закрыть",
   "calls.title": "Результаты последних вызовов",
@@ -223,4 +225,18 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "key.background": "продолжить выполняемую команду в фоне",
   "editor.none": "Редактор не задан: укажите его через export EDITOR=…",
   "editor.failed": "{editor}: ошибка: {why}",
+  "form.required": "Это поле обязательно.",
+  "form.yes": "да",
+  "form.no": "нет",
+  "form.send": "Отправить",
+  "form.decline": "Отказаться",
+  "form.keys":
+    "вверх и вниз — поле   пробел или влево и вправо — выбор   enter — дальше   esc — закрыть без ответа",
+  "image.mark": "[изображение {number}]",
+  "image.none": "В буфере обмена нет изображения",
+  "key.image": "добавить изображение из буфера обмена; вставленные или перетащенные пути к изображениям тоже",
+  "notify.done": "Работа завершена.",
+  "status.normal": "КОМАНДЫ",
+  "theme.unknown": "Неизвестный стиль или вид: {fault}",
+  "form.format": "Ожидается формат {format}.",
 };

@@ -81,6 +81,13 @@ export class TextBuffer {
     this.#last = "";
   }
 
+  remove(from: number, end: number): void {
+    if (from === end) return;
+    this.#remember();
+    this.#cut(from, end);
+    this.#last = "";
+  }
+
   clear(): void {
     if (this.#text !== "") this.set("");
   }
@@ -209,7 +216,8 @@ export class TextBuffer {
 
 /** Enough of the end to find its last character in. */
 function lineEndOf(before: string): string {
-  const line = before.slice(before.lastIndexOf("\n", before.length - 2) + 1);
+  // Behind a first line that is empty there is no line before.
+  const line = before.length < 2 ? before : before.slice(before.lastIndexOf("\n", before.length - 2) + 1);
   return line.length > 60 ? line.slice(-60) : line;
 }
 

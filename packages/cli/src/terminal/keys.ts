@@ -18,6 +18,8 @@ const LETTERS: Readonly<Record<string, string>> = {
   F: "end",
   H: "home",
   Z: "shift+tab",
+  I: "focus",
+  O: "blur",
 };
 const NUMBERS: Readonly<Record<string, string>> = {
   1: "home",

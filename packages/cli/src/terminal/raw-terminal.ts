@@ -2,9 +2,9 @@ import { writeSync } from "node:fs";
 import { type Key, KeyReader } from "./keys.ts";
 import type { ScreenPort } from "./screen.ts";
 
-/** Bracketed paste, keys that say which of them are held, and a title that can be given back. */
-const ENTER = "\u001b[?2004h\u001b[>1u\u001b[22;2t";
-const LEAVE = "\u001b[23;2t\u001b[<u\u001b[?2004l\u001b[?2026l\u001b[?25h";
+/** Bracketed paste, whether the window is looked at, keys that say which of them are held, and a title that can be given back. */
+const ENTER = "\u001b[?2004h\u001b[?1004h\u001b[>1u\u001b[22;2t";
+const LEAVE = "\u001b[23;2t\u001b[<u\u001b[?1004l\u001b[?2004l\u001b[?2026l\u001b[?25h";
 const ASK_BACKGROUND = "\u001b]11;?\u0007";
 /** A sequence comes in one piece; an escape that is followed by nothing for so long is the key. */
 const ESCAPE_MS = 30;
@@ -24,6 +24,9 @@ interface Listener {
 /** The terminal as a screen needs it, given back as it was found however the program ends. */
 export class RawTerminal implements ScreenPort {
   readonly reflows: boolean;
+  /** Whether the user looks at the window; null where the terminal does not tell. */
+  hasFocus: boolean | null = null;
+  readonly #environment: NodeJS.ProcessEnv;
   readonly #reader = new KeyReader();
   readonly #listener: Listener;
   #isOpen = false;
@@ -34,6 +37,7 @@ export class RawTerminal implements ScreenPort {
 
   constructor(listener: Listener, environment: NodeJS.ProcessEnv) {
     this.#listener = listener;
+    this.#environment = environment;
     const { TERM = "", XTERM_VERSION, TMUX } = environment;
     this.reflows = !(TERM === "linux" || XTERM_VERSION || (TERM.startsWith("screen") && !TMUX));
   }
@@ -68,6 +72,13 @@ export class RawTerminal implements ScreenPort {
   /** The title of the window; the text has no control characters. */
   set title(text: string) {
     this.write(`\u001b]2;${text}\u0007`);
+  }
+
+  /** Calls a user who looks elsewhere; the text has no control characters. */
+  call(text: string, isNoticeWanted: boolean): void {
+    if (this.hasFocus === true) return;
+    const notice = isNoticeWanted && this.hasFocus === false ? noticeOf(text, this.#environment) : "";
+    this.write(`${notice}\u0007`);
   }
 
   /** Hands the terminal to another program, or to the shell, until `resume`. */
@@ -165,6 +176,14 @@ export class RawTerminal implements ScreenPort {
   #give(keys: readonly Key[]): void {
     if (keys.length > 0) this.#listener.onKeys(keys);
   }
+}
+
+/** A desktop notice, as the terminal knows it; "" where none is known. */
+function noticeOf(text: string, { TERM = "", TERM_PROGRAM = "", ...rest }: NodeJS.ProcessEnv): string {
+  if (rest.TMUX) return "";
+  if (/^(?:iTerm\.app|WezTerm|ghostty|WarpTerminal)$/.test(TERM_PROGRAM) || rest.KITTY_WINDOW_ID)
+    return `\u001b]9;${text}\u0007`;
+  return rest.VTE_VERSION || /^(?:foot|rxvt)/.test(TERM) ? `\u001b]777;notify;Burin;${text}\u0007` : "";
 }
 
 const NEW_LINE: Key = { name: "newline", text: "\n" };

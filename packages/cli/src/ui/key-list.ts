@@ -23,6 +23,7 @@ export const KEY_LIST: readonly (readonly [keys: string, text: TextKey])[] = [
   ["ctrl+k, ctrl+u, ctrl+w, alt+d", "key.kill"],
   ["ctrl+y, alt+y", "key.yank"],
   ["ctrl+_, alt+_", "key.undo"],
+  ["ctrl+v", "key.image"],
   ["@", "key.file"],
   ["/", "key.command"],
   ["!, !!", "key.shell"],

@@ -24,6 +24,24 @@ export interface Panel {
   key(key: Key): boolean;
 }
 
+/** A key that was meant for something else must not answer what has only just come up. */
+const DEAF_MS = 300;
+
+/** A question that takes keys only when it has stood for a while. */
+export abstract class Standing {
+  #since: number | null = null;
+
+  /** It is drawn. */
+  protected begin(): void {
+    this.#since ??= performance.now();
+  }
+
+  /** Whether it has stood long enough for keys to count. */
+  get isHeard(): boolean {
+    return this.#since !== null && performance.now() - this.#since >= DEAF_MS;
+  }
+}
+
 /** Rows between two lines, so that it is plain what belongs together; the right side is open, so that nothing is cut. */
 export function framed(title: string, lines: readonly Line[], width: number): Line[] {
   if (look.isSpoken) return [[{ text: title }], ...lines];

@@ -15,11 +15,9 @@ import { type Line, type Span, shownText, sideBySide, wrapLine } from "../termin
 import { planLines } from "./displays/call-lines.ts";
 import { diffLines } from "./displays/file-diff.ts";
 import { editKey } from "./edit-keys.ts";
-import { framed, type Panel, type PanelSpace, type PanelView, scrolled } from "./panel.ts";
+import { framed, type Panel, type PanelSpace, type PanelView, Standing, scrolled } from "./panel.ts";
 import { promptView } from "./prompt-view.ts";
 
-/** A key that was meant for something else must not answer what has only just come up. */
-const DEAF_MS = 300;
 /** All of it is shown, however long. */
 const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
 
@@ -28,6 +26,8 @@ export interface QuestionNeeds {
   /** How many more wait behind it. */
   readonly waiting: () => number;
   readonly answer: (decision: Decision) => void;
+  /** Why it is asked, part by part, where there is more to say than the reason. */
+  readonly explain: () => Promise<readonly string[]>;
   /** Has the user edit what would be written, in their own editor; then that is the answer. */
   readonly edit: (confirmation: Extract<Confirmation, { kind: "edit" }>) => void;
   /** No, and nothing else is done either. */
@@ -35,20 +35,21 @@ export interface QuestionNeeds {
 }
 
 /** A question with all that would happen, and its answers. */
-export class QuestionPanel implements Panel {
+export class QuestionPanel extends Standing implements Panel {
   readonly #needs: QuestionNeeds;
   readonly #view: QuestionView;
   readonly #words = new TextBuffer();
   #state: "choose" | "scope" | "reason" | "hunks" = "choose";
   #isExplained = false;
+  #explanation: readonly string[] = [];
   #from = 0;
   #page = 10;
-  #drawnAt: number | null = null;
   #hunk = 0;
   readonly #hunks: readonly string[];
   readonly #taken = new Set<number>();
 
   constructor(needs: QuestionNeeds) {
+    super();
     this.#needs = needs;
     const { confirmation } = needs.question;
     this.#view = questionView(confirmation, ALL);
@@ -56,13 +57,8 @@ export class QuestionPanel implements Panel {
     for (const index of this.#hunks.keys()) this.#taken.add(index);
   }
 
-  /** Whether it has stood long enough for keys to count. */
-  get isHeard(): boolean {
-    return this.#drawnAt !== null && performance.now() - this.#drawnAt >= DEAF_MS;
-  }
-
   view({ width, height }: PanelSpace): PanelView {
-    this.#drawnAt ??= performance.now();
+    this.begin();
     const room = Math.max(width - 3, 8);
     const content = this.#state === "hunks" ? this.#hunkLines(room) : this.#content(room);
     const below = this.#belowLines(room);
@@ -128,17 +124,16 @@ export class QuestionPanel implements Panel {
   /** Why, and which keys there are. */
   #belowLines(width: number): Line[] {
     const { confirmation, reason, agent } = this.#needs.question;
-    const exception = confirmation.kind === "exec" && confirmation.exception;
+    const isCommand = confirmation.kind === "exec";
+    const exception = isCommand && confirmation.exception;
     const facts = [
       agent === null ? "" : say("question.asker", { agent: shownText(agent) }),
       exception ? say(`question.${exception}`) : "",
-      shownText(reason),
+      isCommand || this.#isExplained ? shownText(reason) : "",
     ].filter((text) => text !== "");
     const lines = wrapLine([{ text: facts.join(" · "), style: "dim" }], width);
-    if (this.#isExplained) {
-      const parts = this.#view.parts.map((part): Line => [{ text: `  ${part}` }]);
-      if (parts.length > 0) lines.push([{ text: say("question.parts"), style: "dim" }], ...parts);
-    }
+    if (this.#isExplained)
+      lines.push(...this.#explanation.flatMap((text) => wrapLine([{ text: shownText(text) }], width, "  ")));
     const shown = facts.length === 0 ? lines.slice(1) : lines;
     return [...shown, ...this.#keyLines(width)];
   }
@@ -202,6 +197,7 @@ export class QuestionPanel implements Panel {
         return true;
       case "w":
         this.#isExplained = !this.#isExplained;
+        if (this.#isExplained) void this.#explain();
         return true;
       case "e":
         if (confirmation.kind === "edit") this.#needs.edit(confirmation);
@@ -212,6 +208,10 @@ export class QuestionPanel implements Panel {
       default:
         return false;
     }
+  }
+
+  async #explain(): Promise<void> {
+    this.#explanation = await this.#needs.explain();
   }
 
   #yes(): boolean {

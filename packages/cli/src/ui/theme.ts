@@ -9,7 +9,7 @@ export const THEMES = ["auto", "dark", "light", "contrast", "colorblind"] as con
 export type ThemeName = (typeof THEMES)[number];
 
 /** What switches a style on; what switches it off follows from it. */
-type Look = readonly [on: string, off: string];
+export type Look = readonly [on: string, off: string];
 export type Theme = Readonly<Partial<Record<Style, Look>>>;
 
 const fore = (code: string): Look => [code, "39"];

@@ -304,6 +304,13 @@ const SECTIONS = {
       ["auto", "dark", "light", "contrast", "colorblind"],
       "Default auto: by the background of the terminal.",
     ),
+    colors: named(text(), 'Of styles, over the theme: { "added": "bold #88c0d0 on #202020" }.'),
+    sideBySide: flag("Show changes side by side where the window is wide enough."),
+    vim: flag("Edit the prompt with the keys of vi."),
+    notify: choice(
+      ["auto", "bell", "off"],
+      "When work has ended or a question waits. Default auto: a desktop notice where the terminal can.",
+    ),
     screenReader: flag("Draw nothing over and no frames, so that a screen reader can read the screen."),
   }),
 };

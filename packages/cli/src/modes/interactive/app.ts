@@ -19,6 +19,7 @@ import { PromptHistory } from "../../state/prompt-history.ts";
 import { Questions } from "../../state/questions.ts";
 import { TextBuffer } from "../../state/text-buffer.ts";
 import { Transcript } from "../../state/transcript.ts";
+import { VimKeys } from "../../state/vim-keys.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
 import type { Key } from "../../terminal/keys.ts";
 import { RawTerminal } from "../../terminal/raw-terminal.ts";
@@ -29,6 +30,7 @@ import type { Status } from "../../ui/status-line.ts";
 import { THEMES, type ThemeName } from "../../ui/theme.ts";
 import { Completion } from "./completion.ts";
 import type { Desk } from "./desk.ts";
+import { Images } from "./images.ts";
 import { OwnCalls } from "./own-calls.ts";
 import { PromptKeys } from "./prompt-keys.ts";
 import { QuestionDesk } from "./question-desk.ts";
@@ -43,6 +45,8 @@ const CLOCK_MS = 1000;
 export class App implements Desk {
   readonly transcript = new Transcript();
   readonly buffer = new TextBuffer();
+  readonly images = new Images();
+  vim: VimKeys | null = null;
   readonly history = new PromptHistory(burinHome(process.env));
   readonly questions = new Questions({
     answer: (id, decision) => this.session?.answer(id, decision),
@@ -77,7 +81,7 @@ export class App implements Desk {
     this.terminal = new RawTerminal(
       {
         onKeys: (keys) => this.#hear(keys),
-        onResize: () => this.view.soon(),
+        onResize: () => this.view.resized(),
         onEnd: () => this.leave(EXIT.interrupted),
         onReturn: () => this.view.begin(),
       },
@@ -215,7 +219,8 @@ export class App implements Desk {
 
   async outputOf(name: Parameters<Desk["outputOf"]>[0], words: readonly string[]): Promise<string> {
     const { outputOf } = await import("./output-of.ts");
-    return outputOf(name, words, this.options);
+    const approvalMode = this.session?.approvalMode ?? this.options.approvalMode;
+    return outputOf(name, words, { ...this.options, approvalMode });
   }
 
   callOwn(name: string, args: Record<string, unknown>): Promise<ToolResult | null> {
@@ -248,9 +253,7 @@ export class App implements Desk {
   async #open(first: string): Promise<void> {
     const { ui } = await this.host.readSettings();
     if (ui.language !== undefined) await this.useLanguage(ui.language);
-    look.isSpoken = ui.screenReader === true;
-    this.view.theme = THEMES.find((theme) => theme === ui.theme) ?? "auto";
-    this.terminal.askBackground();
+    this.#useLook(ui);
     if (this.host.modelName === null) {
       const { FirstStart } = await import("./first-start.ts");
       const outcome = await new FirstStart(this).run();
@@ -261,10 +264,22 @@ export class App implements Desk {
     }
     await this.host.open();
     this.note(say("start.folder", { folder: this.options.root }));
+    // Where nothing changes by itself there is no line below that says it.
+    if (look.isSpoken) this.note(`${this.#status().model} · ${this.#status().mode}`);
     this.terminal.title = `burin: ${shownText(basename(this.options.root))}`;
     this.view.soon();
     if (this.options.session.kind === "take-up") await this.work.showPast();
     if (first !== "") await this.#take(first, false);
+  }
+
+  #useLook(ui: Settings["ui"]): void {
+    look.isSpoken = ui.screenReader === true;
+    look.isSideBySide = ui.sideBySide === true;
+    this.vim = ui.vim === true ? new VimKeys() : null;
+    this.view.theme = THEMES.find((theme) => theme === ui.theme) ?? "auto";
+    for (const fault of this.view.useColors(ui.colors ?? {}))
+      this.note(say("theme.unknown", { fault }), true);
+    this.terminal.askBackground();
   }
 
   async #close(): Promise<void> {
@@ -324,6 +339,7 @@ export class App implements Desk {
   #hear(keys: readonly Key[]): void {
     for (const key of keys) {
       if (key.name === "background") this.view.background = key.text;
+      else if (key.name === "focus" || key.name === "blur") this.terminal.hasFocus = key.name === "focus";
       else if (key.name === "cursor") this.view.answer(key.text);
       else this.#press(key);
     }
@@ -354,7 +370,7 @@ export class App implements Desk {
       money: spent.money,
       milliseconds: this.work.milliseconds,
       isWorking: this.isWorking,
-      message: this.#message,
+      message: this.#message || (this.vim?.isNormal ? say("status.normal") : ""),
     };
   }
 }

@@ -1,8 +1,10 @@
 import type { CommandDesk } from "../../commands/command-desk.ts";
 import type { PromptHistory } from "../../state/prompt-history.ts";
 import type { Questions } from "../../state/questions.ts";
+import type { VimKeys } from "../../state/vim-keys.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import type { RawTerminal } from "../../terminal/raw-terminal.ts";
+import type { Images } from "./images.ts";
 import type { SessionHost } from "./session-host.ts";
 import type { Shown, View } from "./view.ts";
 
@@ -11,6 +13,8 @@ export interface Desk extends CommandDesk {
   readonly history: PromptHistory;
   readonly questions: Questions;
   readonly work: { readonly isWorking: boolean };
+  readonly images: Images;
+  readonly vim: VimKeys | null;
   readonly host: SessionHost;
   readonly view: View;
   readonly shown: Shown;

@@ -2,9 +2,10 @@ import type { CommonOptions } from "../../request/options.ts";
 import type { SubcommandRequest } from "../../request/subcommand.ts";
 import type { Output } from "../../terminal/output.ts";
 
-type Mode = "doctor" | "tools" | "mcp" | "grants" | "trust";
+type Mode = "doctor" | "explain" | "tools" | "mcp" | "grants" | "trust";
 
 const MODES = {
+  explain: async () => (await import("../explain.ts")).runExplain,
   doctor: async () => (await import("../doctor/doctor.ts")).runDoctor,
   tools: async () => (await import("../tools.ts")).runTools,
   mcp: async () => (await import("../mcp.ts")).runMcp,

@@ -55,13 +55,21 @@ export class PromptKeys {
         buffer.set([needs.work.takeBack(), buffer.text].filter((part) => part !== "").join("\n")),
       "ctrl+b": () => void this.#toBackground(),
       "ctrl+g": () => void this.#editOutside(),
+      "ctrl+v": () => void this.#pasteImage(),
       "ctrl+o": () => this.#showCalls(),
       "ctrl+r": () => this.#searchHistory(),
       "shift+tab": () => this.#nextMode(),
     };
   }
 
-  press(key: Key): void {
+  press(pressed: Key): void {
+    const { vim } = this.#desk;
+    const isWriting = vim === null || this.#needs.completion.isOpen;
+    const key = isWriting ? pressed : vim.press(this.#desk.buffer, pressed);
+    if (key !== null) this.#take(key);
+  }
+
+  #take(key: Key): void {
     const now = performance.now();
     this.#isAgain = this.#last.name === key.name && now - this.#last.at < TWICE_MS;
     this.#last = { name: this.#isAgain ? "" : key.name, at: now };
@@ -73,6 +81,7 @@ export class PromptKeys {
     const before = buffer.text;
     const bound = this.#bindings[key.name];
     if (bound !== undefined) bound();
+    else if (key.name === "paste") this.#paste(key);
     else editKey(buffer, key);
     if (buffer.text !== before || key.name === "left" || key.name === "right")
       this.#needs.completion.update();
@@ -152,6 +161,24 @@ export class PromptKeys {
       const waiting = (await session.commands.list()).filter(({ state }) => state === "foreground");
       for (const { id } of waiting) await session.commands.toBackground(id);
     }
+    view.soon();
+  }
+
+  /** Paths of images, as of files that are dropped on the window, stand for the images. */
+  #paste(key: Key): void {
+    const { buffer, images, options } = this.#desk;
+    const marks = images.markPaths(key.text, options.root);
+    if (marks !== null) buffer.insert(`${marks} `);
+    // Some terminals paste nothing when what was copied is an image.
+    else if (key.text === "") void this.#pasteImage();
+    else editKey(buffer, key);
+  }
+
+  async #pasteImage(): Promise<void> {
+    const { buffer, images, view } = this.#desk;
+    const mark = await images.markClipboard();
+    if (mark === null) this.#desk.flash(say("image.none"));
+    else buffer.insert(`${mark} `);
     view.soon();
   }
 

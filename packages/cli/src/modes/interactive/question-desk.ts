@@ -1,5 +1,7 @@
 import { basename } from "node:path";
 import type { Confirmation, Decision, Question } from "@burin/core";
+import { say } from "../../locales/say.ts";
+import { FormPanel } from "../../ui/form-panel.ts";
 import type { Panel } from "../../ui/panel.ts";
 import { QuestionPanel } from "../../ui/question-panel.ts";
 import type { Desk } from "./desk.ts";
@@ -9,7 +11,7 @@ import type { Work } from "./work.ts";
 export class QuestionDesk {
   readonly #desk: Desk;
   readonly #work: Work;
-  #panel: QuestionPanel | null = null;
+  #panel: QuestionPanel | FormPanel | null = null;
   /** The id of the question that the panel shows. */
   #asked: string | null = null;
 
@@ -25,7 +27,7 @@ export class QuestionDesk {
 
   /** Called whenever the questions have changed. */
   update(): void {
-    const { questions, shown, view, session } = this.#desk;
+    const { questions, shown, view } = this.#desk;
     const [first] = questions.open;
     view.soon();
     if (first !== undefined && first.id === this.#asked) return;
@@ -33,18 +35,41 @@ export class QuestionDesk {
     this.#asked = first?.id ?? null;
     this.#panel = null;
     if (first === undefined) return;
-    this.#panel = new QuestionPanel({
-      question: first,
+    this.#panel = first.confirmation.kind === "form" ? this.#form(first) : this.#question(first);
+    shown.panel = this.#panel;
+    this.#work.call(this.#callOf(first));
+  }
+
+  #callOf({ confirmation }: Question): string {
+    return say(`question.${confirmation.kind}`);
+  }
+
+  #form(question: Question): FormPanel {
+    const answer = (decision: Decision | null) => void this.#desk.session?.answer(question.id, decision);
+    return new FormPanel({ question, answer });
+  }
+
+  #question(question: Question): QuestionPanel {
+    const { questions, session } = this.#desk;
+    return new QuestionPanel({
+      question,
       waiting: () => questions.open.length - 1 + (session?.waitingQuestions ?? 0),
-      answer: (decision) => this.#answer(first, decision),
-      edit: (confirmation) => void this.#edit(first.id, confirmation),
+      answer: (decision) => this.#answer(question, decision),
+      explain: () => this.#explain(question),
+      edit: (confirmation) => void this.#edit(question.id, confirmation),
       stop: () => {
         this.#work.interrupt();
-        session?.answer(first.id, { outcome: "cancel" });
+        session?.answer(question.id, { outcome: "cancel" });
       },
     });
-    shown.panel = this.#panel;
-    this.#work.ring();
+  }
+
+  /** What `burin explain` says of a command, but for its first line, which is the reason of the question. */
+  async #explain({ confirmation }: Question): Promise<readonly string[]> {
+    if (confirmation.kind !== "exec") return [];
+    const text = await this.#desk.outputOf("explain", [confirmation.command]).catch(() => "");
+    this.#desk.view.soon();
+    return text.trimEnd().split("\n").slice(1);
   }
 
   async #edit(id: string, { path, diff }: Extract<Confirmation, { kind: "edit" }>): Promise<void> {

@@ -14,6 +14,7 @@ import {
 } from "../../terminal/screen.ts";
 import { cutLine, type Line, shownText } from "../../terminal/styled-line.ts";
 import type { ChoiceList } from "../../ui/choice-list.ts";
+import { withColors } from "../../ui/custom-colors.ts";
 import { look } from "../../ui/look.ts";
 import type { Panel } from "../../ui/panel.ts";
 import { promptView } from "../../ui/prompt-view.ts";
@@ -43,6 +44,7 @@ export interface Shown {
 
 /** While a reply streams, a person reads no faster. */
 const STREAM_MS = 60;
+const RESIZE_MS = 40;
 const MOST_PROMPT_ROWS = 12;
 /** Behind so many rows what they have left behind in memory is given back sooner, which costs a little time. */
 const MANY_ROWS = 4_000;
@@ -55,6 +57,7 @@ export class View {
   readonly #rows = new TranscriptRows();
   #theme: Theme;
   #themeName: ThemeName = "auto";
+  #colors: Readonly<Record<string, string>> = {};
   #isLight = false;
   #drawnAt = 0;
   #rowCount = 0;
@@ -78,8 +81,17 @@ export class View {
 
   set theme(name: ThemeName) {
     this.#themeName = name;
-    this.#theme = themeNamed(name, colorDepth(process.env), this.#isLight);
+    const depth = colorDepth(process.env);
+    this.#theme = withColors(themeNamed(name, depth, this.#isLight), this.#colors, depth).theme;
     this.soon();
+  }
+
+  /** Takes the user's own looks of styles; gives those that say nothing. */
+  useColors(colors: Readonly<Record<string, string>>): readonly string[] {
+    this.#colors = colors;
+    this.theme = this.#themeName;
+    const depth = colorDepth(process.env);
+    return withColors(themeNamed(this.#themeName, depth, this.#isLight), colors, depth).faults;
   }
 
   get theme(): ThemeName {
@@ -97,6 +109,13 @@ export class View {
     this.#cancel();
     this.#isUrgent = true;
     this.#next = setImmediate(() => this.now());
+  }
+
+  /** The window has another size; while it is dragged nothing is drawn that the next size would put out of place. */
+  resized(): void {
+    this.#cancel();
+    this.#isUrgent = true;
+    this.#next = setTimeout(() => this.now(), RESIZE_MS);
   }
 
   /** Not more often than is worth it. */

@@ -22,6 +22,10 @@ export class Work {
   #abort: AbortController | null = null;
   #since = 0;
   #before = 0;
+  /** Words that wait for the next run, because they have images. */
+  readonly #held: string[] = [];
+  /** When the question came up that is open now: its time is the user's, and no work. */
+  #askedAt: number | null = null;
 
   /** `more` gives what the model is to see with the next prompt, once. */
   constructor(desk: Desk, more: () => string) {
@@ -35,7 +39,7 @@ export class Work {
 
   /** Time in which work went on, all runs together. */
   get milliseconds(): number {
-    return this.#before + (this.isWorking ? performance.now() - this.#since : 0);
+    return this.#before + (this.isWorking ? (this.#askedAt ?? performance.now()) - this.#since : 0);
   }
 
   get filled(): number | null {
@@ -48,7 +52,9 @@ export class Work {
     const { session } = this.#desk;
     if (session === null) return;
     if (this.isWorking) {
-      if (isLast) session.queue(text);
+      // Words for the work in hand are text alone.
+      if (this.#desk.images.in(text).length > 0) this.#held.push(text);
+      else if (isLast) session.queue(text);
       else session.steer(text);
       this.#desk.shown.waiting = [...this.#desk.shown.waiting, text];
       this.#desk.view.soon();
@@ -64,13 +70,14 @@ export class Work {
   /** What was said and is not sent yet, as text to be edited. */
   takeBack(): string {
     this.#desk.shown.waiting = [];
-    const waiting = this.#desk.session?.takeWaiting() ?? [];
+    const waiting = [...(this.#desk.session?.takeWaiting() ?? []), ...this.#held.splice(0)];
     return waiting.filter((words) => typeof words === "string").join("\n");
   }
 
-  /** Tells a person who looks elsewhere that something waits for them. */
-  ring(): void {
-    this.#desk.terminal.write("\u0007");
+  /** Tells a user who looks elsewhere that something waits for them. */
+  call(text: string): void {
+    const { notify = "auto" } = this.#desk.settings?.ui ?? {};
+    if (notify !== "off") this.#desk.terminal.call(text, notify === "auto");
   }
 
   /** Draws what a session that is taken up again holds. */
@@ -91,7 +98,9 @@ export class Work {
 
   #run(text: string): Promise<void> {
     return this.#during(async (session, signal) => {
-      const prompt = text.includes("@") ? await this.#withFiles(text, signal) : text;
+      const words = text.includes("@") ? await this.#withFiles(text, signal) : text;
+      const images = this.#desk.images.in(text).map((inlineData) => ({ inlineData }));
+      const prompt = images.length === 0 ? words : [words, images].flat();
       for await (const _event of session.run(prompt, signal)) {
         // They come with those that happen beside a run, see `hear`.
       }
@@ -113,25 +122,35 @@ export class Work {
         transcript.note(error instanceof Error ? error.message : String(error), true);
     }
     await nextTurn();
+    this.#goOn();
     const took = performance.now() - this.#since;
     this.#before += took;
     this.#abort = null;
     this.#desk.flash("");
     if (look.isSpoken && !abort.signal.aborted) transcript.note(say("spoken.end"));
-    if (took > LONG_MS) this.ring();
+    if (took > LONG_MS) this.call(say("notify.done"));
     this.#goOnWithWaiting(abort.signal.aborted);
     view.soon();
   }
 
   /** Takes in what happens in the session, during runs and beside them. */
   hear(event: AgentEvent): void {
-    const { transcript, shown, view } = this.#desk;
+    const { transcript, shown, view, questions } = this.#desk;
+    if (questions.open.length > 0) this.#askedAt ??= performance.now();
+    else this.#goOn();
     transcript.hear(event, performance.now());
     if (event.type === "text" && event.role === "user") {
       const at = shown.waiting.findIndex((waiting) => event.text.includes(waiting));
       if (at !== -1) shown.waiting = shown.waiting.filter((_, index) => index !== at);
     }
+    if (event.type === "mode" && look.isSpoken) transcript.note(event.mode);
     view.later();
+  }
+
+  /** No question is open any more. */
+  #goOn(): void {
+    if (this.#askedAt !== null) this.#since += performance.now() - this.#askedAt;
+    this.#askedAt = null;
   }
 
   /** What was said too late for a run is the next one; after an interruption it is the person's to decide. */

@@ -4,6 +4,7 @@ import {
   cutLine,
   type Line,
   linesOf,
+  lineWidth,
   type Span,
   type Style,
   shownText,
@@ -18,6 +19,10 @@ import { diffLines, diffSummary } from "./file-diff.ts";
 const MOST_DIFF_ROWS = 24;
 const MOST_LIVE_ROWS = 3;
 const MOST_ERROR_ROWS = 4;
+const LONGEST_NEWS = 60;
+/** Cells that the description has at least, before anything stands behind it. */
+const LEAST_HEAD = 20;
+const ENDING = /^(?:([\s\S]*)\n\n)?(?:Exit code: (\d+)|Signal: (\w+))[^\n]*(?:\n([\s\S]*))?$/;
 
 const MARKS: Readonly<Record<ToolCall["status"], readonly [string, Style | undefined]>> = {
   validating: ["○", "dim"],
@@ -40,10 +45,12 @@ export function callLines(call: ToolCall, { width, milliseconds }: Drawing): Lin
   const mark = look.isSpoken ? `${say(`call.${call.status}`)}:` : sign;
   const what = shownText(firstLine(call.description || call.name));
   const more = [...summaryOf(call), ...timeOf(call, milliseconds)];
-  const tail = more.flatMap((part): Span[] => [{ text: "  " }, ...part]);
   const head: Line = [{ text: `${mark} `, style }, { text: what }];
-  const room = width - tail.reduce((sum, { text }) => sum + text.length, 0);
-  const first = room > 20 ? [...cutLine(head, room), ...tail] : cutLine(head, width);
+  const tailOf = (parts: readonly Span[][]) => parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
+  // In a narrow window how it ended is worth more than what it gave.
+  const from = more.findIndex((_, index) => width - lineWidth(tailOf(more.slice(index))) > LEAST_HEAD);
+  const tail = from === -1 ? [] : tailOf(more.slice(from));
+  const first = [...cutLine(head, width - lineWidth(tail)), ...tail];
   const below = detailOf(call, Math.max(width - 4, 10)).map((line) => [{ text: "    " }, ...line]);
   return [first, ...below].map((line) => cutLine(line, width));
 }
@@ -107,10 +114,36 @@ function summaryOf(call: ToolCall): Span[][] {
   if (call.status !== "success") return [];
   const { returnDisplay: display } = call;
   if (typeof display !== "string") return display.kind === "file_diff" ? [diffSummary(display)] : [];
-  const lines = display.trim().split("\n");
-  if (lines.length > 1) return [[{ text: say("call.lines", { count: lines.length }), style: "dim" }]];
-  const only = shownText(lines[0] ?? "");
-  return only === "" ? [] : [[{ text: only.length > 60 ? `${only.slice(0, 59)}…` : only, style: "dim" }]];
+  const { lines, fault } = partsOf(display);
+  const words = lines.length > 1 ? lineCount(lines.length) : newsOf(lines[0] ?? "", call.description);
+  return [
+    ...(words === "" ? [] : [[{ text: words, style: "dim" as const }]]),
+    ...(fault === "" ? [] : [[{ text: fault, style: "bad" as const }]]),
+  ];
+}
+
+/** The lines of a text, and how it ended where that was not well: what a command says last, behind an empty line. */
+function partsOf(display: string): { lines: string[]; fault: string } {
+  const text = display.trim();
+  const [, before = "", code = "0", signal, after = ""] = ENDING.exec(text) ?? [undefined, text];
+  const lines = [before, after].flatMap((part) => (part.trim() === "" ? [] : part.trim().split("\n")));
+  if (signal !== undefined) return { lines, fault: say("call.signal", { signal }) };
+  return { lines, fault: code === "0" ? "" : say("call.exit", { code }) };
+}
+
+/** What a line says beyond the description, which says already what was done, and to what. */
+function newsOf(line: string, description: string): string {
+  const subject = description.replace(/^\S+ /, "");
+  const at = subject.length < 4 ? -1 : line.indexOf(subject);
+  const rest = at === -1 ? line.replace(/^\p{Lu}\p{L}+ (?=\d)/u, "") : line.slice(at + subject.length);
+  const news = shownText(rest.trim().replace(/\.$/, "")).replace(/^\((.*)\)$/, "$1");
+  const [, count] = /^(\d+) lines?$/.exec(news) ?? [];
+  if (count !== undefined) return lineCount(Number(count));
+  return news.length > LONGEST_NEWS ? `${news.slice(0, LONGEST_NEWS - 1)}…` : news;
+}
+
+function lineCount(count: number): string {
+  return count === 1 ? say("call.line") : say("call.lines", { count });
 }
 
 function timeOf({ status }: ToolCall, milliseconds: number): Span[][] {
@@ -123,12 +156,12 @@ function detailOf(call: ToolCall, width: number): Line[] {
     case "executing":
       return liveLines(call.display, width);
     case "error":
-      return errorLines(call.error.message, "bad");
+      return errorLines(call.error.message, "bad", width);
     case "cancelled":
-      return errorLines(call.error.message, "dim");
+      return errorLines(call.error.message, "dim", width);
     case "success":
       return typeof call.returnDisplay === "string"
-        ? []
+        ? faultLines(call.returnDisplay)
         : shortened(displayLines(call.returnDisplay, width), MOST_DIFF_ROWS);
     default:
       return [];
@@ -143,9 +176,17 @@ function liveLines(display: ToolDisplay | undefined, width: number): Line[] {
     : lines.slice(-MOST_LIVE_ROWS).map((line) => line.map(({ text }): Span => ({ text, style: "dim" })));
 }
 
-function errorLines(message: string, style: Style): Line[] {
-  const lines = linesOf(message.trim(), style);
+function errorLines(message: string, style: Style, width: number): Line[] {
+  const lines = linesOf(message.trim(), style).flatMap((line) => wrapLine(line, width));
   return shortened(lines, MOST_ERROR_ROWS);
+}
+
+/** Of what did not end well, its last words. */
+function faultLines(display: string): Line[] {
+  const { lines, fault } = partsOf(display);
+  return fault === "" || lines.length < 2
+    ? []
+    : lines.slice(-MOST_LIVE_ROWS).map((line) => [span(line, "dim")]);
 }
 
 function shortened(lines: Line[], most: number): Line[] {

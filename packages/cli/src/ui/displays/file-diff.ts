@@ -1,23 +1,39 @@
 import type { FileDiff } from "@burin/core";
-import { type Line, type Span, type Style, shownText, wrapLine } from "../../terminal/styled-line.ts";
+import {
+  type Line,
+  lineWidth,
+  type Span,
+  type Style,
+  shownText,
+  wrapLine,
+} from "../../terminal/styled-line.ts";
+import { look } from "../look.ts";
 
 /** A line of a unified diff, with its number in the file that has it. */
 interface DiffLine {
   readonly sign: "+" | "-" | " ";
   readonly number: number;
+  /** Its number before the change, where both sides have it. */
+  readonly before: number;
   readonly text: string;
 }
 
 /** Beyond that a line is compared as a whole. */
 const LONGEST_COMPARED = 400;
+/** In a narrower window two sides would be wrapped more than they are worth. */
+const LEAST_BESIDE = 90;
+const BAR = { text: " │ ", style: "dim" as const };
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\s\p{L}\p{N}_]/gu;
 
 /** A change of a file, or some hunks of it, with the words marked that differ. */
 export function diffLines(fileDiff: string, width: number): Line[] {
   const rows: Line[] = [];
-  for (const [index, hunk] of hunksIn(fileDiff).entries()) {
-    if (index > 0) rows.push([{ text: "  ⋯", style: "dim" }]);
-    rows.push(...hunkLines(hunk, width));
+  const hunks = hunksIn(fileDiff);
+  const isBeside = look.isSideBySide && !look.isSpoken && width >= LEAST_BESIDE;
+  const gutter = Math.max(1, ...hunks.map((hunk) => String(hunk.at(-1)?.number ?? 0).length));
+  for (const [index, hunk] of hunks.entries()) {
+    if (index > 0) rows.push([{ text: `${" ".repeat(gutter)} ⋯`, style: "dim" }]);
+    rows.push(...(isBeside ? hunkBeside : hunkLines)(hunk, { gutter, width }));
   }
   return rows;
 }
@@ -45,21 +61,33 @@ function hunksIn(fileDiff: string): DiffLine[][] {
     const text = line.slice(1);
     const hunk = hunks.at(-1);
     if (hunk === undefined || (sign !== "+" && sign !== "-" && sign !== " ")) continue;
-    hunk.push({ sign, number: sign === "-" ? before : after, text });
+    hunk.push({ sign, number: sign === "-" ? before : after, before, text });
     if (sign !== "+") before += 1;
     if (sign !== "-") after += 1;
   }
   return hunks;
 }
 
-function hunkLines(hunk: readonly DiffLine[], width: number): Line[] {
-  const rows: Line[] = [];
-  const gutter = String(hunk.at(-1)?.number ?? 0).length;
+interface Room {
+  /** Of the numbers. */
+  readonly gutter: number;
+  readonly width: number;
+}
+
+/** Lines that go together: those of both sides, or what took the place of what, with the words that differ. */
+interface Block {
+  readonly removed: readonly DiffLine[];
+  readonly added: readonly DiffLine[];
+  readonly pairs: readonly [boolean[], boolean[]][];
+}
+
+function* blocksOf(hunk: readonly DiffLine[]): Generator<Block> {
   for (let at = 0; at < hunk.length; ) {
     const removed = runOf(hunk, at, "-");
     const added = runOf(hunk, at + removed.length, "+");
-    if (removed.length + added.length === 0) {
-      rows.push(...drawn(hunk[at] as DiffLine, [], { gutter, width }));
+    const same = hunk[at];
+    if (removed.length + added.length === 0 && same !== undefined) {
+      yield { removed: [{ ...same, number: same.before }], added: [same], pairs: [] };
       at += 1;
       continue;
     }
@@ -67,11 +95,37 @@ function hunkLines(hunk: readonly DiffLine[], width: number): Line[] {
     const pairs = isPaired
       ? removed.map((line, index) => changedWords(line.text, added[index]?.text ?? ""))
       : [];
-    for (const [index, line] of removed.entries())
-      rows.push(...drawn(line, pairs[index]?.[0] ?? [], { gutter, width }));
-    for (const [index, line] of added.entries())
-      rows.push(...drawn(line, pairs[index]?.[1] ?? [], { gutter, width }));
+    yield { removed, added, pairs };
     at += removed.length + added.length;
+  }
+}
+
+function hunkLines(hunk: readonly DiffLine[], room: Room): Line[] {
+  const rows: Line[] = [];
+  for (const { removed, added, pairs } of blocksOf(hunk)) {
+    if (removed[0]?.sign !== " ")
+      rows.push(...removed.flatMap((line, index) => drawn(line, pairs[index]?.[0] ?? [], room)));
+    rows.push(...added.flatMap((line, index) => drawn(line, pairs[index]?.[1] ?? [], room)));
+  }
+  return rows;
+}
+
+/** What was on the left, what is on the right. */
+function hunkBeside(hunk: readonly DiffLine[], { gutter, width }: Room): Line[] {
+  const column = Math.floor((width - BAR.text.length) / 2);
+  const rows: Line[] = [];
+  for (const { removed, added, pairs } of blocksOf(hunk)) {
+    for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
+      const side = (line: DiffLine | undefined, marks: readonly boolean[] = []): Line[] =>
+        line === undefined ? [] : drawn(line, marks, { gutter, width: column });
+      const left = side(removed[index], pairs[index]?.[0]);
+      const right = side(added[index], pairs[index]?.[1]);
+      for (let at = 0; at < Math.max(left.length, right.length); at += 1) {
+        const before = left[at] ?? [];
+        const gap = { text: " ".repeat(Math.max(column - lineWidth(before), 0)) };
+        rows.push([...before, gap, BAR, ...(right[at] ?? [])]);
+      }
+    }
   }
   return rows;
 }
@@ -84,7 +138,7 @@ function runOf(hunk: readonly DiffLine[], from: number, sign: "+" | "-"): DiffLi
 function drawn(
   { sign, number, text }: DiffLine,
   changed: readonly boolean[],
-  { gutter, width }: { readonly gutter: number; readonly width: number },
+  { gutter, width }: Room,
 ): Line[] {
   const head = `${String(number).padStart(gutter)} ${sign} `;
   const style: Style | undefined = sign === "+" ? "added" : sign === "-" ? "removed" : undefined;

@@ -1,0 +1,123 @@
+import { execFile } from "node:child_process";
+import { statSync } from "node:fs";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type InlineData, readBytes } from "@burin/core";
+import { say } from "../../locales/say.ts";
+
+const MOST_BYTES = 20 * 1024 * 1024;
+const MOST_CLIPBOARD_MS = 5000;
+/** One word of a shell, as terminals write the paths of files that are dropped on them. */
+const WORD = /(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+/g;
+const WINDOWS_IMAGE =
+  "$i = Get-Clipboard -Format Image; if ($i) { $m = New-Object IO.MemoryStream; $i.Save($m, 'Png'); [Convert]::ToBase64String($m.ToArray()) }";
+
+/** Images that go with a prompt: its text has a mark for each, `[image 1]`, and what is erased does not go. */
+export class Images {
+  readonly #known = new Map<string, InlineData>();
+
+  /** The marks for a pasted text that is nothing but paths of images; null when it is something else. */
+  markPaths(pasted: string, root: string): string | null {
+    const paths = pathsIn(pasted, root);
+    const images = paths.map(imageAt);
+    if (images.length === 0 || images.includes(null)) return null;
+    return images.map((image) => this.#mark(image as InlineData)).join(" ");
+  }
+
+  /** The mark for the image in the clipboard; null when there is none, or no program that could give it. */
+  async markClipboard(): Promise<string | null> {
+    for (const [program, args] of readers()) {
+      const bytes = await outputOf(program, args);
+      const image = bytes && (imageOf(bytes) ?? imageOf(Buffer.from(bytes.toString("latin1"), "base64")));
+      if (image) return this.#mark(image);
+    }
+    return null;
+  }
+
+  /** Those that the text has marks of. */
+  in(text: string): InlineData[] {
+    return [...this.#known].flatMap(([mark, image]) => (text.includes(mark) ? [image] : []));
+  }
+
+  #mark(image: InlineData): string {
+    const mark = say("image.mark", { number: this.#known.size + 1 });
+    this.#known.set(mark, image);
+    return mark;
+  }
+}
+
+function pathsIn(pasted: string, root: string): string[] {
+  const text = pasted.trim();
+  if (text === "" || /[\n\r]/.test(text)) return [];
+  const words = /^[A-Za-z]:\\/.test(text) ? [text] : (text.match(WORD) ?? []).map(unquoted);
+  // A path with blanks that nobody has quoted is one path.
+  return [[text], words].map((all) => all.map((word) => pathOf(word, root))).find(areFiles) ?? [];
+}
+
+function unquoted(word: string): string {
+  return word.replace(/'[^']*'|"[^"]*"|\\./g, (part) =>
+    part[0] === "\\" ? part.slice(1) : part.slice(1, -1),
+  );
+}
+
+function pathOf(word: string, root: string): string {
+  try {
+    if (word.startsWith("file://")) return fileURLToPath(word);
+  } catch {
+    return word;
+  }
+  return resolve(root, word.replace(/^~(?=[/\\])/, homedir()));
+}
+
+function areFiles(paths: readonly string[]): boolean {
+  return paths.every((path) => {
+    try {
+      return statSync(path).isFile();
+    } catch {
+      return false;
+    }
+  });
+}
+
+function imageAt(path: string): InlineData | null {
+  try {
+    const bytes = readBytes(path, MOST_BYTES);
+    return bytes && imageOf(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** By what it begins with: the ending of a name says little. */
+function imageOf(bytes: Buffer): InlineData | null {
+  const head = bytes.toString("latin1", 0, 12);
+  const kinds = [
+    ["image/png", /^\x89PNG\r\n/],
+    ["image/jpeg", /^\xff\xd8\xff/],
+    ["image/gif", /^GIF8/],
+    ["image/webp", /^RIFF[\s\S]{4}WEBP/],
+  ] as const;
+  const mimeType = kinds.find(([, begin]) => begin.test(head))?.[0];
+  return mimeType === undefined ? null : { mimeType, data: bytes.toString("base64") };
+}
+
+function readers(): [program: string, args: string[]][] {
+  const { WAYLAND_DISPLAY, DISPLAY } = process.env;
+  if (process.platform === "darwin") return [["pngpaste", ["-"]]];
+  if (process.platform === "win32")
+    return [["powershell", ["-NoProfile", "-Sta", "-Command", WINDOWS_IMAGE]]];
+  return [
+    ...(WAYLAND_DISPLAY ? [["wl-paste", ["-t", "image/png"]] as [string, string[]]] : []),
+    ...(DISPLAY
+      ? [["xclip", ["-selection", "clipboard", "-t", "image/png", "-o"]] as [string, string[]]]
+      : []),
+  ];
+}
+
+function outputOf(program: string, args: readonly string[]): Promise<Buffer | null> {
+  const options = { encoding: "buffer", maxBuffer: MOST_BYTES, timeout: MOST_CLIPBOARD_MS } as const;
+  return new Promise((done) => {
+    execFile(program, args, options, (error, stdout) => done(error || stdout.length === 0 ? null : stdout));
+  });
+}

@@ -1,0 +1,198 @@
+import type { Key } from "../terminal/keys.ts";
+import type { TextBuffer } from "./text-buffer.ts";
+
+/** `3dw`: how often, what to do, how often, and the key or the place. */
+const COMMAND = /^([1-9]\d*)?(?:([dcy])([1-9]\d*)?)?([\s\S]*)$/;
+const TOKEN = /[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]+/gu;
+const MOST_TIMES = 1000;
+
+/** Keys that the rest of the screen knows under another name. */
+const PASSED: Readonly<Record<string, string>> = { j: "down", k: "up", "/": "ctrl+r" };
+/** Keys that are short for others. */
+const SHORT: Readonly<Record<string, string>> = {
+  x: "dl",
+  X: "dh",
+  D: "d$",
+  C: "c$",
+  s: "cl",
+  S: "cc",
+  Y: "yy",
+};
+
+/** What leads back to writing, and where. */
+const BEGIN: Readonly<Record<string, (buffer: TextBuffer) => void>> = {
+  i: () => {},
+  a: (buffer) => isAtLineEnd(buffer) || buffer.move("right"),
+  I: (buffer) => buffer.move("lineStart"),
+  A: (buffer) => buffer.move("lineEnd"),
+  o: (buffer) => {
+    buffer.move("lineEnd");
+    buffer.insert("\n");
+  },
+  O: (buffer) => {
+    buffer.move("lineStart");
+    buffer.insert("\n");
+    buffer.move("left");
+  },
+};
+
+/** The keys of vi, as far as a prompt needs them. */
+export class VimKeys {
+  isNormal = false;
+  #typed = "";
+  #register = "";
+
+  /** The key as the rest of the screen should take it; null when nothing is left to do. */
+  press(buffer: TextBuffer, key: Key): Key | null {
+    if (!this.isNormal) {
+      if (key.name !== "escape" || buffer.isEmpty) return key;
+      this.isNormal = true;
+      if (buffer.text[buffer.caret - 1] !== "\n") buffer.move("left");
+      return null;
+    }
+    if (key.name === "enter") this.isNormal = false;
+    if (key.name === "ctrl+r") {
+      buffer.redo();
+      return null;
+    }
+    if (key.name === "escape" && this.#typed !== "") {
+      this.#typed = "";
+      return null;
+    }
+    if (key.name !== "text") return key;
+    let passed: Key | null = null;
+    for (const [index, character] of [...key.text].entries()) {
+      // Behind `i` all the rest is text.
+      if (!this.isNormal) return { name: "text", text: [...key.text].slice(index).join("") };
+      passed = this.#take(buffer, character);
+    }
+    return passed;
+  }
+
+  #take(buffer: TextBuffer, character: string): Key | null {
+    this.#typed += character;
+    const [, times = "1", operator = "", more = "1", rest = ""] = COMMAND.exec(this.#typed) ?? [];
+    if (rest === "" || rest === "g" || (rest === "r" && operator === "")) return null;
+    this.#typed = "";
+    const count = Math.min(Number(times) * Number(more), MOST_TIMES);
+    if (operator !== "") this.#operate(buffer, operator, { rest, count });
+    else if (SHORT[rest] !== undefined)
+      this.#operate(buffer, SHORT[rest][0] ?? "", { rest: SHORT[rest].slice(1), count });
+    else if (PASSED[rest] !== undefined) return { name: PASSED[rest], text: "" };
+    else if (!this.#insert(buffer, rest)) this.#move(buffer, rest, count);
+    return null;
+  }
+
+  /** What leads back to writing, and what changes the text at the caret; false when it is neither. */
+  #insert(buffer: TextBuffer, key: string): boolean {
+    if (key in BEGIN) {
+      this.isNormal = false;
+      BEGIN[key]?.(buffer);
+    } else if (key === "u") buffer.undo();
+    else if (key === "p" || key === "P") this.#put(buffer, key === "p");
+    else if (key.startsWith("r")) replaceCharacter(buffer, key.slice(1));
+    else return false;
+    return true;
+  }
+
+  /** What was cut last, in lines of its own where it was lines. */
+  #put(buffer: TextBuffer, isBehind: boolean): void {
+    const cut = this.#register;
+    if (cut.endsWith("\n")) {
+      buffer.move(isBehind ? "lineEnd" : "lineStart");
+      buffer.insert(isBehind ? `\n${cut.slice(0, -1)}` : cut);
+    } else {
+      if (isBehind && !isAtLineEnd(buffer)) buffer.move("right");
+      buffer.insert(cut);
+    }
+  }
+
+  #move(buffer: TextBuffer, key: string, count: number): void {
+    const place = placeOf(buffer, key, count);
+    if (place !== null) buffer.moveTo(place);
+  }
+
+  #operate(buffer: TextBuffer, operator: string, { rest, count }: { rest: string; count: number }): void {
+    const range =
+      rest === operator
+        ? linesAt(buffer, count)
+        : rangeTo(buffer, operator === "c" && rest === "w" ? "e" : rest, count);
+    if (range === null) return;
+    const [from, end] = range;
+    const isLine = rest === operator;
+    const cut = buffer.text.slice(from, end);
+    this.#register = isLine && !cut.endsWith("\n") ? `${cut}\n` : cut;
+    if (operator === "y") {
+      buffer.moveTo(from);
+      return;
+    }
+    const isKept = isLine && operator === "c" && cut.endsWith("\n");
+    buffer.remove(from, isKept ? end - 1 : end);
+    if (operator === "c") this.isNormal = false;
+  }
+}
+
+function isAtLineEnd({ text, caret }: TextBuffer): boolean {
+  return caret === text.length || text[caret] === "\n";
+}
+
+function replaceCharacter(buffer: TextBuffer, by: string): void {
+  if (isAtLineEnd(buffer)) return;
+  buffer.erase("right");
+  buffer.insert(by);
+  buffer.move("left");
+}
+
+function linesAt({ text, caret }: TextBuffer, count: number): [number, number] {
+  const from = text.lastIndexOf("\n", caret - 1) + 1;
+  let end = from;
+  for (let n = 0; n < count && end < text.length; n += 1) {
+    const next = text.indexOf("\n", end);
+    end = next === -1 ? text.length : next + 1;
+  }
+  return [from, end];
+}
+
+/** What lies between the caret and a place; the character under it too where the place is the end of a word. */
+function rangeTo(buffer: TextBuffer, key: string, count: number): [number, number] | null {
+  const place = placeOf(buffer, key, count);
+  if (place === null) return null;
+  const last = key === "e" ? ([...buffer.text.slice(place)][0]?.length ?? 0) : 0;
+  return [Math.min(place, buffer.caret), Math.max(place + last, buffer.caret)];
+}
+
+/** Where a key leads to; null when it leads nowhere. */
+function placeOf(buffer: TextBuffer, key: string, count: number): number | null {
+  const { text, caret } = buffer;
+  const line = text.lastIndexOf("\n", caret - 1) + 1;
+  const next = text.indexOf("\n", caret);
+  const lineEnd = next === -1 ? text.length : next;
+  const words = [...text.matchAll(TOKEN)];
+  switch (key) {
+    case "h":
+      return Math.max(line, caret - count);
+    case "l":
+    case " ":
+      return Math.min(lineEnd, caret + count);
+    case "0":
+      return line;
+    case "^":
+      return line + (/^[ \t]*/.exec(text.slice(line, lineEnd))?.[0].length ?? 0);
+    case "$":
+      return lineEnd;
+    case "gg":
+      return 0;
+    case "G":
+      return text.length;
+    case "w":
+      return words.filter(({ index }) => index > caret)[count - 1]?.index ?? text.length;
+    case "b":
+      return words.filter(({ index }) => index < caret).at(-count)?.index ?? 0;
+    case "e": {
+      const ends = words.map(({ 0: word, index }) => index + word.length - ([...word].at(-1)?.length ?? 1));
+      return ends.filter((end) => end > caret)[count - 1] ?? text.length;
+    }
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from "vitest";
+import { withColors } from "./custom-colors.ts";
+import { type ColorDepth, themeNamed } from "./theme.ts";
+
+function lookOf(words: string, depth: ColorDepth): readonly string[] | undefined {
+  const { theme, faults } = withColors(themeNamed("dark", depth, false), { added: words }, depth);
+  return faults.length === 0 ? theme.added : undefined;
+}
+
+describe("the user's own colours", () => {
+  it.each([
+    ["green", "full", ["32", "39"]],
+    ["bold brightred", "16", ["1;91", "22;39"]],
+    ["#88c0d0", "full", ["38;2;136;192;208", "39"]],
+    ["#88c0d0", "256", ["38;5;110", "39"]],
+    ["#fff on #001", "full", ["38;2;255;255;255;48;2;0;0;17", "39;49"]],
+    ["#ff0000 on gray", "16", ["31;100", "39;49"]],
+    ["underline", "16", ["4", "24"]],
+  ] as const)("%s with %s colours", (words, depth, wanted) => {
+    expect(lookOf(words, depth)).toEqual(wanted);
+  });
+
+  it.each(["", "on", "pink-ish", "#12345", "bold #zzz"])("says that %j is none", (words) => {
+    expect(lookOf(words, "full")).toBeUndefined();
+  });
+
+  it("says which style there is not, and shows none where there are no colours", () => {
+    const { faults } = withColors(themeNamed("dark", "full", false), { plus: "red" }, "full");
+    expect(faults).toEqual(["ui.colors.plus: red"]);
+    expect(withColors({}, { added: "red" }, "none").theme).toEqual({});
+  });
+});

@@ -1,0 +1,71 @@
+import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach } from "vitest";
+import { newFolder, removeFolder, type ScreenOptions, ScreenTerminal } from "./screen-terminal.ts";
+
+const AGAIN_MS = 400;
+
+/** A folder of files, a fake model and the screen, for each test of a file anew. */
+export class ScreenRoom {
+  root = "";
+  #server: FakeModelServer | undefined;
+  #screens: ScreenTerminal[] = [];
+  readonly #defaults: Partial<ScreenOptions>;
+
+  constructor(files: Readonly<Record<string, string>>, defaults: Partial<ScreenOptions> = {}) {
+    this.#defaults = defaults;
+    beforeEach(async () => {
+      this.root = await newFolder(files);
+    });
+    afterEach(async () => {
+      for (const screen of this.#screens.splice(0)) screen.close();
+      await this.#server?.close();
+      this.#server = undefined;
+      await removeFolder(this.root);
+    });
+  }
+
+  get server(): FakeModelServer {
+    if (this.#server === undefined) throw new Error("No screen was opened yet.");
+    return this.#server;
+  }
+
+  /** The app with a model that gives these replies. */
+  async open(
+    replies: readonly FakeReply[] = [],
+    options: Partial<ScreenOptions> = {},
+  ): Promise<ScreenTerminal> {
+    await this.#server?.close();
+    this.#server = await startFakeModelServer(replies);
+    return this.start(options);
+  }
+
+  /** The app once more, with the model there is. */
+  async start(options: Partial<ScreenOptions> = {}): Promise<ScreenTerminal> {
+    const screen = new ScreenTerminal({
+      cwd: this.root,
+      ...this.#defaults,
+      ...options,
+      env: { ...options.env, ...this.#model },
+    });
+    this.#screens.push(screen);
+    await screen.shows("fake-model · ");
+    return screen;
+  }
+
+  get #model(): Readonly<Record<string, string>> {
+    return { OPENAI_BASE_URL: this.server.baseUrl, OPENAI_MODEL: "fake-model" };
+  }
+}
+
+/** Keys count only when a question has stood a while: they are typed again until they do. */
+export async function answer(terminal: ScreenTerminal, keys: string, gone: string): Promise<void> {
+  let last = 0;
+  await terminal.until(() => {
+    const isDue = performance.now() - last > AGAIN_MS;
+    if (isDue && terminal.text().includes(gone)) {
+      last = performance.now();
+      terminal.type(keys);
+    }
+    return !terminal.text().includes(gone);
+  }, `an answer to "${gone}"`);
+}
