@@ -15,6 +15,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { decode, encode } from "@jridgewell/sourcemap-codec";
 import { rolldown } from "rolldown";
 import { writeTypes } from "./build-types.mjs";
+import { manPage } from "./man-page.mjs";
 
 const top = dirname(fileURLToPath(import.meta.url));
 const core = join(top, "packages/core");
@@ -269,6 +270,15 @@ async function writeSettingsSchema() {
   writeFileSync(join(cli, "dist/settings.schema.json"), `${JSON.stringify(SETTINGS_SCHEMA, null, 2)}\n`);
 }
 
+/** The words of the command line are in TypeScript, so they are bundled to be read here. */
+async function writeManPage() {
+  const built = await openBuild({ words: join(cli, "src/request/usages.ts") });
+  const { output } = await built.generate({ format: "esm" });
+  await built.close();
+  const words = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
+  writeFileSync(join(cli, "dist/burin.1"), manPage(words, version));
+}
+
 async function build() {
   const modules = await bundle(
     { index: join(core, "src/index.ts"), testing: join(core, "src/testing.ts") },
@@ -295,6 +305,7 @@ async function build() {
   chmodSync(join(cli, "dist/burin.cjs"), 0o755);
   for (const [name, doors] of Object.entries(TYPED)) writeCommonJs(name, doors);
   await writeSettingsSchema();
+  await writeManPage();
 }
 
 // Benches bundle single sources with the same settings; only a direct start builds what is shipped.

@@ -26,7 +26,7 @@ const ROOM_OF_PACKAGE: Rooms = {
     "packages/cli/src/modes/import/read-files.ts",
   ],
   pg: "packages/fleet/src/",
-  rolldown: "build.mjs",
+  rolldown: ["build.mjs", "packaging/run.mjs"],
   "llm-zoo": "model-table.mjs",
   "smol-toml": "packages/cli/src/modes/import/read-files.ts",
   unbash: "packages/shell-judge/src/grammar/",

@@ -1,12 +1,7 @@
 import { nearNames } from "@burin/core";
-import { OPTIONS, optionsOf, type SubcommandName, USAGES, type Usage } from "./request/usages.ts";
+import { ENVIRONMENT, OPTIONS, optionsOf, type SubcommandName, USAGES, type Usage } from "./request/usages.ts";
 import { SUBCOMMANDS } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
-
-const ENVIRONMENT = `Environment: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name the model's service, or the same with
-ANTHROPIC_ or GEMINI_; BURIN_HOME moves ~/.burin.
-Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 approval missing or refused, 4 a limit, 130 interrupted (SIGTERM 143, SIGHUP 129).
-`;
 
 /** The help on everything, or on one command. Throws UsageError for a command that does not exist. */
 export function helpText(topic?: string): string {

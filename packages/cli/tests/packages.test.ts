@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { SourceMap } from "node:module";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
 
 const folderOf = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
@@ -41,6 +42,20 @@ describe("the library", () => {
 });
 
 describe("the command line", () => {
+  it("has a manual page that names every command and option of its help", async () => {
+    const { man } = JSON.parse(readFileSync(`${folderOf("cli")}/package.json`, "utf8"));
+    const page = readFileSync(`${folderOf("cli")}/${man}`, "utf8");
+    expect(page).toMatch(/^\.TH BURIN 1 /);
+    const shown = page.replaceAll("\\-", "-").replace(/\\f[BIR]/g, "");
+    const { stdout: help } = await burin(["--help"], { cwd: folderOf("cli") });
+    const commands = [...help.matchAll(/^ {7}(burin [a-z]+)/gm)].map(([, form = ""]) => form);
+    const options = [...help.matchAll(/^ {2}.{0,6}(--[a-z-]+)/gm)].map(([, name = ""]) => name);
+    const named = [...commands, ...options].filter((one) => one !== "burin help");
+    expect(named.length).toBeGreaterThan(40);
+    expect(named.filter((one) => !new RegExp(`^(-\\w, )?${one}\\b`, "m").test(shown))).toEqual([]);
+    expect(shown).toContain("BURIN_HOME moves ~/.burin");
+  });
+
   it("has maps that lead from a place in its code to the file and line it was written in", () => {
     const dist = `${folderOf("cli")}/dist`;
     const source = readFileSync(`${folderOf("cli")}/src/main.ts`, "utf8").split("\n");
