@@ -53,6 +53,7 @@ const INNER_FOLDERS = new Set([
   "core/agent/compaction",
   "cli/modes/doctor",
   "cli/modes/import",
+  "cli/modes/plugins",
   "cli/modes/print",
   "cli/modes/interactive",
   "cli/ui/displays",

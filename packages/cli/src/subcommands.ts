@@ -66,6 +66,10 @@ const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
     ownOptions: { from: { type: "string" }, project: { type: "boolean" }, apply: { type: "boolean" } },
     load: async () => (await import("./modes/import/import.ts")).runImport,
   },
+  plugins: {
+    ownOptions: { apply: { type: "boolean" } },
+    load: async () => (await import("./modes/plugins/plugins.ts")).runPlugins,
+  },
   doctor: {
     ownOptions: { online: { type: "boolean" } },
     load: async () => (await import("./modes/doctor/doctor.ts")).runDoctor,

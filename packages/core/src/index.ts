@@ -59,6 +59,7 @@ export {
 } from "@burin/contract/tools";
 export { readBytes, readText } from "@burin/machine/disk/regular-file";
 export { nodeMachine } from "@burin/machine/files/node-machine";
+export { cloneRepository } from "@burin/machine/git/clone-repository";
 export type { FactsGround, Machine, MachineCommands, PlaceFacts, SandboxFact } from "@burin/machine/machine";
 export type { WorkspaceSettings } from "@burin/machine/node-workspace";
 export type { CommandInfo, CommandList } from "@burin/machine/processes/command-list";

@@ -107,6 +107,13 @@ export const USAGES = {
       "takes it over; --project: also rules that lie in this folder",
     ],
   ],
+  plugins: [
+    [
+      "plugins add <folder|url|marketplace> [name]",
+      "what a plugin brings and would run; --apply installs it",
+    ],
+    ["plugins list | remove <name>", "the plugins that are installed; takes one away again"],
+  ],
   doctor: [["doctor [--online] [--json]", "what works here and what does not; --online also asks services"]],
   completion: [["completion bash|zsh|fish", "a script that completes commands and options in that shell"]],
   demo: [["demo", "the whole flow in ten seconds, no model needed"]],

@@ -1,0 +1,193 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+
+const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/";
+let top: string;
+
+beforeEach(async () => {
+  top = await realpath(await mkdtemp(join(tmpdir(), "burin-plugins-")));
+  await mkdir(join(top, "project"));
+});
+
+afterEach(() => rm(top, { recursive: true }));
+
+async function put(name: string, content: string | object): Promise<void> {
+  await mkdir(dirname(join(top, name)), { recursive: true });
+  await writeFile(join(top, name), typeof content === "string" ? content : JSON.stringify(content));
+}
+
+const run = (...args: string[]) =>
+  burin(args, { cwd: join(top, "project"), env: { HOME: top, BURIN_HOME: join(top, "burin") } });
+const ours = (name: string) => readFile(join(top, "burin", name), "utf8");
+const manifest = (more: object = {}) => ({ $schema: `${SCHEMA}plugin.schema.json`, name: "tools", ...more });
+const servers = (mcpServers: object) => ({ $schema: `${SCHEMA}mcp.schema.json`, mcpServers });
+
+/** A server that tells where it runs and what it was given, as the description of its only tool. */
+const SERVER = `
+import { createInterface } from "node:readline";
+const { PLUGIN_ROOT, PLUGIN_DATA, CONFIG } = process.env;
+const description = JSON.stringify({ cwd: process.cwd(), args: process.argv.slice(2), PLUGIN_ROOT, PLUGIN_DATA, CONFIG });
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (id === undefined) continue;
+  const result =
+    method === "initialize"
+      ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "s", version: "1" } }
+      : { tools: [{ name: "where", description, inputSchema: { type: "object" } }] };
+  console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+}
+`;
+
+async function putPlugin(folder = "plugin"): Promise<void> {
+  await put(`${folder}/plugin.json`, manifest({ version: "1.2.0", description: "Tools for this." }));
+  await put(
+    `${folder}/skills/tag/SKILL.md`,
+    "---\nname: tag\ndescription: how a tag is made\n---\nTag it.\n",
+  );
+  await put(`${folder}/skills/tag/scripts/tag.sh`, "echo tag\n");
+  await put(`${folder}/commands/greet.md`, "Say good morning.\n");
+  await put(`${folder}/server.mjs`, SERVER);
+  const args = [`\${PLUGIN_ROOT}/server.mjs`, `\${PLUGIN_DATA}/x`, `\${HOME}`];
+  const env = { CONFIG: `\${PLUGIN_ROOT}/config.json` };
+  await put(`${folder}/mcp.json`, servers({ own: { type: "stdio", command: "node", args, env } }));
+}
+
+describe("burin plugins", () => {
+  it("shows what a plugin would run and changes nothing; installed, all of it works, and it can be removed", async () => {
+    await putPlugin();
+    const shown = await run("plugins", "add", "../plugin");
+    const place = join(top, "burin/plugins/tools");
+    expect(shown.stdout).toContain("tools 1.2.0: Tools for this.");
+    expect(shown.stdout).toContain(
+      `tools-own: node "${place}/files/server.mjs" "${place}/data/x" "\${HOME}"`,
+    );
+    expect(shown.stdout).toMatch(
+      /skills\n {2}tag\n[\s\S]*commands\n {2}\/greet\n[\s\S]*Nothing was installed/,
+    );
+    expect(existsSync(join(top, "burin"))).toBe(false);
+    expect(await run("plugins", "add", "../plugin", "--apply")).toMatchObject({ code: 0 });
+    expect(await ours("skills/tag/scripts/tag.sh")).toBe("echo tag\n");
+    expect(await ours("commands/greet.md")).toBe("Say good morning.\n");
+    const tools = JSON.parse((await run("tools", "--json")).stdout) as {
+      name: string;
+      description: string;
+    }[];
+    const told = tools.find(({ name }) => name.endsWith("where"))?.description ?? "";
+    expect(JSON.parse(told.slice(told.indexOf("{"), told.lastIndexOf("}") + 1))).toEqual({
+      cwd: join(place, "files"),
+      args: [join(place, "data/x"), `\${HOME}`],
+      PLUGIN_ROOT: join(place, "files"),
+      PLUGIN_DATA: join(place, "data"),
+      CONFIG: join(place, "files/config.json"),
+    });
+    expect((await run("call", "tools-own__where", "{}")).code).toBe(3);
+    expect((await run("plugins", "list")).stdout).toBe("tools 1.2.0  tag, greet, tools-own  (../plugin)\n");
+    const again = await run("plugins", "add", "../plugin", "--apply");
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("the skill tag") });
+    expect(await run("plugins", "remove", "tools")).toMatchObject({ code: 0 });
+    expect(existsSync(join(top, "burin/skills/tag"))).toBe(false);
+    expect(existsSync(place)).toBe(false);
+    expect(JSON.parse(await ours("settings.json"))).toEqual({ mcpServers: {} });
+    expect((await run("plugins")).stdout).toContain("No plugins installed");
+  });
+
+  it("comes from a repository at a tag, and runs nothing of it", async () => {
+    await putPlugin("repository");
+    const git = (...words: string[]) =>
+      execFileSync("git", words, { cwd: join(top, "repository"), stdio: "pipe" });
+    git("init", "-q");
+    git("config", "user.email", "a@example.org");
+    git("config", "user.name", "a");
+    git("add", ".");
+    git("commit", "-qm", "one");
+    git("tag", "v1");
+    await put("repository/plugin.json", manifest({ version: "2.0.0" }));
+    git("commit", "-qam", "two");
+    const url = `file://${join(top, "repository")}`;
+    expect((await run("plugins", "add", `${url}#v1`)).stdout).toContain("tools 1.2.0");
+    expect((await run("plugins", "add", url)).stdout).toContain("tools 2.0.0");
+    const none = await run("plugins", "add", `file://${join(top, "nothing")}`);
+    expect(none).toMatchObject({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining("could not be fetched"),
+    });
+  });
+
+  it("comes from a marketplace by its name, and not from beside it", async () => {
+    await putPlugin("market/plugins/tools");
+    const plugins = [
+      { name: "tools", source: "./plugins/tools" },
+      { name: "out", source: "../../other" },
+    ];
+    await put("market/.claude-plugin/marketplace.json", { name: "m", plugins });
+    expect((await run("plugins", "add", "../market", "tools")).stdout).toContain("tools 1.2.0");
+    const file = "../market/.claude-plugin/marketplace.json";
+    expect((await run("plugins", "add", file, "tools")).stdout).toContain("tools 1.2.0");
+    expect((await run("plugins", "add", "../market")).stderr).toContain("choose a plugin: tools, out");
+    expect((await run("plugins", "add", "../market", "no")).stderr).toContain(
+      'there is no plugin "no": tools, out',
+    );
+    expect((await run("plugins", "add", "../market", "out")).stderr).toContain("outside the marketplace");
+  });
+
+  it.each([
+    ["no manifest", undefined],
+    ["another version", { ...manifest(), $schema: `${SCHEMA.replace("1.0.0", "2.0.0")}plugin.schema.json` }],
+    ["a name in capitals", manifest({ name: "Tools" })],
+    ["a name that leads elsewhere", manifest({ name: "../x" })],
+    ["a version that is no text", manifest({ version: 1 })],
+    ["a manifest that is not JSON", "{"],
+  ])("refuses a folder with %s", async (_, content) => {
+    if (content !== undefined) await put("plugin/plugin.json", content);
+    else await put("plugin/other.json", "{}");
+    const { code, stdout, stderr } = await run("plugins", "add", "../plugin", "--apply");
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain("plugin.json");
+    expect(existsSync(join(top, "burin/plugins"))).toBe(false);
+  });
+
+  it("leaves each part that is broken or leads out of the plugin, says so, and takes the others", async () => {
+    await put("secret/SKILL.md", "---\ndescription: secret\n---\n");
+    await put("plugin/plugin.json", manifest({ unknown: 1 }));
+    await put("plugin/skills/good/SKILL.md", "---\ndescription: good\n---\n");
+    await put("plugin/skills/bad name/SKILL.md", "x");
+    await put("plugin/hooks/hooks.json", "{}");
+    await symlink(join(top, "secret"), join(top, "plugin/skills/linked"));
+    await put(
+      "plugin/mcp.json",
+      servers({
+        good: { type: "streamable-http", url: "https://example.org/mcp" },
+        plain: { type: "streamable-http", url: "http://example.org/mcp" },
+        out: { type: "stdio", command: "../bin/x" },
+        absolute: { type: "stdio", command: "/bin/sh" },
+        odd: { type: "stdio", command: "node", shell: true },
+        far: { type: "stdio", command: "node", cwd: `\${PLUGIN_ROOT}/../..` },
+        reserved: { type: "stdio", command: "node", env: { PLUGIN_ROOT: "/" } },
+      }),
+    );
+    const { code, stdout } = await run("plugins", "add", "../plugin", "--apply");
+    expect(code).toBe(0);
+    for (const part of [
+      "unknown",
+      "skills/bad name",
+      "hooks",
+      "linked",
+      "plain",
+      "out",
+      "absolute",
+      "odd",
+      "far",
+      "reserved",
+    ])
+      expect(stdout.slice(stdout.indexOf("Left"))).toContain(part);
+    expect(Object.keys(JSON.parse(await ours("settings.json")).mcpServers)).toEqual(["tools-good"]);
+    expect(existsSync(join(top, "burin/skills/good/SKILL.md"))).toBe(true);
+    expect(existsSync(join(top, "burin/skills/linked"))).toBe(false);
+  });
+});
