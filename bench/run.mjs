@@ -16,6 +16,7 @@ const BENCHES = {
   session: "session.mjs",
   screen: "screen.mjs",
   serve: "serve.mjs",
+  fleet: "fleet.mjs",
   web: "web.mjs",
   library: "library.mjs",
 };

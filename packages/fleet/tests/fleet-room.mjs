@@ -51,6 +51,12 @@ export async function openRoom(reply) {
     /** @param {string[]} args */
     fleet: (...args) => commands.start(args).end,
     databaseUrl,
+    /** Ends the server at once, and has the fleet start it again after that time. @param {number} milliseconds */
+    restartDatabase: async (milliseconds) => {
+      await stopDatabase(join(home, "fleet/database"));
+      await pause(milliseconds);
+      await commands.start(["status"]).end;
+    },
     /** A command that finds nobody else there would end the server, and the next one start it again. */
     keepDatabase: async () => {
       kept = new pg.Client({ connectionString: databaseUrl(), application_name: "room" });
@@ -83,7 +89,8 @@ export async function openRoom(reply) {
 /** Processes of `burin fleet`. */
 class Commands {
   #folder;
-  #env;
+  /** Of each process. */
+  env;
   /** @type {Set<import("node:child_process").ChildProcess>} */
   #children = new Set();
   #isClosed = false;
@@ -94,7 +101,7 @@ class Commands {
    */
   constructor(folder, env) {
     this.#folder = folder;
-    this.#env = env;
+    this.env = env;
   }
 
   /**
@@ -105,7 +112,7 @@ class Commands {
     if (this.#isClosed) throw new Error("the room is closed");
     const child = spawn(process.execPath, [BURIN, "fleet", ...args], {
       cwd: this.#folder,
-      env: { ...this.#env, ...more },
+      env: { ...this.env, ...more },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.#children.add(child);
@@ -158,18 +165,27 @@ function hasExited(child) {
 
 /** @typedef {Awaited<ReturnType<typeof openRoom>>} Room */
 
-/** @param {string} folder of the fleet's own server */
-async function endDatabase(folder) {
-  const isRoot = process.getuid?.() === 0;
+/**
+ * Where the fleet has the data of its own server.
+ * @param {string} folder
+ */
+function dataOf(folder) {
   const name = createHash("sha256").update(folder).digest("hex").slice(0, 8);
-  const data = isRoot ? `/var/lib/postgresql/burin-fleet-${name}` : join(folder, "data");
-  try {
-    process.kill(Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]), "SIGQUIT");
-    await until(() => isGone(join(data, "postmaster.pid")));
-  } catch {
-    // It has ended by itself.
-  }
-  await rm(data, { recursive: true, force: true });
+  return process.getuid?.() === 0 ? `/var/lib/postgresql/burin-fleet-${name}` : join(folder, "data");
+}
+
+/** @param {string} folder */
+async function stopDatabase(folder) {
+  const file = join(dataOf(folder), "postmaster.pid");
+  process.kill(Number(readFileSync(file, "utf8").split("\n")[0]), "SIGQUIT");
+  await until(() => isGone(file));
+}
+
+/** @param {string} folder */
+async function endDatabase(folder) {
+  // It may have ended by itself.
+  await stopDatabase(folder).catch(() => {});
+  await rm(dataOf(folder), { recursive: true, force: true });
 }
 
 /** @param {string} path */
