@@ -4,17 +4,17 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3790,
+  contract: 3820,
   "edit-match": 2690,
-  "shell-judge": 3810,
-  machine: 11630,
-  models: 5870,
+  "shell-judge": 3830,
+  machine: 11930,
+  models: 5910,
   testing: 1350,
   web: 2110,
   mcp: 2320,
-  core: 13560,
+  core: 13570,
   serve: 1920,
-  cli: 12190,
+  cli: 13730,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

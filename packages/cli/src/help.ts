@@ -1,5 +1,12 @@
 import { nearNames } from "@burin/core";
-import { ENVIRONMENT, OPTIONS, optionsOf, type SubcommandName, USAGES, type Usage } from "./request/usages.ts";
+import {
+  ENVIRONMENT,
+  OPTIONS,
+  optionsOf,
+  type SubcommandName,
+  USAGES,
+  type Usage,
+} from "./request/usages.ts";
 import { SUBCOMMANDS } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 

@@ -140,6 +140,7 @@ const COUNTING: Readonly<Record<SubcommandName, readonly string[]>> = {
   serve: [...PLACE, ...RULES, ...RUN],
   fleet: ["output-format", ...PLACE, ...RULES, ...RUN],
   import: ["output-format", "root"],
+  plugins: ["output-format"],
   doctor: ["output-format", ...PLACE, "model", "sandbox"],
   completion: [],
   demo: [],

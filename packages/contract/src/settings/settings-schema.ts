@@ -1,104 +1,30 @@
 import type { JsonSchema } from "../messages/json-schema.ts";
 import { DEFAULT_SERVER, DEFAULT_SETTINGS as defaults } from "./default-settings.ts";
+import {
+  choice,
+  either,
+  flag,
+  list,
+  named,
+  number,
+  type Option,
+  object,
+  option,
+  rules,
+  type Settled,
+  seconds,
+  section,
+  text,
+  texts,
+  type ValueOf,
+  type Written,
+  withDefaults,
+} from "./option.ts";
 
 /*
  * The one definition of each setting. Its type, its default and the JSON Schema that files are checked by and
  * that editors read are all made of it.
  */
-
-declare const VALUE: unique symbol;
-
-/** A JSON Schema with the type of what it allows. */
-interface Option<Value> extends JsonSchema {
-  readonly [VALUE]: Value;
-}
-
-type Options = Readonly<Record<string, Option<unknown>>>;
-type ValueOf<One extends Option<unknown>> = One[typeof VALUE];
-/** One plain object type instead of several that are joined. */
-type Plain<Joined> = { readonly [Key in keyof Joined]: Joined[Key] };
-/** What a file may say: any key may be missing. */
-type Written<All extends Options> = { readonly [Key in keyof All]?: ValueOf<All[Key]> };
-/** What it comes to: these keys are always there. */
-type Settled<All extends Options, Always> = Plain<
-  { readonly [Key in keyof All as Key extends Always ? Key : never]: ValueOf<All[Key]> } & {
-    readonly [Key in keyof All as Key extends Always ? never : Key]?: ValueOf<All[Key]>;
-  }
->;
-
-function option<Value>(schema: JsonSchema, description?: string): Option<Value> {
-  return (description === undefined ? schema : { ...schema, description }) as Option<Value>;
-}
-
-function text(description?: string, limits: JsonSchema = {}): Option<string> {
-  return option({ type: "string", ...limits }, description);
-}
-
-function flag(description: string): Option<boolean> {
-  return option({ type: "boolean" }, description);
-}
-
-function number(description: string, limits: JsonSchema): Option<number> {
-  return option({ type: "number", ...limits }, description);
-}
-
-function seconds(description: string): Option<number> {
-  return number(description, { exclusiveMinimum: 0, maximum: 86_400 });
-}
-
-function choice<const Values extends readonly string[]>(
-  values: Values,
-  description?: string,
-): Option<Values[number]> {
-  return option({ enum: values }, description);
-}
-
-function list<Item>(item: Option<Item>, description?: string): Option<readonly Item[]> {
-  return option({ type: "array", items: item }, description);
-}
-
-function texts(description?: string): Option<readonly string[]> {
-  return list(text(), description);
-}
-
-function rules(effect: string): Option<readonly string[]> {
-  return texts(`${effect} Each rule is tool or tool(pattern), e.g. read_file or edit(src/**).`);
-}
-
-/** An object whose keys are names that the user gives. */
-function named<Item>(item: Option<Item>, description?: string): Option<Readonly<Record<string, Item>>> {
-  return option({ type: "object", additionalProperties: item }, description);
-}
-
-function either<A, B>(a: Option<A>, b: Option<B>, description?: string): Option<A | B> {
-  return option({ anyOf: [a, b] }, description);
-}
-
-/** An object that is written as a whole; of its keys these must be there. */
-function object<All extends Options, Needed extends keyof All & string = never>(
-  properties: All,
-  required: readonly Needed[],
-  more: JsonSchema = {},
-): Option<Settled<All, Needed>> {
-  return option({ type: "object", properties, ...(required.length > 0 && { required }), ...more });
-}
-
-/** A section of the file: keys may be missing, and those with a default are there all the same when it is read. */
-function section<All extends Options, Defaults extends Written<All>>(
-  description: string,
-  given: Defaults,
-  options: All,
-): Option<Settled<All, keyof Defaults>> {
-  return option({ type: "object", properties: withDefaults(options, given) }, description);
-}
-
-function withDefaults(options: Options, given: Readonly<Record<string, unknown>>): Options {
-  const entries = Object.entries(options).map(([key, one]) => [
-    key,
-    key in given ? { ...one, default: given[key] } : one,
-  ]);
-  return Object.fromEntries(entries);
-}
 
 const PROTOCOLS = ["openai", "openai-responses", "anthropic", "gemini"] as const;
 const SERVICES = [

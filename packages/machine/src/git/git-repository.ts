@@ -145,7 +145,8 @@ class GitAsker {
     const inGit = ["HEAD", "config", "config.worktree", "commondir", "gitdir", "objects", "refs"];
     const named = settings.flatMap(({ key, value = "", origin }) => {
       const file = resolve(top ?? gitDir, origin.replace(/^file:/, ""));
-      return /^include(?:if\..*)?\.path$/s.test(key) ? [file, resolve(dirname(file), value)] : [file];
+      if (!/^include(?:if\..*)?\.path$/s.test(key)) return [file];
+      return [file, resolve(dirname(file), value.replace(/^~(?=\/)/, HOME))];
     });
     const folders = [...(top === null ? [] : [top]), gitDir, commonDir];
     const inFolders = [gitDir, commonDir].flatMap((folder) => inGit.map((name) => join(folder, name)));
