@@ -14,6 +14,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   mcp: 2320,
   core: 13570,
   serve: 1920,
+  fleet: 1810,
   cli: 13730,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
