@@ -141,7 +141,7 @@ function aroundFindings(command: SimpleCommand, reach: CommandReach): Finding[] 
     if (!isHarmless && !isOfRead) findings.push(unknownFinding(`\`${text}\` sets a variable`));
   }
   for (const { text, kind, target, isGlob, isAnyText } of command.redirections) {
-    if (kind === "copy" || isAnyText) continue;
+    if (isAnyText) continue;
     if (target === null) {
       findings.push(unknownFinding(`what \`${text}\` names is known only when it runs`));
     } else if (kind === "write") {
@@ -232,16 +232,13 @@ function ownFindings(
   const own = words.slice(1, end).map(({ value }) => value);
   if (!isSeen && name !== "command") {
     const what = `what \`${name}\` runs is not in its words`;
-    return [
-      unknownFinding(what),
-      ...(isWrapper(name) && last > 0 && !isShell(name) ? [launchFinding(what, last)] : []),
-    ];
+    return [unknownFinding(what), ...(isShell(name) ? [] : [launchFinding(what, last)])];
   }
   const isWhole = launch?.kind !== "script" || launch.at === last;
   if (isSeen && isWhole && isTransparent(name, own)) return [];
   const odd = `\`${[name, ...own].join(" ")}\` changes how it is run`;
   const settings = isSeen && isWrapper(name) ? [launchFinding(odd, Math.max(end - 1, 1))] : [];
-  return [...readProgram(words, reach).filter(({ nature }) => nature !== "outside"), ...settings];
+  return [...readProgram(words, reach), ...settings];
 }
 
 function launchedFindings(
@@ -301,7 +298,7 @@ function handedWords(
   if (launched[0]?.value === placeholder || (launched.some(isPart) && !takesAny)) return "program";
   const own = words.slice(1, from).map(({ value }) => value);
   const below = isOpen ? printedNames(input) : handedByFind(words, from);
-  if (below === null) return launched.some(({ value }) => value === placeholder) || isOpen ? null : launched;
+  if (below === null) return null;
   const isWhole = words[0]?.value === "xargs" && own.includes("-0") && input?.words[0]?.value === "find";
   const word = pathBelow(isWhole ? { ...below, isText: false } : below);
   if (placeholder === undefined) return [...launched, word, word];

@@ -95,7 +95,7 @@ function askedByRule(kind: "ask" | "deny", { rule, part, isCertain }: Mention): 
 /** In plan mode no rule helps: every part must be known to do nothing but read. */
 function planRefusal(line: ShellCommand, place: CommandPlace | undefined): Verdict | null {
   const parts = judgeParts(line, [], place);
-  const refused = parts.find(({ verdict, isOnlyReading }) => verdict !== "allow" && !isOnlyReading);
+  const refused = parts.find(({ isOnlyReading }) => !isOnlyReading);
   if (line.problems.length === 0 && refused === undefined) return null;
   const why = line.problems[0] ?? refused?.reason ?? "";
   const reason = `plan mode runs only commands that are known to change nothing (${why}); leave it with exit_plan_mode first`;

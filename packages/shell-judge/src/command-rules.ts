@@ -43,7 +43,7 @@ export function coversEverything({ words, isUnclear }: CommandRule): boolean {
 export function coveredWords(rule: CommandRule, command: readonly Argument[]): number {
   const { words, isExact, isUnclear } = rule;
   if (isUnclear) return 0;
-  if (words.length > command.length || (isExact && words.length !== command.length)) return 0;
+  if (isExact && words.length !== command.length) return 0;
   const agrees = words.every((word, index) => command[index]?.value === word && !command[index]?.isGlob);
   return agrees ? words.length : 0;
 }
@@ -55,12 +55,12 @@ export function mentions(rule: CommandRule, command: readonly (string | null)[])
   const [name = "", ...wanted] = withoutGlobals(rule.words);
   const [program, ...given] = withoutGlobals(command);
   if (program === undefined) return "no";
-  if (program === null || name === null) return "maybe";
+  if (program === null) return "maybe";
   if (programName(program) !== programName(name)) return "no";
   const options = wanted.filter((word) => isOption(word));
   const missing = options.some((option) => !isGiven(option, given));
   const plain = agree(
-    wanted.filter((word) => word !== null && !isOption(word)),
+    wanted.filter((word) => !isOption(word)),
     given,
   );
   if (plain === "no" || (missing && !given.includes(null))) return "no";
@@ -73,7 +73,7 @@ function programName(program: string): string {
     .replace(/\.(?:exe|cmd|bat)$/, "");
 }
 
-function withoutGlobals(words: readonly (string | null)[]): readonly (string | null)[] {
+function withoutGlobals<Word extends string | null>(words: readonly Word[]): readonly Word[] {
   const [program] = words;
   if (program === null || program === undefined || programName(program) !== "git") return words;
   return [program, ...words.slice(gitSubcommand(words))];
@@ -89,20 +89,17 @@ function isGiven(wanted: string, given: readonly (string | null)[]): boolean {
   if (options.includes(wanted)) return true;
   if (wanted.startsWith("--")) {
     const names = options.map((option) => option.replace(/=.*/s, ""));
-    return names.some((name) => name.length > 3 && name.startsWith("--") && wanted.startsWith(name));
+    return names.some((name) => name.length > 3 && wanted.startsWith(name));
   }
   const letters = options.filter((option) => !option.startsWith("--")).join("");
-  return [...wanted.slice(1)].every((letter) => letters.includes(letter));
+  return [...wanted].every((letter) => letters.includes(letter));
 }
 
 /**
  * The plain words of a rule must stand first, in order; options may stand between, each with or without a
  * value. Walks all ways to read them at once, so that no number of options takes long.
  */
-function agree(
-  wanted: readonly (string | null)[],
-  given: readonly (string | null)[],
-): "yes" | "maybe" | "no" {
+function agree(wanted: readonly string[], given: readonly (string | null)[]): "yes" | "maybe" | "no" {
   let starts = new Set([0]);
   for (const word of wanted) {
     const ends = new Set<number>();
@@ -111,7 +108,7 @@ function agree(
       const next = given[at];
       if (next === null) return "maybe";
       if (next === word) ends.add(at + 1);
-      if (next !== word && isOption(next ?? null)) starts.add(at + 1).add(at + 2);
+      if (isOption(next ?? null)) starts.add(at + 1).add(at + 2);
     }
     if (ends.size === 0) return "no";
     starts = ends;

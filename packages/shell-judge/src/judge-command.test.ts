@@ -61,12 +61,23 @@ describe("what only reads", () => {
       "xargs -n 1 echo",
       "ls | xargs -n 1 echo",
     ],
+    ...[
+      "exit $?",
+      'printf "%s" "$HOME"',
+      "printf -- '---'",
+      "printf -- '-%s' a",
+      "find . -path /etc/x",
+      "CI+=1 ls",
+    ],
+    ...["printf '%s' a > /dev/null", "nice ls", "cat a >&2"],
   ])("P22 runs unasked: %s", (command) => {
     expect(judged(command)).toMatchObject({ verdict: "allow", reads: "wholly" });
   });
 
   it("P22 has the body of a loop in its parts once", () => {
     expect(judged("for i in 1 2 3; do echo $i; done").parts).toHaveLength(1);
+    const nested = "for i in 1 2; do for j in 1 2; do echo $i$j; done; done";
+    expect(judged(nested).parts).toHaveLength(1);
     expect(judged("while read -r l; do echo $l; done < a").parts?.map(({ text }) => text)).toContain(
       "read -r l",
     );
@@ -174,6 +185,20 @@ describe("what may do more than its words say", () => {
       "ls /etc",
       "eval 'ls'; eval 'rm a'",
     ],
+    ...[
+      "for f in a /etc/hosts; do cat $f; done",
+      "PATH=. read -r a",
+      'printf "$HOME"',
+      "printf '%n' \"$HOME\"",
+    ],
+    ...[
+      "git -p",
+      "git --exec-path=sub",
+      "echo $(git rev-parse HEAD 2>&1)",
+      `echo "\${HOME[$(foo)]}"`,
+      "[ a = -v ]",
+    ],
+    ...["find -L src/* -name x", "git checkout -- -x"],
   ])("P21 asks: %s", (command) => {
     expect(judged(command).verdict).toBe("ask");
   });
@@ -185,6 +210,8 @@ describe("what may do more than its words say", () => {
     ["(cd sub) && cat top"],
     ["cd sub || true && cat top"],
     ["cd sub | cat top"],
+    ['cd sub && echo "$(cd deeper && ls)" && cat link'],
+    ["cat top && (cd sub && ls)"],
   ])("P21 counts each folder in which a command may run: %s", (command) => {
     expect(judged(command)).toMatchObject({
       verdict: "ask",

@@ -160,7 +160,7 @@ function expansionPiece(
   if (!isKnown || (part.type === "ParameterExpansion" && !isPlainParameter(part))) return problem;
   const isChanged = part.type === "ParameterExpansion" && (part.prefix !== undefined || part.operation);
   if (variable === undefined) return text;
-  const isOneWord = "value" in variable && !variable.isGlob && PLAIN.test(variable.value);
+  const isOneWord = "value" in variable && PLAIN.test(variable.value);
   if (!isQuoted && !isOneWord) return problem;
   if (isChanged) return text;
   if ("lineOf" in variable) return { ...text, lineOf: variable.lineOf };
@@ -172,7 +172,7 @@ function isPlainParameter(part: Extract<WordPart, { type: "ParameterExpansion" }
   const { prefix, index, operation } = part;
   if (index !== undefined || prefix === "!") return false;
   if (operation === undefined) return true;
-  return prefix === undefined && operation.type === "Remove" && !/[$`<>\\'"]/.test(operation.operand.text);
+  return operation.type === "Remove" && !/[$`<>\\'"]/.test(operation.operand.text);
 }
 
 /** A second look that does not trust the grammar: characters that a shell acts upon outside of quotes. */

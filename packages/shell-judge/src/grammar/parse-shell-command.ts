@@ -342,9 +342,9 @@ class Reader {
 
   #readAssignment(node: Extract<SyntaxNode, { type: "Assignment" }>): ShellAssignment {
     const { name, text, value } = node;
-    const isPlain = value.type === "Word" && node.index === undefined && !node.append;
+    const isPlain = value.type === "Word" && node.index === undefined;
     const reading = isPlain ? readWord(value, { variables: new Map() }) : { problem: "" };
-    if ("value" in reading && !reading.isGlob) return { text, name, value: reading.value };
+    if ("value" in reading) return { text, name, value: reading.value };
     this.#readOther(node);
     return { text, name, value: null };
   }

@@ -19,7 +19,7 @@ export function takesAnyText(words: readonly (string | null)[]): boolean {
     case "printf":
       return typeof rest[0] === "string" && isHarmlessFormat(rest[0]);
     case "[":
-      return rest.at(-1) === "]" && comparesText(rest.slice(0, -1));
+      return comparesText(rest.slice(0, -1));
     case "test":
       return comparesText(rest);
     default:

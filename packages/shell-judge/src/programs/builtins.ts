@@ -50,7 +50,7 @@ const printf: ProgramReader = (words) => {
 /** Sets variables that nothing but the line itself looks at. */
 const read: ProgramReader = (words) =>
   words.flatMap(({ value }, index) => {
-    if (index === 0 || value === "-r" || (isPlainName(value) && !words[index]?.isGlob)) return [];
+    if (value === "-r" || isPlainName(value)) return [];
     return [launchFinding(`\`read ${value}\` may set or evaluate more than a plain variable`, index)];
   });
 
@@ -59,8 +59,7 @@ const assigning: ProgramReader = (words) => [
   unknownFinding(`\`${words[0]?.value}\` changes the shell`),
   ...words.flatMap(({ value }, index) => {
     const isPlain =
-      index === 0 ||
-      (/^-[a-zA-Z]+$|^\w+$/.test(value) && !/^(?:PATH|IFS|ENV|BASH_\w+|LD_\w+|GIT_\w+)$/.test(value));
+      /^-[a-zA-Z]+$|^\w+$/.test(value) && !/^(?:PATH|IFS|ENV|BASH_\w+|LD_\w+|GIT_\w+)$/.test(value);
     return isPlain ? [] : [launchFinding(`\`${value}\` may be evaluated`, index)];
   }),
 ];

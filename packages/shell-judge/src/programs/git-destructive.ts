@@ -2,7 +2,7 @@
 function isOption(word: string, letters: string, long: readonly string[]): boolean {
   if (/^-[A-Za-z0-9]/.test(word)) return [...word.slice(1)].some((letter) => letters.includes(letter));
   const name = word.replace(/=.*/s, "");
-  return name.length > 2 && name.startsWith("--") && long.some((option) => option.startsWith(name));
+  return name.length > 2 && long.some((option) => option.startsWith(name));
 }
 
 interface Destruction {
@@ -66,7 +66,7 @@ function overwritingCheckout(rest: readonly string[]): number {
   if (rest.some((word) => word === "-b" || word === "--orphan")) return -1;
   const marked = rest.indexOf("--");
   if (marked !== -1) return marked + 1;
-  const operand = rest.findIndex((word) => word !== "-" && !word.startsWith("-"));
+  const operand = rest.findIndex((word) => !word.startsWith("-"));
   return operand === -1 ? -1 : operand + 1;
 }
 

@@ -56,7 +56,7 @@ export function gitSubcommand(words: readonly (string | null)[]): number {
 /** Reading subcommands pass when nothing in them or in the repository can start a program. */
 export const git: ProgramReader = (words, reach) => {
   const at = gitSubcommand(words.map(({ value }) => value));
-  const findings = globalFindings(words.slice(0, at), reach);
+  const findings = globalFindings(words.slice(0, at));
   const name = words[at]?.value;
   if (name === undefined) {
     const isHarmless = words.length === 2 && words[1]?.value === "--version";
@@ -84,20 +84,14 @@ function shifted(finding: Finding, by: number): Finding {
   return finding.nature === "unknown" ? finding : { ...finding, upTo: finding.upTo + by };
 }
 
-function globalFindings(words: readonly Argument[], reach: Reach): Finding[] {
+/** A rule must spell the value out too. */
+function globalFindings(words: readonly Argument[]): Finding[] {
   const findings: Finding[] = [];
   for (let index = 1; index < words.length; index += 1) {
-    const option = words[index];
-    if (option === undefined || HARMLESS_GLOBALS.has(option.value)) continue;
-    if (option.value === "-C") {
-      index += 1;
-      const folder = words[index];
-      if (folder !== undefined) findings.push(...pathFinding(folder, index, reach));
-      findings.push(launchFinding("git would read the settings of another folder", index));
-      continue;
-    }
-    findings.push(launchFinding(`\`git ${option.value}\` can make git run any program`, index));
-    if (GLOBALS_WITH_VALUE.has(option.value)) index += 1;
+    const option = words[index]?.value ?? "";
+    if (HARMLESS_GLOBALS.has(option)) continue;
+    if (GLOBALS_WITH_VALUE.has(option)) index += 1;
+    findings.push(launchFinding(`\`git ${option}\` can make git run any program`, index));
   }
   return findings;
 }
