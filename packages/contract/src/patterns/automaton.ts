@@ -51,7 +51,7 @@ export class Automaton {
     this.#whole = options.whole;
     this.#stopAt = options.stopAt ?? Number.POSITIVE_INFINITY;
     this.#alphabet = new Alphabet(this.#machine.sets);
-    this.#marks = new Int32Array(this.#machine.size);
+    this.#marks = new Int32Array(this.#machine.places.length);
     this.#forget();
   }
 
@@ -109,8 +109,8 @@ export class Automaton {
     }
     const places: number[] = [];
     for (const place of isEnd ? [] : (reached ?? this.#passed)) {
-      const set = this.#machine.setAt(place);
-      if (set !== -1 && alphabet.isIn(set, letter)) places.push(this.#machine.nextOf(place));
+      const { set = -1, exits = [] } = this.#machine.places[place] ?? {};
+      if (alphabet.isIn(set, letter)) places.push(...exits);
     }
     if (!this.#whole) places.push(this.#machine.start);
     const sorted = [...new Set(places)].sort((a, b) => a - b);
@@ -171,9 +171,10 @@ export class Automaton {
     for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
       if (this.#marks[place] === this.#mark) continue;
       this.#marks[place] = this.#mark;
+      const { set = -1, asserts = null, exits = [] } = this.#machine.places[place] ?? {};
       if (place === MATCHED) isMatch = true;
-      else if (this.#machine.setAt(place) !== -1) reached.push(place);
-      else waiting.push(...this.#machine.exitsOf(place, facts));
+      else if (set !== -1) reached.push(place);
+      else if (asserts === null || facts[asserts]) waiting.push(...exits);
     }
     this.#passed = reached;
     return isMatch ? null : reached;

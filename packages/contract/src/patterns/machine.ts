@@ -6,9 +6,6 @@ export const MATCHED = 0;
 
 const MOST_PLACES = 5000;
 
-/** Which assertions hold between two characters. */
-type Facts = Readonly<Record<Assertion, boolean>>;
-
 interface Place {
   /** Number of the set that the next character must be in; -1 when the place reads none. */
   readonly set: number;
@@ -19,29 +16,15 @@ interface Place {
 /** A pattern as places to be in: some read a character, the others lead on at once. */
 export interface Machine {
   readonly start: number;
-  readonly size: number;
+  readonly places: readonly Place[];
   readonly sets: readonly CharSet[];
-  setAt(place: number): number;
-  nextOf(place: number): number;
-  exitsOf(place: number, facts: Facts): readonly number[];
 }
 
 /** Throws PatternError when the pattern is too large, for example by repeating a repetition. */
 export function machineOf(pattern: Pattern): Machine {
   const builder = new Builder();
   const start = builder.before(pattern, MATCHED);
-  const { places, sets } = builder;
-  return {
-    start,
-    size: places.length,
-    sets,
-    setAt: (place) => places[place]?.set ?? -1,
-    nextOf: (place) => places[place]?.exits[0] ?? MATCHED,
-    exitsOf: (place, facts) => {
-      const found = places[place];
-      return found === undefined || (found.asserts !== null && !facts[found.asserts]) ? [] : found.exits;
-    },
-  };
+  return { start, places: builder.places, sets: builder.sets };
 }
 
 /** Builds from the end: each pattern is told the place that follows it. */

@@ -1,10 +1,10 @@
-import type { DiffOfFile } from "@burin/machine/files/diff";
+import type { FileDiff } from "@burin/contract/tools";
 // From their own files: the library's door would bring all that is loaded late for other work.
 import { applyPatch } from "diff/lib/patch/apply.js";
 import { parsePatch } from "diff/lib/patch/parse.js";
 
 /** The parts of a change that can be taken or left one by one, each as the lines of a unified diff. */
-export function hunksOf(diff: DiffOfFile): string[] {
+export function hunksOf(diff: FileDiff): string[] {
   return (parsed(diff)?.hunks ?? []).map(({ oldStart, oldLines, newStart, newLines, lines }) =>
     [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines].join("\n"),
   );
@@ -14,7 +14,7 @@ export function hunksOf(diff: DiffOfFile): string[] {
  * The content with only the accepted hunks (by their index) of a change, for an answer "edited". A change
  * that has no hunks can only be taken or refused as a whole.
  */
-export function contentWithHunks(diff: DiffOfFile, accepted: ReadonlySet<number>): string {
+export function contentWithHunks(diff: FileDiff, accepted: ReadonlySet<number>): string {
   const patch = parsed(diff);
   if (patch === undefined || patch.hunks.length === accepted.size) return diff.newContent;
   const above = (diff.firstLine ?? 1) - 1;
@@ -30,7 +30,7 @@ export function contentWithHunks(diff: DiffOfFile, accepted: ReadonlySet<number>
   return content;
 }
 
-function parsed(diff: DiffOfFile) {
+function parsed(diff: FileDiff) {
   const [patch] = parsePatch(diff.fileDiff);
   return patch !== undefined && patch.hunks.length > 0 ? patch : undefined;
 }

@@ -4,6 +4,7 @@ import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspac
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { shownPath } from "@burin/contract/text/shown-path";
 import {
+  type FileDiff,
   failedResult,
   type PreparedCall,
   PreparingTool,
@@ -11,7 +12,6 @@ import {
   type ToolResult,
 } from "@burin/contract/tools";
 import type { EditMatch, EditRequest, Replacement } from "@burin/edit-match";
-import type { DiffOfFile } from "@burin/machine/files/diff";
 import { meantPath } from "@burin/machine/files/meant-path";
 import { untilLanded } from "@burin/machine/files/until-landed";
 import type { CorrectEdit } from "../text/correct-edit.ts";
@@ -40,7 +40,7 @@ interface Plan {
   readonly content: string;
   readonly replacements: readonly Replacement[];
   readonly stage: string;
-  readonly diff: DiffOfFile;
+  readonly diff: FileDiff;
   readonly realPath: string;
 }
 

@@ -1,4 +1,5 @@
 import { shownPath } from "@burin/contract/text/shown-path";
+import type { FileDiff } from "@burin/contract/tools";
 import { diffArrays, FILE_HEADERS_ONLY, formatPatch, type StructuredPatchHunk, structuredPatch } from "diff";
 
 /** The search for a small diff has no bound of its own; after this the change is told in one sentence. */
@@ -25,27 +26,14 @@ interface Change {
   readonly text: string;
 }
 
-/** The shape of a FileDiff: a unified diff, empty when nothing differs, and the two texts. */
-export interface DiffOfFile {
-  readonly kind: "file_diff";
-  readonly fileName: string;
-  readonly fileDiff: string;
-  readonly originalContent: string | null;
-  readonly newContent: string;
-  readonly addedLines: number;
-  readonly removedLines: number;
-  /** Where the two texts are only the part of a large file that begins with this line. */
-  readonly firstLine?: number;
-}
-
 /** The difference of two texts. Lines that are equal at both ends cost nothing but a look. */
-export function fileDiff(sides: DiffSides): DiffOfFile {
+export function fileDiff(sides: DiffSides): FileDiff {
   const { fileName, before: originalContent, after: newContent, firstLine } = sides;
   const place = firstLine === undefined ? {} : { firstLine };
   return { kind: "file_diff", fileName, originalContent, newContent, ...difference(sides), ...place };
 }
 
-type Difference = Pick<DiffOfFile, "fileDiff" | "addedLines" | "removedLines">;
+type Difference = Pick<FileDiff, "fileDiff" | "addedLines" | "removedLines">;
 
 function difference({ fileName, before: original, after, firstLine = 0, changes }: DiffSides): Difference {
   const before = original ?? "";
