@@ -54,6 +54,14 @@ describe("everyday commands", () => {
     execFileSync("git", ["config", "--unset", "diff.hostile.command"], { cwd: folder.root });
   });
 
+  it.each(ATTACKS.filter(([, command]) => /\bgit\b/.test(command)))(
+    "P21 P23 attacks by git ask by their words too, where the repository names no program (%s): %j",
+    async (_proof, written) => {
+      const { verdict } = await judged(written.replaceAll("ROOT", folder.root), "default");
+      expect(verdict).toBe("ask");
+    },
+  );
+
   it("P22 there are at least 60 of them", () => {
     expect(new Set(HARMLESS).size).toBeGreaterThanOrEqual(60);
   });

@@ -80,3 +80,28 @@ describe("parseRule", () => {
     expect(() => parseRule(text)).toThrow("tool(pattern)");
   });
 });
+
+describe("a command that asks for more than the sandbox allows", () => {
+  function verdictFor(
+    exception: "network" | "unlimited" | undefined,
+    allow: string,
+    mode: ApprovalMode = "default",
+  ) {
+    const what = { kind: "exec", title: "", command: "ls", parts: [], grants: [] } as const;
+    const request = { tool: "run_shell_command", kind: "execute", subjects: ["ls"] } as const;
+    const confirmation = exception === undefined ? what : { ...what, exception };
+    return judge({ ...request, confirmation }, mode, { allow: [parseRule(allow)], ask: [], deny: [] })
+      .verdict;
+  }
+
+  it.each(["network", "unlimited"] as const)(
+    "P53 %s: runs unasked by a rule for all commands alone, and in yolo",
+    (exception) => {
+      expect(verdictFor(undefined, "read_file")).toBe("allow");
+      expect(verdictFor(exception, "read_file")).toBe("ask");
+      expect(verdictFor(exception, "run_shell_command(ls)")).toBe("ask");
+      expect(verdictFor(exception, "run_shell_command")).toBe("allow");
+      expect(verdictFor(exception, "read_file", "yolo")).toBe("allow");
+    },
+  );
+});
