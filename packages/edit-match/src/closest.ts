@@ -1,4 +1,5 @@
-import { countLines, type Stretch } from "./windows.ts";
+import { placesOf } from "./lines.ts";
+import { lineOf, type Stretch } from "./windows.ts";
 
 /** The part of the file most like the old text, for the answer to a failed edit. */
 export interface ClosestRegion {
@@ -34,7 +35,7 @@ export function closestRegion(
   const there = stretches
     .flatMap(({ start, end }) => {
       const from = content.lastIndexOf("\n", start - 1) + 1;
-      return filled(content.slice(from, end), countLines(content, from) + 1);
+      return filled(content.slice(from, end), lineOf(content, from));
     })
     .slice(0, MOST_LINES);
   const start = bestStart(wanted, there);
@@ -59,10 +60,7 @@ function filled(text: string, first: number): NumberedLine[] {
 
 /** Each line that both have speaks for where the old text would begin; else the line most like the longest one does. */
 function bestStart(wanted: readonly NumberedLine[], there: readonly NumberedLine[]): number | undefined {
-  const known = new Map<string, number[]>();
-  for (const [index, { text }] of wanted.slice(0, MOST_COMPARED).entries()) {
-    known.set(text, [...(known.get(text) ?? []), index]);
-  }
+  const known = placesOf(wanted.slice(0, MOST_COMPARED).map(({ text }) => text));
   const votes = new Map<number, number>();
   for (const [index, { text }] of there.entries()) {
     for (const own of known.get(text) ?? []) {

@@ -261,6 +261,25 @@ const DOUBTS: readonly Doubt[] = [
     new: "one(1);\n    two(22);\n      }\nthree(3);",
   },
   {
+    doubt: "either of two like lines may be kept, and a blank line more is all that tells which",
+    content: "w->x = 1;\nif (a) {\n  u-&gt;stop();\n}\n\nv = h;\n\nend();\n",
+    old: "w->x = 1;\nif (a) {\n  u->stop();\n}\n\nv = h;\n\nend();",
+    new: "w->x = 1;\nif (a) {\n  u->stop();\n  out();\n}\n\nif (d) {\n  u->stop();\n}\n\nv = w;\nend();",
+  },
+  {
+    doubt: "all lines are shifted but one, and a new line is indented as the others",
+    content: "    one(1);\n    two(2);\n    three(3);\n",
+    old: "one(1);\n    two(2);\nthree(3);",
+    new: "one(1);\ntwo(a, 2);\nthree(3);",
+  },
+  {
+    doubt: "a line was left out here, and elsewhere a single line is another",
+    content:
+      "open(1);\nreset(1);\nread(2);\ncheck(3);\nclose(4);\n\nopen(1);\nread(2);\ntest(3);\nclose(4);\n",
+    old: "open(1);\nread(2);\ncheck(3);\nclose(4);",
+    new: "open(1);\nread(2);\ncheck(33);\nclose(4);",
+  },
+  {
     doubt: "either of two blank lines around what is deleted may be what goes, and one has blanks on it",
     content: "a( 1 );\n\nb(2);\n  \nc(3);\n",
     old: "a(1);\n\nb(2);\n\nc(3);",

@@ -27,6 +27,8 @@ describe("a placeholder in new_string", () => {
     "-- ...",
     "{/* ... */}",
     "// rest of the code unchanged",
+    "[...]",
+    "// <existing code>",
   ])("P2 for lines of old_string is refused and named: %s", (mark) => {
     const newText = `function a() {\n  zero();\n  ${mark}\n  four();\n}`;
     const match = findEdit({ content: CODE, oldText: CODE.trim(), newText, expected: 1 });
@@ -46,6 +48,13 @@ describe("a placeholder in new_string", () => {
     const newText = "  ...\n\nfunction b() {\n  five();\n}";
     const match = findEdit({ content: CODE, oldText: "  four();\n}", newText, expected: 1 });
     expect(match).toEqual({ status: "omission", placeholder: "..." });
+  });
+
+  it("P2 is seen where the brackets of new lines do not close those of the lines it stands for", () => {
+    const content = "if (a) {\n  skip();\n}\nif (b) {\n";
+    const newText = "  // ...\nif (c) {\n  skip();\n}\nif (b) {";
+    const match = findEdit({ content, oldText: "  skip();\n}\nif (b) {", newText, expected: 1 });
+    expect(match).toEqual({ status: "omission", placeholder: "// ..." });
   });
 
   it("P2 is seen for a single line behind lines that are new", () => {
@@ -328,6 +337,41 @@ const KNOWN: readonly Row[] = [
     old: "```js\n\tget( this.list[ 0 ] )\n```",
     new: "```js\n\tthis.first\n```",
     result: "call( get( this.list[ 0 ] ) );\nrun(\n\tthis.first\n);\n",
+  },
+  {
+    what: "lines that begin with two hyphens, indented otherwise",
+    content: "-- | Reads.\n--reads :: Int\nreads = 1\n",
+    old: "  -- | Reads.\n  --reads :: Int\n  reads = 1",
+    new: "  -- | Reads.\n  --reads :: Int\n  reads = 2",
+    result: "-- | Reads.\n--reads :: Int\nreads = 2\n",
+  },
+  {
+    what: "a numbered blank line with a space before its bar",
+    content: "one();\ntwo();\n",
+    old: "1 | one();\n2 | two();",
+    new: "1 | one();\n2 | two(2);\n3 |\n4 | three();",
+    result: "one();\ntwo(2);\n\nthree();\n",
+  },
+  {
+    what: "no-break spaces in all lines of a file that has one elsewhere",
+    content: "/* 5\u00a0px */\na: b c;\nd: e f;\ng: h i;\n",
+    old: "a:\u00a0b\u00a0c;\nd:\u00a0e\u00a0f;\ng:\u00a0h\u00a0i;",
+    new: "a:\u00a0b\u00a0c;\nd:\u00a0e\u00a0f;\nx:\u00a0f(y,\u00a0z);\ng:\u00a0h\u00a0i;",
+    result: "/* 5\u00a0px */\na: b c;\nd: e f;\nx: f(y, z);\ng: h i;\n",
+  },
+  {
+    what: "a sign in another normal form on a line that stays",
+    content: "one('\u8c48');\ncafe\u0301(2);\n",
+    old: "one('\u8c48');\ncafe\u0301( 2);",
+    new: "one('\uf900');\ncafe\u0301( 3);",
+    result: "one('\u8c48');\ncafe\u0301(3);\n",
+  },
+  {
+    what: "a line with the indentation of old_string, among lines that new_string has as the file",
+    content: "  if (a) {\n    let x;\n      // note\n    two();\n  }\n",
+    old: "if (a) {\n  let x;\n    // note\n  two();\n}",
+    new: "  if (a) {\n    // note\n    three();\n  }",
+    result: "  if (a) {\n    // note\n    three();\n  }\n",
   },
 ];
 

@@ -18,15 +18,16 @@
 import { isApplied } from "./applied.ts";
 import { type ClosestRegion, closestRegion } from "./closest.ts";
 import { findElided } from "./elided.ts";
-import { findExactly, lineEndAt, lineOf, type Replacement, withLineEnd } from "./exact.ts";
+import { findExactly, lineEndAt, type Replacement, withLineEnd } from "./exact.ts";
 import type { Depth } from "./fold.ts";
+import { commonEnds } from "./learned.ts";
 import { isBlank, isOneToOne } from "./lines.ts";
 import { type MergedLine, mergeLines } from "./merge.ts";
 import { FoldedFile, findPlaces, MOST_PLACES, PART, type Place, type Search, saidLines } from "./place.ts";
 import { placeholderIn } from "./placeholder.ts";
 import { type Reading, readingsOf, withoutFence, withoutForeign } from "./reading.ts";
 import { findSlips } from "./slip.ts";
-import { Windows } from "./windows.ts";
+import { lineOf, Windows } from "./windows.ts";
 
 export type { ClosestRegion, Replacement };
 
@@ -281,16 +282,9 @@ function written(
   }
   const close = takesEnd ? (/^\r?\n/.exec(content.slice(end, end + 2))?.[0].length ?? 0) : 0;
   const carriage = content[end - 1] === "\r" && content[end] === "\n" && close === 0 ? "\r" : "";
-  return trimmed({ start, end: end + close, text: text + carriage }, content);
-}
-
-function trimmed({ start, end, text }: Replacement, content: string): Replacement {
-  let head = 0;
-  const most = Math.min(end - start, text.length);
-  while (head < most && content[start + head] === text[head]) head++;
-  let tail = 0;
-  while (tail < most - head && content[end - 1 - tail] === text[text.length - 1 - tail]) tail++;
-  return { start: start + head, end: end - tail, text: text.slice(head, text.length - tail) };
+  const whole = text + carriage;
+  const { head, tail } = commonEnds(content.slice(start, end + close), whole);
+  return { start: start + head, end: end + close - tail, text: whole.slice(head, whole.length - tail) };
 }
 
 /** The content with the replacements made; everything outside of them is kept as it is. */

@@ -79,14 +79,6 @@ function tiles({ content, oldText }: ExactSearch, starts: readonly number[]): bo
   return true;
 }
 
-/** The number of the line that `at` stands on, from 1. */
-export function lineOf(content: string, at: number): number {
-  let line = 1;
-  for (let feed = content.indexOf("\n"); feed >= 0 && feed < at; feed = content.indexOf("\n", feed + 1))
-    line++;
-  return line;
-}
-
 /** The line end used around `at`, so that what is written there does not mix. */
 export function lineEndAt(content: string, at: number): string {
   const after = content.indexOf("\n", at);

@@ -20,8 +20,7 @@ const BLANK = 0x20;
 const BACKSLASH = 0x5c;
 const AMPERSAND = 0x26;
 const HYPHEN = 0x2d;
-/** Two hyphens are a dash, unless a line begins with them: then one may be the marker of a diff. */
-const DASH = /^[^-\n]--(?!-)/;
+const LINE_END = 0x0a;
 
 const LOOK_ALIKE: readonly (readonly [signs: string, plain: string])[] = [
   ["‘’‚‛′", "'"],
@@ -92,6 +91,10 @@ function isBlankCode(code: number): boolean {
   return code === BLANK || (code >= 9 && code <= 13);
 }
 
+function isDash(source: string, at: number): boolean {
+  return source[at - 1] !== "-" && source[at + 1] === "-" && source[at + 2] !== "-";
+}
+
 class Folder {
   readonly #source: string;
   readonly #codes: Uint16Array;
@@ -111,19 +114,20 @@ class Folder {
 
   fold(depth: Depth): Folded {
     const source = this.#source;
+    let isFirst = true;
     for (let at = 0; at < source.length; ) {
       const code = source.charCodeAt(at);
       if (code === BACKSLASH && (depth === "backslashes" || depth === "escapes")) {
         at = this.#takeEscape(at, depth);
       } else if (code === AMPERSAND && depth === "entities") {
         at = this.#takeEntity(at);
-      } else if (code === HYPHEN && at > 0 && DASH.test(source.slice(at - 1, at + 3))) {
-        this.#take(code, at, at + 2);
-        at += 2;
       } else {
-        this.#take(code, at, at + 1);
-        at += 1;
+        // Two hyphens are a dash, unless a line begins with them: then one may be the marker of a diff.
+        const end = code === HYPHEN && !isFirst && isDash(source, at) ? at + 2 : at + 1;
+        this.#take(code, at, end);
+        at = end;
       }
+      isFirst = isBlankCode(code) && (isFirst || code === LINE_END);
     }
     const length = this.#length;
     return { source, codes: this.#codes, starts: this.#starts, ends: this.#ends, length };

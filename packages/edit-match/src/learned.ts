@@ -110,11 +110,13 @@ class IndentMap {
   readonly #known = new Map<string, Set<string>>();
   readonly #rules: readonly IndentRule[];
   readonly #isPartly: boolean;
+  readonly #isOneOff: boolean;
 
   constructor(parts: readonly TripleParts[]) {
     for (const { old, file } of parts) addTo(this.#known, old.indent, file.indent);
     const pairs = [...this.#known].flatMap(([old, files]) => [...files].map((file) => ({ old, file })));
     const shift = pairs.find(({ old, file }) => old !== file);
+    this.#isOneOff = parts.filter(({ old, file }) => old.indent !== file.indent).length === 1;
     this.#isPartly = pairs.some(({ old, file }) => old === file);
     const rules = shift === undefined ? [(indent: string) => indent] : indentRules(shift);
     this.#rules = rules.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
@@ -131,8 +133,12 @@ class IndentMap {
   /** Lines keep their indentation unless all lines were shifted alike. */
   apply(indent: string): string | undefined {
     const known = this.#known.get(indent);
-    if (this.#rules.length === 0 && this.#isPartly) return indent;
-    if (known?.size === 1) return [...known][0];
+    const [only] = known?.size === 1 ? known : [];
+    if (this.#rules.length === 0 && this.#isPartly) {
+      // Of one line that is off nothing follows for others; of several, that this one may be.
+      return this.#isOneOff || (only ?? indent) === indent ? indent : undefined;
+    }
+    if (only !== undefined) return only;
     const results = new Set(this.#rules.flatMap((rule) => rule(indent) ?? []));
     return results.size === 1 ? [...results][0] : undefined;
   }
@@ -175,12 +181,6 @@ const PATTERN = /\[\^|[\])}][+*?]|\.[+*]|\(\?|[/"'`]\^|\b[dDwWsS][+*]|[=(,:;[!&|
 
 const PLAIN_SIGN = /^(?:[!-~]|--)$/;
 
-function formOf(written: string, inFile: string): "NFC" | "NFD" | undefined {
-  const composed = inFile.normalize("NFC");
-  if (written.normalize("NFC") !== composed) return undefined;
-  return inFile === composed ? "NFC" : "NFD";
-}
-
 /** How the file spells what the model writes: learned sign by sign, and for signs that may be right as well by what is beside them. */
 class SignMap {
   readonly #known = new Map<string, Set<string>>();
@@ -192,8 +192,6 @@ class SignMap {
   #changesLookAlikes = false;
   #changesAny = false;
   #losesAny = false;
-  /** How the file has accents, where the model wrote them otherwise. */
-  #form: "NFC" | "NFD" | undefined;
 
   constructor(parts: readonly TripleParts[], depth: Depth) {
     this.#depth = depth;
@@ -209,7 +207,6 @@ class SignMap {
       for (const key of [written, ...besideOf(part)]) addTo(this.#known, key, inFile);
       if (written === inFile) continue;
       this.#changesAny = true;
-      this.#form ??= formOf(written, inFile);
       if (inFile.length > written.length) this.#losesAny = true;
       if (PLAIN_SIGN.test(written)) this.#lost.add(written);
       if (!isLookAlike(written)) continue;
@@ -253,8 +250,6 @@ class SignMap {
         ? inFile
         : undefined;
     }
-    if (this.#form !== undefined && written.normalize("NFD") !== written.normalize("NFC"))
-      return written.normalize(this.#form);
     const plain = isLookAlike(written) ? foldedText(fold(written, "signs")) : "";
     if (this.#plain.has(plain)) return plain;
     const isSuspect =

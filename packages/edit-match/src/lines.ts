@@ -114,65 +114,47 @@ function blankBlocks(block: Block): Block[] {
   }));
 }
 
-const BEST = 4;
 const SAME = 3;
 const ALIKE = 2;
 const MOST_COMPARED = 4_000_000;
-/** Longer texts are compared without what they begin and end with alike. */
-const MOST_WHOLE = 250_000;
 
 export interface Texts {
   readonly oldLines: readonly string[];
   readonly newLines: readonly string[];
-  /** By the index of an old line, the line of the file that it is otherwise. */
-  readonly fileOf?: ReadonlyMap<number, string>;
 }
-
-/** Of several lines that are as good: the first of each text, the last, or whichever is found sooner. */
-export type Way = "early" | "late" | "any";
 
 /**
  * For each line of the new text the line of the old one that it is, or -1: the most lines that can be kept, and of
- * those as many as can be letter by letter. Where the file has another line than the old text, the early way prefers
- * one that is like the file's, the late one that is like the old. Nothing when the texts are too long to be compared so.
+ * those as many as can be letter by letter. Nothing when the texts are too long to be compared so.
  */
-export function keptLines(
-  { oldLines, newLines, fileOf }: Texts,
-  depth: Depth,
-  way: Way = "any",
-): Int32Array | undefined {
+export function keptLines({ oldLines, newLines }: Texts, depth: Depth): Int32Array | undefined {
   const kept = new Int32Array(newLines.length).fill(-1);
-  const isLate = way === "late";
   const [from, to] = [oldLines.length, newLines.length];
   const most = Math.min(from, to);
-  const isSure = (old: number, fresh: number) =>
-    oldLines[old] === newLines[fresh] && fileOf?.has(old) !== true;
-  const isLong = way === "any" || from * to > MOST_WHOLE;
   let [head, tail] = [0, 0];
-  while ((!isLate || isLong) && head < most && isSure(head, head)) head += 1;
-  while ((isLate || isLong) && tail < most - head && isSure(from - 1 - tail, to - 1 - tail)) tail += 1;
+  while (head < most && oldLines[head] === newLines[head]) head += 1;
+  while (tail < most - head && oldLines[from - 1 - tail] === newLines[to - 1 - tail]) tail += 1;
   for (let at = 0; at < head; at += 1) kept[at] = at;
   for (let back = 1; back <= tail; back += 1) kept[to - back] = from - back;
   const one = oldLines.slice(head, from - tail);
   const other = newLines.slice(head, to - tail);
   if (one.length * other.length > MOST_COMPARED) return undefined;
-  const [oneKeys, otherKeys] = [one, other].map((lines) => lines.map((line) => keyOf(line, depth)));
-  const worth = (i: number, j: number) => {
-    const isAsFile = fileOf?.get(head + i) === other[j] && other[j] !== undefined;
-    if (isAsFile && !isLate) return BEST;
-    if (one[i] === other[j]) return isLate ? BEST : SAME;
-    if (isAsFile) return SAME;
-    return oneKeys?.[i] === otherKeys?.[j] ? ALIKE : 0;
-  };
-  const found = commonLines([one.length, other.length], worth, isLate);
-  for (const [oldAt, newAt] of found) kept[head + newAt] = head + oldAt;
+  const [oneKeys, otherKeys] = [keysOf(one, depth), keysOf(other, depth)];
+  const worth = (i: number, j: number) =>
+    one[i] === other[j] ? SAME : oneKeys[i] === otherKeys[j] ? ALIKE : 0;
+  for (const [oldAt, newAt] of commonLines([one.length, other.length], worth)) {
+    kept[head + newAt] = head + oldAt;
+  }
   return kept;
+}
+
+function keysOf(lines: readonly string[], depth: Depth): string[] {
+  return lines.map((line) => keyOf(line, depth));
 }
 
 function commonLines(
   [one, other]: readonly [number, number],
   worth: (i: number, j: number) => number,
-  isLate: boolean,
 ): [number, number][] {
   const width = other + 1;
   const scores = new Int32Array((one + 1) * width);
@@ -187,11 +169,77 @@ function commonLines(
   const pairs: [number, number][] = [];
   for (let i = 0, j = 0; i < one && j < other; ) {
     const both = worth(i, j);
-    const isMet = both > 0 && at(i, j) === both + at(i + 1, j + 1);
-    const isLater = isLate && (at(i, j) === at(i, j + 1) || at(i, j) === at(i + 1, j));
-    if (isMet && !isLater) pairs.push([i++, j++]);
+    if (both > 0 && at(i, j) === both + at(i + 1, j + 1)) pairs.push([i++, j++]);
     else if (at(i, j) === at(i + 1, j)) i += 1;
     else j += 1;
   }
   return pairs;
+}
+
+/**
+ * Other lines that may be the ones kept: between those that both texts have once, each line is the first that it can
+ * be, or the last. How many lines are kept so says nothing: two brackets more are no sign.
+ */
+export function otherwiseKept(texts: Texts, kept: Int32Array, depth: Depth): Int32Array[] {
+  const [oldKeys, newKeys] = [keysOf(texts.oldLines, depth), keysOf(texts.newLines, depth)];
+  const last = oldKeys.length - 1;
+  const backwards = kept.map((old) => (old < 0 ? -1 : last - old)).reverse();
+  const late = firstKept(oldKeys.toReversed(), newKeys.toReversed(), backwards);
+  return [firstKept(oldKeys, newKeys, kept), late.map((old) => (old < 0 ? -1 : last - old)).reverse()];
+}
+
+function firstKept(oldKeys: readonly string[], newKeys: readonly string[], kept: Int32Array): Int32Array {
+  const newOf = new Int32Array(oldKeys.length).fill(-1);
+  const [oldPlaces, newPlaces] = [placesOf(oldKeys), placesOf(newKeys)];
+  const isOnce = (key = "") => oldPlaces.get(key)?.length === 1 && newPlaces.get(key)?.length === 1;
+  const sure = [...kept].flatMap((old, fresh) =>
+    old >= 0 && isOnce(oldKeys[old]) ? [[old, fresh] as const] : [],
+  );
+  let [old, next] = [0, 0];
+  for (const [oldTo, newTo] of [...sure, [oldKeys.length, newKeys.length] as const]) {
+    for (; old < oldTo; old += 1) {
+      const places = newPlaces.get(oldKeys[old] ?? "") ?? [];
+      while ((places[0] ?? newTo) < next) places.shift();
+      const [at = newTo] = oldKeys[old] === "" ? [] : places;
+      if (at >= newTo) continue;
+      newOf[old] = at;
+      next = at + 1;
+    }
+    if (oldTo < oldKeys.length) newOf[oldTo] = newTo;
+    [old, next] = [oldTo + 1, newTo + 1];
+  }
+  keepBlanks({ old: oldKeys, fresh: newKeys }, newOf);
+  return turned(newOf, newKeys.length);
+}
+
+/** The same pairs by their other side. */
+export function turned(partners: Int32Array, count: number): Int32Array {
+  const others = new Int32Array(count).fill(-1);
+  for (const [one, other] of partners.entries()) if (other >= 0) others[other] = one;
+  return others;
+}
+
+/** Blank lines are those beside a line that is kept. */
+function keepBlanks(keys: Record<"old" | "fresh", readonly string[]>, newOf: Int32Array): void {
+  const taken = new Set(newOf);
+  for (const step of [1, -1]) {
+    for (let at = 0; at < newOf.length; at += 1) {
+      const old = step > 0 ? at : newOf.length - 1 - at;
+      const beside = newOf[old - step] ?? -1;
+      if (keys.old[old] !== "" || newOf[old] !== -1 || beside < 0) continue;
+      if (keys.fresh[beside + step] !== "" || taken.has(beside + step)) continue;
+      newOf[old] = beside + step;
+      taken.add(beside + step);
+    }
+  }
+}
+
+export function placesOf(keys: readonly string[]): Map<string, number[]> {
+  const places = new Map<string, number[]>();
+  for (const [at, key] of keys.entries()) {
+    const known = places.get(key);
+    if (known === undefined) places.set(key, [at]);
+    else known.push(at);
+  }
+  return places;
 }

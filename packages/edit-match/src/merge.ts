@@ -1,11 +1,16 @@
 import { type Depth, type Folded, fold } from "./fold.ts";
 import { commonEnds, type Learned, learn, type Triple } from "./learned.ts";
-import { type Block, isBlank, isHalf, isOneToOne, keptLines, partsOf } from "./lines.ts";
-
-interface Stretch {
-  readonly start: number;
-  readonly end: number;
-}
+import {
+  type Block,
+  isBlank,
+  isHalf,
+  isOneToOne,
+  keptLines,
+  otherwiseKept,
+  partsOf,
+  turned,
+} from "./lines.ts";
+import type { Stretch } from "./windows.ts";
 
 export interface Sides {
   readonly oldLines: readonly string[];
@@ -34,28 +39,20 @@ interface Hunk {
  * as the new text has it, after what was learned from the whole edit. Nothing when the texts do not say which is which.
  */
 export function mergeLines(sides: Sides): MergedLine[] | undefined {
-  const apart = linesApart(sides);
-  const ways = isAsSaid(sides) ? ["any" as const] : (["early", "late"] as const);
-  const merged = ways.map((way) => {
-    const kept = keptLines({ ...sides, fileOf: apart }, sides.depth, way);
-    return kept === undefined ? undefined : mergeKept(sides, kept);
-  });
-  return new Set(merged.map(textOf)).size === 1 ? merged[0] : undefined;
+  const kept = keptLines(sides, sides.depth);
+  const merged = kept && mergeKept(sides, kept);
+  if (kept === undefined || merged === undefined || isAsSaid(sides)) return merged;
+  const textOf = (lines: readonly MergedLine[]) => lines.map(({ text }) => text).join("\n");
+  const others = otherwiseKept(sides, kept, sides.depth).map((other) => mergeKept(sides, other));
+  return others.every((other) => other && textOf(other) === textOf(merged)) ? merged : undefined;
 }
 
 function isAsSaid({ blocks, oldLines, fileLines }: Sides): boolean {
   return blocks.every((block) => isOneToOne(block) && oldLines[block.oldFrom] === fileLines[block.fileFrom]);
 }
 
-function textOf(lines: readonly MergedLine[] | undefined): string | undefined {
-  return lines?.map(({ text }) => text).join("\n");
-}
-
 function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
-  const newOf = new Int32Array(sides.oldLines.length).fill(-1);
-  kept.forEach((old, fresh) => {
-    if (old >= 0) newOf[old] = fresh;
-  });
+  const newOf = turned(kept, sides.oldLines.length);
   const steps = stepsOf(sides, newOf);
   if (steps === undefined) return undefined;
   const partners = steps.flatMap((step) => ("hunk" in step ? [...partnersOf(sides, step.hunk)] : []));
@@ -71,17 +68,6 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
     merged.push(...lines);
   }
   return merged;
-}
-
-/** The lines of the file that the old text has otherwise. */
-function linesApart({ blocks, oldLines, fileLines }: Sides): Map<number, string> {
-  const apart = blocks.filter((block) => isOneToOne(block) && block.isElided !== true);
-  return new Map(
-    apart.flatMap(({ oldFrom, fileFrom }) => {
-      const line = fileLines[fileFrom];
-      return line === undefined || line === oldLines[oldFrom] ? [] : [[oldFrom, line]];
-    }),
-  );
 }
 
 type Step = { readonly kept: Block } | { readonly hunk: Hunk };
@@ -244,11 +230,10 @@ function keptBlock(sides: Sides, block: Block, { newOf, learned }: KeptParts): M
 
 /** Each part of the line is the file's unless the new text has another one than both. */
 function keptLine(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
-  if (line.fresh === line.old) return line.file;
   const [old, file, fresh] = [partsOf(line.old), partsOf(line.file), partsOf(line.fresh)];
   const mapped = indentOf(line, learned);
   const indent = isBlank(line.fresh) ? blanksLike(line.fresh, mapped) : mapped;
-  const body = fresh.body === old.body ? file.body : bodyOf(line, learned, depth);
+  const body = bodyOf(line, learned, depth);
   const isSame = fresh.body === old.body || fresh.body === file.body;
   const isKept = isSame && fresh.trail === old.trail && indent === file.indent;
   const trail = isKept ? file.trail : learned.trail(fresh.trail);
@@ -263,7 +248,8 @@ function indentOf(line: Required<Triple>, learned: Learned): string | undefined 
 /** Where the old line differs from the file, what the new one keeps of it is the file's as well. */
 function bodyOf(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
   const [old, file, fresh] = [partsOf(line.old).body, partsOf(line.file).body, partsOf(line.fresh).body];
-  if (fresh === old || fresh === file) return file;
+  // Nobody changes the normal form on purpose.
+  if (fresh === old || fresh.normalize() === file.normalize()) return file;
   const { head, tail } = commonEnds(old, fresh);
   const inCommon = commonEnds(file, fresh);
   if (inCommon.head + inCommon.tail > head + tail) return fresh;

@@ -29,6 +29,7 @@ export function omission(line: string): "certain" | "bare" | null {
   const isSpread = !isComment && !isBracketed && !/\s/.test(phrase);
   if (hasDots) return isSpread ? null : "certain";
   const isAlone = !/\s/.test(phrase) && !(isComment && isBracketed);
+  if (isComment && isBracketed && /\s/.test(phrase)) return "certain";
   return (isComment || isBracketed) && KEPT_AT_END.test(phrase) && !isAlone ? "certain" : null;
 }
 

@@ -33,25 +33,19 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
   const newHead = newLines.findIndex((line) => !isBlank(line));
   const newTail = newLines.length - 1 - newLines.findLastIndex((line) => !isBlank(line));
   if (oldTail === 0 && newTail > 0) return undefined;
-  const isOther = (old: string | undefined, fresh: string | undefined) => (old ?? "") !== (fresh ?? "");
+  const [head, tail] = [Math.min(oldHead, newHead), Math.min(oldTail, newTail)];
+  const outer = (lines: readonly string[]) =>
+    [...lines.slice(0, head), ...lines.slice(lines.length - tail)].join("\n");
   // Blanks of an outer blank line are not written, so they must not be what changes.
-  for (let at = 0; at < Math.min(oldHead, newHead); at += 1)
-    if (isOther(oldLines[at], newLines[at])) return undefined;
-  for (let at = 1; at <= Math.min(oldTail, newTail); at += 1) {
-    if (isOther(oldLines.at(-at), newLines.at(-at))) return undefined;
-  }
+  if (outer(oldLines) !== outer(newLines)) return undefined;
   // A blank line that the new text has further in is none that is too many at the edge.
-  const [first, last] = [oldLines[oldHead]?.trim(), oldLines.at(-1 - oldTail)?.trim()];
-  const isWithin = (line: string | undefined, by: number) =>
-    newLines.some((fresh, at) => {
-      const isInside = at + by >= newHead && at + by < newLines.length - newTail;
-      return isInside && isBlank(newLines[at + by] ?? "") && fresh.trim() === line;
-    });
-  if ((oldHead > newHead && isWithin(first, -1)) || (oldTail > newTail && isWithin(last, 1)))
-    return undefined;
+  const fresh = `\n${newText.replace(/^\n+|\n+$/g, "")}\n`;
+  const isAbove = oldHead > newHead && fresh.includes(`\n\n${oldLines[oldHead]}\n`);
+  const isBelow = oldTail > newTail && fresh.includes(`\n${oldLines.at(-1 - oldTail)}\n\n`);
+  if (isAbove || isBelow) return undefined;
   return {
     oldLines: oldLines.slice(oldHead, oldLines.length - oldTail),
-    newLines: newLines.slice(Math.min(oldHead, newHead), newLines.length - Math.min(oldTail, newTail)),
+    newLines: newLines.slice(head, newLines.length - tail),
     above: oldHead > newHead ? oldHead : 0,
     below: oldTail > newTail ? Math.max(1, oldTail - 1) : 0,
     takesEnd: false,
@@ -113,6 +107,7 @@ export function findPlaces(file: FoldedFile, search: Search, stretches: readonly
 
 const LEAST_PART = 12;
 const ENDLESS = 200;
+
 /** Found amid a line, where a whole line would be surer. */
 export const PART = "part of a line";
 
@@ -123,7 +118,7 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   const lineEnd = feed === -1 ? content.length : feed;
   const isFromStart = keyOf(content.slice(lineStart, start), depth) === "";
   const isToEnd = keyOf(content.slice(end, lineEnd), depth) === "";
-  if (isFromStart && isToEnd) return alignedPlace(search, { start: lineStart, end: lineEnd });
+  if (isFromStart && isToEnd) return placeAround(search, { start: lineStart, end: lineEnd });
   const [first, last] = [said.oldLines[0] ?? "", said.oldLines.at(-1) ?? ""];
   const isLong = (line: string) =>
     size >= LEAST_PART && (said.oldLines.length === 1 || line.trim().length > 20);
@@ -135,7 +130,7 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   const inside = withinLine(said, { isFromStart, isToEnd });
   if (inside === undefined) return undefined;
   const part = { start: isFromStart ? lineStart : start, end: isToEnd ? lineEnd : end };
-  const place = alignedPlace({ ...search, said: inside }, part);
+  const place = placeAround({ ...search, said: inside }, part);
   const isCut = cutsWord || (!isFromStart && partsOf(first).indent !== "");
   return place && isCut ? { ...place, mistakes: new Set([...place.mistakes, PART]) } : place;
 }
@@ -166,11 +161,6 @@ function withinLine(
   return { ...said, oldLines, newLines };
 }
 
-/** The place, when its lines are those of the old text one by one. */
-function alignedPlace(search: Search, stretch: Stretch): Place | undefined {
-  return placeAround(search, stretch, { apart: [], slips: [] });
-}
-
 export interface Apart {
   /** Lines that are not the same signs, in their order. */
   readonly apart: readonly Block[];
@@ -183,7 +173,11 @@ export function linesIn(content: string, { start, end }: Stretch): string[] {
 }
 
 /** The place, when its lines are those of the old text but for some that are known to be apart. */
-export function placeAround(search: Search, stretch: Stretch, { apart, slips }: Apart): Place | undefined {
+export function placeAround(
+  search: Search,
+  stretch: Stretch,
+  { apart, slips }: Apart = { apart: [], slips: [] },
+): Place | undefined {
   const { content, said, depth } = search;
   const { oldLines, newLines } = said;
   const fileLines = linesIn(content, stretch);

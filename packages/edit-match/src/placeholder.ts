@@ -1,7 +1,7 @@
 import { isBlank, keptLines, type Texts } from "./lines.ts";
 import { omission } from "./omission-placeholder.ts";
 
-const DOTS = /^(?:\.{3}|…)$/;
+const DOTS = /^[[(<]?(?:\.{3}|…)[\])>]?$/;
 /** Dots alone may well stand for themselves where they come for a single line that closes nothing. */
 const LEAST_GONE = 2;
 
@@ -20,12 +20,12 @@ export function placeholderIn(oldText: string, newText: string): string | undefi
   const oldLines = oldText.split(/\r?\n/);
   const left = oldLines.map((line) => line.trim());
   const kept = keptLines({ oldLines, newLines }, "signs");
-  const least = openBrackets(oldText) === openBrackets(newText) ? LEAST_GONE : 1;
+  const isBalanced = openBrackets(oldText) === openBrackets(newText);
   for (const { at, kind, line } of suspects) {
     const known = left.indexOf(line);
     if (known >= 0) left.splice(known, 1);
-    else if (kind === "certain" || kept === undefined) return line;
-    else if (goneAt({ oldLines, newLines }, kept, at) >= (isAmongNew(newLines, kept, at) ? 1 : least))
+    else if (kind === "certain" || kept === undefined || !isBalanced) return line;
+    else if (goneAt({ oldLines, newLines }, kept, at) >= (isAmongNew(newLines, kept, at) ? 1 : LEAST_GONE))
       return line;
     else if (skipsLines(oldLines, newLines, at)) return line;
   }

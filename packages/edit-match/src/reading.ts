@@ -17,15 +17,11 @@ export interface Reading extends EditTexts {
 type Repair = readonly [name: string, read: (texts: EditTexts) => readonly EditTexts[]];
 
 /** Numbers before all lines; the new text may have none, or none before new lines. */
-function inNumbers(prefix: RegExp): Repair {
-  const read = (text: string) => withoutNumbers(text, prefix, 0.5) ?? text;
-  return [
-    "line numbers",
-    (texts) => {
-      const oldText = withoutNumbers(texts.oldText, prefix, 1);
-      return oldText === undefined ? [] : inSigns(texts, oldText, { signs: /(?!)/g, read });
-    },
-  ];
+function inNumbers(texts: EditTexts): EditTexts[] {
+  const isSpaced = [texts.oldText, texts.newText].every((text) => !/^ *L?\d+(?:\t| ?[:|→]\S)/m.test(text));
+  const oldText = withoutNumbers(texts.oldText, isSpaced, 1);
+  const read = (text: string) => withoutNumbers(text, isSpaced, 0.5) ?? text;
+  return oldText === undefined ? [] : inSigns(texts, oldText, { signs: /(?!)/g, read });
 }
 
 /** A mistake in single signs, which the new text may have as well. */
@@ -65,27 +61,13 @@ function inEscapes(signs: string): Repair {
   ];
 }
 
-const INVISIBLE = /[\u200b\u2060\ufeff\u00ad]/g;
-
-function visible(text: string): string {
-  return text.replace(INVISIBLE, "");
-}
-
 const MARKERS = "diff markers";
 
 const REPAIRS: readonly Repair[] = [
-  [
-    "invisible characters",
-    ({ oldText, newText }) => [{ oldText: visible(oldText), newText: visible(newText) }],
-  ],
   ["code fences", withoutFences],
-  inNumbers(/^(?: *L?\d+ ?(?:→|\||\t)| *L?\d+:)/),
-  inNumbers(/^(?: *L?\d+ ?[:|] )/),
+  ["line numbers", inNumbers],
   [MARKERS, withoutMarkers],
-  inEscapes("\"'`$"),
-  inEscapes("\\"),
   inEscapes("\"'`$\\"),
-  inEscapes("nt"),
   inEscapes("ntr\"'`\\/"),
   inEscapes("t"),
   [
@@ -98,13 +80,24 @@ const MOST_READINGS = 24;
 
 const FOREIGN: readonly (readonly [signs: RegExp, plain: string])[] = [
   [/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, " "],
-  [INVISIBLE, ""],
+  [/[\u200b\u2060\ufeff\u00ad]/g, ""],
 ];
 
-/** Blanks that look like plain ones, or like nothing, are a slip in a text for a file that has none. */
+/**
+ * Blanks that look like plain ones, or like nothing, are a slip in a text for a file that has none, or in lines none of
+ * which is in the file; so is another way to write accents than the file's.
+ */
 export function withoutForeign(content: string, { oldText, newText }: EditTexts): Reading {
-  const foreign = FOREIGN.filter(([signs]) => oldText.search(signs) >= 0 && content.search(signs) < 0);
-  const plain = (text: string) => foreign.reduce((read, [signs, sign]) => read.replace(signs, sign), text);
+  const foreign = FOREIGN.filter(([signs]) => {
+    const lines = oldText.split("\n").filter((line) => line.search(signs) >= 0);
+    const isElsewhere = lines.length > 2 && lines.every((line) => !content.includes(line.trim()));
+    return lines.length > 0 && (isElsewhere || content.search(signs) < 0);
+  });
+  const form = (["NFC", "NFD"] as const).find((one) => content.normalize(one) === content);
+  const formed = (text: string) =>
+    form !== undefined && oldText.normalize(form) !== oldText ? text.normalize(form) : text;
+  const plain = (text: string) =>
+    foreign.reduce((read, [signs, sign]) => read.replace(signs, sign), formed(text));
   const repairs = foreign.length > 0 ? ["invisible characters"] : [];
   return { oldText: plain(oldText), newText: plain(newText), repairs };
 }
@@ -197,18 +190,18 @@ function withoutFences({ oldText, newText }: EditTexts): EditTexts[] {
 }
 
 /** When all lines but blank ones have one, or in a new text half of them, and they count on. */
-function withoutNumbers(text: string, prefix: RegExp, share: number): string | undefined {
+function withoutNumbers(text: string, isSpaced: boolean, share: number): string | undefined {
   const lines = text.split("\n");
   let last = Number.NaN;
   let numbered = 0;
   const read = lines.map((line) => {
-    const found = prefix.exec(line) ?? (/^ *L?\d+[:|→]?$/.test(line) ? [line] : null);
-    if (found === null) return line;
-    const number = Number(/\d+/.exec(found[0] ?? "")?.[0]);
-    if (numbered > 0 && number <= last) numbered = Number.NaN;
-    last = number;
+    const [prefix, number] = /^ *L?(\d+)(?: ?[:|→]|\t|$)/.exec(line) ?? [];
+    if (prefix === undefined) return line;
+    if (numbered > 0 && Number(number) <= last) numbered = Number.NaN;
+    last = Number(number);
     numbered += 1;
-    return line.slice(found[0]?.length);
+    const rest = line.slice(prefix.length);
+    return isSpaced ? rest.replace(/^ /, "") : rest;
   });
   const filled = lines.filter((line) => line.trim() !== "").length;
   return numbered > 0 && numbered >= filled * share ? read.join("\n") : undefined;

@@ -1,3 +1,4 @@
+import { commonEnds } from "./learned.ts";
 import { isBlank, keyOf } from "./lines.ts";
 import { linesIn, type Place, placeAround, type Search } from "./place.ts";
 import type { Stretch } from "./windows.ts";
@@ -16,17 +17,27 @@ const LONGEST_STRETCH = 200_000;
 /** The places that are the old text but for one slip of the pen: a mistyped word, or a line left out. */
 export function findSlips(search: Search, stretches: readonly Stretch[]): Place[] {
   const { said, depth } = search;
-  const old = said.oldLines.flatMap((line, index) =>
-    isBlank(line) ? [] : [{ key: keyOf(line, depth), index }],
-  );
-  const keys = old.map(({ key }) => key);
+  const keys = said.oldLines.filter((line) => !isBlank(line)).map((line) => keyOf(line, depth));
   if (keys.join("").length < LEAST_SIGNS) return [];
-  return stretches.flatMap((stretch) => {
+  const tries = stretches.flatMap((stretch) => {
     if (stretch.end - stretch.start > LONGEST_STRETCH) return [];
     const lines = filledLines(search, stretch);
     if (lines.length * keys.length > MOST_STEPS) return [];
-    return lines.flatMap((_, first) => slipAt(search, { lines, keys, first }) ?? []);
+    return lines.map((_, first) => ({ lines, keys, first }));
   });
+  const slips = tries.flatMap((tried) => slipAt(search, tried) ?? []);
+  const isRival = (tried: Try) => slips.some((slip) => isOtherwise(tried, slip));
+  return slips.length > 0 && tries.some(isRival) ? [] : slips;
+}
+
+/** Whether the text stands elsewhere with another line in place of one: that is as near as any slip. */
+function isOtherwise({ lines, keys, first }: Try, { start, end }: Stretch): boolean {
+  const [from, to] = [lines[first], lines[first + keys.length - 1]];
+  if (keys.length < 3 || !from || !to || (from.start <= end && start <= to.end)) return false;
+  let head = 0;
+  while (head < keys.length && lines[first + head]?.key === keys[head]) head += 1;
+  if (head === keys.length) return false;
+  return keys.slice(head + 1).every((key, at) => lines[first + head + 1 + at]?.key === key);
 }
 
 function filledLines({ content, depth }: Search, stretch: Stretch): FileLine[] {
@@ -56,25 +67,8 @@ function slipAt(search: Search, tried: Try): Place | undefined {
     keys.slice(from).every((key, at) => lines[first + from + at + by]?.key === key);
   const typo = restFits(0, head + 1) ? mistyped(search, tried, head) : undefined;
   if (typo !== undefined || !restFits(1, head)) return typo;
-  const at = gapAt(search, tried, head);
-  return at === undefined || at === 0 ? undefined : leftOut(search, tried, at);
-}
-
-/** Of lines that look alike, the one left out is the one without which the others are letter by letter. */
-function gapAt(search: Search, { lines, keys, first }: Try, head: number): number | undefined {
-  const said = search.said.oldLines.filter((line) => !isBlank(line));
-  const there = (at: number) =>
-    search.content.slice(lines[first + at]?.start, lines[first + at]?.end).trimEnd();
-  let [best, isClear] = [head, true];
-  for (let at = head; at > 0 && lines[first + at]?.key === keys[at - 1]; at -= 1) {
-    const [kept, gone] = [there(at - 1), there(at)];
-    if (kept === gone) continue;
-    const line = said[at - 1]?.trimEnd();
-    if (line === kept) break;
-    if (line === gone) best = at - 1;
-    else isClear = false;
-  }
-  return isClear ? best : undefined;
+  // Of two lines that look alike, either may be the one left out.
+  return head === 0 || lines[first + head]?.key === keys[head - 1] ? undefined : leftOut(search, tried, head);
 }
 
 /** A slip is within a word, and leaves no other word of the file. */
@@ -104,8 +98,7 @@ function mistypedWord(given: string, there: string): string | undefined {
 
 function isSlip(word: string, right: string): boolean {
   if (word[0] !== right[0] || word.at(-1) !== right.at(-1)) return false;
-  let head = 0;
-  while (word[head] === right[head]) head += 1;
+  const { head } = commonEnds(word, right);
   const [wordEnd, rightEnd] = [word.slice(head), right.slice(head)];
   const swapped = (wordEnd[1] ?? "") + (wordEnd[0] ?? "") + wordEnd.slice(2);
   return (

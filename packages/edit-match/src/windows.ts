@@ -57,7 +57,7 @@ export class Windows {
     let tried = 0;
     for (const { 0: word, index } of words) {
       if (found.length === ANCHORS || tried === MOST_WORDS) break;
-      const line = countLines(text, index);
+      const line = lineOf(text, index);
       if (found.some((anchor) => anchor.line === line) && text.trim().includes("\n")) continue;
       tried += 1;
       const places = this.#placesOf(word.slice(0, LONGEST_WORD));
@@ -97,8 +97,9 @@ function joinStretches(stretches: Stretch[]): Stretch[] {
   return joined;
 }
 
-export function countLines(text: string, to: number): number {
-  let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0 && at < to; at = text.indexOf("\n", at + 1)) count += 1;
-  return count;
+/** The number of the line that `at` stands on, from 1. */
+export function lineOf(text: string, at: number): number {
+  let line = 1;
+  for (let feed = text.indexOf("\n"); feed >= 0 && feed < at; feed = text.indexOf("\n", feed + 1)) line += 1;
+  return line;
 }
