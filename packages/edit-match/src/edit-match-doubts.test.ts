@@ -267,6 +267,12 @@ const DOUBTS: readonly Doubt[] = [
     new: "w->x = 1;\nif (a) {\n  u->stop();\n  out();\n}\n\nif (d) {\n  u->stop();\n}\n\nv = w;\nend();",
   },
   {
+    doubt: "a line that the file has otherwise goes at one place and comes at another",
+    content: "first(1);\nsecond(2);\nthird(3);\nvalue( 4);\nlast(5);\n",
+    old: "first(1);\nsecond(2);\nthird(3);\nvalue(4);\nlast(5);",
+    new: "first(1);\nvalue(4);\nsecond(2);\nthird(3);\nlast(6);",
+  },
+  {
     doubt: "all lines are shifted but one, and a new line is indented as the others",
     content: "    one(1);\n    two(2);\n    three(3);\n",
     old: "one(1);\n    two(2);\nthree(3);",

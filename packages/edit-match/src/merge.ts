@@ -62,7 +62,7 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
   for (const step of steps) {
     const lines =
       "hunk" in step
-        ? changedLines(sides, step.hunk, { partnerOf, learned })
+        ? changedLines(sides, step.hunk, { partnerOf, newOf, learned })
         : keptBlock(sides, step.kept, { newOf, learned });
     if (lines === undefined) return undefined;
     merged.push(...lines);
@@ -298,13 +298,14 @@ function seamAt(
 
 interface ChangedParts {
   readonly partnerOf: ReadonlyMap<number, Block>;
+  readonly newOf: Int32Array;
   readonly learned: Learned;
 }
 
 function changedLines(
   sides: Sides,
   hunk: Hunk,
-  { partnerOf, learned }: ChangedParts,
+  { partnerOf, newOf, learned }: ChangedParts,
 ): MergedLine[] | undefined {
   const merged: MergedLine[] = [];
   const there = new Set(
@@ -315,7 +316,10 @@ function changedLines(
     const text = there.has(fresh)
       ? fresh
       : changedLine(sides, { fresh, partner: partnerOf.get(at) }, learned);
-    if (text === undefined) return undefined;
+    // A line that goes elsewhere and comes here was moved, and would have the file's bytes.
+    const isMoved = ({ oldFrom, fileFrom }: Block) =>
+      newOf[oldFrom] === -1 && sides.oldLines[oldFrom] === fresh && sides.fileLines[fileFrom] !== text;
+    if (text === undefined || (!isBlank(fresh) && sides.blocks.some(isMoved))) return undefined;
     merged.push({ text, like: partnerOf.get(at)?.fileFrom });
   }
   return merged;

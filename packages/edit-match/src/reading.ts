@@ -83,10 +83,7 @@ const FOREIGN: readonly (readonly [signs: RegExp, plain: string])[] = [
   [/[\u200b\u2060\ufeff\u00ad]/g, ""],
 ];
 
-/**
- * Blanks that look like plain ones, or like nothing, are a slip in a text for a file that has none, or in lines none of
- * which is in the file; so is another way to write accents than the file's.
- */
+/** A slip are odd blanks that the file, or any line that has them, lacks there; and another normal form than its own. */
 export function withoutForeign(content: string, { oldText, newText }: EditTexts): Reading {
   const foreign = FOREIGN.filter(([signs]) => {
     const lines = oldText.split("\n").filter((line) => line.search(signs) >= 0);
