@@ -52,7 +52,7 @@ async function offerOf(from: string, root: string, withProject: boolean): Promis
     const { steps } = session.read();
     const prompt = steps.find(({ kind }) => kind === "user");
     if (prompt?.kind !== "user") return [];
-    const id = `${from}-${session.id}`.slice(0, 100);
+    const id = `${from}-${session.id}`.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 100);
     const at = steps.at(-1)?.at ?? prompt.at;
     return [{ ...session, id, of: session.id, prompt: prompt.text, at, isKnown: known.has(id) }];
   });
