@@ -54,6 +54,7 @@ const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
     ownOptions: {
       database: { type: "string" },
       concurrency: { type: "string" },
+      "per-model": { type: "string" },
       run: { type: "string" },
       "no-follow": { type: "boolean" },
       follow: { type: "boolean", short: "f" },

@@ -1,20 +1,28 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import type { Decision } from "@burin/core";
 import { DBOS, DBOSClient, type WorkflowStatus } from "@dbos-inc/dbos-sdk";
 import { DBOSExecutor } from "@dbos-inc/dbos-sdk/internal/dbos-executor";
 import { ensureSystemDatabase } from "@dbos-inc/dbos-sdk/internal/system_database";
 import { GlobalLogger } from "@dbos-inc/dbos-sdk/internal/telemetry/logs";
 import { registerInternalQueue } from "@dbos-inc/dbos-sdk/internal/wfqueue";
-import type { Step, Submission, TaskEnd } from "./steps.ts";
+import { type Step, type Submission, type TaskEnd, waitingFor } from "./steps.ts";
 import { SignOfLife } from "./store.ts";
 
 const NAME = "burin_fleet";
 const QUEUE = "burin_tasks";
 const WORKFLOW = "task";
+const STEP = "step";
+/** Whatever the settings of a worker name. */
+const OWN_MODEL = "default";
 /** Of the steps that are kept: a worker of another version of Burin goes on with them as long as this is the same. */
 const STEPS_VERSION = "1";
 /** The tries of a task are counted by what it gets done, see `LiveTask`; this is for what never gets that far. */
 const MOST_RECOVERIES = 1000;
+/** A message to a task. */
+const ANSWERS = "answer";
+/** After a question, and for the answer to come behind the task that is in the queue again. */
+const ANSWER_TIME = { timeoutSeconds: 5, pollingIntervalMs: 500 };
 const SWEEP_MS = 500;
 const POLL_MS = 200;
 
@@ -59,12 +67,16 @@ export async function prepareDatabase(url: string): Promise<void> {
 }
 
 export async function submit(client: DBOSClient, workflowID: string, submission: Submission): Promise<void> {
-  const where = { queueName: QUEUE, workflowName: WORKFLOW, appVersion: STEPS_VERSION };
+  const queue = { queueName: QUEUE, queuePartitionKey: submission.model ?? OWN_MODEL };
+  const where = { ...queue, workflowName: WORKFLOW, appVersion: STEPS_VERSION };
   await client.enqueue<(submission: Submission) => Promise<TaskEnd>>({ ...where, workflowID }, submission);
 }
 
 /** From here the task goes on with what it has: for one that was cancelled, or lost its workers too often. */
-export async function resume(client: DBOSClient, { workflowID, status }: WorkflowStatus): Promise<void> {
+export async function resume(
+  client: DBOSClient,
+  { workflowID, status, queuePartitionKey = OWN_MODEL }: WorkflowStatus,
+): Promise<void> {
   if (status !== "SUCCESS" && status !== "ERROR") {
     await client.resumeWorkflow(workflowID, { queueName: QUEUE });
     return;
@@ -72,7 +84,23 @@ export async function resume(client: DBOSClient, { workflowID, status }: Workflo
   const steps = (await client.listWorkflowSteps(workflowID)) ?? [];
   // The last step holds the end; without it the session is one that was cut off there.
   const startStep = Math.max(steps.at(-1)?.functionID ?? 0, 0);
-  await client.rewindWorkflow(workflowID, { startStep, queueName: QUEUE });
+  await client.rewindWorkflow(workflowID, { startStep, queueName: QUEUE, queuePartitionKey });
+}
+
+/** Goes on with a task that waits for an answer. */
+export async function answer(
+  client: DBOSClient,
+  { workflowID, queuePartitionKey = OWN_MODEL }: WorkflowStatus,
+  decision: Decision,
+): Promise<void> {
+  const steps = (await client.listWorkflowSteps(workflowID)) ?? [];
+  const asked = steps.findLast(({ name }) => name === STEP);
+  await client.rewindWorkflow(workflowID, {
+    startStep: (asked?.functionID ?? 0) + 1,
+    queueName: QUEUE,
+    queuePartitionKey,
+  });
+  await client.send(workflowID, decision, ANSWERS);
 }
 
 /** One task at work: gives its steps one after the other, see `LiveTask`. */
@@ -86,6 +114,8 @@ type BeginTask = (id: string, submission: Submission, past: readonly Step[]) => 
 export interface WorkerOptions {
   readonly url: string;
   readonly concurrency: number;
+  /** How many tasks with the same model may run at a time, on all workers together. */
+  readonly perModel?: number | undefined;
   readonly begin: BeginTask;
   readonly note: (text: string) => void;
 }
@@ -106,7 +136,7 @@ export class Worker {
   }
 
   async open(): Promise<void> {
-    const { url, concurrency, note } = this.#options;
+    const { url, concurrency, perModel, note } = this.#options;
     DBOS.setConfig({
       name: NAME,
       systemDatabaseUrl: url,
@@ -119,7 +149,11 @@ export class Worker {
     });
     const work = (submission: Submission) => this.#work(submission);
     DBOS.registerWorkflow(work, { name: WORKFLOW, maxRecoveryAttempts: MOST_RECOVERIES });
-    registerInternalQueue(QUEUE, { workerConcurrency: concurrency, minPollingIntervalMs: POLL_MS });
+    registerInternalQueue(QUEUE, {
+      workerConcurrency: concurrency,
+      minPollingIntervalMs: POLL_MS,
+      ...(perModel !== undefined && { partitionConcurrency: perModel }),
+    });
     await this.#life.hold();
     await DBOS.launch();
     this.#sweepLater();
@@ -141,9 +175,14 @@ export class Worker {
     try {
       for (;;) {
         const next = () => task.next(DBOS.stepStatus?.cancelSignal ?? new AbortController().signal);
-        const step: Step = await DBOS.runStep(next, { name: "step" });
+        const step: Step = await DBOS.runStep(next, { name: STEP });
         past.push(step);
         if (step.end !== undefined) return step.end;
+        if (step.question === undefined) continue;
+        const answer = await DBOS.recv<Decision>(ANSWERS, ANSWER_TIME);
+        // Nobody has to be kept waiting: `answer` makes the task go on from here.
+        if (answer === null) return waitingFor(step.question, past);
+        past.push({ answer });
       }
     } finally {
       this.#atWork.delete(task);

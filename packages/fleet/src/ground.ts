@@ -1,4 +1,4 @@
-import type { LogRecord, SessionOptions } from "@burin/core";
+import type { LogRecord, Question, SessionOptions } from "@burin/core";
 
 /** What the fleet is given by the command line. */
 export interface Ground {
@@ -15,6 +15,8 @@ export interface Ground {
   readonly open: (root: string, model: string | undefined) => Promise<SessionOptions>;
   /** One record of a session in words; empty for one that is not worth a line. */
   readonly showRecord: (record: LogRecord) => string;
+  /** What is asked, in words. */
+  readonly showQuestion: (question: Question) => string;
 }
 
 /** What is wrong with how the fleet was asked, and what to do about it. */
@@ -25,6 +27,7 @@ export interface FleetRequest {
   readonly words: readonly string[];
   readonly database?: string;
   readonly concurrency: number;
+  readonly perModel?: number;
   /** Wait until all tasks have ended. */
   readonly follow: boolean;
   readonly run?: string;

@@ -1,6 +1,6 @@
 import { openDatabase } from "./database.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
-import { cancel, logs, results, retry, status } from "./look.ts";
+import { answerTask, cancel, logs, questions, results, retry, status } from "./look.ts";
 import { runTasks, runWorker } from "./run.ts";
 import { TaskError } from "./task.ts";
 
@@ -17,6 +17,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   logs,
   cancel,
   retry,
+  questions,
+  answer: answerTask,
 };
 
 /** One command of `burin fleet`. Resolves to whether all went well. */

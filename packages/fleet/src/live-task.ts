@@ -14,7 +14,17 @@ import type { TaskAtWork } from "./engine.ts";
 import { applyChanges, WatchedFolder } from "./folder-changes.ts";
 import type { Ground } from "./ground.ts";
 import { runCommand } from "./run-command.ts";
-import { linesOf, recordsIn, type Step, type Submission, spentIn, type TaskEnd, triesIn } from "./steps.ts";
+import {
+  budgetLeft,
+  linesOf,
+  newAnswerIn,
+  recordsIn,
+  type Step,
+  type Submission,
+  spentIn,
+  type TaskEnd,
+  triesIn,
+} from "./steps.ts";
 
 export interface LiveNeeds {
   readonly submission: Submission;
@@ -90,18 +100,39 @@ export class LiveTask implements TaskAtWork {
     }
   }
 
+  /** Until its end, or its next question. */
   async #runSession(): Promise<void> {
+    for (;;) {
+      const budget = budgetOf(this.#needs);
+      if (budget === null) {
+        const error = { type: "budget", message: "The budget of the task is used up." };
+        return await this.#give({ end: this.#failed(error, "limit") });
+      }
+      const options = { ...(await this.#prepare()), ...(budget !== undefined && { budget }) };
+      const session = await this.#openSession(options);
+      this.#session = session;
+      const isParked = await this.#followSession(session);
+      if (!isParked) return;
+      const asked = recordsIn(linesOf(this.#needs.past)).map(({ event }) => event);
+      const event = asked.findLast((one) => one.type === "question");
+      if (event === undefined) throw new Error("The session waits for an answer, and nothing was asked.");
+      const { type: _, ...question } = event;
+      await this.#give({ question });
+    }
+  }
+
+  /** Whether it waits for an answer. */
+  async #followSession(session: Session): Promise<boolean> {
     const { submission, past } = this.#needs;
-    const options = await this.#prepare();
-    const session = await this.#openSession(options);
-    this.#session = session;
     try {
       const { signal } = this.#stop;
       const events = past.some(hasLines) ? session.goOn(signal) : session.run(submission.prompt, signal);
       let end: AgentEvent | null = null;
       for await (const event of events) end = event;
+      const error = end?.type === "done" ? end.error : undefined;
       // The end that was recorded is the task's; one that could not be is told instead.
-      if (end?.type === "done" && end.error?.type === "not_recorded") throw new Error(end.error.message);
+      if (error?.type === "not_recorded") throw new Error(error.message);
+      return error?.type === "parked";
     } finally {
       await session.close();
     }
@@ -116,14 +147,14 @@ export class LiveTask implements TaskAtWork {
     this.#base = await bases.open(submission.base, past.find(({ commit }) => commit !== undefined)?.commit);
     await copyBase(this.#base, folder);
     const root = await realpath(folder);
-    const { allow, deny, setup, approvalMode, budget, maxTurns, check } = submission;
+    const { allow, deny, setup, approvalMode, maxTurns, check } = submission;
     const given = await open(root, submission.model);
     const { permissions, ...settings } = given.settings ?? {};
     const options: SessionOptions = {
       ...given,
       root,
       approvalMode,
-      ...(budget !== undefined && { budget }),
+      park: true,
       ...(maxTurns !== undefined && { maxTurns }),
       ...(check !== undefined && { check }),
       settings: {
@@ -162,7 +193,9 @@ export class LiveTask implements TaskAtWork {
     const { root } = options;
     const home = join(this.#needs.place, "home");
     await restoreSession({ home, root, id, lines });
-    return createSession({ ...options, keepLog, resume: await resumeSession({ home, root, id }) });
+    const resume = await resumeSession({ home, root, id });
+    const answer = newAnswerIn(this.#needs.past);
+    return createSession({ ...options, keepLog, resume, ...(answer && { answer }) });
   }
 
   /** Resolves when these lines are in the database, with what has changed in the folder until now. */
@@ -214,6 +247,11 @@ export class LiveTask implements TaskAtWork {
     await recorded;
     if (this.#stop.signal.aborted && step.end === undefined) throw new Error("the task was stopped");
   }
+}
+
+/** undefined where there is none, null where nothing is left of it. */
+function budgetOf({ submission: { budget }, past }: LiveNeeds): string | null | undefined {
+  return budget === undefined ? undefined : budgetLeft(budget, past);
 }
 
 function hasLines({ lines }: Step): boolean {

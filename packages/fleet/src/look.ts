@@ -1,8 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Decision } from "@burin/core";
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
-import { openClient, resume } from "./engine.ts";
+import { answer, openClient, resume } from "./engine.ts";
 import { type Fleet, FleetError } from "./ground.ts";
 import { countStates, isOver, type TaskState, tableOf, tasksOf } from "./states.ts";
 import { recordsIn, type Step } from "./steps.ts";
@@ -161,9 +162,51 @@ export function cancel(fleet: Fleet): Promise<boolean> {
 export function retry(fleet: Fleet): Promise<boolean> {
   return withClient(fleet, async (client) => {
     const states = await namedTasks(fleet, client, "retry");
-    const failed = states.filter((state) => isOver(state) && state.end?.status !== "success");
+    const failed = states.filter(
+      (state) => isOver(state) && !["success", "waiting"].includes(state.end?.status ?? ""),
+    );
     for (const { workflow } of failed) await resume(client, workflow);
     fleet.ground.note(`${failed.length} tasks are in the queue again`);
     return true;
   });
+}
+
+/** What tasks of a run wait for. */
+export function questions(fleet: Fleet): Promise<boolean> {
+  return withClient(fleet, async (client) => {
+    const { request, ground } = fleet;
+    const waiting = (await statesOf(fleet, client)).flatMap(({ id, end }) =>
+      end?.question === undefined ? [] : [{ id, question: end.question }],
+    );
+    if (request.json) ground.out(`${JSON.stringify(waiting, null, 2)}\n`);
+    else for (const { id, question } of waiting) ground.out(`${id}  ${ground.showQuestion(question)}\n`);
+    if (waiting.length === 0) ground.note("no task waits for an answer");
+    return true;
+  });
+}
+
+/** Answers what a task waits for; a worker then goes on with it. */
+export function answerTask(fleet: Fleet): Promise<boolean> {
+  return withClient(fleet, async (client) => {
+    const [id, word, ...rest] = fleet.request.words;
+    const decision = decisionOf(word, rest.join(" "));
+    if (id === undefined || decision === null)
+      throw new FleetError("say which task and what: burin fleet answer <task> yes, or: no [why not]");
+    const only = { ...fleet, request: { ...fleet.request, words: [id] } };
+    const waiting = (await namedTasks(only, client, "answer")).filter(({ end }) => end?.status === "waiting");
+    const [task] = waiting;
+    if (task === undefined)
+      throw new FleetError(`${id} does not wait for an answer; see burin fleet questions`);
+    if (waiting.length > 1)
+      throw new FleetError(`${waiting.length} tasks of ${id} wait for an answer; name one`);
+    await answer(client, task.workflow, decision);
+    fleet.ground.note(`${task.id} is in the queue again`);
+    return true;
+  });
+}
+
+function decisionOf(word: string | undefined, why: string): Decision | null {
+  if (word === "yes" && why === "") return { outcome: "once" };
+  if (word !== "no") return null;
+  return why === "" ? { outcome: "cancel" } : { outcome: "cancel", reason: why };
 }

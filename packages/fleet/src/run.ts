@@ -98,6 +98,7 @@ async function openWorker({ url, ground, request }: Fleet, store: Store): Promis
   const worker: Worker = new Worker({
     url,
     concurrency: request.concurrency,
+    perModel: request.perModel,
     note: ground.note,
     begin: (id, submission, past) =>
       new LiveTask({

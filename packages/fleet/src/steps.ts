@@ -1,4 +1,11 @@
-import type { AgentEvent, LogRecord } from "@burin/core";
+import {
+  type AgentEvent,
+  type Decision,
+  isAnswered,
+  type LogRecord,
+  parseBudget,
+  type Question,
+} from "@burin/core";
 import type { FolderChanges } from "./folder-changes.ts";
 import type { Task } from "./task.ts";
 
@@ -18,12 +25,16 @@ export interface Step extends Partial<FolderChanges> {
   readonly commit?: string;
   /** The next lines of the session's record. */
   readonly lines?: string;
+  /** The session has ended here, until somebody answers it. */
+  readonly question?: Question;
+  /** To the question before it. */
+  readonly answer?: Decision;
   readonly end?: TaskEnd;
 }
 
-/** What a task has come to. `set_aside`: it has taken its workers down with it. */
+/** What a task has come to. `set_aside`: it has taken its workers down with it; `waiting`: for an answer. */
 export interface TaskEnd {
-  readonly status: RunEnd["status"] | "set_aside";
+  readonly status: RunEnd["status"] | "set_aside" | "waiting";
   readonly result: string;
   readonly error?: { readonly type: string; readonly message: string };
   readonly turns: number;
@@ -32,6 +43,8 @@ export interface TaskEnd {
   /** What the session has changed, as git writes it. */
   readonly patch: string;
   readonly check?: RunEnd["check"];
+  /** What it waits for. */
+  readonly question?: Question;
 }
 
 /** The record of the session in these steps. */
@@ -82,4 +95,37 @@ export function spentIn(steps: readonly Step[]): {
     if (event.usage.cost !== undefined) cost = (cost ?? 0) + event.usage.cost;
   }
   return { tokens, turns, ...(cost !== undefined && { cost }) };
+}
+
+/** The answer that the session has not heard yet. */
+export function newAnswerIn(steps: readonly Step[]): Decision | undefined {
+  const last = steps.findLast(({ lines, answer }) => lines !== undefined || answer !== undefined);
+  return last?.answer;
+}
+
+export function waitingFor(question: Question, steps: readonly Step[]): TaskEnd {
+  const error = { type: "waiting", message: `Waiting for an answer to: ${question.confirmation.title}` };
+  return { status: "waiting", result: "", error, ...spentIn(steps), patch: "", question };
+}
+
+/** What is left of a budget behind these steps; null when it is used up. Time counts anew for each worker. */
+export function budgetLeft(budget: string, steps: readonly Step[]): string | null {
+  const { tokens, money, milliseconds, calls } = parseBudget(budget);
+  const spent = spentIn(steps);
+  const made = recordsIn(linesOf(steps)).filter(
+    ({ event }) => event.type === "tool_call" && isAnswered(event.call),
+  );
+  const left = {
+    tokens: tokens && tokens - spent.tokens,
+    money: money && money - (spent.cost ?? 0),
+    calls: calls && calls - made.length,
+  };
+  if (Object.values(left).some((amount) => amount !== undefined && amount <= 0)) return null;
+  const parts = [
+    left.tokens && `${left.tokens} tokens`,
+    left.money && `$${left.money.toFixed(6)}`,
+    left.calls && `${left.calls} calls`,
+    milliseconds && `${milliseconds / 1000}s`,
+  ];
+  return parts.filter(Boolean).join(", ");
 }

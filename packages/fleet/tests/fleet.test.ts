@@ -160,6 +160,71 @@ describe("burin fleet", () => {
     await worker.end;
   });
 
+  it("keeps a question for whoever answers it later, and goes on with a budget of what is left", async () => {
+    replies.set("ask", (messages) => {
+      const answers = answersIn(messages);
+      const { text = "" } = answers.at(-1) ?? {};
+      if (answers.length === 0) return { ...shell("touch yes.txt"), usage };
+      if (answers.length === 1) return { ...shell("touch no.txt"), usage };
+      return { text: text.includes("rather not") ? "as you like" : text, usage };
+    });
+    const file = await room.writeTasks([
+      { id: "asking", prompt: "ask", approvalMode: "default", budget: "1k" },
+      { id: "poor", prompt: "ask", approvalMode: "default", budget: "100" },
+    ]);
+    const worker = await room.commands.startWorker(2);
+    await room.fleet("run", file, "--run", "sixth", "--no-follow");
+    for (const id of ["sixth.asking", "sixth.poor"]) await until(() => room.hasEnded(id));
+    const { stdout } = await room.fleet("questions", "sixth");
+    expect(stdout).toContain("sixth.asking  ");
+    expect(stdout).toContain("touch yes.txt");
+    expect((await room.fleet("answer", "asking", "maybe")).stderr).toContain(
+      "burin fleet answer <task> yes, or: no",
+    );
+    for (const id of ["asking", "poor"]) {
+      expect((await room.fleet("answer", id, "yes")).stderr).toContain("is in the queue again");
+      await until(() => room.hasEnded(`sixth.${id}`));
+    }
+    expect((await room.fleet("questions", "sixth.asking")).stdout).toContain("touch no.txt");
+    await room.fleet("answer", "asking", "no", "rather", "not");
+    await until(() => room.hasEnded("sixth.asking"));
+    const ends = new Map((await room.commands.states("sixth")).map(({ id, end }) => [id, end]));
+    expect(ends.get("sixth.asking")).toMatchObject({
+      status: "refused",
+      result: "as you like",
+      turns: 3,
+      tokens: 300,
+    });
+    expect(ends.get("sixth.asking").patch).toContain("yes.txt");
+    expect(ends.get("sixth.asking").patch).not.toContain("no.txt");
+    expect(ends.get("sixth.poor")).toMatchObject({ status: "limit", tokens: 100, turns: 1 });
+    expect((await room.fleet("answer", "poor", "yes")).stderr).toContain("does not wait for an answer");
+    expect(room.server.problems).toEqual([]);
+    worker.child.kill("SIGINT");
+    await worker.end;
+  });
+
+  it("runs no more tasks of one model at a time than --per-model says, on all workers together", async () => {
+    const busy = join(room.folder, "busy");
+    replies.set("alone", commands(`mkdir ${busy} && sleep 0.3 && rmdir ${busy}`));
+    const file = await room.writeTasks(["a", "b", "c", "d"].map((id) => ({ id, prompt: "alone" })));
+    await room.fleet("run", file, "--run", "seventh", "--no-follow");
+    const workers = [1, 2].map(() =>
+      room.commands.start(["worker", "--concurrency", "4", "--per-model", "1"]),
+    );
+    for (const id of ["a", "b", "c", "d"]) await until(() => room.hasEnded(`seventh.${id}`));
+    for (const id of ["a", "b", "c", "d"]) {
+      expect((await room.fleet("logs", `seventh.${id}`)).stdout).toContain("done      Exit code: 0");
+    }
+    expect((await room.fleet("worker", "--per-model", "0")).stderr).toContain(
+      "--per-model must be a whole number above 0",
+    );
+    for (const { child, end } of workers) {
+      child.kill("SIGINT");
+      await end;
+    }
+  });
+
   it("prepares a folder with setup, from a tarball or a repository, and does not end well before check passes", async () => {
     replies.set("checked", (messages) => {
       const said = textOf(messages.at(-1).content);

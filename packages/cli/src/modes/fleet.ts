@@ -4,6 +4,7 @@ import { type CommonOptions, readSettings, sessionOptions } from "../request/opt
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
+import { questionText } from "../terminal/question-text.ts";
 import { recordText } from "./sessions.ts";
 
 const DEFAULT_CONCURRENCY = 4;
@@ -35,13 +36,15 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
   // No command that a task runs is to find it.
   delete process.env.BURIN_FLEET_DATABASE;
   const database = textOf(own.database) ?? fromEnvironment;
+  const perModel = countOf(own, "per-model");
   const [run, patches, predictions] = [own.run, own.patches, own.predictions].map(textOf);
   return {
     words,
-    concurrency: countOf(own.concurrency),
+    concurrency: countOf(own, "concurrency") ?? DEFAULT_CONCURRENCY,
     // A run is followed unless the user says no, a log only when they say so.
     follow: words[0] === "run" ? own["no-follow"] !== true : own.follow === true,
     json: options.outputFormat !== "text",
+    ...(perModel !== undefined && { perModel }),
     ...(database !== undefined && { database }),
     ...(run !== undefined && { run }),
     ...(patches !== undefined && { patches }),
@@ -53,11 +56,12 @@ function textOf(value: SubcommandRequest["own"][string]): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-function countOf(value: SubcommandRequest["own"][string]): number {
-  if (value === undefined) return DEFAULT_CONCURRENCY;
+function countOf(own: SubcommandRequest["own"], name: string): number | undefined {
+  const value = own[name];
+  if (value === undefined) return undefined;
   const count = Number(value);
   if (Number.isSafeInteger(count) && count > 0) return count;
-  throw new UsageError(`--concurrency must be a whole number above 0, not "${value}".`);
+  throw new UsageError(`--${name} must be a whole number above 0, not "${value}".`);
 }
 
 function groundOf(options: CommonOptions, { output, signal }: Io): Ground {
@@ -67,6 +71,7 @@ function groundOf(options: CommonOptions, { output, signal }: Io): Ground {
     out: (text) => output.out(text),
     note: (text) => output.note(`burin: ${visible(text)}`),
     signal,
+    showQuestion: ({ confirmation }) => questionText(confirmation),
     showRecord: (record) => visible(recordText(record)),
     open: async (root, model) => {
       const there = { ...options, root, ...(model !== undefined && { model }) };

@@ -89,12 +89,16 @@ export const USAGES = {
       "fleet run <tasks.jsonl> [--database URL]",
       "works on many tasks, each in a session of its own; --concurrency N, --no-follow",
     ],
-    ["fleet worker [--concurrency N]", "works on tasks beside others, on this machine or another"],
+    [
+      "fleet worker [--concurrency N] [--per-model N]",
+      "works on tasks beside others, on this machine or another",
+    ],
     [
       "fleet status | results [run]",
       "how far a run is, and what came of it; --json, --patches DIR, --predictions FILE",
     ],
     ["fleet logs <task> [-f]", "everything that happened in a task"],
+    ["fleet questions [run] | answer <task> yes|no [words]", "what tasks wait for; answers it"],
     ["fleet cancel | retry <task|run>...", "ends tasks; goes on with those that did not end well"],
   ],
   import: [
