@@ -26,7 +26,7 @@ async function loadFleet(): Promise<typeof import("@burin/fleet")> {
   try {
     return await import("@burin/fleet");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    if (!/Cannot find package '@burin\/fleet'/.test(String(error))) throw error;
     throw new UsageError("burin fleet is a package of its own. Install it: npm i -g @burin/fleet");
   }
 }
