@@ -35,6 +35,20 @@ function notices(events: readonly ModelEvent[]): string[] {
   return events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
 }
 
+describe("P35 a name that cannot be looked up", () => {
+  it("is looked up again: a network may be coming up", async () => {
+    const model = retrying(openAiCompatible({ name: "m", baseUrl: "http://no-such-host.invalid/v1" }), {
+      firstDelayMs: 1,
+    });
+    const events = await read(model);
+    const notices = events.flatMap((event) => (event.type === "notice" ? [event.message] : []));
+    expect(notices).toEqual([
+      expect.stringMatching(/no-such-host\.invalid.*Attempt 2 of 3/),
+      expect.stringMatching(/Attempt 3 of 3/),
+    ]);
+  });
+});
+
 describe("retries", () => {
   it.each<[string, FakeReply, RegExp]>([
     ["seconds", refusal(503, { "retry-after": "0.05" }), /HTTP 503.*in 0\.1 s/],

@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { arch, type } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { readText } from "@burin/machine/disk/regular-file";
 import { chooseShell, findProgram } from "@burin/machine/processes/shell-program";
 
@@ -16,21 +17,50 @@ export function environmentFacts(root: string, { PATH }: NodeJS.ProcessEnv, now 
     .map((part) => String(part).padStart(2, "0"))
     .join("-");
   const shell = chooseShell(process.platform, (name) => findProgram(name, PATH));
-  const branch = branchOf(root);
-  const git = branch === null ? "" : `, git on ${branch} when this began`;
+  const state = gitStateOf(root);
+  const git = state === null ? "" : `, git on ${state} when this began`;
   return `Today is ${day}. ${type()} ${arch()}, shell ${shell.title}${git}.`;
 }
 
-/** null where there is no repository. */
-function branchOf(folder: string): string | null {
+/** What git leaves in its folder while one of these is not finished. */
+const UNFINISHED: readonly (readonly [name: string, work: string])[] = [
+  ["MERGE_HEAD", "a merge"],
+  ["rebase-merge", "a rebase"],
+  ["rebase-apply", "a rebase"],
+  ["CHERRY_PICK_HEAD", "a cherry-pick"],
+  ["REVERT_HEAD", "a revert"],
+  ["BISECT_LOG", "a bisect"],
+];
+
+/**
+ * The branch, and what is not finished; null where there is no repository. Read from git's files: git itself could
+ * run programs that the repository names, and would hold up the first request.
+ */
+function gitStateOf(folder: string): string | null {
   for (let place = folder; ; place = dirname(place)) {
-    const head = readHead(join(place, ".git", "HEAD"));
-    if (head !== null) {
-      const branch = BRANCH.exec(head)?.[1];
-      return branch === undefined ? "no branch" : `the branch ${branch}`;
+    const gitDir = gitDirIn(place);
+    const head = gitDir === null ? null : readHead(join(gitDir, "HEAD"));
+    if (gitDir !== null && head !== null) {
+      const work = UNFINISHED.find(([name]) => existsSync(join(gitDir, name)))?.[1];
+      return `${headOf(head)}${work === undefined ? "" : `, in the middle of ${work},`}`;
     }
     if (dirname(place) === place) return null;
   }
+}
+
+/** The folder of a repository; a further work tree and a submodule name theirs in a file. */
+function gitDirIn(place: string): string | null {
+  const entry = join(place, ".git");
+  if (!existsSync(entry)) return null;
+  const named = /^gitdir: (.+)$/m.exec(readHead(entry) ?? "")?.[1];
+  return named === undefined ? entry : resolve(place, named.trim());
+}
+
+function headOf(head: string): string {
+  const branch = BRANCH.exec(head)?.[1];
+  if (branch !== undefined) return `the branch ${branch}`;
+  const commit = /^([0-9a-f]{12})[0-9a-f]{28,52}\s*$/.exec(head)?.[1];
+  return commit === undefined ? "no branch" : `no branch, at the commit ${commit}`;
 }
 
 function readHead(path: string): string | null {
