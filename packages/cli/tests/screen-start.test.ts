@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync, readlinkSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
@@ -26,7 +27,7 @@ async function open(replies: readonly FakeReply[], args: readonly string[] = [])
     args,
     env: { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model" },
   });
-  await screen.shows("fake-model · default");
+  await screen.shows("fake-model · ");
   return screen;
 }
 
@@ -107,8 +108,19 @@ describe("the first start", () => {
       if (questions.some((question) => terminal.text().includes(question))) terminal.type("y");
       return terminal.all().join("\n").includes("An empty text counts 0 words now");
     }, "the end of the demo");
+    await terminal.shows("? for keys");
+    terminal.type("\u0015/changes\r");
+    await terminal.shows("Changes of this session");
+    await terminal.shows("return words.length;");
+    terminal.type("\u001b");
+    await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
+    terminal.type("and now?\r");
+    await terminal.shows("The demo answers no prompts.");
+    terminal.type("/model\r");
+    await terminal.shows("Which model service?");
     terminal.type("\u0003\u0003");
     expect(await terminal.ended()).toBe(0);
+    expect(terminal.text()).not.toContain("burin -r");
   });
 });
 
@@ -136,6 +148,50 @@ describe("the end", () => {
     process.kill(terminal.pid, signal);
     expect(await terminal.ended()).toBe(code);
     expect(leftOn(terminal.written)).toEqual([]);
+  });
+
+  it.each([
+    ["/quit", "/quit\r"],
+    ["ctrl+d at an empty prompt", "\u0004"],
+    ["ctrl+c twice", "\u0003\u0003"],
+  ])("gives the terminal back after %s", async (_way, keys) => {
+    const terminal = await open([]);
+    terminal.type(keys);
+    expect(await terminal.ended()).toBe(0);
+    expect(leftOn(terminal.written)).toEqual([]);
+  });
+
+  it("gives the terminal back after a fault of its own", async () => {
+    server = await startFakeModelServer([]);
+    const planted = "process.once('SIGUSR2', () => { throw new Error('planted') })";
+    const env = {
+      OPENAI_BASE_URL: server.baseUrl,
+      OPENAI_MODEL: "fake-model",
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(planted)}`,
+    };
+    screen = new ScreenTerminal({ cwd: root, env });
+    await screen.shows("fake-model · default");
+    process.kill(screen.pid, "SIGUSR2");
+    expect(await screen.ended()).not.toBe(0);
+    expect(leftOn(screen.written)).toEqual([]);
+    expect(screen.written).toContain("planted");
+  });
+
+  it("stays as it is when a command that runs is killed", async () => {
+    const command = "echo $$ > pid; sleep 60";
+    const call = { calls: [{ name: "run_shell_command", args: { command } }] };
+    const terminal = await open([call, { text: "It was killed." }], ["--approval-mode", "yolo"]);
+    terminal.type("go\r");
+    await terminal.until(() => existsSync(join(root, "pid")), "the command");
+    await terminal.until(
+      () => /sleep 60/.test(execFileSync("ps", ["-eo", "args"], { encoding: "utf8" })),
+      "sleep",
+    );
+    const sleeping = execFileSync("pgrep", ["-f", "^sleep 60$"], { encoding: "utf8" }).trim().split("\n");
+    const ours = sleeping.filter((pid) => readlinkSync(`/proc/${pid}/cwd`) === root);
+    for (const pid of ours) process.kill(Number(pid), "SIGKILL");
+    await terminal.shows("It was killed.");
+    expect(modeOf(terminal)).toContain("-icanon");
   });
 
   it("gives the terminal back after a fault in its settings, which it names", async () => {

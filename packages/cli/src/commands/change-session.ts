@@ -49,7 +49,7 @@ function chooseWord(desk: CommandDesk, word: string, choosing: Parameters<typeof
 }
 
 async function changeModel(desk: CommandDesk, word: string): Promise<void> {
-  if (desk.session === null) {
+  if (desk.session === null || desk.isDemo) {
     desk.setUp();
     return;
   }

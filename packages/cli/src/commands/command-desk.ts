@@ -15,6 +15,8 @@ export interface CommandDesk {
   readonly transcript: Transcript;
   readonly buffer: TextBuffer;
   readonly isWorking: boolean;
+  /** Scripted models answer, and no others. */
+  readonly isDemo: boolean;
   readonly milliseconds: number;
   theme: ThemeName;
   /** In place of the prompt; null takes it away. */

@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
-import { burinHome, findSession, hunksOf, readLog } from "@burin/core";
+import { burinHome, findSession, hunksOf, readLog, type ToolCall } from "@burin/core";
 import { say } from "../locales/say.ts";
 import { type Change, ReviewPanel } from "../ui/review-panel.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
@@ -22,19 +22,28 @@ async function showChanges(desk: CommandDesk): Promise<void> {
   desk.show(panel);
 }
 
-async function changesOf({ session, options }: CommandDesk): Promise<Change[]> {
-  if (session === null || session.history.length === 0 || options.session.kind === "unrecorded") return [];
-  const root = await realpath(options.root);
-  const { path } = await findSession(burinHome(process.env), root, session.id);
+async function changesOf(desk: CommandDesk): Promise<Change[]> {
+  const root = await realpath(desk.options.root);
   const changes: Change[] = [];
-  for (const { event } of readLog(path)) {
-    if (event.type !== "tool_call" || event.call.status !== "success") continue;
-    const { returnDisplay: diff, description } = event.call;
+  for (const call of await callsOf(desk, root)) {
+    if (call.status !== "success") continue;
+    const { returnDisplay: diff, description } = call;
     if (typeof diff === "string" || diff.kind !== "file_diff") continue;
     const file = isAbsolute(diff.fileName) ? relative(root, diff.fileName) : diff.fileName;
     changes.push(...hunksOf(diff).map((hunk) => ({ file, call: description, hunk, isTakenBack: false })));
   }
   return changes;
+}
+
+/** Those of its log; of a session that is not recorded the last ones, which the screen knows. */
+async function callsOf(
+  { session, options, transcript }: CommandDesk,
+  root: string,
+): Promise<readonly ToolCall[]> {
+  if (session === null || session.history.length === 0) return [];
+  if (options.session.kind === "unrecorded") return transcript.calls;
+  const { path } = await findSession(burinHome(process.env), root, session.id);
+  return [...readLog(path)].flatMap(({ event }) => (event.type === "tool_call" ? [event.call] : []));
 }
 
 /** Each by an edit of its own: a place that somebody has changed since is not found, and is left alone. */

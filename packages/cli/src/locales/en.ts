@@ -238,6 +238,7 @@ export const en = {
   "status.normal": "NORMAL",
   "theme.unknown": "Not a style or a look: {fault}",
   "form.format": "This must be of the format {format}.",
+  "demo.prompt": "The demo answers no prompts. /model chooses a model of your own, /quit ends Burin.",
 } as const;
 
 export type TextKey = keyof typeof en;

@@ -115,6 +115,10 @@ export class App implements Desk {
     }
   }
 
+  get isDemo(): boolean {
+    return this.host.isDemo;
+  }
+
   get options(): CommonOptions {
     return this.host.options;
   }
@@ -251,6 +255,8 @@ export class App implements Desk {
   }
 
   async #open(first: string): Promise<void> {
+    await this.host.close();
+    this.transcript.sessionId = "";
     const { ui } = await this.host.readSettings();
     if (ui.language !== undefined) await this.useLanguage(ui.language);
     this.#useLook(ui);
@@ -288,9 +294,10 @@ export class App implements Desk {
     this.shown.panel = null;
     this.view.close();
     this.terminal.close();
+    const isRecorded = this.options.session.kind !== "unrecorded";
     await this.host.close();
     const { sessionId } = this.transcript;
-    if (sessionId !== "" && this.options.session.kind !== "unrecorded") {
+    if (sessionId !== "" && isRecorded) {
       process.stdout.write(`${say("end.session", { id: sessionId })}\n`);
     }
   }
@@ -302,8 +309,13 @@ export class App implements Desk {
     if (found === null && this.session === null) await this.#opening;
     if (found !== null) await this.#command(found.command, found.words);
     else if (this.session === null) this.setUp(text);
-    else if (!this.#own.take(text) && !(await this.#isMistyped(text))) this.work.submit(text, isLast);
+    else if (!this.#own.take(text) && !(await this.#isMistyped(text))) this.#ask(text, isLast);
     this.view.soon();
+  }
+
+  #ask(text: string, isLast: boolean): void {
+    if (this.host.isDemo) this.note(say("demo.prompt"));
+    else this.work.submit(text, isLast);
   }
 
   async #command(command: (typeof SCREEN_COMMANDS)[number], words: string): Promise<void> {

@@ -25,6 +25,8 @@ export class SessionHost {
   #options: CommonOptions;
   #opened: Opened | null = null;
   #session: Session | null = null;
+  /** What counted before the demo began; null when none is on. */
+  #beforeDemo: CommonOptions | null = null;
 
   constructor(needs: HostNeeds) {
     this.#needs = needs;
@@ -71,10 +73,16 @@ export class SessionHost {
     );
   }
 
-  /** Works in another folder and with a model that is no service, until the program ends. */
+  get isDemo(): boolean {
+    return this.#beforeDemo !== null;
+  }
+
+  /** Works in another folder and with a model that is no service, until another session is opened. */
   async openDemo(root: string, model: ChatModel): Promise<Session> {
     await this.close();
     if (this.#opened === null) await this.readSettings();
+    this.#beforeDemo = this.#options;
+    this.#options = { ...this.#options, root, session: { kind: "unrecorded" } };
     return this.#follow(
       createSession({ root, model, awaitsAnswers: true, record: false, approvalMode: "plan" }),
     );
@@ -102,6 +110,8 @@ export class SessionHost {
     const session = this.#session;
     this.#session = null;
     await session?.close();
+    if (this.#beforeDemo !== null) this.#options = this.#beforeDemo;
+    this.#beforeDemo = null;
     this.#needs.closed();
   }
 

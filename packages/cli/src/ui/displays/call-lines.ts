@@ -106,7 +106,9 @@ function displayLines(display: ToolDisplay, width: number): Line[] {
 function todoLine(status: "pending" | "in_progress" | "completed", content: string): Line {
   const marks = { pending: "☐ ", in_progress: "▶ ", completed: "☑ " } as const;
   const styles = { pending: undefined, in_progress: "strong", completed: "dim" } as const;
-  return [{ text: marks[status], style: styles[status] }, span(content, styles[status])];
+  const words = { pending: "validating", in_progress: "executing", completed: "success" } as const;
+  const mark = look.isSpoken ? `${say(`call.${words[status]}`)}: ` : marks[status];
+  return [{ text: mark, style: styles[status] }, span(content, styles[status])];
 }
 
 /** A few words behind the description. */
