@@ -5,7 +5,7 @@ import type { ExitCode } from "../../terminal/exit-code.ts";
 import { App } from "./app.ts";
 
 /** So much has to run before V8 optimizes a function. By its own measure, compiling is a third of the work of a screen. */
-const INTERRUPT_BUDGET = 500_000;
+const INTERRUPT_BUDGET = 2_000_000;
 
 /** Opens the screen. */
 export function runInteractive(first: string, options: CommonOptions, io: Io): Promise<ExitCode> {

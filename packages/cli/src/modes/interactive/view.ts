@@ -47,7 +47,7 @@ const STREAM_MS = 60;
 const RESIZE_MS = 40;
 const MOST_PROMPT_ROWS = 12;
 /** Behind so many rows what they have left behind in memory is given back sooner, which costs a little time. */
-const MANY_ROWS = 4_000;
+const MANY_ROWS = 500;
 
 /** Draws the state, at once for a key and at a calm pace for what streams. */
 export class View {
