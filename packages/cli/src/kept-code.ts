@@ -8,11 +8,13 @@ type Wrapped = (...given: readonly unknown[]) => unknown;
 
 /** As the build names what it makes; a hash of its content is part of the name. */
 const CHUNK = /^[\w-]+-[\w-]{8}\.cjs$/;
+const KEPT = /^(.+\.cjs)(?:\..+)?\.bin$/;
 
 /**
  * Keeps what V8 makes of the chunks under `~/.burin/cache`, so that the next start need not compile them
  * again, which is a tenth of its time and most of that of the first call of a tool. V8 itself refuses what
- * another V8 has made. Where there is no `~/.burin` yet nothing is kept, and a fault costs the time only.
+ * another V8 has made; but one Node's V8 takes, and runs wrongly, what that of another patch release made. Where
+ * there is no `~/.burin` yet nothing is kept, and a fault costs the time only.
  */
 export function keepCompiledCode(): void {
   const { existsSync } = process.getBuiltinModule("node:fs");
@@ -43,7 +45,7 @@ function keepChunks(module: typeof import("node:module"), folder: string): void 
     if (dirname(file) !== chunks || !CHUNK.test(basename(file))) return compile.call(this, source, file);
     let wrapped: Wrapped;
     try {
-      const kept = join(folder, `${basename(file)}.bin`);
+      const kept = join(folder, `${basename(file)}.${process.version}-${process.arch}.bin`);
       const script = compiled(module.wrap(source.replace(/^#!.*/, "")), file, kept);
       if (script.cachedDataRejected !== false)
         fresh.push(() => keep(script.createCachedData(), kept, chunks));
@@ -86,8 +88,10 @@ function keep(code: Buffer, file: string, chunks: string): void {
   const folder = dirname(file);
   try {
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const isOld = (name: string) =>
-      name.endsWith(".cjs.bin") && !fs.existsSync(join(chunks, name.slice(0, -".bin".length)));
+    const isOld = (name: string) => {
+      const [, chunk] = KEPT.exec(name) ?? [];
+      return chunk !== undefined && !fs.existsSync(join(chunks, chunk));
+    };
     const old = fs.readdirSync(folder).filter(isOld);
     const temporary = `${file}.${process.pid}`;
     // To the disk before it has its name: V8 would stumble over a file of which a part is missing.

@@ -42,6 +42,11 @@ describe("the code that V8 has made of a start", () => {
     expect(kept.map((path) => statSync(path).mtimeMs)).toEqual(times);
   });
 
+  it("is kept for one version of Node: another one's V8 would take it and run it wrongly", async () => {
+    await start();
+    expect(keptFiles().every((path) => path.includes(process.version))).toBe(true);
+  });
+
   it("is made anew where it is broken off, foreign or cannot be read", async () => {
     const { stdout } = await start();
     const kept = keptFiles();
