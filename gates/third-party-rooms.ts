@@ -26,11 +26,13 @@ const ROOM_OF_PACKAGE: Rooms = {
     "packages/cli/src/modes/import/read-files.ts",
   ],
   pg: "packages/fleet/src/",
+  "playwright-core": "docs-site/check.mjs",
   rolldown: ["build.mjs", "packaging/run.mjs"],
   "llm-zoo": "model-table.mjs",
   "smol-toml": "packages/cli/src/modes/import/read-files.ts",
   unbash: "packages/shell-judge/src/grammar/",
   unpdf: "packages/machine/src/parsing/pdf-text.ts",
+  vitepress: "docs-site/theme/index.mjs",
   vitest: "packages/testing/src/made-files.ts",
   yaml: "packages/core/src/agent/definitions.ts",
 };
