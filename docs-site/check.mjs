@@ -84,6 +84,8 @@ async function pageFaults(browser, url, name) {
   page.on("pageerror", (error) => faults.push(`${name}: ${error.message}`));
   page.on("console", (line) => line.type() === "error" && faults.push(`${name}: ${line.text()}`));
   await page.goto(`${url}/${name}`, { waitUntil: "networkidle" });
+  // Its name comes when the page is alive.
+  await page.locator('.VPNavBarAppearance button[title]:not([title=""])').waitFor({ state: "attached" });
   await page.evaluate(AXE);
   faults.push(...(await axeFaults(page)).map((fault) => `${name}: ${fault}`));
   await page.emulateMedia({ colorScheme: "dark" });
