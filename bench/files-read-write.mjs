@@ -1,9 +1,18 @@
 // Reading and writing single files, against cat, wc -l and plain fs on the same files in the same run.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const CORE = fileURLToPath(new URL("../packages/core/dist/index.js", import.meta.url));
@@ -128,7 +137,9 @@ async function writes(toolbox, folder) {
     };
     const [next, nextPlain] = [turns(), turns()];
     const path = join(folder, `write-${size}.txt`);
-    const plain = join(folder, `plain-${size}.txt`);
+    // In a folder of its own: where others write beside a file, its attributes are looked at anew for each change.
+    const plain = join(folder, "plain", `plain-${size}.txt`);
+    mkdirSync(dirname(plain), { recursive: true });
     writeFileSync(path, next());
     writeFileSync(plain, nextPlain());
     const ours = async () => {

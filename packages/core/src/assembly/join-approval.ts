@@ -34,9 +34,10 @@ export function lazyApproval({ current, home, grants, roots, shell }: ApprovalGr
     return (request: ApprovalRequest, ...given: [ApprovalMode, Rules]) =>
       knowing(facts, (known) => judge({ ...request, place: { ...ground, ...known } }, ...given));
   };
+  const callJudge = once(async () => (await import("../approval/judge-call.ts")).judgeCall);
   return async (request: ApprovalRequest): Promise<Verdict> => {
     const isCommand = request.confirmation !== false && request.confirmation.kind === "exec";
-    const judge = isCommand ? await commandJudge() : (await import("../approval/judge-call.ts")).judgeCall;
+    const judge = await (isCommand ? commandJudge() : callJudge());
     const judged = async (granted: readonly Rule[]) =>
       judge(request, current.mode, { ...rules, granted: [...grants.session, ...granted] });
     const verdict = await judged([]);

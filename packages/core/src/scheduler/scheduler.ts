@@ -9,7 +9,6 @@ import type {
   GrantScope,
   OnUpdate,
   RunContext,
-  Tool,
   ToolError,
   ToolKind,
 } from "@burin/contract/tools";
@@ -40,7 +39,7 @@ import {
   withNotes,
 } from "./hooked-call.ts";
 import type { Questions } from "./questions.ts";
-import type { SoundCall, SoundTool } from "./sound-tool.ts";
+import { type SoundCall, type SoundTool, soundTool } from "./sound-tool.ts";
 
 export interface SchedulerNeeds {
   readonly registry: ToolRegistry;
@@ -98,8 +97,7 @@ export class Scheduler {
   async run(calls: readonly FunctionCall[], signal: AbortSignal, onCall: OnCall): Promise<AnsweredCall[]> {
     const unknown = calls.map((call) => call.name).filter((name) => !this.#needs.registry.getTool(name));
     if (unknown.length > 0) await this.#needs.awaitTools?.(unknown, signal);
-    const { soundTool } = await import("./sound-tool.ts");
-    const work = calls.map((call) => this.#prepare(this.#found(call, soundTool), signal, onCall));
+    const work = calls.map((call) => this.#prepare(this.#found(call), signal, onCall));
     for (const item of work) item.report({ status: "validating" });
     const answers: AnsweredCall[] = [];
     for (const group of groupsOf(work)) {
@@ -129,7 +127,7 @@ export class Scheduler {
     return work;
   }
 
-  #found(call: FunctionCall, soundTool: (tool: Tool) => SoundTool): Found {
+  #found(call: FunctionCall): Found {
     try {
       const found = this.#needs.registry.getTool(call.name);
       const tool = found && soundTool(found);

@@ -1,7 +1,7 @@
 import { relative, resolve, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { globMatcher } from "@burin/contract/patterns/glob-pattern";
-import { realOf } from "./disk-looks.ts";
+import { lstatOf, realOf } from "./disk-looks.ts";
 import { type FolderRules, IgnoreRules, type IgnoreSettings } from "./ignore.ts";
 import { isWithin } from "./paths.ts";
 
@@ -41,7 +41,8 @@ export class Access {
   /** Where a file may lie that is only read. */
   get readableRoots(): readonly string[] {
     const readable = (this.#settings.readable ?? []).map((path) => {
-      const real = this.#readable.get(path) ?? realOf(path);
+      // To be told by an error that it is not there takes longer than all else of reading a small file.
+      const real = this.#readable.get(path) ?? (lstatOf(path) === null ? null : realOf(path));
       if (real !== null) this.#readable.set(path, real);
       return real ?? path;
     });
