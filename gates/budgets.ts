@@ -4,18 +4,18 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
-  contract: 3820,
+  contract: 3810,
   "edit-match": 2690,
-  "shell-judge": 3830,
+  "shell-judge": 3820,
   machine: 11930,
   models: 5910,
   testing: 1350,
   web: 2110,
   mcp: 2320,
-  core: 13570,
+  core: 13600,
   serve: 1920,
-  fleet: 1810,
-  cli: 13730,
+  fleet: 1980,
+  cli: 13780,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
