@@ -57,11 +57,11 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ["protocol", /^unsupported_api_for_model$/],
   [
     "quota",
-    /insufficient_(?:quota|balance|credits?|funds)|^billing_|budget_exceeded|exceeded_current_quota|credit_balance|^Arrearage$|FreeTierOnly$|payment_required|PerDay|^(?:1113|1304|1308|1309|1310)$/i,
+    /insufficient_(?:quota|balance|credits?|funds)|^billing_|budget_exceeded|exceeded_current_quota|credit_balance|^Arrearage$|FreeTierOnly$|payment_required|PerDay|^(?:1113|1304|1308|1309|1310|1311|1313)$/i,
   ],
   [
     "permission",
-    /unsupported_country|permission[-_]?(?:denied|error)|^(?:SERVICE_DISABLED|API_KEY_\w+_BLOCKED|CONSUMER_SUSPENDED|FAILED_PRECONDITION|BILLING_DISABLED)$|_(?:terms_required|permission_blocked)|account_(?:deactivated|suspended)|AccessDenied/i,
+    /unsupported_country|permission[-_]?(?:denied|error)|^(?:SERVICE_DISABLED|API_KEY_\w+_BLOCKED|CONSUMER_SUSPENDED|FAILED_PRECONDITION|BILLING_DISABLED)$|_(?:terms_required|permission_blocked)|^(?:request_)?forbidden$|account_(?:deactivated|suspended)|organization_restricted|AccessDenied/i,
   ],
   [
     "key",
@@ -69,7 +69,7 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "model",
-    /^(?:model_(?:not_found|not_available|decommissioned)|invalid_model|ModelNotFound|1211)$|not_found/i,
+    /^(?:model_(?:not_found|not_available|not_supported|decommissioned)|invalid_model|ModelNotFound|1211)$|not_found/i,
   ],
   ["limit", /rate_?limit|too_many_requests|^RESOURCE_EXHAUSTED$|^Throttling|slow_down/i],
   ["server", /overloaded|^(?:server_error|api_error|internal_error|UNAVAILABLE|INTERNAL)$|capacity_exceeded/],
@@ -93,7 +93,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|inappropriate content|(?:potentially )?(?:unsafe|sensitive) (?:or sensitive )?content|不安全或敏感/i,
+    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|input was flagged|inappropriate content|(?:potentially )?(?:unsafe|sensitive) (?:or sensitive )?content|不安全或敏感/i,
   ],
   [
     "no_tools",
@@ -104,7 +104,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "permission",
-    /(?:country|region|location|territory)\b[^.\n]{0,40}(?:not |un)(?:supported|available|allowed)|not (?:available|supported) in your (?:country|region|location)|must be verified|verify (?:your )?(?:organi[sz]ation|account|identity)|has not been used in project|(?:is|API) disabled|terms acceptance|data policy|(?:n't|not) have access to|not (?:authorized|allowed) to (?:perform|use|access)|access is denied|firewall|use case details|(?:account|project|organi[sz]ation|team)\b[^.\n]{0,30}(?:suspended|deactivated|blocked)/i,
+    /(?:country|region|location|territory)\b[^.\n]{0,40}(?:not |un)(?:supported|available|allowed)|not (?:available|supported) in your (?:country|region|location)|must be verified|verify (?:your )?(?:organi[sz]ation|account|identity)|has not been used in project|(?:is|API) disabled|terms acceptance|data policy|(?:n't|(?<!or you do )not) have access to|not (?:authorized|allowed) to (?:perform|use|access)|access is denied|requires a subscription|firewall|use case details|(?:account|project|organi[sz]ation|team)\b[^.\n]{0,30}(?:suspended|deactivated|blocked)/i,
   ],
   [
     "quota",
@@ -112,7 +112,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "key",
-    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ )?(?:api.?key|token|credential)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|not found|not provided)|user not found|reported as leaked/i,
+    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ )?(?:api.?key|token|credential)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|not found|not provided)|unregistered callers|user not found|reported as leaked/i,
   ],
   [
     "lost_model",
@@ -129,8 +129,8 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
 ];
 /** Only where nobody says when it will be over. */
 const SPENT = /per[-_ ]?day|daily|per[-_ ]?month|monthly|\b[RT]PD\b/i;
-/** A model that the plan does not have; the hint beside it says when nothing will be free again. */
-const NO_SHARE = /\blimit: 0\b/;
+/** Under the name of a limit, with a hint beside it: a model that the plan does not have, money that is spent. */
+const NO_SHARE = /\blimit: 0\b|credits are depleted|usage is required/i;
 /** Names of no quota under which a service means tokens per minute. */
 const PASSING_QUOTA = /error-code#token-limit/;
 /** The request alone is more than may be sent in a minute. */
@@ -201,7 +201,8 @@ function kindOfStatus(status: number): FailureKind {
 }
 
 function isPassingStatus(status: number): boolean {
-  if (status === 0 || status === 408 || status === 409 || status === 425 || status === 498) return true;
+  if (status === 0 || status === 408 || status === 409 || status === 425) return true;
+  if (status === 424 || status === 498) return true;
   return status >= 500 && status !== 501 && status !== 505;
 }
 
