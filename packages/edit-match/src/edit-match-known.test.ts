@@ -57,6 +57,13 @@ describe("a placeholder in new_string", () => {
     expect(match).toEqual({ status: "omission", placeholder: "// ..." });
   });
 
+  it("P2 is seen at the end, where a line that it stands for comes back in new lines", () => {
+    const content = "}\n\n/*\n  Opens.\n*/\nopen();\n";
+    const newText = "}\n\n/*\n  Closes.\n*/\nclose() {\n}\n\n...";
+    const match = findEdit({ content, oldText: "}\n\n/*\n  Opens.", newText, expected: 1 });
+    expect(match).toEqual({ status: "omission", placeholder: "..." });
+  });
+
   it("P2 is seen for a single line behind lines that are new", () => {
     const newText = "  one();\n  zero();\n  ...";
     const match = findEdit({ content: CODE, oldText: "  one();\n  two();", newText, expected: 1 });

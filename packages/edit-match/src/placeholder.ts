@@ -34,8 +34,9 @@ export function placeholderIn(oldText: string, newText: string): string | undefi
 
 /** Dots that are meant, and come for a single line, are beside what was kept. */
 function isAmongNew(newLines: readonly string[], kept: Int32Array, at: number): boolean {
-  const isNew = (fresh: number) => !isBlank(newLines[fresh] ?? "") && kept[fresh] === -1;
-  return isNew(at - 1) || isNew(at + 1);
+  const above = newLines.findLastIndex((line, fresh) => fresh < at && !isBlank(line));
+  const below = newLines.findIndex((line, fresh) => fresh > at && !isBlank(line));
+  return kept[above] === -1 || kept[below] === -1;
 }
 
 /** A new text that closes other brackets than the old one lacks some lines. */
