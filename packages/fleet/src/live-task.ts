@@ -66,6 +66,8 @@ export class LiveTask implements TaskAtWork {
       this.#hasBegun = true;
       return this.#first();
     }
+    const aside = this.#needs.past.at(-1)?.aside;
+    if (aside !== undefined) return { end: this.#failed({ type: "set_aside", message: aside }, "set_aside") };
     this.#isRecorded();
     this.#work ??= this.#run();
     const step = await this.#step.promise;
@@ -87,8 +89,8 @@ export class LiveTask implements TaskAtWork {
     const { past, submission, worker } = this.#needs;
     const { tries, doing } = triesIn(past);
     if (tries < submission.tries) return { worker };
-    const message = `${tries} workers in a row were lost with this task${doing === "" ? "" : `, the last one during ${doing}`}.`;
-    return { end: this.#failed({ type: "set_aside", message }, "set_aside") };
+    const during = doing === "" ? "" : `, the last one during ${doing}`;
+    return { aside: `${tries} workers in a row were lost with this task${during}.` };
   }
 
   async #run(): Promise<void> {

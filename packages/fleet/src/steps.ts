@@ -25,6 +25,8 @@ export interface Step extends Partial<FolderChanges> {
   readonly commit?: string;
   /** The next lines of the session's record. */
   readonly lines?: string;
+  /** Why the task is set aside here; when it is tried again, the workers before that no longer count. */
+  readonly aside?: string;
   /** The session has ended here, until somebody answers it. */
   readonly question?: Question;
   /** To the question before it. */
@@ -60,8 +62,9 @@ export function recordsIn(lines: string): LogRecord[] {
 export function triesIn(steps: readonly Step[]): { readonly tries: number; readonly doing: string } {
   let tries = 0;
   let doing = "";
-  for (const { worker, lines } of steps) {
+  for (const { worker, aside, lines } of steps) {
     if (worker !== undefined) tries += 1;
+    if (aside !== undefined) tries = 0;
     for (const { event } of recordsIn(lines ?? "")) {
       if (event.type !== "tool_call") continue;
       const { call } = event;

@@ -111,7 +111,7 @@ describe("burin fleet", () => {
     expect((await other.end).code).toBe(130);
   });
 
-  it("sets a task aside that takes its workers with it, and says during what", async () => {
+  it("sets a task aside that takes its workers with it, says during what, and tries again when told to", async () => {
     let pid = 0;
     replies.set("poison", async () => {
       await until(() => pid !== 0);
@@ -132,6 +132,13 @@ describe("burin fleet", () => {
     expect(state?.end.error.message).toMatch(
       /^2 workers in a row were lost with this task, the last one during run_shell_command/,
     );
+    replies.set("poison", () => ({ text: "well again" }));
+    await room.fleet("retry", "third");
+    await until(() => room.hasEnded("third.bad"));
+    expect((await room.commands.states("third"))[0]?.end).toMatchObject({
+      status: "success",
+      result: "well again",
+    });
     last.child.kill("SIGINT");
     await last.end;
   });
