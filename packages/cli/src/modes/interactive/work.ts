@@ -22,8 +22,6 @@ export class Work {
   #abort: AbortController | null = null;
   #since = 0;
   #before = 0;
-  /** Words that wait for the next run, because they have images. */
-  readonly #held: string[] = [];
   /** When the question came up that is open now: its time is the user's, and no work. */
   #askedAt: number | null = null;
 
@@ -52,10 +50,9 @@ export class Work {
     const { session } = this.#desk;
     if (session === null) return;
     if (this.isWorking) {
-      // Words for the work in hand are text alone.
-      if (this.#desk.images.in(text).length > 0) this.#held.push(text);
-      else if (isLast) session.queue(text);
-      else session.steer(text);
+      const words = this.#withImages(text, text);
+      if (isLast) session.queue(words);
+      else session.steer(words);
       this.#desk.shown.waiting = [...this.#desk.shown.waiting, text];
       this.#desk.view.soon();
       return;
@@ -70,8 +67,8 @@ export class Work {
   /** What was said and is not sent yet, as text to be edited. */
   takeBack(): string {
     this.#desk.shown.waiting = [];
-    const waiting = [...(this.#desk.session?.takeWaiting() ?? []), ...this.#held.splice(0)];
-    return waiting.filter((words) => typeof words === "string").join("\n");
+    const parts = this.#desk.session?.takeWaiting().flat() ?? [];
+    return parts.filter((part) => typeof part === "string").join("\n");
   }
 
   /** Tells a user who looks elsewhere that something waits for them. */
@@ -99,9 +96,7 @@ export class Work {
   #run(text: string): Promise<void> {
     return this.#during(async (session, signal) => {
       const words = text.includes("@") ? await this.#withFiles(text, signal) : text;
-      const images = this.#desk.images.in(text).map((inlineData) => ({ inlineData }));
-      const prompt = images.length === 0 ? words : [words, images].flat();
-      for await (const _event of session.run(prompt, signal)) {
+      for await (const _event of session.run(this.#withImages(text, words), signal)) {
         // They come with those that happen beside a run, see `hear`.
       }
     });
@@ -161,6 +156,12 @@ export class Work {
     if (isInterrupted)
       this.#desk.buffer.set([text, this.#desk.buffer.text].filter((part) => part !== "").join("\n"));
     else void this.#run(text);
+  }
+
+  /** The words, and the images that the text has marks of. */
+  #withImages(text: string, words: PartListUnion): PartListUnion {
+    const images = this.#desk.images.in(text).map((inlineData) => ({ inlineData }));
+    return images.length === 0 ? words : [words, images].flat();
   }
 
   async #withFiles(text: string, signal: AbortSignal): Promise<PartListUnion> {
