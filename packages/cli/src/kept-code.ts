@@ -42,7 +42,9 @@ function keepChunks(module: typeof import("node:module"), folder: string): void 
     for (const keepOne of fresh) keepOne();
   });
   loader._compile = function (source, file) {
-    if (dirname(file) !== chunks || !CHUNK.test(basename(file))) return compile.call(this, source, file);
+    const isOurs = dirname(file) === chunks && CHUNK.test(basename(file));
+    // A script that V8 takes from a file cannot import what is not bundled.
+    if (!isOurs || source.includes("import(")) return compile.call(this, source, file);
     let wrapped: Wrapped;
     try {
       const kept = join(folder, `${basename(file)}.${process.version}-${process.arch}.bin`);
@@ -58,12 +60,11 @@ function keepChunks(module: typeof import("node:module"), folder: string): void 
 }
 
 function compiled(source: string, filename: string, kept: string): import("node:vm").Script {
-  const { constants, Script } = process.getBuiltinModule("node:vm");
+  const { Script } = process.getBuiltinModule("node:vm");
   const cachedData = bytesOf(kept);
   return new Script(source, {
     filename,
     ...(cachedData ? { cachedData } : {}),
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
 }
 
