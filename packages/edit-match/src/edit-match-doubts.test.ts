@@ -273,6 +273,12 @@ const DOUBTS: readonly Doubt[] = [
     new: "first(1);\nvalue(4);\nsecond(2);\nthird(3);\nlast(6);",
   },
   {
+    doubt: "two lines are one at one place, and one of them is indented otherwise at another",
+    content: "a(1);\nmake(pool, size);\nend(2);\n\na(1);\nmake(pool,\n     size);\nend(2);\n",
+    old: "a(1);\nmake(pool,\n    size);\nend(2);",
+    new: "a(1);\nmake(pool,\n    size);\nend(22);",
+  },
+  {
     doubt: "all lines are shifted but one, and a new line is indented as the others",
     content: "    one(1);\n    two(2);\n    three(3);\n",
     old: "one(1);\n    two(2);\nthree(3);",

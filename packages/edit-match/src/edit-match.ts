@@ -228,17 +228,15 @@ function isSurer(one: Candidate, other: Candidate): boolean {
   return own.length < foreign.length && own.every((name) => other.mistakes.has(name));
 }
 
-function isSlip({ mistakes }: Candidate): boolean {
-  return mistakes.has("a typo") || mistakes.has("a line left out");
-}
+const isSlip = ({ mistakes }: Candidate) => mistakes.has("a typo") || mistakes.has("a line left out");
 
-/** The lines of the old text that are otherwise in the file. */
+/** The lines of the old text that are otherwise in the file; those that are broken otherwise count as one. */
 function linesApart({ sides: { oldLines, fileLines, blocks }, mistakes }: Place): Set<number> {
   const lines = new Set(mistakes.has(PART) ? [-1] : []);
   for (const block of blocks) {
     const isSame =
       isOneToOne(block) && oldLines[block.oldFrom]?.trimEnd() === fileLines[block.fileFrom]?.trimEnd();
-    for (let at = block.oldFrom; !isSame && at < block.oldTo; at += 1) lines.add(at);
+    if (!isSame) lines.add(block.oldFrom);
   }
   return lines;
 }
