@@ -15,7 +15,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   core: 13600,
   serve: 1920,
   fleet: 1980,
-  cli: 13780,
+  cli: 13790,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -192,7 +192,7 @@ describe("burin doctor", () => {
     expect(good.about("proxy")).toMatchObject([
       { state: "ok", message: "HTTPS_PROXY=http://proxy.example:3128" },
     ]);
-    const bad = await doctor([], { HTTPS_PROXY: `socks5://me:${KEY}@proxy.example:3128` });
+    const bad = await doctor([], { HTTPS_PROXY: `ftp://me:${KEY}@proxy.example:3128` });
     expect(bad.about("proxy")).toMatchObject([{ state: "fail" }]);
   });
 

@@ -1,6 +1,5 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Confirmation, ToolDisplay } from "@burin/core";
 import type { FakeReply } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
@@ -9,7 +8,7 @@ import { texts as ja } from "../src/locales/ja.ts";
 import { answer, ScreenRoom } from "./screen-room.ts";
 import type { ScreenTerminal } from "./screen-terminal.ts";
 
-const SERVER = fileURLToPath(new URL("asking-server.mjs", import.meta.url));
+const SERVER = new URL("asking-server.mjs", import.meta.url);
 const CONTRACT = new URL("../../contract/src/tools.ts", import.meta.url);
 /** Keys that came too early for a question are at the prompt. */
 const CLEAR = "\u0015";
@@ -114,9 +113,11 @@ async function configure(mode: keyof typeof MODES): Promise<void> {
   const settings = {
     ui: MODES[mode].ui,
     tools: { toolDiscoveryCommand: `echo '${JSON.stringify(declared)}'`, toolCallCommand: "cat; echo" },
-    mcpServers: { forms: { command: process.execPath, args: [SERVER] } },
+    // By names that are the same on every machine: what "always" allows is shown with a hash of them.
+    mcpServers: { forms: { command: "node", args: ["server.mjs"] } },
     model: { contextWindow: 1_000_000 },
   };
+  await writeFile(join(room.root, "server.mjs"), `import ${JSON.stringify(SERVER.href)};`);
   await mkdir(join(room.root, ".home"));
   await writeFile(join(room.root, ".home/settings.json"), JSON.stringify(settings));
 }
