@@ -15,6 +15,7 @@ import type { Submission } from "./steps.ts";
 import { Store } from "./store.ts";
 import { readTasks, type Source, type Task } from "./task.ts";
 
+const RUN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
 const LOOK_MS = 500;
 const MOST_TASK_BYTES = 100_000_000;
 const SIDE_BY_SIDE = 16;
@@ -25,6 +26,9 @@ export async function runTasks(fleet: Fleet): Promise<boolean> {
   const [file, ...more] = request.words;
   if (file === undefined || more.length > 0)
     throw new FleetError("name one file of tasks: burin fleet run tasks.jsonl");
+  const { run = newRunName() } = request;
+  // It becomes part of the names of folders.
+  if (!RUN_NAME.test(run)) throw new FleetError("--run must be letters, digits, - and _, at most 80 of them");
   const path = resolve(ground.root, file);
   const text = readTaskFile(path);
   const tasks = readTasks(text, dirname(path));
@@ -33,7 +37,6 @@ export async function runTasks(fleet: Fleet): Promise<boolean> {
   await store.open();
   const client = await openClient(url);
   try {
-    const run = request.run ?? newRunName();
     const ids = await submitAll({ client, store, run }, tasks);
     ground.note(`run ${run}: ${ids.length} tasks submitted`);
     if (!request.follow) {

@@ -226,6 +226,9 @@ describe("burin fleet", () => {
     expect((await room.fleet("worker", "--per-model", "0")).stderr).toContain(
       "--per-model must be a whole number above 0",
     );
+    expect((await room.fleet("run", file, "--run", "../x")).stderr).toContain(
+      "--run must be letters, digits, - and _",
+    );
     for (const { child, end } of workers) {
       child.kill("SIGINT");
       await end;
