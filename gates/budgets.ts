@@ -14,7 +14,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   mcp: 2320,
   core: 13600,
   serve: 1920,
-  fleet: 1980,
+  fleet: 1990,
   cli: 13790,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
