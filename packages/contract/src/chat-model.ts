@@ -6,7 +6,7 @@ export interface ModelRequest {
   readonly system: string;
   readonly history: readonly Message[];
   readonly tools: readonly FunctionDeclaration[];
-  /** Called when it has gone out: what is done now delays nothing. A model that does not know need not call it. */
+  /** Called when it has gone out: what is done now delays nothing. Models that are handed in get plain data, without it. */
   readonly onSent?: (() => void) | undefined;
 }
 

@@ -87,12 +87,15 @@ export function helpOf(models: Models, { home, budget, conversation }: HelpGroun
   };
 }
 
-/** Of another's hand; the check of what it says is on its way before its first word. */
+/** Of another's hand: it gets plain data; the check of what it says is on its way before its first word. */
 function soundModel(model: ChatModel): ChatModel {
   const { name, contextWindow, price } = model;
   const loading = import("@burin/models/sound-model");
   loading.catch(() => {});
-  async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  async function* stream(
+    { onSent: _, ...request }: ModelRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<ModelEvent> {
     yield* (await loading).soundEvents(model, request, signal);
   }
   return { name, stream, ...(contextWindow && { contextWindow }), ...(price && { price }) };

@@ -21,24 +21,24 @@ export async function withPlugin(
 ): Promise<void> {
   const fetched = mkdtempSync(join(tmpdir(), "burin-plugin-"));
   let count = 0;
-  const folderOf = (from: string): string => {
+  const folderOf = async (from: string): Promise<string> => {
     if (!isAddress(from)) return resolve(from);
     const [url = "", branch] = from.split("#");
     count += 1;
     const folder = join(fetched, `${count}`);
     try {
-      cloneRepository(url, folder, branch);
+      await cloneRepository(url, folder, branch);
     } catch (error) {
       throw new UsageError(`${from} could not be fetched: ${error instanceof Error ? error.message : error}`);
     }
     return folder;
   };
   try {
-    const folder = folderOf(source);
+    const folder = await folderOf(source);
     const file = MARKETPLACES.map((name) => join(folder, name)).find((path) => existsSync(path));
-    if (folder.endsWith(".json")) return await work(folderOf(listed(folder, chosen)));
+    if (folder.endsWith(".json")) return await work(await folderOf(listed(folder, chosen)));
     if (file !== undefined && (chosen !== undefined || !existsSync(join(folder, "plugin.json"))))
-      return await work(folderOf(listed(file, chosen)));
+      return await work(await folderOf(listed(file, chosen)));
     return await work(folder);
   } finally {
     rmSync(fetched, { recursive: true, force: true });
