@@ -13,7 +13,7 @@ interface Origin {
 }
 
 const MOST_SHOWN = 10_000;
-const NO_ANSWER = "The answer to this call was not in the record that this session was imported from.";
+const NO_ANSWER = "The answer to this call was not in the record that this session was taken from.";
 
 /** The conversation as a session of ours tells it. Every call has an answer, so that it can go on. */
 export function* eventsOf({ model, steps }: Talk, { id, root, from }: Origin): Generator<Told> {
