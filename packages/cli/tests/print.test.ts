@@ -119,6 +119,7 @@ describe("burin -p", () => {
         { name: "nothing", status: "error" },
       ],
       usage: { inputTokens: 7, outputTokens: 2 },
+      durationMs: expect.any(Number),
     });
     expect(code).toBe(0);
   });

@@ -48,3 +48,25 @@ describe("P5 model.small", () => {
     expect(JSON.stringify(history)).toContain("Goal: more letters.");
   });
 });
+
+describe("P5 model.subagent", () => {
+  it("answers for subagents, and the main model for the session", async () => {
+    const asking = { description: "find", prompt: "find it", subagent_type: "explore" };
+    const server = await startFakeModelServer([
+      { calls: [{ name: "task", args: asking }] },
+      { text: "It is in a.txt." },
+      { text: "done" },
+    ]);
+    closing.push(() => server.close());
+    const there = { baseUrl: server.baseUrl, retries: 0 };
+    const settings = {
+      model: { name: "large", subagent: "helper", ...there },
+      models: { helper: { model: "little", ...there } },
+    };
+    const environment = { BURIN_HOME: join(temporaryFolder(), "home") };
+    const session = createSession({ root: temporaryFolder(), environment, settings });
+    closing.push(() => session.close());
+    for await (const _ of session.run("go"));
+    expect(server.requests.map(({ body }) => body.model)).toEqual(["large", "little", "large"]);
+  });
+});

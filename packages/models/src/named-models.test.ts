@@ -46,6 +46,16 @@ describe("models with names of the person's own", () => {
     expect(server.requests[0]?.body).toMatchObject({ model: "claude-x", max_tokens: 900, temperature: 0.5 });
   });
 
+  it("name the organization and the project that pay, where an entry does", async () => {
+    const server = await serve({ text: "ok" });
+    const paid = { baseUrl: server.baseUrl, model: "m", organization: "org-1", project: "proj-2" };
+    await ask({ model: { name: "paid" }, models: { paid } });
+    expect(server.requests[0]?.headers).toMatchObject({
+      "openai-organization": "org-1",
+      "openai-project": "proj-2",
+    });
+  });
+
   it("have a key that a command prints or a file holds", async () => {
     const folder = await mkdtemp(join(tmpdir(), "burin-keys-"));
     try {
