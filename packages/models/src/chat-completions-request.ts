@@ -57,9 +57,10 @@ export function chatCompletionsBody(
   const usage = knows(quirks, "no-stream-options") ? {} : { stream_options: { include_usage: true } };
   const last = { stream: true, ...usage };
   // Whoever passes requests on to Claude hands these marks on; all others cache by themselves.
-  const isMarking =
-    /claude/i.test(model) && !knows(quirks, "no-cache-control") && request.tuning?.cache !== "off";
-  const [first = "", ...further] = writtenMessages(request, { quirks, isMarking });
+  const { cache } = request.tuning ?? {};
+  const isMarking = /claude/i.test(model) && !knows(quirks, "no-cache-control") && cache !== "off";
+  const mark = isMarking ? { type: "ephemeral", ...(cache === "1h" ? { ttl: cache } : {}) } : null;
+  const [first = "", ...further] = writtenMessages(request, { quirks, mark });
   return [
     `${wireJson({ model, ...tools }).slice(0, -1)},"messages":[${first.slice(1)}`,
     ...further,
@@ -88,17 +89,18 @@ function memoryFor(quirks: Quirks): WeakMap<Message, string> {
 
 interface Writing {
   readonly quirks: Quirks;
-  readonly isMarking: boolean;
+  /** Stands at the end of what the service should keep for the next request; null where there are no such marks. */
+  readonly mark: object | null;
 }
 
 /** Each with a comma before it. */
-function writtenMessages({ system, history }: ModelRequest, { quirks, isMarking }: Writing): string[] {
+function writtenMessages({ system, history }: ModelRequest, { quirks, mark }: Writing): string[] {
   const hasSystem = system !== "" && !knows(quirks, "no-system");
   const instructions: WireMessage = { role: "system", content: system };
-  const written = hasSystem ? [`,${wireJson(isMarking ? marked(instructions) : instructions)}`] : [];
+  const written = hasSystem ? [`,${wireJson(marked(instructions, mark))}`] : [];
   const memory = memoryFor(quirks);
   const asking = history.filter(({ role }) => role === "user");
-  const toMark = new Set(isMarking ? asking.slice(-2) : []);
+  const toMark = new Set(mark ? asking.slice(-2) : []);
   const opening = hasSystem || system === "" ? undefined : asking[0];
   let turn: Message[] = [];
   const takeTurn = (): string => {
@@ -108,7 +110,7 @@ function writtenMessages({ system, history }: ModelRequest, { quirks, isMarking 
       const before = first && first === opening ? system : "";
       const wire = userMessages(turn, before, quirks);
       const last = turn.some((message) => toMark.has(message)) ? wire.pop() : undefined;
-      return joined(last ? [...wire, marked(last)] : wire);
+      return joined(last ? [...wire, marked(last, mark)] : wire);
     };
     return first && turn.length === 1 && !isOwn ? remembered(memory, first, write) : write();
   };
@@ -142,12 +144,13 @@ function joined(wire: readonly object[]): string {
 }
 
 /** The message with a mark at its end: up to there it is worth keeping for the next request. */
-function marked(message: WireMessage): object {
+function marked(message: WireMessage, mark: object | null): object {
   const { content } = message;
+  if (mark === null) return message;
   const parts: object[] =
     typeof content === "string" ? [{ type: "text", text: content }] : [...(content ?? [])];
   const last = parts.pop();
-  return { ...message, content: [...parts, { ...last, cache_control: { type: "ephemeral" } }] };
+  return { ...message, content: [...parts, { ...last, cache_control: mark }] };
 }
 
 /**

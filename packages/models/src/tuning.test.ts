@@ -40,6 +40,11 @@ describe("how a model is asked", () => {
     });
   });
 
+  it("P36 P5 Claude behind a compatible service keeps its cache for an hour, too", async () => {
+    const { body } = await sent({ provider: "openai", name: "anthropic/claude-x", tuning: { cache: "1h" } });
+    expect(JSON.stringify(body)).toContain('"cache_control":{"type":"ephemeral","ttl":"1h"}');
+  });
+
   it("P36 a budget of tokens is the nearest effort below it", async () => {
     const { body } = await sent({ provider: "openai", tuning: { reasoning: 5000 } });
     expect(body).toMatchObject({ reasoning_effort: "low" });
