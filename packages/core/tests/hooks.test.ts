@@ -190,8 +190,8 @@ describe("hooks at other moments", () => {
   it("at the start and the end of a session, with its id; what the first says stands before the prompt", async () => {
     const hooks = [hook("session_start", { context: "the moon is full" }), hook("session_end", "")];
     const { events, requests, session } = await run([{ text: "hello" }], { settings: settingsWith(hooks) });
-    expect(requests[0]).toMatch(/the moon is full[\s\S]*go/);
-    expect(events).toContainEqual({ type: "context", text: "the moon is full" });
+    expect(requests[0]).toMatch(/\[From a hook of the user\] the moon is full[\s\S]*go/);
+    expect(events).toContainEqual({ type: "context", text: "[From a hook of the user] the moon is full" });
     expect(await told()).toEqual([
       { event: "session_start", root, sessionId: session.id },
       { event: "session_end", root, sessionId: session.id },

@@ -3,6 +3,7 @@ import type { HookEventName, HookSettings } from "@burin/contract/settings/setti
 import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
 import { parseRule, type Rule, type RuleTarget, ruleCovers } from "@burin/shell-judge";
 import { faultOf } from "../discovery/discovered-tool.ts";
+import { hookWords } from "../text/hook-words.ts";
 
 /** What a hook has said about a call, or about the moment that it was told of. */
 interface HookAnswer {
@@ -92,7 +93,7 @@ export class Hooks {
     event: Exclude<HookEventName, "before_tool" | "after_tool">,
     signal: AbortSignal,
   ): Promise<string[]> {
-    return this.#contexts(this.#for(event, null), {}, signal);
+    return (await this.#contexts(this.#for(event, null), {}, signal)).map(hookWords);
   }
 
   async #contexts(hooks: readonly HookSettings[], data: object, signal: AbortSignal): Promise<string[]> {

@@ -2,6 +2,7 @@ import { type PartListUnion, textOf } from "@burin/contract/messages/parts";
 import type { ToolCallState } from "@burin/contract/tool-call";
 import type { Verdict } from "../approval/approval-policy.ts";
 import type { BeforeCall, Hooks } from "../hooks/hooks.ts";
+import { hookWords } from "../text/hook-words.ts";
 
 export type CallHooks = Pick<Hooks, "before" | "after">;
 
@@ -34,7 +35,7 @@ export function answerForHooks({ status, llmContent }: Answered): {
 /** The answer with what hooks want the model to know. */
 export function withNotes<State extends Answered>(state: State, notes: readonly string[]): State {
   if (notes.length === 0) return state;
-  const text = `\n\n[From a hook of the user] ${notes.join("\n")}`;
+  const text = `\n\n${hookWords(notes.join("\n"))}`;
   const { llmContent } = state;
   const content: PartListUnion =
     typeof llmContent === "string" ? llmContent + text : [llmContent, text].flat();
