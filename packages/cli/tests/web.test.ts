@@ -73,7 +73,7 @@ describe("the web tools", () => {
   });
 
   it("P50 a certificate of the company's own authority is trusted by NODE_EXTRA_CA_CERTS", async () => {
-    const { CERTIFICATE, KEY } = await import("./certificate.ts");
+    const { CERTIFICATE, KEY } = await import("@burin/testing/tls-pair");
     const place = `127.0.0.1:${await listen(createSecureServer({ cert: CERTIFICATE, key: KEY }, hello))}`;
     const settings = join(root, "allowed.json");
     const authority = join(root, "authority.pem");

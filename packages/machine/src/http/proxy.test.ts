@@ -3,8 +3,9 @@ import { createServer, type IncomingMessage, type RequestListener, request, type
 import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, connect } from "node:net";
 import { ask, closeServers, delta, failureIn, serve, sse } from "@burin/testing/served-model";
+import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { CERTIFICATE, HELLO, KEY } from "../../tests/tls-pair.ts";
+import { HELLO } from "../../tests/hello.ts";
 import { routeTo } from "./proxy.ts";
 
 const NAMES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "NODE_TLS_REJECT_UNAUTHORIZED"];

@@ -4,8 +4,9 @@ import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { ask, delta, failureIn, sse } from "@burin/testing/served-model";
+import { CERTIFICATE, KEY } from "@burin/testing/tls-pair";
 import { afterEach, describe, expect, it } from "vitest";
-import { CERTIFICATE, HELLO, KEY } from "../../tests/tls-pair.ts";
+import { HELLO } from "../../tests/hello.ts";
 
 const open: Server[] = [];
 

@@ -1,4 +1,4 @@
-/** A certificate for model.test and its key, made for these tests; it protects nothing. */
+/** A certificate for model.test, localhost and 127.0.0.1 and its key, made for tests; it protects nothing. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBqDCCAU+gAwIBAgIUOKHqxBNTv2zvm/gJiuebqarupCswCgYIKoZIzj0EAwIw
 FTETMBEGA1UEAwwKbW9kZWwudGVzdDAgFw0yNjExMjEwMDE5MDJaGA8yMTI2MTAy
@@ -15,9 +15,3 @@ MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgNXR6be9OarEdQUGQ
 3tYyWujk2557UHtHSvm6cL2XdgehRANCAASqxGpJVi0AYI76cx16gjOtB8MV1jN2
 vDmbE5ldHz9VUkjZngY3xn7DAdRSZ9IAgRMRnmRFH2DJCdbRWboriYzP
 -----END PRIVATE KEY-----`;
-
-/** What a model says that says hello. */
-export const HELLO = [
-  { type: "text", text: "Hello" },
-  { type: "end", reason: "stop" },
-];
