@@ -45,6 +45,8 @@ const PROCESS_ROOMS = [
   "packages/cli/src/modes/interactive/edit-outside.ts",
   // The system's program that gives the image in the clipboard.
   "packages/cli/src/modes/interactive/images.ts",
+  // Repositories that tests look at; no face loads it.
+  "packages/testing/src/made-files.ts",
 ];
 
 export function thirdPartyRooms(files: Files, roomOfPackage = ROOM_OF_PACKAGE): Verdict {

@@ -1,52 +1,31 @@
-import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type GitHome, gitHome } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createToolbox, type ToolboxOptions } from "../src/index.ts";
 
 let base: string;
 let root: string;
 let environment: NodeJS.ProcessEnv;
+let git: GitHome["git"];
 
 /** A program of the person's own shows what a look may do: it tries to write, and tells its surroundings. */
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "burin-held-")));
-  root = join(base, "root");
-  mkdirSync(join(root, "bin"), { recursive: true });
-  mkdirSync(join(base, "home"));
+  const home = gitHome();
+  ({ base, root, git } = home);
+  mkdirSync(join(root, "bin"));
   const tells = `echo "net=$(grep -c : /proc/net/dev) path=$PATH hooks=$(git config core.hooksPath)"`;
   writeFileSync(join(base, "home/own.sh"), `touch ${join(root, "mark")} 2>/dev/null\n${tells}\n`);
   const own = `sh ${join(base, "home/own.sh")}`;
-  const settings = `[user]\n\tname = Ada\n\temail = a@example.org\n[diff "own"]\n\ttextconv = ${own}\n`;
-  writeFileSync(join(base, "home/.gitconfig"), settings);
+  appendFileSync(join(base, "home/.gitconfig"), `[diff "own"]\n\ttextconv = ${own}\n`);
   environment = {
+    ...home.environment,
     PATH: `${join(root, "bin")}:${process.env.PATH}`,
-    HOME: join(base, "home"),
     BURIN_HOME: join(base, "burin"),
-    GIT_CONFIG_NOSYSTEM: "1",
   };
   writeFileSync(join(root, ".gitattributes"), "*.txt diff=own\n");
   writeFileSync(join(root, "a.txt"), "alpha\n");
-  for (const words of [
-    ["init", "-q"],
-    ["add", "-A"],
-    ["commit", "-qm", "first"],
-  ]) {
-    execFileSync("git", words, { cwd: root, env: environment });
-  }
-});
-
-afterEach(() => {
-  rmSync(base, { recursive: true });
+  home.makeRepository(root);
 });
 
 async function run(command: string, options: Partial<ToolboxOptions> = {}): Promise<string> {
@@ -91,7 +70,7 @@ describe("a line that runs because it only reads", () => {
     await run(LOOK, { approvalMode: "yolo" });
     expect(hasWritten()).toBe(true);
     rmSync(join(root, "mark"));
-    execFileSync("git", ["config", "diff.x.textconv", "cat"], { cwd: root, env: environment });
+    git(root, "config", "diff.x.textconv", "cat");
     expect(await run(LOOK)).toContain("diff.x.textconv");
     expect(hasWritten()).toBe(false);
     await run(LOOK, { confirm: () => Promise.resolve({ outcome: "once" }) });
@@ -108,13 +87,12 @@ describe("a line that runs because it only reads", () => {
   it("P22 a filter such as that of git-lfs finds a place for what it compares", async () => {
     const keeps = 'mkdir -p "$folder" && cat > "$folder/$$" && echo "pointer to $(cat "$folder/$$")"';
     writeFileSync(join(base, "home/lfs.sh"), `folder=$(git config lfs.storage || echo .git/lfs)\n${keeps}\n`);
-    const git = (...words: string[]) => execFileSync("git", words, { cwd: root, env: environment });
-    git("config", "--global", "filter.lfs.clean", `sh ${join(base, "home/lfs.sh")}`);
-    git("config", "--global", "filter.lfs.required", "true");
+    git(root, "config", "--global", "filter.lfs.clean", `sh ${join(base, "home/lfs.sh")}`);
+    git(root, "config", "--global", "filter.lfs.required", "true");
     writeFileSync(join(root, ".gitattributes"), "*.bin filter=lfs\n");
     writeFileSync(join(root, "a.bin"), "one\n");
-    git("add", "-A");
-    git("commit", "-qm", "second");
+    git(root, "add", "-A");
+    git(root, "commit", "-qm", "second");
     rmSync(join(root, ".git/lfs"), { recursive: true });
     writeFileSync(join(root, "a.bin"), "two\n");
     expect(await run("git diff")).toContain("+pointer to two");

@@ -1,9 +1,6 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { type FakeReply, startFakeModelServer } from "@burin/core/testing";
@@ -56,26 +53,21 @@ async function fakeModel(replies: readonly FakeReply[]) {
 
 describe("the page on the library", () => {
   it("its loop with OpenAI's SDK runs a tool and gives its answer back", async () => {
-    const asked: { messages: { role: string; content: string }[] }[] = [];
-    const service = createServer(async (request, response) => {
-      asked.push(JSON.parse(await text(request)));
-      const called = { name: "list_directory", arguments: '{"path":"."}' };
-      const message =
-        asked.length === 1
-          ? { role: "assistant", tool_calls: [{ id: "one", type: "function", function: called }] }
-          : { role: "assistant", content: "There are some." };
-      response.setHeader("content-type", "application/json").end(JSON.stringify({ choices: [{ message }] }));
-    });
-    await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-    closing.push(() => service.close());
-    const { port } = service.address() as AddressInfo;
+    const service = await fakeModel([
+      { calls: [{ name: "list_directory", args: { path: "." } }] },
+      { text: "There are some." },
+    ]);
     writeFileSync(join(folder, "loop.js"), codeWith('from "openai"'));
-    expect(await run("loop.js", environment(`http://127.0.0.1:${port}/v1`))).toEqual({
+    expect(await run("loop.js", environment(service.baseUrl))).toEqual({
       code: 0,
       stdout: "There are some.\n",
     });
-    expect(asked[1]?.messages.at(-1)).toMatchObject({ role: "tool", tool_call_id: "one" });
-    expect(asked[1]?.messages.at(-1)?.content).toContain("node_modules");
+    const messages = service.requests[1]?.body.messages as unknown[];
+    expect(messages.at(-1)).toMatchObject({
+      role: "tool",
+      tool_call_id: "call_1",
+      content: expect.stringContaining("node_modules"),
+    });
   });
 
   it("its machine of one's own refuses to write", async () => {

@@ -1,12 +1,10 @@
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { startFakeModelServer } from "@burin/core/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
@@ -59,26 +57,19 @@ describe("@burin/core as others get it", () => {
 
   it("the examples of the page on the library run as they stand", async () => {
     const [loop = "", , , parts = "", session = "", model = ""] = codeBlocks("docs/library.md");
-    const asked: { messages: { role: string; content: string }[] }[] = [];
-    const service = createServer(async (request, response) => {
-      asked.push(JSON.parse(await text(request)));
-      const called = { name: "list_directory", arguments: '{"path":"."}' };
-      const message =
-        asked.length === 1
-          ? { role: "assistant", tool_calls: [{ id: "one", type: "function", function: called }] }
-          : { role: "assistant", content: "There are some." };
-      response.setHeader("content-type", "application/json").end(JSON.stringify({ choices: [{ message }] }));
-    });
-    await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-    const { port } = service.address() as AddressInfo;
-    const env = { ...process.env, OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_MODEL: "m" };
+    const service = await startFakeModelServer([
+      { calls: [{ name: "list_directory", args: { path: "." } }] },
+      { text: "There are some." },
+    ]);
+    const env = { ...process.env, OPENAI_BASE_URL: service.baseUrl, OPENAI_MODEL: "m" };
     writeFileSync(join(consumer, "loop.js"), loop);
     const { stdout } = await promisify(execFile)(node, ["loop.js"], { cwd: consumer, env });
-    service.close();
+    await service.close();
     expect(stdout).toBe("There are some.\n");
-    expect(asked[1]?.messages.at(-1)).toMatchObject({
+    const messages = service.requests[1]?.body.messages as unknown[];
+    expect(messages.at(-1)).toMatchObject({
       role: "tool",
-      tool_call_id: "one",
+      tool_call_id: "call_1",
       content: expect.stringContaining("node_modules"),
     });
     expect(JSON.parse(program("parts.js", parts))).toMatchObject({

@@ -1,17 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { type GitHome, gitHome } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createToolbox } from "../src/index.ts";
 
 const SECRET = "planted-secret-7f3a";
@@ -19,37 +10,20 @@ const SECRET = "planted-secret-7f3a";
 let base: string;
 let root: string;
 let environment: NodeJS.ProcessEnv;
+let home: GitHome;
+let write: GitHome["write"];
 
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "burin-planted-")));
-  root = join(base, "root");
-  environment = {
-    PATH: process.env.PATH,
-    HOME: join(base, "home"),
-    BURIN_HOME: join(base, "burin"),
-    GIT_CONFIG_NOSYSTEM: "1",
-    PLANTED: SECRET,
-  };
-  write("home/.gitconfig", "[user]\n\tname = Ada\n\temail = ada@example.org\n");
+  home = gitHome();
+  ({ base, root, write } = home);
+  environment = { ...home.environment, BURIN_HOME: join(base, "burin"), PLANTED: SECRET };
   write("outside/secret.txt", `${SECRET}\n`);
   write("root/a.txt", "alpha\n");
   write("root/src/b.ts", "beta\n");
   git("init", "-q");
 });
 
-afterEach(() => {
-  rmSync(base, { recursive: true, force: true });
-});
-
-function write(path: string, text: string, mode = 0o644): void {
-  mkdirSync(dirname(join(base, path)), { recursive: true });
-  writeFileSync(join(base, path), text);
-  chmodSync(join(base, path), mode);
-}
-
-function git(...words: string[]): string {
-  return execFileSync("git", words, { cwd: root, env: environment, encoding: "utf8" });
-}
+const git = (...words: string[]) => home.git(root, ...words);
 
 function commit(): void {
   git("add", "-A");

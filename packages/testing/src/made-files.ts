@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
@@ -24,4 +25,44 @@ export function madeFile(root: string, name: string, content: string | Uint8Arra
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
   return path;
+}
+
+/** A root with a home of its own beside it, so that no setting of this computer counts for git. */
+export interface GitHome {
+  /** The folder above root and home. */
+  readonly base: string;
+  readonly root: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Writes a file below `base` and gives its path. */
+  write(path: string, text: string, mode?: number): string;
+  git(folder: string, ...words: string[]): string;
+  /** Makes a repository of a folder, with all that is in it as the first commit. */
+  makeRepository(folder: string): string;
+}
+
+export function gitHome(): GitHome {
+  const root = temporaryFolder();
+  const base = dirname(root);
+  const environment = { PATH: process.env.PATH, HOME: join(base, "home"), GIT_CONFIG_NOSYSTEM: "1" };
+  const home: GitHome = {
+    base,
+    root,
+    environment,
+    write(path, text, mode = 0o644) {
+      const written = madeFile(base, path, text);
+      chmodSync(written, mode);
+      return written;
+    },
+    git: (folder, ...words) =>
+      execFileSync("git", words, { cwd: folder, encoding: "utf8", env: environment, stdio: "pipe" }),
+    makeRepository(folder) {
+      madeFile(folder, "file.txt", "text\n");
+      home.git(folder, "init", "-q");
+      home.git(folder, "add", "-A");
+      home.git(folder, "commit", "-q", "-m", "first");
+      return folder;
+    },
+  };
+  home.write("home/.gitconfig", "[user]\n\tname = Ada\n\temail = a@example.org\n");
+  return home;
 }

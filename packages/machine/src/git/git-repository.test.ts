@@ -5,54 +5,27 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
-  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { join } from "node:path";
+import { type GitHome, gitHome } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { gitRepositories } from "./git-repository.ts";
 
 let base: string;
 let root: string;
-let environment: NodeJS.ProcessEnv;
+let environment: GitHome["environment"];
+let write: GitHome["write"];
+let gitIn: GitHome["git"];
+let makeRepository: GitHome["makeRepository"];
 
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "burin-git-")));
-  root = join(base, "root");
-  mkdirSync(join(root, "src"), { recursive: true });
-  write(
-    "home/.gitconfig",
-    '[user]\n\tname = Ada\n\temail = a@example.org\n[protocol "file"]\n\tallow = always\n',
-  );
-  environment = { PATH: process.env.PATH, HOME: join(base, "home"), GIT_CONFIG_NOSYSTEM: "1" };
-  writeFileSync(join(root, "src/a.txt"), "a\n");
+  ({ base, root, environment, write, git: gitIn, makeRepository } = gitHome());
+  appendFileSync(join(base, "home/.gitconfig"), '[protocol "file"]\n\tallow = always\n');
+  write("root/src/a.txt", "a\n");
 });
-
-afterEach(() => {
-  rmSync(base, { recursive: true });
-});
-
-function write(path: string, text: string): string {
-  mkdirSync(dirname(join(base, path)), { recursive: true });
-  writeFileSync(join(base, path), text);
-  return join(base, path);
-}
-
-const gitIn = (folder: string, ...args: string[]) =>
-  execFileSync("git", args, { cwd: folder, encoding: "utf8", env: environment, stdio: "pipe" });
-
-function makeRepository(folder: string): string {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "file.txt"), "text\n");
-  gitIn(folder, "init", "-q");
-  gitIn(folder, "add", "-A");
-  gitIn(folder, "commit", "-q", "-m", "first");
-  return folder;
-}
 
 const LOOK = { changes: false, readsFiles: true, subcommand: "status" };
 const CHANGE = { changes: true, readsFiles: false, subcommand: "commit" };

@@ -1,55 +1,22 @@
-import { execFileSync } from "node:child_process";
-import {
-  appendFileSync,
-  chmodSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { appendFileSync, chmodSync, cpSync, mkdirSync, readFileSync, renameSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { type GitHome, gitHome } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { gitRepositories } from "./git-repository.ts";
 
 let base: string;
 let root: string;
-let environment: NodeJS.ProcessEnv;
+let environment: GitHome["environment"];
+let write: GitHome["write"];
+let gitIn: GitHome["git"];
+let makeRepository: GitHome["makeRepository"];
 
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "burin-kept-answers-")));
-  root = join(base, "root");
-  mkdirSync(join(root, "src"), { recursive: true });
-  write("home/.gitconfig", "[user]\n\tname = Ada\n\temail = a@example.org\n");
-  environment = { PATH: process.env.PATH, HOME: join(base, "home"), GIT_CONFIG_NOSYSTEM: "1" };
+  ({ base, root, environment, write, git: gitIn, makeRepository } = gitHome());
+  mkdirSync(join(root, "src"));
 });
-
-afterEach(() => {
-  rmSync(base, { recursive: true });
-});
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(join(base, path)), { recursive: true });
-  writeFileSync(join(base, path), text);
-}
 
 const edit = (path: string, text: string) => appendFileSync(join(base, path), text);
-
-const gitIn = (folder: string, ...args: string[]) =>
-  execFileSync("git", args, { cwd: folder, encoding: "utf8", env: environment, stdio: "pipe" });
-
-function makeRepository(folder: string): void {
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "file.txt"), "text\n");
-  gitIn(folder, "init", "-q");
-  gitIn(folder, "add", "-A");
-  gitIn(folder, "commit", "-q", "-m", "first");
-}
 
 function fault(folder: string) {
   const use = { changes: false, readsFiles: true, subcommand: "status" };
