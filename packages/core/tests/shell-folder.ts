@@ -87,6 +87,8 @@ function makeHome(base: string): NodeJS.ProcessEnv {
     HOME: home,
     LANG: "C",
     GIT_CONFIG_NOSYSTEM: "1",
+    // Else it waits for ten seconds, so that its warning is read.
+    FILTER_BRANCH_SQUELCH_WARNING: "1",
     npm_config_update_notifier: "false",
   };
 }
