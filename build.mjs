@@ -26,12 +26,18 @@ const { version } = JSON.parse(readFileSync(join(cli, "package.json"), "utf8"));
 /** The module that every start of the command line loads, before it asks a model. */
 const START = /[\\/]cli[\\/]src[\\/]start\.ts$/;
 const MODEL = /[\\/]print[\\/]find-model\.ts$/;
+/** What both the record of a session and calls need: `burin call` has no session. */
+const SHARED = [
+  ...["disk/make-folders", "disk/path-lock", "files/disk-looks", "files/paths"],
+  ...["processes/at-exit", "processes/child-environment", "processes/process-table"],
+].map((file) => `machine/src/${file}`);
 /**
  * Each file that is loaded costs as much as 10 kB more in another one, so that what is first used at one moment is one
  * file: from a request to its reply, and each kind of work that calls ask for. What comes first here holds what
  * several need, and so nothing is loaded for the sake of what comes later.
  */
 const MOMENTS = Object.entries({
+  shared: SHARED,
   reply: [
     "assembly/load-ahead",
     "session/event-log",
@@ -52,10 +58,15 @@ const MOMENTS = Object.entries({
 });
 const LATE_GROUPS = MOMENTS.map(([name, files], index) => ({
   name,
-  test: new RegExp(`[\\\\/](?:${files.join("|").replaceAll("/", "[\\\\/]")})\\.ts$`),
+  test: testOf(files),
   priority: MOMENTS.length - index,
 }));
-const LIBRARY_GROUP = { name: "core", test: /[\\/]core[\\/]src[\\/]index\.ts$/, priority: 20 };
+const LIBRARY_GROUP = { name: "core", test: testOf(["core/src/index", ...SHARED]), priority: 20 };
+
+/** @param {readonly string[]} files */
+function testOf(files) {
+  return new RegExp(`[\\\\/](?:${files.join("|").replaceAll("/", "[\\\\/]")})\\.ts$`);
+}
 
 /** @typedef {import("@jridgewell/sourcemap-codec").SourceMapSegment} SourceMapSegment */
 /**
@@ -92,7 +103,25 @@ export async function bundle(input, target) {
   removeOldChunks(target.dir, new Set(output.map((file) => file.fileName)));
   const maps = output.filter(({ fileName }) => fileName.endsWith(".map"));
   for (const { fileName } of maps) trimMap(join(target.dir, fileName), target.isLibrary ?? false);
+  if (target.isLibrary) {
+    for (const { fileName, type } of output) if (type === "chunk") takeBuiltins(join(target.dir, fileName));
+  }
   return output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+}
+
+/**
+ * An ES module that imports a module of Node has all of its exports read, and with them loaded what they load lazily:
+ * a seventh of what it costs to import the library. Lines stay where the map says they are.
+ * @param {string} file
+ */
+function takeBuiltins(file) {
+  const code = readFileSync(file, "utf8");
+  const taken = code.replaceAll(
+    /^import (\{[^}]*\}|\w+) from "(node:[\w/]+)";$/gm,
+    (_, /** @type {string} */ names, /** @type {string} */ name) =>
+      `const ${names.replaceAll(" as ", ": ")} = globalThis.process.getBuiltinModule("${name}");`,
+  );
+  writeFileSync(file, taken);
 }
 
 /**

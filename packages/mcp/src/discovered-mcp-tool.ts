@@ -13,7 +13,6 @@ import {
 } from "@burin/contract/tools";
 import { McpError } from "./mcp-error.ts";
 import type { OfferedTool } from "./offered-tools.ts";
-import { readCallResult } from "./result-parts.ts";
 import type { CallProgress, ServerLine } from "./server-port.ts";
 import { declaredName } from "./tool-names.ts";
 
@@ -122,7 +121,7 @@ export class DiscoveredMCPTool extends BaseTool {
         onProgress: (progress) => onUpdate(progressText(progress)),
         mayRepeat: isTrusted && (isReadOnly || isIdempotent),
       });
-      return this.#toolResult(result);
+      return await this.#toolResult(result);
     } catch (error) {
       if (!(error instanceof McpError)) throw error;
       const message = visibleText(error.message);
@@ -130,7 +129,8 @@ export class DiscoveredMCPTool extends BaseTool {
     }
   }
 
-  #toolResult(result: unknown): ToolResult {
+  async #toolResult(result: unknown): Promise<ToolResult> {
+    const { readCallResult } = await import("./result-parts.ts");
     const { parts, isError } = readCallResult(result);
     const { randomBytes } = process.getBuiltinModule("node:crypto");
     const source = `MCP server ${shownName(this.serverName)}`;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isRedacted, Redactor } from "./redactor.ts";
+import { Redactor } from "./redactor.ts";
+import { isRedacted } from "./unsettled-calls.ts";
 
 const environment = {
   OPENAI_API_KEY: "plain-words-9",

@@ -88,11 +88,6 @@ export class Redactor {
   }
 }
 
-/** Whether a text of a record had a secret in it that is not there any more. */
-export function isRedacted(value: unknown): boolean {
-  return JSON.stringify(value)?.includes("[redacted: ") ?? false;
-}
-
 function isWorthHiding(name: string, value: string, names: readonly string[]): boolean {
   const secrecy = secrecyOf(name, value, names);
   if (secrecy !== "likely") return secrecy === "known" && value.length >= FEWEST_KNOWN;

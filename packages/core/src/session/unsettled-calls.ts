@@ -4,8 +4,6 @@ import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import type { Decision, Question, ToolKind } from "@burin/contract/tools";
 import { decisionsFor, questionOf, readDecision } from "../scheduler/decision.ts";
 
-import { isRedacted } from "./redactor.ts";
-
 export type KindOf = (tool: string) => ToolKind | undefined;
 
 /** A call without an answer, at the end of a log. */
@@ -90,6 +88,11 @@ export class UnsettledCalls {
 
 function canBegin({ first, hasBegun }: OpenCall): boolean {
   return !hasBegun && !isRedacted(first.args);
+}
+
+/** Whether a secret stood in it that is not there any more: see redactor.ts. */
+export function isRedacted(value: unknown): boolean {
+  return JSON.stringify(value)?.includes("[redacted: ") ?? false;
 }
 
 function fateOf({ last, hasBegun }: OpenCall, kind: ToolKind | undefined) {

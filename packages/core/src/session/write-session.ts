@@ -1,7 +1,6 @@
 import { utimes, writeFile } from "node:fs/promises";
 import type { AgentEvent } from "@burin/contract/agent-event";
 import { recordLine } from "./record-line.ts";
-import { Redactor } from "./redactor.ts";
 import { makeSessionFolder, sessionPath } from "./session-files.ts";
 
 /** A session that happened elsewhere. */
@@ -17,6 +16,7 @@ export interface ToldSession {
 
 /** Writes its record, dated as it was. false, and nothing is written, when there is one of that id. */
 export async function writeSession({ home, root, id, events, environment }: ToldSession): Promise<boolean> {
+  const { Redactor } = await import("./redactor.ts");
   const redactor = new Redactor(environment);
   const lines: Buffer[] = [];
   let last = new Date(0);

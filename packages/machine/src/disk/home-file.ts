@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { open, realpath, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
@@ -6,6 +5,7 @@ import { SettingsError } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { makeFolders } from "./make-folders.ts";
 import { lockPath, PathLockError } from "./path-lock.ts";
+import { randomName } from "./random-name.ts";
 import { readText } from "./regular-file.ts";
 
 /** Far more than anybody writes into settings, grants or answers. */
@@ -54,7 +54,7 @@ async function realPlace(path: string): Promise<string> {
 
 /** The old text or the new one is there, whatever happens. Throws SettingsError. */
 export async function replaceHomeFile(path: string, text: string): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  const temporary = `${path}.${randomName(6)}.tmp`;
   try {
     const file = await open(temporary, "wx", 0o600);
     try {

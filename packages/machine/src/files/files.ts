@@ -18,7 +18,7 @@ import type { FolderRules } from "./ignore.ts";
 import { type Opened, openWithin, pathsIn, resolveWithin } from "./paths.ts";
 import { readContent } from "./read-content.ts";
 import { sizeOfFile } from "./read-opened.ts";
-import { hashOf, type ReadMemory, ReadRecord } from "./read-record.ts";
+import { type ReadMemory, ReadRecord } from "./read-record.ts";
 import type { OnChange } from "./replace-file.ts";
 import { asWorkspaceError, notRegular } from "./system-error.ts";
 
@@ -103,8 +103,8 @@ export class NodeFiles {
       this.#access.assertAllowed(file, realPath);
       const size = sizeOfFile(descriptor, file);
       const { content, shown, whole } = await readContent({ descriptor, path: file, size, range, signal });
-      if (whole !== null) this.#record.note({ file: realPath, whole: hashOf(whole) });
-      else if (shown !== null) this.#record.note({ file: realPath, lines: shown });
+      if (whole !== null) this.#record.noteWhole(realPath, whole);
+      else if (shown !== null) this.#record.note({ file: realPath, lines: shown() });
       return content;
     } finally {
       closeSync(descriptor);

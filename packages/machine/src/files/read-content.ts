@@ -29,7 +29,8 @@ export interface ContentRequest {
 
 export interface ContentRead {
   readonly content: FileContent;
-  readonly shown: ShownLines | null;
+  /** Which lines were shown, when they were shown whole; to be asked while the file is read. */
+  readonly shown: (() => ShownLines) | null;
   /** All bytes of the file, when all of it was shown. */
   readonly whole: Buffer | null;
 }

@@ -66,4 +66,22 @@ describe("what was shown of a file", () => {
     record.note({ file: FILE });
     expect(record.seen(FILE, present("other\n"))).toBe("nothing");
   });
+
+  it.each(["at once", "when there was time"])(
+    "P2 P25 is hashed behind the answer, and compared %s",
+    async (when) => {
+      const noted: string[] = [];
+      const record = new ReadRecord({
+        recall: () => [],
+        note: (seen) => void noted.push(JSON.stringify(seen)),
+      });
+      record.noteWhole(FILE, Buffer.from("read\n"));
+      if (when !== "at once") await new Promise((resolve) => setImmediate(resolve));
+      expect(record.seen(FILE, present("read\n"))).toBe("all");
+      expect(record.seen(FILE, present("other\n"))).toBe("older");
+      expect(noted).toEqual([JSON.stringify({ file: FILE, whole: hashOf(Buffer.from("read\n")) })]);
+      record.note({ file: FILE });
+      expect(record.seen(FILE, present("read\n"))).toBe("nothing");
+    },
+  );
 });

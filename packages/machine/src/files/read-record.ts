@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Seen } from "@burin/contract/machine/file-change";
 
 /** Lines that the model was shown whole. Numbers count from 1, both ends included. */
@@ -32,8 +31,8 @@ const MOST_RANGES = 200;
 
 /** What the model has been shown of which file in this session, by the file's real path. */
 export class ReadRecord {
-  /** The hash of files that were shown whole, or that the model wrote. */
-  readonly #whole = new Map<string, string>();
+  /** Files that were shown whole, or that the model wrote. */
+  readonly #whole = new Map<string, SeenFile>();
   readonly #parts = new Map<string, readonly ShownLines[]>();
   readonly #memory: ReadMemory | undefined;
 
@@ -47,7 +46,19 @@ export class ReadRecord {
     this.#memory?.note(seen);
   }
 
-  #enter({ file, whole, lines }: SeenFile): void {
+  /** All that the file held was shown. It is hashed behind the answer, which so comes a little sooner. */
+  noteWhole(file: string, bytes: Uint8Array): void {
+    const hash = hashLater(bytes);
+    this.note({
+      file,
+      get whole() {
+        return hash();
+      },
+    });
+  }
+
+  #enter(seen: SeenFile): void {
+    const { file, lines } = seen;
     if (lines !== undefined) {
       const others = (this.#parts.get(file) ?? []).filter(
         ({ firstLine, lastLine }) => firstLine !== lines.firstLine || lastLine !== lines.lastLine,
@@ -56,15 +67,16 @@ export class ReadRecord {
       return;
     }
     this.#parts.delete(file);
-    if (whole === undefined) this.#whole.delete(file);
-    else this.#whole.set(file, whole);
+    if ("whole" in seen) this.#whole.set(file, seen);
+    else this.#whole.delete(file);
   }
 
   /** How much was shown of what the file holds now. The hash is asked for only when it is needed. */
   seen(realPath: string, present: { readonly bytes: Uint8Array | null; readonly hash: string }): Seen {
     const { bytes } = present;
-    const whole = this.#whole.get(realPath);
-    if (bytes === null || bytes.length === 0 || (whole !== undefined && whole === present.hash)) return "all";
+    if (bytes === null || bytes.length === 0) return "all";
+    const whole = this.#whole.get(realPath)?.whole;
+    if (whole !== undefined && whole === present.hash) return "all";
     const parts = this.#parts.get(realPath);
     if (parts === undefined) return whole === undefined ? "nothing" : "older";
     return seenOf(bytes, parts);
@@ -72,9 +84,24 @@ export class ReadRecord {
 }
 
 export function hashOf(...pieces: readonly Uint8Array[]): string {
+  // Loaded with the first hash: it takes as long as all else of a first call that only reads.
+  const { createHash } = process.getBuiltinModule("node:crypto");
   const hash = createHash("sha256");
   for (const piece of pieces) hash.update(piece);
   return hash.digest("base64");
+}
+
+/** The hash, made when it is asked for, and at the latest when the process has nothing else to do. */
+function hashLater(bytes: Uint8Array): () => string {
+  let left: Uint8Array | null = bytes;
+  let made = "";
+  const hash = (): string => {
+    if (left !== null) made = hashOf(left);
+    left = null;
+    return made;
+  };
+  setImmediate(hash).unref();
+  return hash;
 }
 
 /** Compares what was shown with what the file holds. A newline byte ends a line, in whatever encoding. */

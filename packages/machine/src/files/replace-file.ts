@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   accessSync,
   type BigIntStats,
@@ -18,6 +17,7 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { randomName } from "../disk/random-name.ts";
 import { vouchFor } from "../sandbox/vouched-files.ts";
 import { KeptAttributes } from "./file-attributes.ts";
 import { isTouched } from "./held-file.ts";
@@ -102,7 +102,7 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
   const isNew = replacement.stats === null;
   if (!isNew) await assertReplaceable(target, replacement);
   const attributes = isNew ? null : new KeptAttributes({ ...replacement, folder });
-  const name = `.burin-${randomBytes(8).toString("hex")}.tmp`;
+  const name = `.burin-${randomName()}.tmp`;
   const temporary = folder.path(name);
   const descriptor = openSync(temporary, TO_FILL, isNew ? 0o666 : 0o600);
   let kept: ReturnType<OnChange> | undefined;

@@ -17,7 +17,7 @@ export interface StartedFile {
 export interface LinesRead {
   readonly lines: TextLines;
   /** null when some of the lines could not be given whole. */
-  readonly shown: ShownLines | null;
+  readonly shown: (() => ShownLines) | null;
 }
 
 /** Reads a range of lines and counts all of them, in memory bounded by the range and not by the file. */
@@ -165,7 +165,7 @@ class LineWindow {
     if (most !== undefined && this.#keptBytes > most * 4) this.#isFull = true;
   }
 
-  finish(): { readonly lines: TextLines; readonly shown: ShownLines | null } {
+  finish(): LinesRead {
     if (this.#endsInLine) {
       if (this.#isWanted() && this.#lineNumber >= this.#range.offset) this.#endLine();
       else this.#lineNumber += 1;
@@ -179,7 +179,7 @@ class LineWindow {
       totalLines: this.#lineNumber,
       linesCut,
     };
-    return { lines, shown: linesCut === 0 && this.#isWhole ? this.#shown(count) : null };
+    return { lines, shown: linesCut === 0 && this.#isWhole ? () => this.#shown(count) : null };
   }
 
   #texts(): { text: string; count: number; linesCut: number } {

@@ -1,9 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { appendFileSync, rmSync, utimesSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { makeFolders } from "../disk/make-folders.ts";
+import { randomName } from "../disk/random-name.ts";
 import { readText } from "../disk/regular-file.ts";
 import type { Before } from "../sandbox/sandbox-guard.ts";
 import type { Place } from "../sandbox/sandbox-place.ts";
@@ -51,7 +51,7 @@ interface Owner {
  */
 export class ProcessLedger {
   /** Every run of this Burin has an id that begins so. */
-  readonly id = randomBytes(8).toString("hex");
+  readonly id = randomName();
   readonly #path: string;
   readonly #source: ProcessSource;
   #isOpen = false;
@@ -191,7 +191,7 @@ function parsedLine(text: string): (Note | Owner)[] {
  * clean up take away the folder itself, which the environment still names. Throws what the first place said.
  */
 export function makeTemporary(home: string): string {
-  const name = TEMPORARY_PREFIX + randomBytes(8).toString("hex");
+  const name = TEMPORARY_PREFIX + randomName();
   let fault: unknown;
   for (const place of temporaryPlaces(home)) {
     try {

@@ -1,9 +1,11 @@
-import { spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { findHelper } from "./helper-program.ts";
 import { linuxProcess, linuxProcesses, type ProcessSource, parsePs } from "./process-table.ts";
 import { killTreeNow, type TreeMarks } from "./process-tree.ts";
+
+/** Loaded with the first program: searches of small projects start none. */
+const programs = () => process.getBuiltinModule("node:child_process");
 
 const IS_WINDOWS = process.platform === "win32";
 
@@ -42,7 +44,7 @@ export interface ChildEnd {
 export function startChild(request: ChildRequest): Promise<Child> {
   const output = request.writeEnd ?? ("pipe" as const);
   const input = request.hasInput ? ("pipe" as const) : ("ignore" as const);
-  const child = spawn(request.program, request.args, {
+  const child = programs().spawn(request.program, request.args, {
     cwd: request.cwd,
     env: request.env,
     stdio: [input, output, output, ...(request.hasControl ? (["pipe"] as const) : [])],
@@ -76,7 +78,7 @@ export const systemProcesses: ProcessSource =
 
 function listByPs() {
   if (IS_WINDOWS) return [];
-  const listed = spawnSync("/bin/ps", ["-axo", "pid=,ppid=,pgid=,stat=,lstart=,comm="], {
+  const listed = programs().spawnSync("/bin/ps", ["-axo", "pid=,ppid=,pgid=,stat=,lstart=,comm="], {
     encoding: "utf8",
     env: { LC_ALL: "C" },
   });
@@ -86,7 +88,7 @@ function listByPs() {
 /** Windows keeps the tree itself: one program ends it by the process that stands at its top. */
 export function endWindowsTree(pid: number): void {
   const program = join(process.env.SystemRoot ?? "C:\\Windows", "System32", "taskkill.exe");
-  spawnSync(program, ["/pid", String(pid), "/t", "/f"], { stdio: "ignore", windowsHide: true });
+  programs().spawnSync(program, ["/pid", String(pid), "/t", "/f"], { stdio: "ignore", windowsHide: true });
 }
 
 /** Runs a short program of the system's own, e.g. to make named pipes. Never rejects. */
@@ -98,7 +100,7 @@ export function succeeds(
   const program = findHelper(name, PATH);
   if (program === null) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: "ignore", windowsHide: true });
+    const child = programs().spawn(program, args, { stdio: "ignore", windowsHide: true });
     child.on("error", () => resolve(false));
     child.once("exit", (code) => resolve(code === 0));
   });
@@ -121,7 +123,7 @@ export function waitForOutput(
     ...place
   }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv; readonly longestMs: number },
 ): ProgramOutput {
-  const done = spawnSync(program, args, {
+  const done = programs().spawnSync(program, args, {
     ...place,
     timeout: longestMs,
     killSignal: "SIGKILL",

@@ -1,8 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { rmSync, statSync } from "node:fs";
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
+import { randomName } from "../disk/random-name.ts";
 import { GIT_BESIDE_OTHERS, gitLooking } from "../git/git-environment.ts";
 import type { SandboxPlan, SandboxState } from "../sandbox/sandbox.ts";
 import { vouchForAll } from "../sandbox/vouched-files.ts";
@@ -132,7 +132,7 @@ export class RunningCommands {
       pipe,
       writeEnd: pipe?.writeEnd ?? null,
       terminal,
-      outputFile: (id) => join(this.#outputFolder, `${id}-${randomBytes(4).toString("hex")}.txt`),
+      outputFile: (id) => join(this.#outputFolder, `${id}-${randomName(4)}.txt`),
       sandbox,
     }).catch((error: unknown) => {
       endVouching();

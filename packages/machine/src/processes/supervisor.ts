@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import { randomName } from "../disk/random-name.ts";
 import type { SandboxPlan } from "../sandbox/sandbox.ts";
 import type { TakenBack } from "../sandbox/taken-back.ts";
 import { endAtExit } from "./at-exit.ts";
@@ -95,10 +95,7 @@ export class Supervised {
   #ending: Promise<readonly ProcessEntry[]> | null = null;
   #taken: readonly TakenBack[] | null = null;
 
-  constructor(
-    child: Child,
-    { runId, sandbox, onGone }: Supervision = { ...ALONE, runId: randomBytes(8).toString("hex") },
-  ) {
+  constructor(child: Child, { runId, sandbox, onGone }: Supervision = { ...ALONE, runId: randomName() }) {
     this.child = child;
     this.id = runId;
     this.#known = new Map([[child.pid, systemProcesses.find(child.pid)?.started ?? ""]]);

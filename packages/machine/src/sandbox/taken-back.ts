@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   closeSync,
   constants,
@@ -12,6 +11,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { randomName } from "../disk/random-name.ts";
 import { lstatOf } from "../files/disk-looks.ts";
 import { isWithinAny } from "../files/paths.ts";
 import { codeOf } from "../files/system-error.ts";
@@ -75,7 +75,7 @@ export function putLinkBack(path: string, target: string): void {
 
 function moveAway(path: string, name: string, home: string): string {
   const day = new Date().toISOString().replace(/[:.]/g, "-");
-  const folder = join(home, "taken-back", `${day}-${randomBytes(3).toString("hex")}`);
+  const folder = join(home, "taken-back", `${day}-${randomName(3)}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const kept = join(folder, name);
   try {
@@ -83,7 +83,7 @@ function moveAway(path: string, name: string, home: string): string {
   } catch (error) {
     if (codeOf(error) !== "EXDEV") throw error;
     // At once under a name that nobody reads, and then at leisure to the other disk.
-    const aside = join(dirname(path), `.burin-${randomBytes(8).toString("hex")}.tmp`);
+    const aside = join(dirname(path), `.burin-${randomName()}.tmp`);
     renameSync(path, aside);
     cpSync(aside, kept, { recursive: true, verbatimSymlinks: true });
     rmSync(aside, { recursive: true, force: true });

@@ -1,7 +1,6 @@
 import type { Pattern } from "@burin/contract/patterns/pattern";
 import type { Stretch } from "../files/walk.ts";
 import { helperPath } from "../processes/helper-program.ts";
-import { runProgram } from "../processes/supervisor.ts";
 
 /** Where an engine is to look. */
 export interface EnginePlace {
@@ -59,6 +58,7 @@ export async function namesFrom(
     return bytes <= MOST_OUTPUT_BYTES;
   };
   const env = bareEnvironment(environment);
+  const { runProgram } = await import("../processes/supervisor.ts");
   const end = await runProgram({ command, args, cwd: folder, env, signal, onOutput }).catch(() => null);
   // Unreadable files are not reported by the programs; what they do report is a fault of the call.
   const hasFailed = end?.exitCode == null || (end.exitCode > 1 && end.errors !== "");
