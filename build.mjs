@@ -31,6 +31,8 @@ const SHARED = [
   ...["disk/make-folders", "disk/path-lock", "files/disk-looks", "files/paths"],
   ...["processes/at-exit", "processes/child-environment", "processes/process-table"],
 ].map((file) => `machine/src/${file}`);
+/** What stands on the screen before the rest of the app is loaded. */
+const SCREEN = /[\\/]interactive[\\/]interactive\.ts$/;
 /**
  * Each file that is loaded costs as much as 10 kB more in another one, so that what is first used at one moment is one
  * file: from a request to its reply, and each kind of work that calls ask for. What comes first here holds what
@@ -204,6 +206,7 @@ function outputOptions({ dir, format, extension, banner = "", isLibrary = false 
       groups: [
         { name: "start", test: START, priority: 22 },
         { name: "model", test: MODEL, priority: 21 },
+        { name: "screen", test: SCREEN, priority: 19 },
         ...(isLibrary ? [LIBRARY_GROUP] : []),
         ...LATE_GROUPS,
       ],

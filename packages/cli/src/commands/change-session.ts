@@ -2,8 +2,10 @@ import { realpath } from "node:fs/promises";
 import {
   APPROVAL_MODES,
   burinHome,
+  chooseModel,
   findSession,
   forkSession,
+  reachModel,
   readLog,
   sessionSummaries,
   TurnCount,
@@ -38,7 +40,7 @@ export const changeCommands: readonly ScreenCommand[] = [
 
 /** Takes the word behind a command when it is one of these; else lets the person choose. */
 function chooseWord(desk: CommandDesk, word: string, choosing: Parameters<typeof choose>[1]): void {
-  const { choices, chosen } = choosing;
+  const { choices = [], chosen } = choosing;
   if (word === "") choose(desk, choosing);
   else if (choices.some(({ value }) => value === word)) chosen(word);
   else
@@ -57,7 +59,7 @@ async function changeModel(desk: CommandDesk, word: string): Promise<void> {
     desk.useModel(word);
     return;
   }
-  const models = await desk.models();
+  const models = await modelsOf(desk);
   const named = Object.keys(desk.settings?.models ?? {});
   const choices = [...named, ...models].map((name) => ({ value: name, label: name, more: "" }));
   if (choices.length === 0) desk.note(say("model.none"));
@@ -68,6 +70,14 @@ async function changeModel(desk: CommandDesk, word: string): Promise<void> {
       current: desk.transcript.model,
       chosen: (name) => desk.useModel(name),
     });
+}
+
+/** The models that the service has. */
+async function modelsOf({ settings }: CommandDesk): Promise<readonly string[]> {
+  const choice = settings && chooseModel(settings, process.env);
+  if (!choice) return [];
+  const reached = await reachModel(choice, new AbortController().signal);
+  return "models" in reached ? (reached.models ?? []) : [];
 }
 
 async function changeTo(desk: CommandDesk, session: Parameters<CommandDesk["change"]>[0]): Promise<void> {

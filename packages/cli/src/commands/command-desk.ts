@@ -43,8 +43,6 @@ export interface CommandDesk {
   copy(text: string): void;
   /** Has the conversation so far replaced by a summary of it. */
   compact(): Promise<void>;
-  /** The models that the service has. */
-  models(): Promise<readonly string[]>;
   clearScreen(): void;
   /** Plays the demo: scripted models, real tools, a folder of its own. */
   showDemo(): Promise<void>;

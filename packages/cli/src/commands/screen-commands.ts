@@ -1,10 +1,18 @@
+import type { Choice } from "../ui/choice-list.ts";
 import { changeCommands } from "./change-session.ts";
-import type { ScreenCommand } from "./command-desk.ts";
+import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 import { exportCommands } from "./export-session.ts";
 import { handOutCommands } from "./hand-out.ts";
 import { reviewCommands } from "./review-changes.ts";
-import { showCommands } from "./show-session.ts";
-import { workCommands } from "./work-commands.ts";
+import { describe, showCommands } from "./show-session.ts";
+import { INIT, REVIEW } from "./words-for-models.ts";
+
+/** Commands that give the model something to do. */
+const workCommands: readonly ScreenCommand[] = [
+  { name: "init", run: (desk) => ask(desk, INIT, "") },
+  { name: "review", words: "[what]", run: (desk, words) => ask(desk, REVIEW, words) },
+  { name: "demo", run: (desk) => desk.showDemo() },
+];
 
 /** Every command of the screen, by name. */
 export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
@@ -16,9 +24,22 @@ export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
   ...workCommands,
 ].sort((one, other) => (one.name < other.name ? -1 : 1));
 
+/** The commands of the screen as what could be meant. */
+export function screenChoices(): readonly Choice[] {
+  return SCREEN_COMMANDS.map(({ name, words }) => ({
+    value: `/${name}`,
+    label: `/${name}${words === undefined ? "" : ` ${words}`}`,
+    more: describe(name),
+  }));
+}
+
 /** The command that a prompt names, and what stands behind its name; null when it names none. */
 export function screenCommandIn(prompt: string): { command: ScreenCommand; words: string } | null {
   const [, name = "", words = ""] = /^\/([a-z-]+)(?:\s+([\s\S]*))?$/.exec(prompt.trim()) ?? [];
   const command = SCREEN_COMMANDS.find((known) => known.name === name);
   return command === undefined ? null : { command, words: words.trim() };
+}
+
+function ask(desk: CommandDesk, prompt: string, words: string): void {
+  desk.submit([prompt.replace(/\n/g, " "), words].filter((part) => part !== "").join("\n\n"));
 }

@@ -7,7 +7,7 @@ import { editKey } from "./edit-keys.ts";
 import { framed, type Panel, type PanelSpace, type PanelView } from "./panel.ts";
 import { promptView } from "./prompt-view.ts";
 
-export interface ChoiceNeeds {
+interface ChoiceNeeds {
   readonly title: string;
   /** What there is to choose from, for the words that were written so far. */
   readonly find: (words: string) => readonly Choice[];
@@ -21,7 +21,7 @@ export interface ChoiceNeeds {
 const MOST_ROWS = 12;
 
 /** A list to choose from, narrowed down by writing. */
-export class ChoicePanel implements Panel {
+class ChoicePanel implements Panel {
   readonly #needs: ChoiceNeeds;
   readonly #words = new TextBuffer();
   #list: ChoiceList;
@@ -66,35 +66,37 @@ export class ChoicePanel implements Panel {
   }
 }
 
-/** Where a list can be shown. */
-interface ChoiceDesk {
-  show(panel: Panel | null): void;
-}
-
 interface Choosing {
   readonly title: string;
-  readonly choices: readonly Choice[];
+  readonly choices?: readonly Choice[];
   readonly current?: string;
+  /** Which of them are meant by the words that were written; by itself those that hold them. */
+  readonly find?: (words: string) => readonly Choice[];
   readonly chosen: (value: string) => void;
+  readonly none?: () => void;
 }
 
-/** Shows a list; it is gone when one was chosen, or none. */
-export function choose(desk: ChoiceDesk, { title, choices, current, chosen }: Choosing): void {
+/** Shows a list where there is a place for it; it is gone when one was chosen, or none. */
+export function choose(desk: { show(panel: Panel | null): void }, choosing: Choosing): void {
+  const { title, choices = [], current, chosen, none } = choosing;
   const panel = new ChoicePanel({
     title,
     ...(current === undefined ? {} : { current }),
-    find: (words) => matching(choices, words),
+    find: choosing.find ?? ((words) => matching(choices, words)),
     choose: ({ value }) => {
       desk.show(null);
       chosen(value);
     },
-    close: () => desk.show(null),
+    close: () => {
+      desk.show(null);
+      none?.();
+    },
   });
   desk.show(panel);
 }
 
 /** The choices whose label or words hold all that was written. */
-export function matching(choices: readonly Choice[], words: string): readonly Choice[] {
+function matching(choices: readonly Choice[], words: string): readonly Choice[] {
   const wanted = words.toLowerCase().split(/\s+/);
   return choices.filter(({ label, more }) => {
     const text = `${label} ${more}`.toLowerCase();

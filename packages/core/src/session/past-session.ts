@@ -19,9 +19,12 @@ export class PastSession {
   readonly #state = newLogState();
   /** What calls have shown or written whose answers are not in the log yet. */
   #unanswered: SeenFile[] = [];
+  readonly #hear: (event: AgentEvent) => void;
 
-  constructor(path: string) {
+  /** `hear` gets each event of the log when it is read. */
+  constructor(path: string, hear: (event: AgentEvent) => void = () => {}) {
     this.path = path;
+    this.#hear = hear;
   }
 
   /** The number of the last record. */
@@ -48,6 +51,7 @@ export class PastSession {
   *events(kindOf: KindOf): Generator<AgentEvent> {
     let hasBegun = false;
     for (const { event, seen } of readLog(this.path, this.#state)) {
+      this.#hear(event);
       if (this.calls.isBehind(event)) yield* this.calls.answers(kindOf, "all");
       if (!hasBegun && isPartOfHistory(event)) {
         hasBegun = true;

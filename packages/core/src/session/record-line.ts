@@ -23,6 +23,14 @@ const START = /^\{"len":(\d{1,12}),"sum":"([0-9a-f]{8})",/;
 /** Longer than any start of a line. */
 const START_BYTES = 48;
 
+let zlib: typeof import("node:zlib") | undefined;
+
+/** Of long sessions thousands of lines are read at once: asking for the module takes as long as the sum. */
+function sumOf(bytes: Buffer): number {
+  zlib ??= process.getBuiltinModule("node:zlib");
+  return zlib.crc32(bytes);
+}
+
 /**
  * A line of a log: plain JSON, whose first two keys are the length in bytes and the CRC-32 of all that
  * follows them, up to the end of the line.
@@ -30,7 +38,7 @@ const START_BYTES = 48;
 export function recordLine(n: number, at: string, { event, seen }: RecordJson): Buffer {
   const known = seen === undefined ? "" : `,"seen":${seen}`;
   const rest = Buffer.from(`"n":${n},"at":"${at}","event":${event}${known}}`);
-  const sum = process.getBuiltinModule("node:zlib").crc32(rest).toString(16).padStart(8, "0");
+  const sum = sumOf(rest).toString(16).padStart(8, "0");
   return Buffer.concat([Buffer.from(`{"len":${rest.length},"sum":"${sum}",`), rest, Buffer.of(LINE_END)]);
 }
 
@@ -38,9 +46,8 @@ export function recordLine(n: number, at: string, { event, seen }: RecordJson): 
 export function readRecordLine(line: Buffer): LogRecord | null {
   const start = START.exec(line.toString("latin1", 0, Math.min(START_BYTES, line.length)));
   if (start === null) return null;
-  const { crc32 } = process.getBuiltinModule("node:zlib");
   const rest = line.subarray(start[0].length);
-  if (rest.length !== Number(start[1]) || crc32(rest) !== Number.parseInt(start[2] ?? "", 16)) return null;
+  if (rest.length !== Number(start[1]) || sumOf(rest) !== Number.parseInt(start[2] ?? "", 16)) return null;
   try {
     return JSON.parse(line.toString("utf8")) as LogRecord;
   } catch {

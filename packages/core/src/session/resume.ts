@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { copyFile, writeFile } from "node:fs/promises";
+import type { AgentEvent } from "@burin/contract/agent-event";
 import { PastSession } from "./past-session.ts";
 import { readLog } from "./read-log.ts";
 import { recordLine } from "./record-line.ts";
@@ -18,6 +19,8 @@ export interface ResumeOptions {
   readonly id?: string;
   /** Go on with a copy, and leave the session as it is. */
   readonly fork?: boolean;
+  /** Hears each event of the log when the session reads it, so that who shows it need not read it again. */
+  readonly hear?: (event: AgentEvent) => void;
 }
 
 /** A session that is held by this process, to be handed to `createSession`. */
@@ -30,11 +33,12 @@ export interface ResumedSession {
 }
 
 /** Finds a session and keeps others from writing to it. Throws SessionError, with what to do instead. */
-export async function resumeSession({ home, root, id, fork }: ResumeOptions): Promise<ResumedSession> {
+export async function resumeSession(options: ResumeOptions): Promise<ResumedSession> {
+  const { home, root, id, fork, hear } = options;
   const place = await findSession(home, root, id);
   assertOfRoot(place, root);
-  if (fork) return forked(place, { home, root });
-  return { id: place.id, session: new PastSession(place.path), lock: await takeLock(place.path) };
+  if (fork) return forked(place, options);
+  return { id: place.id, session: new PastSession(place.path, hear), lock: await takeLock(place.path) };
 }
 
 function assertOfRoot(place: SessionPlace, root: string): void {
@@ -46,16 +50,13 @@ function assertOfRoot(place: SessionPlace, root: string): void {
   );
 }
 
-async function forked(
-  place: SessionPlace,
-  { home, root }: { readonly home: string; readonly root: string },
-): Promise<ResumedSession> {
+async function forked(place: SessionPlace, { home, root, hear }: ResumeOptions): Promise<ResumedSession> {
   const id = newSessionId();
   const path = sessionPath(home, root, id);
   await makeSessionFolder(home, root);
   const lock = await takeLock(path);
   await copyFile(place.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  return { id, session: new PastSession(path), lock, forkOf: place.id };
+  return { id, session: new PastSession(path, hear), lock, forkOf: place.id };
 }
 
 export interface RestoreOptions extends Pick<ResumeOptions, "home" | "root"> {

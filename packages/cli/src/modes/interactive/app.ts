@@ -1,28 +1,17 @@
 import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
-import {
-  burinHome,
-  changeSettings,
-  chooseModel,
-  nearNames,
-  reachModel,
-  type Session,
-  type Settings,
-  type ToolResult,
-} from "@burin/core";
-import { SCREEN_COMMANDS, screenCommandIn } from "../../commands/screen-commands.ts";
-import { slashFault } from "../../commands/slash-commands.ts";
-import { languageIn, languageOf, say, useTexts } from "../../locales/say.ts";
+import { burinHome, changeSettings, type Session, type Settings, type ToolResult } from "@burin/core";
+import { languageOf, say, useTexts } from "../../locales/say.ts";
 import type { CommonOptions } from "../../request/options.ts";
 import type { Io } from "../../request/subcommand.ts";
 import { PromptHistory } from "../../state/prompt-history.ts";
 import { Questions } from "../../state/questions.ts";
-import { TextBuffer } from "../../state/text-buffer.ts";
-import { Transcript } from "../../state/transcript.ts";
-import { VimKeys } from "../../state/vim-keys.ts";
+import type { TextBuffer } from "../../state/text-buffer.ts";
+import type { Transcript } from "../../state/transcript.ts";
+import type { VimKeys } from "../../state/vim-keys.ts";
 import { EXIT, type ExitCode } from "../../terminal/exit-code.ts";
 import type { Key } from "../../terminal/keys.ts";
-import { RawTerminal } from "../../terminal/raw-terminal.ts";
+import type { RawTerminal } from "../../terminal/raw-terminal.ts";
 import { type Line, shownText } from "../../terminal/styled-line.ts";
 import { look } from "../../ui/look.ts";
 import type { Panel } from "../../ui/panel.ts";
@@ -30,12 +19,13 @@ import type { Status } from "../../ui/status-line.ts";
 import { THEMES, type ThemeName } from "../../ui/theme.ts";
 import { Completion } from "./completion.ts";
 import type { Desk } from "./desk.ts";
+import type { Front } from "./front.ts";
 import { Images } from "./images.ts";
 import { OwnCalls } from "./own-calls.ts";
 import { PromptKeys } from "./prompt-keys.ts";
 import { QuestionDesk } from "./question-desk.ts";
 import { SessionHost } from "./session-host.ts";
-import { type Shown, View } from "./view.ts";
+import type { Shown, View } from "./view.ts";
 import { Work } from "./work.ts";
 
 const MESSAGE_MS = 2000;
@@ -43,8 +33,8 @@ const CLOCK_MS = 1000;
 
 /** The screen: keys and events come in, the state changes, and what has changed is drawn. */
 export class App implements Desk {
-  readonly transcript = new Transcript();
-  readonly buffer = new TextBuffer();
+  readonly transcript: Transcript;
+  readonly buffer: TextBuffer;
   readonly images = new Images();
   vim: VimKeys | null = null;
   readonly history = new PromptHistory(burinHome(process.env));
@@ -64,8 +54,17 @@ export class App implements Desk {
   #messageTimer: NodeJS.Timeout | undefined;
   #opening: Promise<void> = Promise.resolve();
   #leave: (code: ExitCode) => void = () => {};
+  readonly #left = new Promise<ExitCode>((resolve) => {
+    this.#leave = resolve;
+  });
 
-  constructor(options: CommonOptions) {
+  constructor(front: Front, options: CommonOptions) {
+    const { shown, terminal, view } = front;
+    this.shown = shown;
+    this.transcript = shown.transcript;
+    this.buffer = shown.buffer;
+    this.terminal = terminal;
+    this.view = view;
     this.host = new SessionHost({
       options,
       hear: (event) => {
@@ -75,39 +74,23 @@ export class App implements Desk {
       closed: () => this.questions.clear(),
       tell: (notice) => this.note(notice),
     });
-    const { transcript, buffer, history } = this;
-    const status = () => this.#status();
-    this.shown = { transcript, buffer, history, panel: null, completions: null, waiting: [], status };
-    this.terminal = new RawTerminal(
-      {
-        onKeys: (keys) => this.#hear(keys),
-        onResize: () => this.view.resized(),
-        onEnd: () => this.leave(EXIT.interrupted),
-        onReturn: () => this.view.begin(),
-      },
-      process.env,
-    );
-    this.view = new View(this.shown, this.terminal);
     this.#own = new OwnCalls(this);
     this.work = new Work(this, () => this.#own.takeForModel());
     this.#asking = new QuestionDesk(this, this.work);
     const submit = (text: string, isLast: boolean): void => void this.#take(text, isLast);
     this.#keys = new PromptKeys(this, { work: this.work, completion: new Completion(this), submit });
+    shown.status = () => this.#status();
+    front.handTo({ hear: (keys) => this.#hear(keys), end: () => this.leave(EXIT.interrupted) });
   }
 
-  /** Shows the screen until the person leaves. The prompt can be used before anything else is loaded. */
+  /** Works until the user leaves. */
   async run(first: string, { signal }: Io): Promise<ExitCode> {
-    const left = new Promise<ExitCode>((resolve) => {
-      this.#leave = resolve;
-    });
     signal.addEventListener("abort", () => this.leave(EXIT.interrupted), { once: true });
-    await useTexts(languageIn(process.env));
-    this.terminal.open();
-    this.view.now();
+    if (signal.aborted) this.leave(EXIT.interrupted);
     const clock = setInterval(() => this.isWorking && this.view.later(), CLOCK_MS);
     try {
       this.#opening = this.#open(first);
-      return await Promise.race([left, this.#opening.then(() => left)]);
+      return await Promise.race([this.#left, this.#opening.then(() => this.#left)]);
     } finally {
       clearInterval(clock);
       clearTimeout(this.#messageTimer);
@@ -181,7 +164,7 @@ export class App implements Desk {
   async change(session: CommonOptions["session"]): Promise<void> {
     await this.host.change(session);
     this.transcript.begin(this.host.modelName ?? "");
-    if (session.kind === "take-up") await this.work.showPast();
+    this.work.showPast();
     this.view.soon();
   }
 
@@ -195,13 +178,6 @@ export class App implements Desk {
     } catch (error) {
       this.note(error instanceof Error ? error.message : String(error), true);
     }
-  }
-
-  async models(): Promise<readonly string[]> {
-    const choice = this.settings && chooseModel(this.settings, process.env);
-    if (!choice) return [];
-    const reached = await reachModel(choice, new AbortController().signal);
-    return "models" in reached ? (reached.models ?? []) : [];
   }
 
   setUp(first = ""): void {
@@ -259,7 +235,7 @@ export class App implements Desk {
     this.transcript.sessionId = "";
     const { ui } = await this.host.readSettings();
     if (ui.language !== undefined) await this.useLanguage(ui.language);
-    this.#useLook(ui);
+    await this.#useLook(ui);
     if (this.host.modelName === null) {
       const { FirstStart } = await import("./first-start.ts");
       const outcome = await new FirstStart(this).run();
@@ -274,14 +250,15 @@ export class App implements Desk {
     if (look.isSpoken) this.note(`${this.#status().model} · ${this.#status().mode}`);
     this.terminal.title = `burin: ${shownText(basename(this.options.root))}`;
     this.view.soon();
-    if (this.options.session.kind === "take-up") await this.work.showPast();
+    this.work.showPast();
     if (first !== "") await this.#take(first, false);
   }
 
-  #useLook(ui: Settings["ui"]): void {
+  async #useLook(ui: Settings["ui"]): Promise<void> {
     look.isSpoken = ui.screenReader === true;
     look.isSideBySide = ui.sideBySide === true;
-    this.vim = ui.vim === true ? new VimKeys() : null;
+    const isVim = ui.vim === true;
+    this.vim = isVim ? new (await import("../../state/vim-keys.ts")).VimKeys() : null;
     this.view.theme = THEMES.find((theme) => theme === ui.theme) ?? "auto";
     for (const fault of this.view.useColors(ui.colors ?? {}))
       this.note(say("theme.unknown", { fault }), true);
@@ -304,48 +281,25 @@ export class App implements Desk {
 
   /** Does what was written: a command of the screen, one of the person's own, or a prompt. */
   async #take(text: string, isLast: boolean): Promise<void> {
-    const found = screenCommandIn(text);
-    // What is sent before the session is open waits for it.
-    if (found === null && this.session === null) await this.#opening;
-    if (found !== null) await this.#command(found.command, found.words);
-    else if (this.session === null) this.setUp(text);
-    else if (!this.#own.take(text) && !(await this.#isMistyped(text))) this.#ask(text, isLast);
+    const slash = text.startsWith("/") ? await import("./slash-desk.ts") : null;
+    if (!(await slash?.runCommand(this, text))) await this.#prompt(text, isLast);
     this.view.soon();
+  }
+
+  async #prompt(text: string, isLast: boolean): Promise<void> {
+    // What is sent before the session is open waits for it.
+    if (this.session === null) await this.#opening;
+    if (this.session === null) this.setUp(text);
+    else if (!this.#own.take(text) && !(await this.#isMistyped(text))) this.#ask(text, isLast);
+  }
+
+  async #isMistyped(text: string): Promise<boolean> {
+    return text.startsWith("/") && (await import("./slash-desk.ts")).isMistyped(this, text);
   }
 
   #ask(text: string, isLast: boolean): void {
     if (this.host.isDemo) this.note(say("demo.prompt"));
     else this.work.submit(text, isLast);
-  }
-
-  async #command(command: (typeof SCREEN_COMMANDS)[number], words: string): Promise<void> {
-    if (this.isWorking && !command.isQuiet) {
-      this.note(say("command.busy"));
-      return;
-    }
-    this.print(() => [[{ text: `/${command.name} ${words}`.trimEnd(), style: "dim" }]]);
-    try {
-      await command.run(this, words);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.note(say("command.failed", { name: command.name, why }), true);
-    }
-  }
-
-  /** `/name` that is neither a command nor a path: no model knows what was meant. */
-  async #isMistyped(text: string): Promise<boolean> {
-    const name = /^\/([A-Za-z0-9_-]+)(?=\s|$)/.exec(text)?.[1];
-    if (name === undefined || this.session === null) return false;
-    if (slashFault(text, await this.session.customCommands()) === null) return false;
-    const [near] = nearNames(
-      name,
-      SCREEN_COMMANDS.map((command) => command.name),
-    );
-    this.note(
-      near === undefined ? say("command.unknown", { name }) : say("command.near", { name, near }),
-      true,
-    );
-    return true;
   }
 
   #hear(keys: readonly Key[]): void {

@@ -1,20 +1,17 @@
-import { projectFiles } from "@burin/core";
-import { SCREEN_COMMANDS } from "../../commands/screen-commands.ts";
-import { describe } from "../../commands/show-session.ts";
-import { FileNames } from "../../state/file-names.ts";
+import type { Session } from "@burin/core";
+import type { FileNames } from "../../state/file-names.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
 import { type Choice, ChoiceList } from "../../ui/choice-list.ts";
 import type { Desk } from "./desk.ts";
-
-const MOST_FILES = 300_000;
 
 /** What could be meant by the word before the caret, and where that word begins. */
 export class Completion {
   readonly #desk: Desk;
   #files: FileNames | null = null;
   #isReading = false;
-  /** Commands that files or MCP servers define. */
-  #more: readonly Choice[] | null = null;
+  #known: readonly Choice[] = [];
+  /** The session whose commands are known; undefined before any are. */
+  #knownOf: Session | null | undefined;
   #from = 0;
   /** What was last closed is not offered again for the same word. */
   #closedFor = "";
@@ -74,30 +71,19 @@ export class Completion {
   }
 
   #commands(word: string): readonly Choice[] {
-    const own = SCREEN_COMMANDS.map(({ name, words }) => ({
-      value: `/${name}`,
-      label: `/${name}${words === undefined ? "" : ` ${words}`}`,
-      more: describe(name),
-    }));
-    if (this.#more === null) void this.#readCommands();
-    const all = [...own, ...(this.#more ?? [])];
-    const begins = all.filter(({ value }) => value.startsWith(`/${word}`));
-    return begins.length > 0 ? begins : all.filter(({ value }) => value.includes(word));
+    if (this.#knownOf !== this.#desk.session) void this.#readCommands();
+    const begins = this.#known.filter(({ value }) => value.startsWith(`/${word}`));
+    return begins.length > 0 ? begins : this.#known.filter(({ value }) => value.includes(word));
   }
 
   async #readCommands(): Promise<void> {
-    this.#more = [];
     const { session } = this.#desk;
-    if (session === null) return;
-    const [custom, prompts] = await Promise.all([session.customCommands(), session.mcp.prompts()]);
-    this.#more = [
-      ...custom.map(({ name, description }) => ({ value: `/${name}`, label: `/${name}`, more: description })),
-      ...prompts.map(({ server, name, description }) => ({
-        value: `/${server}:${name}`,
-        label: `/${server}:${name}`,
-        more: description,
-      })),
-    ];
+    this.#knownOf = session;
+    const { screenChoices } = await import("../../commands/screen-commands.ts");
+    const { definedChoices } = await import("./slash-desk.ts");
+    this.#known = screenChoices();
+    this.#again();
+    this.#known = [...this.#known, ...(await definedChoices(this.#desk))];
     this.#again();
   }
 
@@ -110,8 +96,8 @@ export class Completion {
     if (this.#isReading) return;
     this.#isReading = true;
     try {
-      const signal = new AbortController().signal;
-      this.#files = new FileNames(await projectFiles(this.#desk.options.root, MOST_FILES, signal));
+      const { readNames } = await import("./read-names.ts");
+      this.#files = await readNames(this.#desk.options.root);
     } catch (error) {
       this.#desk.note(error instanceof Error ? error.message : String(error), true);
     }

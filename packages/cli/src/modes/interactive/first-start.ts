@@ -12,7 +12,7 @@ import {
 import { TEST_PROMPT, TEST_SYSTEM } from "../../commands/words-for-models.ts";
 import { say } from "../../locales/say.ts";
 import type { Choice } from "../../ui/choice-list.ts";
-import { ChoicePanel, matching } from "../../ui/choice-panel.ts";
+import { choose } from "../../ui/choice-panel.ts";
 import { InputPanel } from "../../ui/input-panel.ts";
 import type { Desk } from "./desk.ts";
 
@@ -144,14 +144,7 @@ export class FirstStart {
 
   #choose(title: string, choices: readonly Choice[]): Promise<string | null> {
     return new Promise((resolve) => {
-      const end = (value: string | null): void => {
-        this.#desk.show(null);
-        resolve(value);
-      };
-      const find = (words: string) => matching(choices, words);
-      this.#desk.show(
-        new ChoicePanel({ title, find, choose: ({ value }) => end(value), close: () => end(null) }),
-      );
+      choose(this.#desk, { title, choices, chosen: resolve, none: () => resolve(null) });
     });
   }
 

@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
@@ -115,7 +114,8 @@ function readers(): [program: string, args: string[]][] {
   ];
 }
 
-function outputOf(program: string, args: readonly string[]): Promise<Buffer | null> {
+async function outputOf(program: string, args: readonly string[]): Promise<Buffer | null> {
+  const { execFile } = await import("node:child_process");
   const options = { encoding: "buffer", maxBuffer: MOST_BYTES, timeout: MOST_CLIPBOARD_MS } as const;
   return new Promise((done) => {
     execFile(program, args, options, (error, stdout) => done(error || stdout.length === 0 ? null : stdout));

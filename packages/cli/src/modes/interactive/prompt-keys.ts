@@ -1,9 +1,8 @@
 import { APPROVAL_MODES } from "@burin/core";
-import { screenCommandIn } from "../../commands/screen-commands.ts";
 import { say } from "../../locales/say.ts";
 import { EXIT } from "../../terminal/exit-code.ts";
 import type { Key } from "../../terminal/keys.ts";
-import { ChoicePanel } from "../../ui/choice-panel.ts";
+import { choose } from "../../ui/choice-panel.ts";
 import { callsInFull } from "../../ui/displays/call-lines.ts";
 import { editKey } from "../../ui/edit-keys.ts";
 import { placeBeside } from "../../ui/prompt-view.ts";
@@ -75,7 +74,7 @@ export class PromptKeys {
     this.#last = { name: this.#isAgain ? "" : key.name, at: now };
     const { buffer } = this.#desk;
     if (key.text === "?" && key.name === "text" && buffer.isEmpty) {
-      void screenCommandIn("/keys")?.command.run(this.#desk, "");
+      void this.#command("/keys");
       return;
     }
     const before = buffer.text;
@@ -85,6 +84,10 @@ export class PromptKeys {
     else editKey(buffer, key);
     if (buffer.text !== before || key.name === "left" || key.name === "right")
       this.#needs.completion.update();
+  }
+
+  async #command(text: string): Promise<void> {
+    await (await import("./slash-desk.ts")).runByKey(this.#desk, text);
   }
 
   #enter(isLast: boolean): void {
@@ -136,7 +139,7 @@ export class PromptKeys {
       work.interrupt();
       this.#desk.flash(say("status.interrupting"));
     } else if (!this.#isAgain) this.#desk.flash(say("status.back"));
-    else if (buffer.isEmpty) void screenCommandIn("/back")?.command.run(this.#desk, "");
+    else if (buffer.isEmpty) void this.#command("/back");
     else buffer.clear();
   }
 
@@ -191,30 +194,22 @@ export class PromptKeys {
   }
 
   #showCalls(): void {
-    const { transcript, shown } = this.#desk;
+    const { transcript } = this.#desk;
     const running = transcript.items.flatMap((item) => (item.kind === "call" ? [item.call] : []));
-    shown.panel = new TextPanel({
-      title: say("calls.title"),
-      lines: (width) => callsInFull([...transcript.calls, ...running], width),
-      close: () => {
-        shown.panel = null;
-      },
-    });
+    this.#desk.show(
+      new TextPanel({
+        title: say("calls.title"),
+        lines: (width) => callsInFull([...transcript.calls, ...running], width),
+        close: () => this.#desk.show(null),
+      }),
+    );
   }
 
   #searchHistory(): void {
-    const { history, shown, buffer } = this.#desk;
-    shown.panel = new ChoicePanel({
-      title: say("search.title"),
-      find: (words) => history.search(words).map((prompt) => ({ value: prompt, label: prompt, more: "" })),
-      choose: ({ value }) => {
-        shown.panel = null;
-        buffer.set(value);
-      },
-      close: () => {
-        shown.panel = null;
-      },
-    });
+    const { history, buffer } = this.#desk;
+    const find = (words: string) =>
+      history.search(words).map((prompt) => ({ value: prompt, label: prompt, more: "" }));
+    choose(this.#desk, { title: say("search.title"), find, chosen: (prompt) => buffer.set(prompt) });
   }
 
   #nextMode(): void {

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import type { Confirmation, Decision, Question } from "@burin/core";
 import { say } from "../../locales/say.ts";
-import { FormPanel } from "../../ui/form-panel.ts";
+import type { FormPanel } from "../../ui/form-panel.ts";
 import type { Panel } from "../../ui/panel.ts";
-import { QuestionPanel } from "../../ui/question-panel.ts";
+import type { QuestionPanel } from "../../ui/question-panel.ts";
 import type { Desk } from "./desk.ts";
 import type { Work } from "./work.ts";
 
@@ -35,21 +35,27 @@ export class QuestionDesk {
     this.#asked = first?.id ?? null;
     this.#panel = null;
     if (first === undefined) return;
-    this.#panel = first.confirmation.kind === "form" ? this.#form(first) : this.#question(first);
-    shown.panel = this.#panel;
-    this.#work.call(this.#callOf(first));
+    void this.#show(first);
+    this.#work.call(say(`question.${first.confirmation.kind}`));
   }
 
-  #callOf({ confirmation }: Question): string {
-    return say(`question.${confirmation.kind}`);
+  async #show(question: Question): Promise<void> {
+    const isForm = question.confirmation.kind === "form";
+    const panel = await (isForm ? this.#form(question) : this.#question(question));
+    // Meanwhile it may have been answered.
+    if (question.id !== this.#asked) return;
+    this.#panel = panel;
+    this.#desk.show(panel);
   }
 
-  #form(question: Question): FormPanel {
+  async #form(question: Question): Promise<FormPanel> {
+    const { FormPanel } = await import("../../ui/form-panel.ts");
     const answer = (decision: Decision | null) => void this.#desk.session?.answer(question.id, decision);
     return new FormPanel({ question, answer });
   }
 
-  #question(question: Question): QuestionPanel {
+  async #question(question: Question): Promise<QuestionPanel> {
+    const { QuestionPanel } = await import("../../ui/question-panel.ts");
     const { questions, session } = this.#desk;
     return new QuestionPanel({
       question,

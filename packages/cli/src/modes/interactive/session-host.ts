@@ -25,6 +25,7 @@ export class SessionHost {
   #options: CommonOptions;
   #opened: Opened | null = null;
   #session: Session | null = null;
+  readonly #past: AgentEvent[] = [];
   /** What counted before the demo began; null when none is on. */
   #beforeDemo: CommonOptions | null = null;
 
@@ -68,9 +69,20 @@ export class SessionHost {
         ...sessionOptions(this.#options, opened),
         record: session.kind !== "unrecorded",
         awaitsAnswers: true,
-        ...(session.kind === "take-up" ? await takenUp(this.#options) : {}),
+        ...(session.kind === "take-up" ? await this.#takeUp() : {}),
       }),
     );
+  }
+
+  /** What the session that was taken up holds, once. */
+  takePast(): readonly AgentEvent[] {
+    return this.#past.splice(0);
+  }
+
+  async #takeUp(): Promise<Pick<SessionOptions, "resume" | "answer">> {
+    const { takeUp } = await import("../print/take-up.ts");
+    this.#past.splice(0);
+    return takeUp(this.#options, (event) => this.#past.push(event));
   }
 
   get isDemo(): boolean {
@@ -127,9 +139,4 @@ export class SessionHost {
     );
     return session;
   }
-}
-
-async function takenUp(options: CommonOptions): Promise<Pick<SessionOptions, "resume" | "answer">> {
-  const { takeUp } = await import("../print/take-up.ts");
-  return takeUp(options);
 }

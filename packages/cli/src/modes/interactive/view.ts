@@ -1,6 +1,5 @@
 import { setFlagsFromString } from "node:v8";
 import { say } from "../../locales/say.ts";
-import type { PromptHistory } from "../../state/prompt-history.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
 import type { Transcript } from "../../state/transcript.ts";
 import { habits } from "../../terminal/cell-width.ts";
@@ -33,7 +32,6 @@ import { TranscriptRows } from "../../ui/transcript-rows.ts";
 export interface Shown {
   readonly transcript: Transcript;
   readonly buffer: TextBuffer;
-  readonly history: PromptHistory;
   panel: Panel | null;
   /** What could be meant by the word that is being written. */
   completions: ChoiceList | null;

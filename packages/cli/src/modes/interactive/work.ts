@@ -1,13 +1,5 @@
-import { existsSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import {
-  type AgentEvent,
-  burinHome,
-  findSession,
-  type PartListUnion,
-  readLog,
-  type Session,
-} from "@burin/core";
+import type { AgentEvent, PartListUnion, Session } from "@burin/core";
 import { say } from "../../locales/say.ts";
 import { look } from "../../ui/look.ts";
 import type { Desk } from "./desk.ts";
@@ -77,14 +69,11 @@ export class Work {
     if (notify !== "off") this.#desk.terminal.call(text, notify === "auto");
   }
 
-  /** Draws what a session that is taken up again holds. */
-  async showPast(): Promise<void> {
-    const { options, session, transcript } = this.#desk;
-    if (session === null) return;
-    const { path } = await findSession(burinHome(process.env), options.root, session.id);
-    if (!existsSync(path)) return;
-    for (const { event } of readLog(path)) transcript.hear(event, performance.now());
-    this.#desk.view.now();
+  /** Draws what the session holds that was taken up. */
+  showPast(): void {
+    const { host, transcript, view } = this.#desk;
+    for (const event of host.takePast()) transcript.hear(event, performance.now());
+    view.now();
   }
 
   compact(): Promise<void> {

@@ -1,13 +1,21 @@
 import { realpath } from "node:fs/promises";
-import { burinHome, resumeSession, type SessionOptions } from "@burin/core";
+import { type AgentEvent, burinHome, resumeSession, type SessionOptions } from "@burin/core";
 import type { CommonOptions } from "../../request/options.ts";
 
 /** Holds the session that the command line says to go on with. Throws SessionError, with what to do instead. */
-export async function takeUp(options: CommonOptions): Promise<Pick<SessionOptions, "resume" | "answer">> {
+export async function takeUp(
+  options: CommonOptions,
+  hear?: (event: AgentEvent) => void,
+): Promise<Pick<SessionOptions, "resume" | "answer">> {
   const { session } = options;
   if (session.kind !== "take-up") return {};
   const { id, isFork: fork, answer } = session;
-  const place = { home: burinHome(process.env), root: await realpath(options.root), fork };
+  const place = {
+    home: burinHome(process.env),
+    root: await realpath(options.root),
+    fork,
+    ...(hear && { hear }),
+  };
   const resume = await resumeSession(id === undefined ? place : { ...place, id });
   return answer === undefined ? { resume } : { resume, answer };
 }

@@ -1,0 +1,73 @@
+import type { CommonOptions } from "../../request/options.ts";
+import { TextBuffer } from "../../state/text-buffer.ts";
+import { Transcript } from "../../state/transcript.ts";
+import type { Key } from "../../terminal/keys.ts";
+import { RawTerminal } from "../../terminal/raw-terminal.ts";
+import { type Shown, View } from "./view.ts";
+
+/** Who takes what comes from the terminal. */
+interface Taker {
+  readonly hear: (keys: readonly Key[]) => void;
+  /** The terminal is gone. */
+  readonly end: () => void;
+}
+
+/** An empty prompt: all that can be seen of the app before the rest of it is loaded. */
+export class Front {
+  readonly terminal: RawTerminal;
+  readonly view: View;
+  readonly shown: Shown;
+  #taker: Taker | null = null;
+  #early: Key[] = [];
+  #isGone = false;
+
+  constructor({ approvalMode }: CommonOptions) {
+    const status = {
+      model: "",
+      mode: approvalMode,
+      filled: null,
+      money: 0,
+      milliseconds: 0,
+      isWorking: false,
+      message: "",
+    };
+    this.shown = {
+      transcript: new Transcript(),
+      buffer: new TextBuffer(),
+      panel: null,
+      completions: null,
+      waiting: [],
+      status: () => status,
+    };
+    this.terminal = new RawTerminal(
+      {
+        onKeys: (keys) => (this.#taker ? this.#taker.hear(keys) : this.#early.push(...keys)),
+        onResize: () => this.view.resized(),
+        onEnd: () => {
+          this.#isGone = true;
+          this.#taker?.end();
+        },
+        onReturn: () => this.view.begin(),
+      },
+      process.env,
+    );
+    this.view = new View(this.shown, this.terminal);
+  }
+
+  open(): void {
+    this.terminal.open();
+    this.view.now();
+  }
+
+  close(): void {
+    this.view.close();
+    this.terminal.close();
+  }
+
+  /** From now on another takes what comes, and what has come already. */
+  handTo(taker: Taker): void {
+    this.#taker = taker;
+    if (this.#early.length > 0) taker.hear(this.#early.splice(0));
+    if (this.#isGone) taker.end();
+  }
+}

@@ -1,0 +1,67 @@
+import { nearNames } from "@burin/core";
+import type { ScreenCommand } from "../../commands/command-desk.ts";
+import { SCREEN_COMMANDS, screenCommandIn } from "../../commands/screen-commands.ts";
+import { slashFault } from "../../commands/slash-commands.ts";
+import { say } from "../../locales/say.ts";
+import type { Choice } from "../../ui/choice-list.ts";
+import type { Desk } from "./desk.ts";
+
+/** Does what a command of the screen says; false when the text is none. */
+export async function runCommand(desk: Desk, text: string): Promise<boolean> {
+  const found = screenCommandIn(text);
+  if (found === null) return false;
+  const { command, words } = found;
+  if (desk.isWorking && !command.isQuiet) {
+    desk.note(say("command.busy"));
+    return true;
+  }
+  desk.print(() => [[{ text: `/${command.name} ${words}`.trimEnd(), style: "dim" }]]);
+  await finishCommand(desk, command, words);
+  return true;
+}
+
+/** The same for a key that stands for a command. */
+export async function runByKey(desk: Desk, text: string): Promise<void> {
+  const found = screenCommandIn(text);
+  if (found !== null) await finishCommand(desk, found.command, found.words);
+  desk.view.soon();
+}
+
+async function finishCommand(desk: Desk, command: ScreenCommand, words: string): Promise<void> {
+  try {
+    await command.run(desk, words);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    desk.note(say("command.failed", { name: command.name, why }), true);
+  }
+}
+
+/** `/name` that is neither a command nor a path: no model knows what was meant. */
+export async function isMistyped(desk: Desk, text: string): Promise<boolean> {
+  const name = /^\/([A-Za-z0-9_-]+)(?=\s|$)/.exec(text)?.[1];
+  if (name === undefined || desk.session === null) return false;
+  if (slashFault(text, await desk.session.customCommands()) === null) return false;
+  const [near] = nearNames(
+    name,
+    SCREEN_COMMANDS.map((command) => command.name),
+  );
+  desk.note(
+    near === undefined ? say("command.unknown", { name }) : say("command.near", { name, near }),
+    true,
+  );
+  return true;
+}
+
+/** Those that files and MCP servers define. */
+export async function definedChoices({ session }: Desk): Promise<readonly Choice[]> {
+  if (session === null) return [];
+  const [custom, prompts] = await Promise.all([session.customCommands(), session.mcp.prompts()]);
+  return [
+    ...custom.map(({ name, description }) => ({ value: `/${name}`, label: `/${name}`, more: description })),
+    ...prompts.map(({ server, name, description }) => ({
+      value: `/${server}:${name}`,
+      label: `/${server}:${name}`,
+      more: description,
+    })),
+  ];
+}
