@@ -64,7 +64,12 @@ const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
     load: async () => (await import("./modes/fleet.ts")).runFleetMode,
   },
   import: {
-    ownOptions: { from: { type: "string" }, project: { type: "boolean" }, apply: { type: "boolean" } },
+    ownOptions: {
+      from: { type: "string" },
+      all: { type: "boolean" },
+      project: { type: "boolean" },
+      apply: { type: "boolean" },
+    },
     load: async () => (await import("./modes/import/import.ts")).runImport,
   },
   plugins: {

@@ -1,84 +1,28 @@
-import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
+import {
+  type Agent,
+  closeRoom,
+  goOn,
+  HOME,
+  ID,
+  openRoom,
+  ours,
+  PLACES,
+  printOf,
+  put,
+  putRecord,
+  root,
+  run,
+  take,
+  top,
+} from "./import-room.ts";
 
-/** Records that the programs themselves have written, of one prompt with two calls side by side. */
-const RECORDS = fileURLToPath(new URL("other-agents/", import.meta.url));
-let top: string;
-let root: string;
-let server: FakeModelServer | null = null;
+beforeEach(openRoom);
 
-beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-import-")));
-  root = join(top, "project");
-  await mkdir(root);
-  await writeFile(join(root, "a.txt"), "one\ntwo\n");
-});
-
-afterEach(async () => {
-  await server?.close();
-  server = null;
-  await rm(top, { recursive: true });
-});
-
-const slug = () => root.replace(/[^A-Za-z0-9]/g, "-");
-const ID = "01a202ee-14e9-7e32-b9a8-827ea91d20a0";
-/** Where each of them keeps its records. */
-const PLACES = {
-  claude: () => `.claude/projects/${slug()}/${ID}.jsonl`,
-  codex: () => `.codex/sessions/2026/11/22/rollout-2026-11-22T11-04-47-${ID}.jsonl`,
-  gemini: () => `.gemini/tmp/project/chats/session-2026-11-22T11-04-d3b05731.jsonl`,
-  qwen: () => `.qwen/projects/${slug()}/chats/${ID}.jsonl`,
-};
-type Agent = keyof typeof PLACES;
-
-async function put(name: string, text: string): Promise<void> {
-  const path = join(top, name);
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
-}
-
-async function putRecord(agent: Agent): Promise<void> {
-  const text = await readFile(join(RECORDS, `${agent}.jsonl`), "utf8");
-  await put(PLACES[agent](), text.replaceAll("/ROOT", root));
-  if (agent === "gemini")
-    await put(".gemini/projects.json", JSON.stringify({ projects: { [root]: "project" } }));
-}
-
-const HOME = () => ({ HOME: top, BURIN_HOME: join(top, "burin") });
-const run = (...args: string[]) => burin(args, { cwd: root, env: HOME() });
-const take = (agent: Agent, ...more: string[]) => run("import", "--from", agent, "--apply", ...more);
-const ours = async (name: string) => readFile(join(top, "burin", name), "utf8");
-
-async function goOn(...args: string[]) {
-  server = await startFakeModelServer([{ text: "Going on." }]);
-  const env = { ...HOME(), OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "m", OPENAI_API_KEY: "k" };
-  const ended = await burin(args, { cwd: root, env });
-  expect(server.problems).toEqual([]);
-  return { ended, messages: server.requests[0]?.body.messages as Message[] };
-}
-
-interface Message {
-  readonly role: string;
-  readonly content: string | null;
-  readonly tool_calls?: readonly {
-    readonly function: { readonly name: string; readonly arguments: string };
-  }[];
-}
-
-/** All files below a folder with what is in them. */
-async function printOf(folder: string): Promise<string> {
-  const hash = createHash("sha256");
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  for (const file of files.sort()) hash.update(`${file}\n`).update(await readFile(file));
-  return hash.digest("hex");
-}
+afterEach(closeRoom);
 
 describe("burin import", () => {
   it.each(Object.keys(PLACES) as Agent[])(

@@ -57,7 +57,7 @@ export {
   type ToolResult,
   type ToolSource,
 } from "@burin/contract/tools";
-export { readBytes, readText } from "@burin/machine/disk/regular-file";
+export { readBeginning, readBytes, readText } from "@burin/machine/disk/regular-file";
 export { nodeMachine } from "@burin/machine/files/node-machine";
 export { cloneRepository } from "@burin/machine/git/clone-repository";
 export type { FactsGround, Machine, MachineCommands, PlaceFacts, SandboxFact } from "@burin/machine/machine";

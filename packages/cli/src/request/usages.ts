@@ -107,8 +107,8 @@ export const USAGES = {
       "what another agent has that can be taken over; changes nothing",
     ],
     [
-      "import --from NAME --apply [--project]",
-      "takes it over; --project: also rules that lie in this folder",
+      "import --from NAME --apply [--all] [--project]",
+      "takes it over; --all: sessions of all folders; --project: also rules that lie in this one",
     ],
   ],
   plugins: [

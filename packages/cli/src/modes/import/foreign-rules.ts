@@ -1,69 +1,115 @@
 import { parseRule } from "@burin/core";
 import { ownToolName } from "./foreign-tools.ts";
-import { type Fields, type Found, type FoundRule, texts } from "./found.ts";
+import { type Fields, type Found, type FoundRule, fields, list, texts } from "./found.ts";
 
 type List = FoundRule["list"];
 
 const READING = new Set(["read_file", "glob", "search_file_content", "list_directory", "read_many_files"]);
+/** What others call the three lists. */
+const LISTS: ReadonlyMap<unknown, List> = new Map([
+  ["allow", "allow"],
+  ["prompt", "ask"],
+  ["ask_user", "ask"],
+  ["deny", "deny"],
+  ["forbidden", "deny"],
+]);
 const NO_TOOL = "no tool of Burin does that";
 
 /** Adds the rules that mean the same here; those that cannot be said exactly are left, so that none allows more. */
 export function addRules(found: Found, given: Fields, isOfProject = false): void {
-  for (const list of ["allow", "ask", "deny"] as const) {
-    for (const of of texts(given[list])) {
+  for (const kind of ["allow", "ask", "deny"] as const) {
+    for (const of of texts(given[kind])) {
       try {
-        if (isOfProject && list !== "allow") throw new Error("write it into .burin/settings.json");
-        const rules = ownRules(of, list).map((rule) => ({
-          list,
-          rule: parseRule(rule).text,
-          of,
-          isOfProject,
-        }));
-        found.rules.push(...rules);
+        if (isOfProject && kind !== "allow") throw new Error("write it into .burin/settings.json");
+        const rules = ownRules(of, kind).map((rule) => parseRule(rule).text);
+        found.rules.push(...rules.map((rule) => ({ list: kind, rule, of, isOfProject })));
       } catch (error) {
-        found.leave(`${list} ${of}`, error instanceof Error ? error.message : String(error));
+        found.leave(`${kind} ${of}`, error);
       }
     }
   }
 }
 
 /** Throws why there is none. */
-function ownRules(given: string, list: List): string[] {
+function ownRules(given: string, kind: List): string[] {
   const [, name = "", pattern] = /^\s*([^()\s]+)\s*(?:\((.*)\))?\s*$/s.exec(given) ?? [];
   const [, server, tool = "*"] = /^mcp__(.+?)(?:__(.+))?$/.exec(name) ?? [];
   if (server !== undefined) return [`${server}__${tool}`];
   const own = ownToolName(name);
   if (own === undefined) throw new Error(NO_TOOL);
   const isWhole = pattern === undefined || /^\**$/.test(pattern.trim());
-  if (own === "run_shell_command") return [commandRule(isWhole ? null : (pattern ?? ""), list)];
-  if (READING.has(own) && list === "allow") throw new Error("reading inside the folder never asks");
+  if (own === "run_shell_command") return [commandRule(isWhole ? null : (pattern ?? ""), kind)];
+  if (READING.has(own) && kind === "allow") throw new Error("reading inside the folder never asks");
   if (isWhole) return own === "edit" || own === "write_file" ? ["edit", "write_file"] : [own];
-  if (READING.has(own)) return [pathRule("read_file", pattern, list)];
+  if (READING.has(own)) return [pathRule("read_file", pattern, kind)];
   if (own === "edit" || own === "write_file")
-    return ["edit", "write_file"].map((one) => pathRule(one, pattern, list));
+    return ["edit", "write_file"].map((one) => pathRule(one, pattern, kind));
   if (own === "web_fetch" && pattern.startsWith("domain:")) return [`${own}(${pattern})`];
   throw new Error("such a pattern has no meaning here");
 }
 
 /** `x:*` and `x *` mean any words after it; without them only this command is meant. */
-function commandRule(pattern: string | null, list: List): string {
+function commandRule(pattern: string | null, kind: List): string {
   if (pattern === null) {
-    if (list === "allow") throw new Error("it would allow every command; burin --yes does that for one run");
+    if (kind === "allow") throw new Error("it would allow every command; burin --yes does that for one run");
     return "run_shell_command";
   }
   const [, words = "", any] = /^(.*?)(:\*| \*)?$/s.exec(pattern.trim()) ?? [];
   if (/[*?]/.test(words)) throw new Error("a rule of Burin is the words that a command begins with");
-  return any === undefined && list === "allow"
+  return any === undefined && kind === "allow"
     ? `run_shell_command(${words};)`
     : `run_shell_command(${words})`;
 }
 
-function pathRule(tool: string, pattern: string, list: List): string {
+function pathRule(tool: string, pattern: string, kind: List): string {
   if (/^(?:~|\/\/)/.test(pattern))
     throw new Error("a rule covers paths in the folder, and file tools reach no others");
   if (pattern.startsWith("!")) throw new Error("a rule of Burin cannot take another one back");
   const path = pattern.replace(/^\.?\//, "").replace(/\/$/, "/**");
-  if (list === "allow" && path !== pattern && !path.includes("/"))
+  if (kind === "allow" && path !== pattern && !path.includes("/"))
     throw new Error("a name without a folder means one in any folder here");
   return `${tool}(${path})`;
+}
+
+/** Rules of Gemini CLI's policies that name a tool, and for commands how they begin. */
+export function addPolicies(found: Found, { rule }: Fields): void {
+  for (const one of list(rule).map(fields)) {
+    const { toolName, commandPrefix, decision, priority: _, ...conditions } = one;
+    const named = LISTS.get(decision);
+    if (named === undefined || toolName === undefined || Object.keys(conditions).length > 0) {
+      found.leave(`policy ${JSON.stringify(one)}`, "it has conditions that a rule of Burin cannot have");
+      continue;
+    }
+    const ends = texts(commandPrefix).map((prefix) => `(${prefix.trim()}:*)`);
+    const whole = commandPrefix === undefined ? [""] : ends;
+    addRules(found, { [named]: texts(toolName).flatMap((tool) => whole.map((end) => tool + end)) });
+  }
+}
+
+/** Codex's `prefix_rule(pattern = ["git", ["push", "fetch"]], decision = "prompt")`, with words alone. */
+export function addPrefixRules(found: Found, source: string): void {
+  for (const [whole, inner = ""] of source.matchAll(/^prefix_rule\(([\s\S]*?)\)[ \t]*(?:#.*)?$/gm)) {
+    const [, pattern = ""] = /pattern\s*=\s*(\[(?:[^[\]]|\[[^[\]]*\])*\])/.exec(inner) ?? [];
+    const [, decision = "allow"] = /decision\s*=\s*"(\w+)"/.exec(inner) ?? [];
+    const named = LISTS.get(decision);
+    const commands = commandsOf(pattern);
+    if (named === undefined || commands.length === 0)
+      found.leave(whole.split("\n").join(" "), "it is not a list of words");
+    else addRules(found, { [named]: commands.map((words) => `Bash(${words}:*)`) });
+  }
+}
+
+/** None where it is not a list of words, each with others that may stand in its place. */
+function commandsOf(pattern: string): string[] {
+  let commands = [""];
+  try {
+    for (const one of list(JSON.parse(pattern.replace(/,\s*\]/g, "]")))) {
+      const words = texts(one).filter((word) => /^[\w./:@=+-]+$/.test(word));
+      if (words.length < [one].flat().length) return [];
+      commands = commands.flatMap((command) => words.map((word) => `${command} ${word}`.trim()));
+    }
+  } catch {
+    return [];
+  }
+  return commands.filter((command) => command !== "");
 }

@@ -2,60 +2,43 @@ import { type Fields, type Found, fields, texts } from "./found.ts";
 
 const ALIAS = /^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$/;
 const KEPT = ["command", "args", "env", "cwd", "url", "httpUrl", "headers", "timeout", "description"];
-const LISTS = ["includeTools", "excludeTools"];
 
-/** Servers of settings with the keys that most agents use. None is trusted: its calls ask until a rule says otherwise. */
+/** Adds servers of settings. None is trusted: its calls ask until a rule says otherwise. */
 export function addServers(found: Found, given: unknown): void {
-  for (const [alias, written] of Object.entries(fields(given))) add(found, alias, kept(fields(written)));
-}
-
-function kept(written: Fields): Fields {
-  const { type } = written;
-  const named = KEPT.filter((key) => written[key] !== undefined).map((key) => [key, written[key]]);
-  const lists = LISTS.filter((key) => texts(written[key]).length > 0).map((key) => [
-    key,
-    texts(written[key]),
-  ]);
-  const transport = type === "http" || type === "sse" ? [["type", type]] : [];
-  return { ...Object.fromEntries([...transport, ...named, ...lists]), ...isOff(written) };
-}
-
-function isOff({ enabled, disabled }: Fields): Fields {
-  return enabled === false || disabled === true ? { disabled: true } : {};
-}
-
-/** Servers of config.toml, where times are in seconds and keys have other names. */
-export function addCodexServers(found: Found, given: unknown): void {
-  for (const [alias, value] of Object.entries(fields(given))) {
-    const written = fields(value);
-    const token = written.bearer_token_env_var;
-    const named = Object.entries(fields(written.env_http_headers)).map(([name, variable]) => [
-      name,
-      `$${variable}`,
-    ]);
-    const headers = {
-      ...fields(written.http_headers),
-      ...Object.fromEntries(named),
-      ...(typeof token === "string" ? { Authorization: `Bearer $${token}` } : {}),
-    };
-    const definition = {
-      ...kept({ ...written, includeTools: written.enabled_tools, excludeTools: written.disabled_tools }),
-      ...(Object.keys(headers).length > 0 ? { headers } : {}),
-      ...milliseconds("startTimeout", written.startup_timeout_sec),
-      ...milliseconds("timeout", written.tool_timeout_sec),
-    };
-    add(found, alias, definition);
+  for (const [alias, written] of Object.entries(fields(given))) {
+    const definition = ownDefinition(fields(written));
+    const isUsable = ["command", "url", "httpUrl"].some((key) => typeof definition[key] === "string");
+    if (!isUsable) found.leave(`MCP server ${alias}`, "it has neither a command nor a URL");
+    else if (!ALIAS.test(alias))
+      found.leave(`MCP server ${alias}`, 'an alias is 1 to 30 letters, digits, "_" or "-"');
+    else found.servers.push({ alias, definition });
   }
 }
 
-function milliseconds(key: string, seconds: unknown): Fields {
-  return typeof seconds === "number" && seconds > 0 ? { [key]: seconds * 1000 } : {};
+/** Most use our keys; those of Codex say times in seconds, and name variables in place of their values. */
+function ownDefinition(written: Fields): Fields {
+  const { type, enabled, disabled, includeTools, excludeTools, enabled_tools, disabled_tools } = written;
+  const { headers, http_headers, env_http_headers, bearer_token_env_var: token } = written;
+  const named = Object.entries(fields(env_http_headers)).map(([name, variable]) => [name, `$${variable}`]);
+  const ofVariables = { ...fields(http_headers), ...Object.fromEntries(named) };
+  if (typeof token === "string") ofVariables.Authorization = `Bearer $${token}`;
+  const values: Fields = {
+    type: type === "http" || type === "sse" ? type : undefined,
+    ...Object.fromEntries(KEPT.map((key) => [key, written[key]])),
+    headers: headers ?? (Object.keys(ofVariables).length > 0 ? ofVariables : undefined),
+    includeTools: someOf(includeTools ?? enabled_tools),
+    excludeTools: someOf(excludeTools ?? disabled_tools),
+    disabled: enabled === false || disabled === true ? true : undefined,
+    startTimeout: milliseconds(written.startup_timeout_sec),
+    timeout: milliseconds(written.tool_timeout_sec) ?? written.timeout,
+  };
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-function add(found: Found, alias: string, definition: Fields): void {
-  const isUsable = ["command", "url", "httpUrl"].some((key) => typeof definition[key] === "string");
-  if (!isUsable) found.leave(`MCP server ${alias}`, "it has neither a command nor a URL");
-  else if (!ALIAS.test(alias))
-    found.leave(`MCP server ${alias}`, 'an alias is 1 to 30 letters, digits, "_" or "-"');
-  else found.servers.push({ alias, definition });
+function someOf(names: unknown): string[] | undefined {
+  return texts(names).length > 0 ? texts(names) : undefined;
+}
+
+function milliseconds(seconds: unknown): number | undefined {
+  return typeof seconds === "number" && seconds > 0 ? seconds * 1000 : undefined;
 }

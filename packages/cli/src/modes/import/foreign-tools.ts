@@ -1,80 +1,46 @@
 import type { Fields } from "./found.ts";
 
-interface OwnTool {
-  readonly name: string;
-  /** Other names of arguments. */
-  readonly args?: Readonly<Record<string, string>>;
-}
-
-const SHELL = { name: "run_shell_command", args: { cmd: "command" } };
-const READ = { name: "read_file", args: { file_path: "absolute_path" } };
-const SEARCH = { name: "search_file_content", args: { glob: "include", dir_path: "path" } };
-const LIST = { name: "list_directory", args: { dir_path: "path" } };
-const EDIT = { name: "edit" };
-const TASK = { name: "task" };
-const STEPS = { name: "todo_write" };
-
-/** Tools of other agents that do what one of ours does. */
-const TOOLS: Readonly<Record<string, OwnTool>> = {
-  Bash: SHELL,
-  Shell: SHELL,
-  ShellTool: SHELL,
-  run_shell_command: SHELL,
-  exec_command: SHELL,
-  shell: SHELL,
-  shell_command: SHELL,
-  local_shell: SHELL,
-  Read: READ,
-  ReadFile: READ,
-  ReadFileTool: READ,
-  read_file: READ,
-  Write: { name: "write_file" },
-  WriteFile: { name: "write_file" },
-  WriteFileTool: { name: "write_file" },
-  write_file: { name: "write_file" },
-  Edit: EDIT,
-  MultiEdit: EDIT,
-  EditTool: EDIT,
-  replace: EDIT,
-  edit: EDIT,
-  Glob: { name: "glob" },
-  glob: { name: "glob" },
-  Grep: SEARCH,
-  grep_search: SEARCH,
-  search_file_content: SEARCH,
-  LS: LIST,
-  list_directory: LIST,
-  WebFetch: { name: "web_fetch" },
-  web_fetch: { name: "web_fetch" },
-  WebSearch: { name: "web_search" },
-  google_web_search: { name: "web_search" },
-  web_search: { name: "web_search" },
-  TodoWrite: STEPS,
-  write_todos: STEPS,
-  todo_write: STEPS,
-  Task: TASK,
-  Agent: TASK,
-  agent: TASK,
-  task: TASK,
-  save_memory: { name: "save_memory" },
-  read_many_files: { name: "read_many_files" },
+/** Our tools, and those of other agents that do the same. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  run_shell_command: ["Bash", "Shell", "ShellTool", "exec_command", "shell", "shell_command", "local_shell"],
+  read_file: ["Read", "ReadFile", "ReadFileTool"],
+  read_many_files: [],
+  write_file: ["Write", "WriteFile", "WriteFileTool"],
+  edit: ["Edit", "MultiEdit", "EditTool", "replace"],
+  glob: ["Glob"],
+  search_file_content: ["Grep", "grep_search"],
+  list_directory: ["LS"],
+  web_fetch: ["WebFetch"],
+  web_search: ["WebSearch", "google_web_search"],
+  todo_write: ["TodoWrite", "write_todos"],
+  task: ["Task", "Agent", "agent"],
+  save_memory: [],
+};
+const OWN_NAMES = new Map(
+  Object.entries(NAMES).flatMap(([own, others]) => [own, ...others].map((name) => [name, own] as const)),
+);
+/** What they call an argument of ours. */
+const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  run_shell_command: { cmd: "command" },
+  read_file: { file_path: "absolute_path" },
+  search_file_content: { glob: "include", dir_path: "path" },
+  list_directory: { dir_path: "path" },
 };
 
 /** The name of our tool; undefined where no tool of ours does that. */
 export function ownToolName(name: string): string | undefined {
-  return Object.hasOwn(TOOLS, name) ? TOOLS[name]?.name : undefined;
+  return OWN_NAMES.get(name);
 }
 
 /** A call as ours would be made, so that the model does not learn tools that it does not have. */
 export function ownCall(name: string, args: Fields): { readonly name: string; readonly args: Fields } {
-  const tool = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined;
-  const [, server, inner] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
-  if (tool === undefined) return { name: server === undefined ? name : `${server}__${inner}`, args };
-  const renamed = Object.entries(args).map(([key, value]) => [tool.args?.[key] ?? key, value] as const);
-  const own = Object.fromEntries(renamed);
+  const tool = ownToolName(name);
+  if (tool === undefined) return { name: name.replace(/^mcp__(.+?__.)/, "$1"), args };
+  const renamed = Object.entries(args).map(([key, value]) => [ARGUMENTS[tool]?.[key] ?? key, value]);
+  const own: Record<string, unknown> = Object.fromEntries(renamed);
   // A command may be a list of words: the last one is what the shell was given.
-  if (tool === SHELL && Array.isArray(own.command)) own.command = commandIn(own.command);
-  return { name: tool.name, args: own };
+  if (Array.isArray(own.command)) own.command = commandIn(own.command);
+  return { name: tool, args: own };
 }
 
 function commandIn(words: readonly unknown[]): string {

@@ -2,21 +2,15 @@ import type { InlineData } from "@burin/core";
 
 /** One step of a conversation, in the words that all agents share. */
 export type Step = { readonly at: string } & (
-  | { readonly kind: "user" | "model"; readonly text: string; readonly media?: readonly InlineData[] }
-  | {
-      readonly kind: "call";
-      readonly id: string;
-      readonly name: string;
-      readonly args: Readonly<Record<string, unknown>>;
-    }
-  | {
-      readonly kind: "answer";
-      readonly id: string;
-      readonly text: string;
-      readonly media?: readonly InlineData[];
-      readonly isError: boolean;
-    }
+  | ({ readonly kind: "user" | "model" } & Said)
+  | { readonly kind: "call"; readonly id: string; readonly name: string; readonly args: Fields }
+  | ({ readonly kind: "answer"; readonly id: string; readonly isError: boolean } & Said)
 );
+
+export interface Said {
+  readonly text: string;
+  readonly media?: readonly InlineData[];
+}
 
 /** A conversation as another agent has recorded it. */
 export interface Talk {
@@ -28,6 +22,8 @@ export interface FoundSession {
   /** By the agent's own count. */
   readonly id: string;
   readonly file: string;
+  /** Where it was held; empty where its record does not say. */
+  readonly folder: string;
   readonly read: () => Talk;
 }
 
@@ -40,38 +36,23 @@ export interface FoundRule {
   readonly isOfProject: boolean;
 }
 
-export interface FoundServer {
-  readonly alias: string;
-  readonly definition: Readonly<Record<string, unknown>>;
-}
-
-/** What the user has written for the model, in all projects. */
-export interface FoundMemory {
-  readonly file: string;
-  readonly text: string;
-}
-
-export interface FoundSetting {
-  readonly path: readonly string[];
-  readonly value: unknown;
-}
-
-export interface Left {
-  readonly what: string;
-  readonly why: string;
-}
-
 /** What another agent has, and what of it has no place here. */
 export class Found {
   readonly sessions: FoundSession[] = [];
   readonly rules: FoundRule[] = [];
-  readonly servers: FoundServer[] = [];
-  readonly memories: FoundMemory[] = [];
-  readonly settings: FoundSetting[] = [];
-  readonly left: Left[] = [];
+  readonly servers: { readonly alias: string; readonly definition: Fields }[] = [];
+  /** What the user has written for the model, in all projects. */
+  readonly memories: { readonly file: string; readonly text: string }[] = [];
+  readonly settings: { readonly path: readonly string[]; readonly value: unknown }[] = [];
+  readonly left: { readonly what: string; readonly why: string }[] = [];
 
-  leave(what: string, why: string): void {
-    this.left.push({ what, why });
+  /** The reason in words, or the error that says it. */
+  leave(what: string, why: unknown): void {
+    this.left.push({ what, why: why instanceof Error ? why.message : String(why) });
+  }
+
+  set(path: readonly string[], value: unknown): void {
+    this.settings.push({ path, value });
   }
 }
 
@@ -97,8 +78,9 @@ export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** The texts of a list, or the one text that stands in its place. */
 export function texts(value: unknown): string[] {
-  return list(value).filter((one) => typeof one === "string");
+  return [value].flat().filter((one) => typeof one === "string");
 }
 
 export function text(value: unknown): string {

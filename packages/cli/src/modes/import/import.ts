@@ -1,30 +1,24 @@
-import { realpath } from "node:fs/promises";
+import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { burinHome, sessionSummaries } from "@burin/core";
 import { type Io, nothingAfter, type SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { type Output, visible } from "../../terminal/output.ts";
-import { readClaude } from "./claude.ts";
-import { readCodex } from "./codex.ts";
-import type { Found, Places } from "./found.ts";
-import { readGemini, readQwen } from "./gemini.ts";
-import { type Agent, type Offer, takeOver } from "./take-over.ts";
+import { AGENTS, readAgent } from "./agents.ts";
+import type { Found, FoundSession } from "./found.ts";
+import { type Offer, type OfferedSession, takeOver } from "./take-over.ts";
 
-const AGENTS: Readonly<Record<string, Agent & { readonly read: (places: Places) => Found }>> = {
-  claude: { name: "Claude Code", folder: ".claude", variable: "CLAUDE_CONFIG_DIR", read: readClaude },
-  codex: { name: "Codex", folder: ".codex", variable: "CODEX_HOME", read: readCodex },
-  gemini: { name: "Gemini CLI", folder: ".gemini", read: readGemini },
-  qwen: { name: "Qwen Code", folder: ".qwen", variable: "QWEN_HOME", read: readQwen },
-};
+const MOST_FOLDERS_NAMED = 5;
 
 /** Shows what another agent has that Burin can use, and takes it over when it is told to. Nothing of the other is changed. */
 export async function runImport(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   nothingAfter("import", request);
   const { own, options } = request;
-  const root = await realpath(options.root);
+  const root = realpathSync(options.root);
   const isText = options.outputFormat === "text";
-  const offer = (from: string) => offerOf(from, root, own.project === true);
+  const chosen = { root, isAll: own.all === true, withProject: own.project === true };
+  const offer = (from: string) => offerOf(from, chosen);
   if (own.from === undefined) {
     if (own.apply === true) throw new UsageError("say whose: burin import --from claude --apply");
     const all = await Promise.all(Object.keys(AGENTS).map(offer));
@@ -42,22 +36,72 @@ export async function runImport(request: SubcommandRequest, { output }: Io): Pro
   return EXIT.done;
 }
 
-async function offerOf(from: string, root: string, withProject: boolean): Promise<Offer> {
-  const { read, ...agent } = AGENTS[from] as (typeof AGENTS)[string];
+interface Chosen {
+  readonly root: string;
+  /** Sessions of all folders are meant. */
+  readonly isAll: boolean;
+  readonly withProject: boolean;
+}
+
+async function offerOf(from: string, { root, isAll, withProject }: Chosen): Promise<Offer> {
+  const agent = AGENTS[from] as (typeof AGENTS)[string];
   const userHome = process.env.HOME || homedir();
   const folder = process.env[agent.variable ?? ""] || join(userHome, agent.folder);
-  const found = read({ folder, userHome, root, withProject });
-  const known = new Set((await sessionSummaries(burinHome(process.env), root)).map(({ id }) => id));
-  const sessions = found.sessions.flatMap((session) => {
-    const { steps } = session.read();
-    const prompt = steps.find(({ kind }) => kind === "user");
-    if (prompt?.kind !== "user") return [];
-    const id = `${from}-${session.id}`.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 100);
-    const at = steps.at(-1)?.at ?? prompt.at;
-    return [{ ...session, id, of: session.id, prompt: prompt.text, at, isKnown: known.has(id) }];
-  });
+  const found = readAgent(agent, { folder, userHome, root, withProject });
+  const known = new Set((await sessionSummaries(burinHome(process.env), null)).map(({ id }) => id));
+  const elsewhere: string[] = [];
+  const sessions: OfferedSession[] = [];
+  for (const session of found.sessions) {
+    const held = realFolder(session.folder);
+    if (held !== null && (isAll || held === root)) {
+      const offered = offeredSession(session, from, held);
+      if (offered !== null) sessions.push({ ...offered, isKnown: known.has(offered.id) });
+    } else if (isAll)
+      found.leave(
+        session.file,
+        session.folder === ""
+          ? "its record does not name its folder: give that with --root"
+          : `its folder ${session.folder} is not there`,
+      );
+    else elsewhere.push(session.folder || "folders that are not known");
+  }
+  leaveElsewhere(found, elsewhere);
   sessions.sort((one, other) => (one.at < other.at ? -1 : 1));
   return { from, agent: { ...agent, folder }, found, sessions };
+}
+
+/** null where nobody has said anything. */
+function offeredSession(
+  session: FoundSession,
+  from: string,
+  root: string,
+): Omit<OfferedSession, "isKnown"> | null {
+  const { steps } = session.read();
+  const prompt = steps.find(({ kind }) => kind === "user");
+  if (prompt?.kind !== "user") return null;
+  const id = `${from}-${session.id}`.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 100);
+  return { ...session, id, of: session.id, root, prompt: prompt.text, at: steps.at(-1)?.at ?? prompt.at };
+}
+
+function leaveElsewhere(found: Found, folders: readonly string[]): void {
+  if (folders.length === 0) return;
+  const names = [...new Set(folders)];
+  const more = names.length > MOST_FOLDERS_NAMED ? `, and ${names.length - MOST_FOLDERS_NAMED} more` : "";
+  const what = `${counted(folders.length, "session")} of ${counted(names.length, "other folder")}`;
+  const where = `${names.slice(0, MOST_FOLDERS_NAMED).join(", ")}${more}`;
+  found.leave(`${what} (${where})`, "add --all to take them, or name one folder with --root");
+}
+
+function realFolder(folder: string): string | null {
+  try {
+    return folder === "" ? null : realpathSync(folder);
+  } catch {
+    return null;
+  }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 function overview(offers: readonly Offer[]): string {
@@ -70,9 +114,7 @@ function overview(offers: readonly Offer[]): string {
       [memories.length, "memory file"],
       [settings.length, "setting"],
     ] as const;
-    const said = counts.flatMap(([count, what]) =>
-      count === 0 ? [] : [`${count} ${what}${count === 1 ? "" : "s"}`],
-    );
+    const said = counts.flatMap(([count, what]) => (count === 0 ? [] : [counted(count, what)]));
     return `${from.padEnd(7)} ${agent.name}: ${said.join(", ") || "nothing"}\n`;
   });
   return `${lines.join("")}What exactly, without changing anything: burin import --from NAME\n`;
@@ -83,11 +125,10 @@ function print({ from, agent, found, sessions }: Offer, isApplied: boolean, outp
     if (lines.length > 0) output.out(visible(`${title}\n${lines.map((line) => `  ${line}\n`).join("")}`));
   };
   output.out(visible(`${isApplied ? "Taken" : "To be taken"} from ${agent.name} (${agent.folder}):\n`));
-  const told = sessions.map(({ id, at, prompt, isKnown }) => {
-    const words = prompt.replace(/\s+/g, " ").trim().slice(0, 60);
-    return `${at.slice(0, 10)}  ${id}  ${words}${isKnown ? "  (was taken before)" : ""}`;
-  });
-  block("Sessions of this folder", told);
+  for (const root of new Set(sessions.map((session) => session.root))) {
+    const held = sessions.filter((session) => session.root === root);
+    block(`Sessions of ${root}`, held.map(shownSession));
+  }
   block(
     "Rules",
     found.rules.map(
@@ -109,6 +150,11 @@ function print({ from, agent, found, sessions }: Offer, isApplied: boolean, outp
   );
   if (!isApplied) output.out(`Nothing was changed. To take it: burin import --from ${from} --apply\n`);
   else if (sessions.length > 0) output.out("To go on: burin -c, or burin -r with the id of a session.\n");
+}
+
+function shownSession({ id, at, prompt, isKnown }: OfferedSession): string {
+  const words = prompt.replace(/\s+/g, " ").trim().slice(0, 60);
+  return `${at.slice(0, 10)}  ${id}  ${words}${isKnown ? "  (was taken before)" : ""}`;
 }
 
 /** Values of variables and headers may be secrets. */

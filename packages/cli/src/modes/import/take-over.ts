@@ -1,20 +1,15 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { changeSettings, loadSettings, openGrants, readText, writeSession } from "@burin/core";
-import type { Found, FoundSession } from "./found.ts";
-import { fields, list } from "./found.ts";
+import type { Agent } from "./agents.ts";
+import { type Found, type FoundSession, fields, list } from "./found.ts";
 import { eventsOf } from "./talk-events.ts";
 
-export interface Agent {
-  readonly name: string;
-  readonly folder: string;
-  /** Where that folder is, when it is elsewhere. */
-  readonly variable?: string;
-}
-
-interface OfferedSession extends FoundSession {
+export interface OfferedSession extends FoundSession {
   /** The number that the other agent gave it. */
   readonly of: string;
+  /** The real path of its folder. */
+  readonly root: string;
   readonly prompt: string;
   /** When it was last gone on with. */
   readonly at: string;
@@ -46,7 +41,7 @@ export async function takeOver(offer: Offer, ours: Ours): Promise<void> {
     try {
       await changeSettings(file, path, value);
     } catch (error) {
-      found.leave(path.join("."), error instanceof Error ? error.message : String(error));
+      found.leave(path.join("."), error);
     }
   };
   for (const key of ["allow", "ask", "deny"] as const) {
@@ -65,7 +60,10 @@ export async function takeOver(offer: Offer, ours: Ours): Promise<void> {
     else found.leave(path.join("."), "your settings say something else");
   }
   takeMemories(offer, join(ours.home, basename(settings.context.fileNames[0] ?? "AGENTS.md")));
-  for (const session of offer.sessions) await takeSession(session, offer.agent, ours);
+  for (const { id, of, root, read } of offer.sessions) {
+    const events = eventsOf(read(), { id, root, from: `session ${of} of ${offer.agent.name}` });
+    await writeSession({ home: ours.home, root, id, events, environment: process.env });
+  }
 }
 
 function isUnset(settings: object, path: readonly string[]): boolean {
@@ -83,13 +81,4 @@ function takeMemories({ agent, found }: Offer, file: string): void {
     const gap = before === "" ? "" : `${before.endsWith("\n") ? "" : "\n"}\n`;
     appendFileSync(file, `${gap}<!-- from ${agent.name} -->\n\n${words}\n`, { mode: 0o600 });
   }
-}
-
-async function takeSession(
-  { id, of, read }: OfferedSession,
-  agent: Agent,
-  { home, root }: Ours,
-): Promise<void> {
-  const events = eventsOf(read(), { id, root, from: `session ${of} of ${agent.name}` });
-  await writeSession({ home, root, id, events, environment: process.env });
 }

@@ -17,19 +17,23 @@ const NO_ANSWER = "The answer to this call was not in the record that this sessi
 
 /** The conversation as a session of ours tells it. Every call has an answer, so that it can go on. */
 export function* eventsOf({ model, steps }: Talk, { id, root, from }: Origin): Generator<Told> {
-  const begun = steps[0]?.at ?? new Date(0).toISOString();
-  yield [begun, { type: "session", sessionId: id, model, root }];
-  yield [begun, { type: "notice", message: `Imported from ${from}.` }];
+  let at = steps.map((step) => step.at).find(isTime) ?? new Date(0).toISOString();
+  yield [at, { type: "session", sessionId: id, model, root }];
+  yield [at, { type: "notice", message: `Imported from ${from}.` }];
   const open: Open = new Map();
   for (const [index, step] of steps.entries()) {
-    if (step.kind === "user") yield* unanswered(open, step.at);
+    if (isTime(step.at)) at = step.at;
+    if (step.kind === "user") yield* unanswered(open, at);
     const event = eventOf(step, open, `imported_${index}`);
-    if (event !== null) yield [step.at, event];
+    if (event !== null) yield [at, event];
   }
-  const at = steps.at(-1)?.at ?? begun;
   yield* unanswered(open, at);
   const last = steps.findLast(({ kind }) => kind === "model");
   yield [at, { type: "done", status: "success", result: last?.kind === "model" ? last.text : "", turns: 0 }];
+}
+
+function isTime(text: string): boolean {
+  return !Number.isNaN(Date.parse(text));
 }
 
 type Asked = Pick<AnsweredCall, "callId" | "name" | "args" | "description">;

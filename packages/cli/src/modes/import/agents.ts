@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { basename, join } from "node:path";
+import { addPolicies, addPrefixRules, addRules } from "./foreign-rules.ts";
+import { addServers } from "./foreign-servers.ts";
+import { addPermissions, addSettings, fileNamesIn } from "./foreign-settings.ts";
+import { Found, fields, type Places, text } from "./found.ts";
+import { entriesOf, filesBelow, settingsIn, textOf } from "./read-files.ts";
+import { addRecords, talkOfBranches, talkOfItems, talkOfMessages } from "./records.ts";
+
+/** Another agent and where it keeps what it has. */
+export interface Agent {
+  readonly name: string;
+  readonly folder: string;
+  /** Where that folder is, when it is elsewhere. */
+  readonly variable?: string;
+}
+
+interface ReadableAgent extends Agent {
+  readonly settings: string;
+  /** Its text for the model, in all projects. */
+  readonly memory: string;
+  /** Adds its sessions, and what it has beside its settings. */
+  readonly readMore: (found: Found, places: Places) => void;
+}
+
+export const AGENTS: Readonly<Record<string, ReadableAgent>> = {
+  claude: {
+    name: "Claude Code",
+    folder: ".claude",
+    variable: "CLAUDE_CONFIG_DIR",
+    settings: "settings.json",
+    memory: "CLAUDE.md",
+    readMore: readMoreOfClaude,
+  },
+  codex: {
+    name: "Codex",
+    folder: ".codex",
+    variable: "CODEX_HOME",
+    settings: "config.toml",
+    memory: "AGENTS.md",
+    readMore: (found, { folder }) => {
+      for (const file of filesBelow(join(folder, "rules"), /\.rules$/))
+        addPrefixRules(found, textOf(file, found) ?? "");
+      addRecords(found, join(folder, "sessions"), { named: /^rollout-.*\.jsonl$/, talkIn: talkOfItems });
+    },
+  },
+  gemini: {
+    name: "Gemini CLI",
+    folder: ".gemini",
+    settings: "settings.json",
+    memory: "GEMINI.md",
+    readMore: (found, places) => {
+      for (const file of filesBelow(join(places.folder, "policies"), /\.toml$/))
+        addPolicies(found, settingsIn(file, found));
+      addChats(found, places);
+    },
+  },
+  qwen: {
+    name: "Qwen Code",
+    folder: ".qwen",
+    variable: "QWEN_HOME",
+    settings: "settings.json",
+    memory: "QWEN.md",
+    readMore: (found, places) => {
+      const records = { named: /\.jsonl$/, depth: 2, talkIn: talkOfBranches };
+      addRecords(found, join(places.folder, "projects"), records);
+      addChats(found, places);
+    },
+  },
+};
+
+/** What an agent has. */
+export function readAgent(
+  { settings: settingsFile, memory, readMore }: ReadableAgent,
+  places: Places,
+): Found {
+  const found = new Found();
+  const settings = settingsIn(join(places.folder, settingsFile), found);
+  addSettings(found, settings);
+  for (const name of new Set([memory, ...fileNamesIn(settings)])) {
+    const file = join(places.folder, basename(name));
+    const words = textOf(file, found);
+    if (words !== null) found.memories.push({ file, text: words });
+  }
+  readMore(found, places);
+  return found;
+}
+
+function readMoreOfClaude(found: Found, { folder, userHome, root, withProject }: Places): void {
+  const state = settingsIn(join(userHome, ".claude.json"), found);
+  addServers(found, state.mcpServers);
+  const project = fields(fields(state.projects)[root]);
+  addRules(found, { allow: project.allowedTools }, true);
+  for (const alias of Object.keys(fields(project.mcpServers)))
+    found.leave(`MCP server ${alias} of this folder`, "add it with burin mcp add --scope project");
+  const ownRules = join(root, ".claude", "settings.local.json");
+  if (withProject) addPermissions(found, settingsIn(ownRules, found).permissions, true);
+  else if (textOf(ownRules, found) !== null)
+    found.leave(ownRules, "it lies in the project: add --project to take it");
+  const projects = join(folder, "projects");
+  for (const file of filesBelow(join(projects, root.replace(/[^A-Za-z0-9]/g, "-"), "memory"), /\.md$/))
+    found.leave(file, "what it learned of this folder; copy what you need into AGENTS.md");
+  addRecords(found, projects, { named: /^[0-9a-f-]{36}\.jsonl$/, depth: 1, talkIn: talkOfBranches });
+}
+
+/** Records that lie in folders named by hand or by the print of the project's path, which only a list can turn back. */
+function addChats(found: Found, { folder, root }: Places): void {
+  const named = /^session-.*\.jsonl?$/;
+  const listed = Object.entries(fields(settingsIn(join(folder, "projects.json"), found).projects));
+  const roots = new Map(listed.map(([path, name]) => [text(name), path]));
+  for (const path of [root, ...roots.values()])
+    roots.set(createHash("sha256").update(path).digest("hex"), path);
+  for (const { name } of entriesOf(join(folder, "tmp"))) {
+    const held = textOf(join(folder, "tmp", name, ".project_root"), found)?.trim() ?? roots.get(name) ?? "";
+    const place = join(folder, "tmp", name, "chats");
+    addRecords(found, place, { named, depth: 0, folder: held, talkIn: talkOfMessages });
+  }
+}

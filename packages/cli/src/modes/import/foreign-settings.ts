@@ -1,0 +1,84 @@
+import { addRules } from "./foreign-rules.ts";
+import { addServers } from "./foreign-servers.ts";
+import { ownToolName } from "./foreign-tools.ts";
+import { type Fields, type Found, fields, list, text, texts } from "./found.ts";
+
+/** What is taken of settings, by their key; no two of the agents mean different things by one. */
+const TAKEN: Readonly<Record<string, (found: Found, settings: Fields) => void>> = {
+  mcpServers: (found, { mcpServers }) => addServers(found, mcpServers),
+  mcp_servers: (found, { mcp_servers }) => addServers(found, mcp_servers),
+  permissions: (found, { permissions }) => addPermissions(found, permissions, false),
+  context: (found, settings) => addFileNames(found, fileNamesIn(settings)),
+  project_doc_fallback_filenames: (found, settings) => addFileNames(found, fileNamesIn(settings)),
+  tools: (found, { tools }) => addTools(found, fields(tools)),
+  model: addModel,
+  security: (found, { security }) => {
+    if (fields(fields(security).auth).apiKey !== undefined)
+      found.leave("security.auth.apiKey", "keys are not copied: set the variable of the service");
+  },
+};
+/** Those that others of them need, or that say nothing. */
+const KNOWN = new Set(["model_provider", "model_providers", "$version", "$schema"]);
+const WHY_LEFT: Readonly<Record<string, string>> = {
+  hooks: "its hooks are told other things in other ways: see docs/hooks-skills-commands.md",
+  env: "Burin's settings set no variables",
+};
+const NO_SUCH_SETTING = "Burin has no such setting";
+const NAME_MODEL = "name it with its service: see docs/models.md";
+
+export function addSettings(found: Found, settings: Fields): void {
+  for (const key of Object.keys(settings)) {
+    if (Object.hasOwn(TAKEN, key)) TAKEN[key]?.(found, settings);
+    else if (!KNOWN.has(key)) found.leave(`setting ${key}`, WHY_LEFT[key] ?? NO_SUCH_SETTING);
+  }
+}
+
+/** Names of files with texts for the model. */
+export function fileNamesIn({ context, project_doc_fallback_filenames: names }: Fields): string[] {
+  return texts(fields(context).fileName ?? names);
+}
+
+function addFileNames(found: Found, names: readonly string[]): void {
+  if (names.length > 0) found.set(["context", "fileNames"], [...new Set(["AGENTS.md", ...names])]);
+}
+
+export function addPermissions(found: Found, given: unknown, isOfProject: boolean): void {
+  const { defaultMode, additionalDirectories, ...permissions } = fields(given);
+  addRules(found, permissions, isOfProject);
+  if (typeof defaultMode === "string" && defaultMode !== "default")
+    found.leave(`permissions.defaultMode ${defaultMode}`, "give --approval-mode with each start");
+  if (list(additionalDirectories).length > 0)
+    found.leave("permissions.additionalDirectories", "give --include-directories with each start");
+}
+
+function addTools(found: Found, { allowed, exclude, core, ...others }: Fields): void {
+  const isPart = (name: string) => name.includes("(");
+  addRules(found, { allow: allowed, deny: texts(exclude).filter(isPart) });
+  const excluded = texts(exclude).filter((name) => !isPart(name));
+  if (excluded.length > 0)
+    found.set(
+      ["tools", "exclude"],
+      excluded.map((name) => ownToolName(name) ?? name),
+    );
+  if (texts(core).length > 0) found.leave("setting tools.core", "name the tools in tools.include");
+  for (const key of Object.keys(others)) found.leave(`setting tools.${key}`, NO_SUCH_SETTING);
+}
+
+/** A service of the user's own; what an account opens is left to Burin's settings. */
+function addModel(found: Found, { model, model_provider, model_providers, security }: Fields): void {
+  const { base_url, env_key, wire_api } = fields(fields(model_providers)[text(model_provider)]);
+  const { selectedType, baseUrl } = fields(fields(security).auth);
+  const { name = model } = fields(model);
+  if (typeof name !== "string") return;
+  const address = text(base_url) || text(baseUrl);
+  const isGemini = typeof model !== "string" && selectedType !== "openai";
+  if (address === "" && !isGemini) {
+    found.leave(`model ${name}`, NAME_MODEL);
+    return;
+  }
+  const isResponses = base_url !== undefined && wire_api !== "chat";
+  const provider = isGemini ? "gemini" : isResponses ? "openai-responses" : "openai";
+  const where = address === "" ? {} : { baseUrl: address };
+  const key = text(env_key) === "" ? {} : { apiKeyEnv: env_key };
+  found.set(["model"], { provider, name, ...where, ...key });
+}

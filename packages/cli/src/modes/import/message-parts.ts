@@ -1,0 +1,79 @@
+import type { InlineData } from "@burin/core";
+import { type Fields, fields, list, type Said, type Step, text } from "./found.ts";
+
+/** What the agents themselves say in the user's place. */
+const NOT_SAID =
+  /^\s*(?:<(?:(?:command|local-command|bash)-|(?:environment_context|session_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|permissions|user_shell_command)\b)|# AGENTS\.md)/;
+const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
+const CALLS = /^(?:tool_use|function_call|custom_tool_call|local_shell_call)$/;
+const ANSWERS = /^(?:tool_result|function_call_output|custom_tool_call_output)$/;
+
+/** What a message came to: its content is a text, or parts in the words of any of the four, which no two use alike. */
+export function stepsOf(content: unknown, role: unknown, at: string): Step[] {
+  const kind = role === "assistant" || role === "model" ? "model" : "user";
+  return partsOf(content).flatMap((part): Step[] => {
+    const { type, functionCall, functionResponse, thought } = part;
+    if (functionCall !== undefined || CALLS.test(text(type)))
+      return [callOf(fields(functionCall ?? part), at)];
+    if (functionResponse !== undefined || ANSWERS.test(text(type)))
+      return [answerOf(fields(functionResponse ?? part), at)];
+    const said = saidIn(part);
+    const isOwn = thought !== true && !(kind === "user" && NOT_SAID.test(said.text));
+    return isOwn && (said.text.trim() !== "" || said.media.length > 0) ? [{ at, kind, ...said }] : [];
+  });
+}
+
+/** A call as the message of a model lists it beside its content, and its answer. */
+export function callAndAnswer(call: Fields, at: string): [call: Step, answer: Step] {
+  const { id, result, status } = call;
+  const answer = { kind: "answer", id: text(id), ...saidIn(result), isError: status !== "success" } as const;
+  return [callOf(call, at), { at, ...answer }];
+}
+
+function partsOf(content: unknown): Fields[] {
+  return [content].flat().map((part) => (typeof part === "string" ? { text: part } : fields(part)));
+}
+
+function callOf(call: Fields, at: string): Step {
+  const { call_id, id, name, type, args, input, arguments: written, action } = call;
+  const command = fields(action).command;
+  const given = args ?? input ?? parsed(written) ?? (command === undefined ? {} : { command });
+  const own = typeof given === "string" ? { input: given } : fields(given);
+  const called = text(name) || text(type).replace(/_call$/, "");
+  return { at, kind: "call", id: text(call_id ?? id), name: called, args: own };
+}
+
+function parsed(written: unknown): unknown {
+  try {
+    return typeof written === "string" ? JSON.parse(written) : written;
+  } catch {
+    return written;
+  }
+}
+
+function answerOf(answer: Fields, at: string): Step {
+  const { tool_use_id, call_id, id, is_error, response, output, content } = answer;
+  const isError =
+    is_error === true || fields(response).error !== undefined || fields(output).success === false;
+  const said = saidIn(response ?? output ?? content);
+  return { at, kind: "answer", id: text(tool_use_id ?? call_id ?? id), ...said, isError };
+}
+
+/** The words and images of a text, a part, or the parts that it holds. */
+function saidIn(given: unknown): Required<Said> {
+  const { output, error, content, functionResponse, text: own } = fields(given);
+  const held = fields(functionResponse).response ?? output ?? error ?? content;
+  if (held !== undefined) return saidIn(held);
+  const inner = list(given).map(saidIn);
+  const words = [text(own ?? given).replace(REMINDER, ""), ...inner.map((one) => one.text)];
+  const media = [...mediaIn(fields(given)), ...inner.flatMap((one) => one.media)];
+  return { text: words.filter((one) => one !== "").join("\n"), media };
+}
+
+function mediaIn({ inlineData, source, image_url }: Fields): InlineData[] {
+  const { type, data, media_type, mimeType } = fields(inlineData ?? source);
+  if (inlineData !== undefined || type === "base64")
+    return [{ data: text(data), mimeType: text(media_type ?? mimeType) }];
+  const [, ofUrl, ofData] = /^data:([^;,]+);base64,(.+)$/s.exec(text(image_url)) ?? [];
+  return ofUrl === undefined || ofData === undefined ? [] : [{ mimeType: ofUrl, data: ofData }];
+}

@@ -1,0 +1,151 @@
+import { basename } from "node:path";
+import { type Fields, type Found, fields, list, type Step, type Talk, text } from "./found.ts";
+import { callAndAnswer, stepsOf } from "./message-parts.ts";
+import { filesBelow, firstLinesOf, linesIn, textOf } from "./read-files.ts";
+
+interface Records {
+  /** The files below the folder whose names end so, this many folders deep. */
+  readonly named: RegExp;
+  readonly depth?: number;
+  /** Where the sessions were held, when the folder tells it and not the record. */
+  readonly folder?: string;
+  readonly talkIn: (lines: readonly Fields[]) => Talk;
+}
+
+/** Adds the sessions whose records lie below a folder. */
+export function addRecords(found: Found, place: string, { named, depth, folder, talkIn }: Records): void {
+  for (const file of filesBelow(place, named, depth)) {
+    const id = basename(file).replace(/^rollout-.{19}-(?=.{36}\.)|\.jsonl?$/g, "");
+    const read = () => talkIn(linesIn(textOf(file, found) ?? ""));
+    try {
+      found.sessions.push({ id, file, folder: folder ?? folderIn(file), read });
+    } catch (error) {
+      found.leave(file, error);
+    }
+  }
+}
+
+/** The first folder that a record names is the one that it began in. */
+function folderIn(file: string): string {
+  for (const { cwd, payload } of firstLinesOf(file)) {
+    const folder = text(cwd ?? fields(payload).cwd);
+    if (folder !== "") return folder;
+  }
+  return "";
+}
+
+/**
+ * Of a record whose lines each name the one before: the branch that was gone on with last. What was taken back, and
+ * what subagents said, is left out.
+ */
+export function talkOfBranches(all: readonly Fields[]): Talk {
+  const lines = all.filter(({ isSidechain, uuid }) => isSidechain !== true && typeof uuid === "string");
+  const branch = branchOf(lines);
+  const messages = new Set(lines.filter((line) => branch.has(line)).flatMap(messageId));
+  const kept = lines.filter(
+    (line) => branch.has(line) || messageId(line).some((id) => messages.has(id)) || isAnswer(line),
+  );
+  let steps: Step[] = [];
+  for (const { type, subtype, message, systemPayload, timestamp, ...marks } of kept) {
+    const at = text(timestamp);
+    const { content, parts } = fields(message);
+    if (subtype === "chat_compression")
+      steps = list(fields(systemPayload).compressedHistory).flatMap((one) =>
+        stepsOf(fields(one).parts, fields(one).role, at),
+      );
+    else if (isSaid(type) && marks.isMeta !== true && marks.isApiErrorMessage !== true)
+      steps.push(...stepsOf(content ?? parts, type, at));
+  }
+  return { model: lastModel(lines), steps };
+}
+
+function isSaid(type: unknown): boolean {
+  return type === "user" || type === "assistant" || type === "tool_result";
+}
+
+function branchOf(lines: readonly Fields[]): ReadonlySet<Fields> {
+  const byId = new Map(lines.map((line) => [line.uuid, line]));
+  const kept = new Set<Fields>();
+  let line = lines.findLast(({ type }) => isSaid(type));
+  while (line !== undefined && !kept.has(line)) {
+    kept.add(line);
+    line = byId.get(line.parentUuid);
+  }
+  return kept;
+}
+
+/** Calls that were made side by side are lines of one message, and only one of them is on the way from the end. */
+function messageId({ type, message }: Fields): unknown[] {
+  const { id } = fields(message);
+  return type === "assistant" && id !== undefined ? [id] : [];
+}
+
+/** An answer to a call that is left out is left out with it. */
+function isAnswer({ message }: Fields): boolean {
+  return list(fields(message).content).some((block) => fields(block).type === "tool_result");
+}
+
+/** Of a record that is one list of items, in which the history was now and then replaced or cut back. */
+export function talkOfItems(lines: readonly Fields[]): Talk {
+  let steps: Step[] = [];
+  for (const { type, timestamp, payload } of lines) {
+    const item = fields(payload);
+    const at = text(timestamp);
+    if (type === "response_item") steps.push(...stepsOfItem(item, at));
+    if (type === "compacted") {
+      const kept = list(item.replacement_history).flatMap((one) => stepsOfItem(fields(one), at));
+      steps = kept.length > 0 ? kept : stepsOf(item.message, "user", at);
+    }
+    if (item.type === "thread_rolled_back") steps = withoutTurns(steps, Number(item.num_turns));
+  }
+  return { model: lastModel(lines.filter(({ type }) => type === "turn_context")), steps };
+}
+
+function stepsOfItem(item: Fields, at: string): Step[] {
+  const { type, role, content } = item;
+  if (type !== "message")
+    return stepsOf(item, "model", at).filter(({ kind }) => kind === "call" || kind === "answer");
+  return role === "user" || role === "assistant" ? stepsOf(content, role, at) : [];
+}
+
+function withoutTurns(steps: readonly Step[], count: number): Step[] {
+  const begins = steps.flatMap(({ kind }, index) => (kind === "user" ? [index] : []));
+  return count > 0 ? steps.slice(0, begins.at(-count) ?? 0) : [...steps];
+}
+
+/** Of a record that is rewritten as it grows: a message of the same id takes the place of the one before. */
+export function talkOfMessages(lines: readonly Fields[]): Talk {
+  const messages = new Map<unknown, Fields>();
+  if (lines.some(({ kind }) => kind === "subagent")) return { model: "", steps: [] };
+  for (const line of lines) {
+    const all = line.messages ?? fields(line.$set).messages;
+    if (all !== undefined) messages.clear();
+    for (const message of list(all).map(fields)) messages.set(message.id, message);
+    if (line.type !== undefined) messages.set(line.id, line);
+    const ids = [...messages.keys()];
+    const from = ids.indexOf(line.$rewindTo);
+    if (from !== -1) for (const id of ids.slice(from)) messages.delete(id);
+  }
+  const kept = [...messages.values()];
+  return { model: lastModel(kept), steps: kept.flatMap(stepsOfMessage) };
+}
+
+function stepsOfMessage({ type, content, timestamp, toolCalls }: Fields): Step[] {
+  const at = text(timestamp);
+  // What was answered stands beside the calls of the message before.
+  if (type === "user") return stepsOf(content, "user", at).filter(({ kind }) => kind !== "answer");
+  if (type !== "gemini" && type !== "qwen") return [];
+  const pairs = list(toolCalls).map((call) => callAndAnswer(fields(call), at));
+  return [
+    ...stepsOf(content, "model", at),
+    ...pairs.map(([call]) => call),
+    ...pairs.map(([, answer]) => answer),
+  ];
+}
+
+function lastModel(lines: readonly Fields[]): string {
+  const names = lines.map(({ model, message, payload }) =>
+    text(model ?? fields(message).model ?? fields(payload).model),
+  );
+  return names.findLast((name) => name !== "") ?? "";
+}

@@ -1,0 +1,157 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+import {
+  type Agent,
+  closeRoom,
+  goOn,
+  HOME,
+  ID,
+  openRoom,
+  PLACES,
+  put,
+  RECORDS,
+  root,
+  run,
+  take,
+  top,
+} from "./import-room.ts";
+
+beforeEach(openRoom);
+
+afterEach(closeRoom);
+
+describe("burin import, of records,", () => {
+  it("takes the sessions of all folders when it is told to, each to its folder, and says what it leaves", async () => {
+    const other = join(top, "other");
+    await mkdir(other);
+    for (const agent of Object.keys(PLACES) as Agent[]) {
+      const text = await readFile(join(RECORDS, `${agent}.jsonl`), "utf8");
+      const ofGone = text.replaceAll("/ROOT", join(top, "gone"));
+      const ofOther = text.replaceAll("/ROOT", other);
+      const [first, second] = ["01a202ee-0000-0000-0000-00000000000", "01a202ee-1111-1111-1111-11111111111"];
+      const [there, gone] = {
+        claude: [`.claude/projects/x/${first}1.jsonl`, `.claude/projects/y/${second}1.jsonl`],
+        codex: [1, 2].map(
+          (at) => `.codex/sessions/2026/11/2${at}/rollout-2026-11-2${at}T11-04-47-${first}${at}.jsonl`,
+        ),
+        gemini: [".gemini/tmp/named/chats/session-1.jsonl", ".gemini/tmp/gone/chats/session-2.jsonl"],
+        qwen: [`.qwen/projects/x/chats/${first}3.jsonl`, `.qwen/projects/y/chats/${second}3.jsonl`],
+      }[agent] as [string, string];
+      await put(there, ofOther);
+      await put(gone, ofGone);
+    }
+    await put(".gemini/tmp/named/.project_root", other);
+    const unknown = createHash("sha256").update("/nobody/knows").digest("hex");
+    await put(`.gemini/tmp/${unknown}/chats/session-3.jsonl`, "{}");
+    const { stdout } = await run("import");
+    expect(stdout).toContain("Claude Code: nothing\n");
+    for (const agent of Object.keys(PLACES)) {
+      const here = await run("import", "--from", agent);
+      expect(here.stdout).toMatch(/Left\n {2}\d sessions of 2 other folders \(.*other.*: add --all/);
+      expect(here.stdout).not.toContain("Sessions of");
+      const all = await run("import", "--from", agent, "--all", "--apply");
+      expect(all).toMatchObject({ code: 0, stderr: "" });
+      expect(all.stdout).toContain(`Sessions of ${other}\n`);
+      if (agent !== "gemini") expect(all.stdout).toContain(`its folder ${join(top, "gone")} is not there`);
+      else expect(all.stdout).toContain("its record does not name its folder");
+    }
+    const listed = await burin(["sessions", "--json"], { cwd: other, env: HOME() });
+    expect(JSON.parse(listed.stdout)).toHaveLength(4);
+    expect(JSON.parse((await run("sessions", "--json")).stdout)).toEqual([]);
+  });
+
+  it("Codex: takes images and calls of every kind, and what a summary and a step back have left", async () => {
+    const item = (payload: object, type = "response_item", timestamp = "2026-11-22T10:00:00.000Z") =>
+      `${JSON.stringify({ timestamp, type, payload })}\n`;
+    const said = (role: string, ...content: object[]) => item({ type: "message", role, content });
+    const image = { type: "input_image", image_url: "data:image/png;base64,aGVsbG8=" };
+    const text = [
+      item({ cwd: root }, "session_meta"),
+      said("user", { type: "input_text", text: "Forgotten." }),
+      item(
+        {
+          message: "",
+          replacement_history: [{ type: "message", role: "user", content: [{ text: "Summed up." }] }],
+        },
+        "compacted",
+      ),
+      said("assistant", { type: "output_text", text: "Yes." }),
+      said("user", { type: "input_text", text: "# AGENTS.md instructions" }, { text: "Look." }, image),
+      item({ type: "local_shell_call", call_id: "a", action: { command: ["bash", "-lc", "ls | wc"] } }),
+      item({ type: "function_call_output", call_id: "a", output: { content: "3", success: false } }),
+      item({ type: "custom_tool_call", call_id: "b", name: "apply_patch", input: "*** Begin" }),
+      item({ type: "custom_tool_call_output", call_id: "b", output: [{ type: "input_text", text: "ok" }] }),
+      item({ type: "reasoning", summary: [{ text: "Thought." }], content: [{ text: "Thought." }] }),
+      item({ type: "web_search_call", id: "w", action: { query: "q" } }, "response_item", "not a time"),
+      said("user", { type: "input_text", text: "Taken back." }),
+      item({ type: "thread_rolled_back", num_turns: 1 }, "event_msg"),
+    ].join("");
+    await put(PLACES.codex(), text);
+    expect(await take("codex")).toMatchObject({ code: 0, stderr: "" });
+    const { messages } = await goOn("-c", "-p", "Next.");
+    const told = JSON.stringify(messages);
+    for (const gone of ["Forgotten", "instructions", "Thought", "Taken back"])
+      expect(told).not.toContain(gone);
+    for (const kept of ["Summed up.", "Look.", "aGVsbG8="]) expect(told).toContain(kept);
+    const calls = messages.flatMap(({ tool_calls = [] }) => tool_calls.map((one) => one.function));
+    expect(calls.map(({ name, arguments: args }) => [name, JSON.parse(args)])).toEqual([
+      ["run_shell_command", { command: "ls | wc" }],
+      ["apply_patch", { input: "*** Begin" }],
+    ]);
+    expect(messages.filter(({ role }) => role === "tool").map(({ content }) => content)).toEqual([
+      expect.stringContaining("3"),
+      expect.stringContaining("ok"),
+    ]);
+  });
+
+  it("Gemini CLI and Qwen Code: takes what a step back, a rewritten message and a summary have left", async () => {
+    const at = "2026-11-22T10:00:00.000Z";
+    const user = (id: string, text: string) => ({ id, timestamp: at, type: "user", content: [{ text }] });
+    const call = { id: "c", name: "read_file", args: { file_path: "a.txt" }, status: "success" };
+    const result = [
+      { functionResponse: { id: "c", response: { output: "one" } } },
+      { inlineData: { mimeType: "image/png", data: "aGVsbG8=" } },
+    ];
+    const lines = [
+      { projectHash: "x", kind: "main" },
+      { $set: { messages: [user("1", "First.")] } },
+      { id: "2", timestamp: at, type: "gemini", content: "Half", model: "g" },
+      {
+        id: "2",
+        timestamp: at,
+        type: "gemini",
+        content: [{ text: "Whole." }],
+        toolCalls: [{ ...call, result }],
+      },
+      user("3", "Taken back."),
+      { $rewindTo: "3" },
+    ];
+    await put(".gemini/projects.json", JSON.stringify({ projects: { [root]: "project" } }));
+    await put(PLACES.gemini(), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const old = { messages: [user("1", "An old one.")] };
+    const print = createHash("sha256").update(root).digest("hex");
+    await put(`.gemini/tmp/${print}/chats/session-2025-01-01T00-00-old.json`, JSON.stringify(old, null, 2));
+    expect((await take("gemini")).stdout).toContain("An old one.");
+    const id = "gemini-session-2026-11-22T11-04-d3b05731";
+    const told = JSON.stringify((await goOn("-r", id, "-p", "Next.")).messages);
+    for (const gone of ["Half", "Taken back"]) expect(told).not.toContain(gone);
+    for (const kept of ["First.", "Whole.", '"content":"one', "aGVsbG8="]) expect(told).toContain(kept);
+    const line = (uuid: string, more: object) =>
+      `${JSON.stringify({ uuid, parentUuid: uuid === "1" ? null : "1", timestamp: at, cwd: root, ...more })}\n`;
+    const history = [{ role: "user", parts: [{ text: "Summed up." }] }];
+    const summed = {
+      type: "user",
+      subtype: "chat_compression",
+      systemPayload: { compressedHistory: history },
+    };
+    const asked = { type: "user", message: { role: "user", parts: [{ text: "Early." }] } };
+    await put(PLACES.qwen(), line("1", asked) + line("2", summed));
+    await take("qwen");
+    const after = JSON.stringify((await goOn("-r", `qwen-${ID}`, "-p", "Next.")).messages);
+    expect(after).toContain("Summed up.");
+    expect(after).not.toContain("Early.");
+  });
+});
