@@ -99,4 +99,39 @@ describe("files that are open in an editor", () => {
     await prompt(opened, sessionId, "Change it.");
     expect(await readFile(path, "utf8")).toBe("one\r\nthree\r\n");
   });
+
+  it("searches what the editor has and has not saved, of files that were read and of files with hits", async () => {
+    for (const name of ["read.txt", "hit.txt", "saved.txt"]) await writeFile(join(root, name), "old word\n");
+    await writeFile(join(root, ".gitignore"), "ignored.txt\n");
+    await writeFile(join(root, "ignored.txt"), "old word\n");
+    const texts = {
+      "read.txt": "new word\n",
+      "hit.txt": "typed over\n",
+      "a.txt": "new word\n",
+      "ignored.txt": "new word\n",
+    };
+    const buffers = new Map(Object.entries(texts).map(([name, text]) => [join(root, name), text]));
+    const search = (pattern: string, path = root) => call("search_file_content", { pattern, path });
+    const opened = await room.editor(
+      [
+        search("old word"),
+        call("read_file", { file_path: join(root, "read.txt") }),
+        search("(old|new) word"),
+        search("new word", join(root, "a.txt")),
+        { text: "Done." },
+      ],
+      { buffers },
+    );
+    const { sessionId } = await room.newSession(opened);
+    expect(await prompt(opened, sessionId, "Search.")).toBe("end_turn");
+    const messages = room.model.requests.at(-1)?.body.messages as { role: string; content: string }[];
+    const [hits = "", , both = "", ofFile = ""] = messages
+      .filter(({ role }) => role === "tool")
+      .map(({ content }) => content);
+    expect(hits).toContain("saved.txt");
+    expect(hits).not.toMatch(/read\.txt|hit\.txt|ignored/);
+    expect(both).toMatch(/read\.txt[\s\S]*new word[\s\S]*saved\.txt[\s\S]*old word/);
+    expect(both).not.toMatch(/hit\.txt|ignored|a\.txt/);
+    expect(ofFile).toMatch(/new word/);
+  });
 });

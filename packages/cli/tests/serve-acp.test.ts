@@ -30,6 +30,11 @@ const until = async (isSo: () => boolean | Promise<boolean>) => {
   while (!(await isSo())) await pause(20);
 };
 
+interface Told {
+  readonly terminal_id: string;
+  readonly data: string;
+}
+
 describe("burin serve acp", () => {
   it("answers a prompt, asks before an edit with its diff, and tells of the call, the plan and the window", async () => {
     const todos = [{ id: "1", content: "Change it", status: "in_progress" }];
@@ -81,6 +86,34 @@ describe("burin serve acp", () => {
     await prompt(opened, sessionId, "Make it.");
     expect(opened.asked).toHaveLength(1);
     expect(existsSync(make.file_path)).toBe(false);
+  });
+
+  it("shows the output of commands as they run in a terminal of the editor, where it has such", async () => {
+    const lines = "for n in $(seq 1 2000); do echo line $n; done";
+    const command = `echo begun; until [ -e go ]; do sleep 0.05; done; ${lines}; exit 3`;
+    const opened = await room.editor([call("run_shell_command", { command }), { text: "Done." }], {
+      args: ["--yes"],
+      capabilities: { _meta: { terminal_output: true } },
+    });
+    const { sessionId } = await room.newSession(opened);
+    const running = prompt(opened, sessionId, "Run it.");
+    const told = () => opened.updates.filter((one) => one.sessionUpdate.startsWith("tool_call"));
+    const output = () => told().map(({ _meta }) => (_meta?.terminal_output as Told | undefined)?.data ?? "");
+    await until(() => output().join("") === "begun\n");
+    await writeFile(join(root, "go"), "");
+    expect(await running).toBe("end_turn");
+    const [first] = told();
+    const { terminal_id = "" } = (first?._meta?.terminal_info ?? {}) as Partial<Told>;
+    expect(first).toMatchObject({ toolCallId: terminal_id, _meta: { terminal_info: { cwd: root } } });
+    expect(told().filter(({ _meta }) => _meta?.terminal_info !== undefined)).toHaveLength(1);
+    expect(told().at(-1)).toMatchObject({
+      status: "completed",
+      content: [{ type: "terminal", terminalId: terminal_id }],
+      _meta: { terminal_exit: { terminal_id, exit_code: 3, signal: null } },
+    });
+    const shown = output().join("");
+    expect(shown).toMatch(/^begun\n[\s\S]*line 1999\nline 2000\n\nExit code: 3$/);
+    expect(shown.match(/line 2000\n/g)).toHaveLength(1);
   });
 
   it("P26 cancels a command, twice, and nothing of it is left", async () => {

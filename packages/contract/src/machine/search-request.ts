@@ -14,6 +14,8 @@ export interface SearchRequest {
   readonly context: number;
   /** One hit a file is enough. */
   readonly namesOnly: boolean;
+  /** Searched in the place of what these files hold, by their real paths: texts of an editor that are not saved. */
+  readonly unsaved?: ReadonlyMap<string, string>;
 }
 
 export interface SearchLine {

@@ -16,6 +16,8 @@ export interface FileSearcherNeeds {
   readonly mayOpen: (realPath: string) => boolean;
   readonly onGap: OnGap;
   readonly slices: Slices;
+  /** Texts in the place of what files hold, by their real paths. */
+  readonly unsaved: ReadonlyMap<string, string>;
 }
 
 /** Searches one file after the other. Only what it opened itself, and judged then, ever reaches a result. */
@@ -29,6 +31,8 @@ export class FileSearcher {
 
   /** null when there is no hit, be it that the file cannot be read or is binary. */
   async search(path: string, wanted: Wanted): Promise<HitLines | null> {
+    const unsaved = this.#needs.unsaved.get(path);
+    if (unsaved !== undefined) return this.#needs.mayOpen(path) ? this.#inText(unsaved, wanted) : null;
     const descriptor = open(path);
     if (descriptor === null) return null;
     try {
@@ -68,13 +72,15 @@ export class FileSearcher {
 
   #inWhole(length: number, wanted: Wanted): HitLines | null {
     const bytes = this.#buffer.subarray(0, length);
-    const { matcher } = this.#needs;
-    if (!matcher.mayMatch(this.#buffer, length) && !isUtf16(bytes)) return null;
+    if (!this.#needs.matcher.mayMatch(this.#buffer, length) && !isUtf16(bytes)) return null;
     const text = textOf(bytes);
-    if (text === null) return null;
-    const hits = new HitLines(matcher, wanted);
+    return text === null ? null : this.#inText(text, wanted);
+  }
+
+  #inText(text: string, wanted: Wanted): HitLines | null {
+    const hits = new HitLines(this.#needs.matcher, wanted);
     hits.add(text, true);
-    return hits;
+    return hits.hits > 0 ? hits : null;
   }
 
   async #inParts(descriptor: number, wanted: Wanted): Promise<HitLines | null> {

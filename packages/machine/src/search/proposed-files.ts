@@ -1,3 +1,4 @@
+import { relative, sep } from "node:path";
 import type { SearchRequest } from "@burin/contract/machine/search-request";
 import { globCovers, globMatcher } from "@burin/contract/patterns/glob-pattern";
 import type { Access } from "../files/access.ts";
@@ -14,6 +15,8 @@ export interface Proposing {
   readonly slices: Slices;
   readonly searcher: FileSearcher;
   readonly signal: AbortSignal;
+  /** No engine knows what these files are to be searched for. */
+  readonly unsaved: ReadonlyMap<string, string>;
 }
 
 /** What a program may be given as arguments, well below what each system allows. */
@@ -147,8 +150,10 @@ class Running {
 
   /** When the engine could not do it, every file is. */
   async *worthALook(): AsyncGenerator<string> {
-    const { engine, folder: start, searcher, slices } = this.#proposing;
-    const proposed = await this.names;
+    const { engine, folder: start, searcher, slices, unsaved } = this.#proposing;
+    const found = await this.names;
+    const asked = [...unsaved.keys()].map((path) => relative(start, path).split(sep).join("/"));
+    const proposed = found === null ? null : new Set([...found, ...asked]);
     const known = engine.readsUtf16 && proposed !== null ? new Set([...proposed].map(folderOf)) : null;
     for (const { folder, names } of this.#stretches) {
       // Most folders hold nothing, and then none of their files is asked for.

@@ -22,6 +22,21 @@ describe("search engines in odd places", () => {
     expect(flat(cut)).toEqual(flat(exact).slice(0, 19));
   });
 
+  it.each(ENGINES)("%s leaves it to us what an editor has not saved", async (_name, engines) => {
+    const place = tree({
+      "a/b.txt": "old",
+      "c.txt": "old",
+      "e.txt": "new",
+      ".burinignore": "d.txt",
+      "d.txt": "",
+    });
+    const names = ["a/b.txt", "d.txt", "e.txt"];
+    const texts = ["one\nnew\n", "new\n", "typed over\n"];
+    const unsaved = new Map(names.map((name, at) => [join(place, name), texts[at] ?? ""]));
+    expect(flat(await search(place, { pattern: "new", unsaved }, engines))).toEqual(["a/b.txt:2:new"]);
+    expect(flat(await search(place, { pattern: "old", unsaved }, engines))).toEqual(["c.txt:1:old"]);
+  });
+
   it.each(ENGINES)("P40 %s bounds 100,000 hits and a line of 5 MB", async (_name, engines) => {
     const huge = tree({
       "a.txt": "needle\n".repeat(100_000),

@@ -52,6 +52,7 @@ export async function searchFiles(
       access.roots.some((root) => isWithin(real, root)) && access.refusal(real, rules) === null,
     onGap: (gap) => collector.gaps.add(gap),
     slices,
+    unsaved: request.unsaved ?? new Map(),
   });
   let hasIgnored = false;
   try {
@@ -101,14 +102,9 @@ async function searchFolder(search: FolderSearch): Promise<void> {
     await searchHere(search, Number.POSITIVE_INFINITY);
     return;
   }
-  const proposals = proposedFiles({
-    engine,
-    files,
-    folder: target.place,
-    slices,
-    searcher,
-    signal: request.signal,
-  });
+  const { unsaved = new Map(), signal } = request;
+  const folder = target.place;
+  const proposals = proposedFiles({ engine, files, folder, slices, searcher, signal, unsaved });
   for await (const path of proposals) {
     if (path === null) return collector.outOfTime();
     collector.take(path, await searcher.search(absolute(target, path), collector.wanted));

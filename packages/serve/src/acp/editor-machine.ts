@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { join, sep } from "node:path";
 import {
   type FileSnapshot,
   type FileWrite,
@@ -16,23 +17,26 @@ export interface EditorBuffers {
 }
 
 type Range = Parameters<Workspace["read"]>[1];
+type SearchRequest = Parameters<Workspace["search"]>[1];
+type SearchResult = Awaited<ReturnType<Workspace["search"]>>;
 
 const MARK = "editor:";
+/** An editor may open each file that it is asked for. */
+const MOST_ASKED = 100;
 
 /** This computer, but a file that is changed in the editor and not saved is what the editor has. */
 export function editorMachine(buffers: EditorBuffers): Machine {
   return {
     ...nodeMachine,
-    openFiles: (...given) => workspaceOf(nodeMachine.openFiles(...given), new UnsavedFiles(buffers)),
+    openFiles: (...given) => {
+      const disk = nodeMachine.openFiles(...given);
+      return workspaceOf(disk, new UnsavedFiles(buffers, disk));
+    },
   };
 }
 
 /** The disk says first what may be touched at all. */
 function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
-  const unsavedOf = async (file: string, before: FileSnapshot) =>
-    before.text === null || before.firstLine !== undefined
-      ? null
-      : unsaved.read(await disk.resolve(file), before.text);
   return {
     root: disk.root,
     roots: disk.roots,
@@ -40,11 +44,11 @@ function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
     relative: (path) => disk.relative(path),
     list: (...given) => disk.list(...given),
     find: (...given) => disk.find(...given),
-    search: (...given) => disk.search(...given),
+    search: (...given) => unsaved.search(...given),
     async read(file, range, signal) {
       const saved = await disk.read(file, range, signal);
       if (saved.kind !== "text") return saved;
-      const text = await unsavedOf(file, await disk.snapshot(file));
+      const text = await unsaved.of(file, await disk.snapshot(file));
       if (text === null) {
         unsaved.note(await disk.resolve(file), null);
         return saved;
@@ -55,21 +59,21 @@ function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
     },
     async snapshot(file, changes) {
       const saved = await disk.snapshot(file, changes);
-      const text = await unsavedOf(file, saved);
+      const text = await unsaved.of(file, saved);
       const path = await disk.resolve(file);
       if (text !== null) return unsaved.snapshot(path, text);
       return unsaved.wasShown(path, saved.text) ? { ...saved, seen: "older" } : saved;
     },
     async preview(file, content, basis) {
       const saved = await disk.snapshot(file);
-      const text = await unsavedOf(file, saved);
+      const text = await unsaved.of(file, saved);
       if (text === null) return disk.preview(file, content, basis);
       const realPath = await disk.resolve(file);
       return { realPath, before: unsaved.snapshot(realPath, text), after: content };
     },
     async write(change, signal) {
       const saved = await disk.snapshot(change.file);
-      const text = await unsavedOf(change.file, saved);
+      const text = await unsaved.of(change.file, saved);
       const path = await disk.resolve(change.file);
       const isUnsavedBasis = change.basis.startsWith(MARK);
       if (text === null && !isUnsavedBasis) {
@@ -87,15 +91,45 @@ function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
 class UnsavedFiles {
   readonly #buffers: EditorBuffers;
   readonly #shown = new Map<string, string>();
+  readonly #disk: Workspace;
+  /** What the model was shown or has changed, the latest last. */
+  readonly #known = new Set<string>();
 
-  constructor(buffers: EditorBuffers) {
+  constructor(buffers: EditorBuffers, disk: Workspace) {
     this.#buffers = buffers;
+    this.#disk = disk;
   }
 
   /** null when it is what is saved, but for line ends. */
-  async read(path: string, saved: string): Promise<string | null> {
-    const text = await this.#buffers.read(path);
-    return text === null || plain(text) === plain(saved) ? null : text;
+  async of(file: string, saved: FileSnapshot): Promise<string | null> {
+    if (saved.text === null || saved.firstLine !== undefined) return null;
+    const text = await this.#buffers.read(await this.#disk.resolve(file));
+    return text === null || plain(text) === plain(saved.text) ? null : text;
+  }
+
+  /** No editor can be asked what is open: it is asked for what the model was shown, and for files with hits. */
+  async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
+    const place = await this.#disk.resolve(path);
+    const texts = new Map<string, string>();
+    const asked = new Set<string>();
+    const ask = async (files: readonly string[]) => {
+      const news = files.filter((file) => !asked.has(file)).slice(0, MOST_ASKED - asked.size);
+      for (const file of news) asked.add(file);
+      const answers = news.map(async (file) => {
+        const text = await this.of(file, await this.#disk.snapshot(file));
+        if (text !== null) texts.set(file, text);
+      });
+      await Promise.allSettled(answers);
+    };
+    const known = [...this.#known].reverse();
+    await ask(known.filter((file) => file === place || file.startsWith(place + sep)));
+    for (;;) {
+      const found = await this.#disk.search(path, { ...request, unsaved: texts }, signal);
+      const { size } = texts;
+      // Of a file that was searched itself the name alone is given.
+      await ask(found.files.flatMap((file) => [place, join(place, file.path)]));
+      if (texts.size === size) return found;
+    }
   }
 
   /** The model was last shown what the editor had, and it has been thrown away: that is not what is saved. */
@@ -105,6 +139,8 @@ class UnsavedFiles {
   }
 
   note(path: string, text: string | null): void {
+    this.#known.delete(path);
+    this.#known.add(path);
     if (text === null) this.#shown.delete(path);
     else this.#shown.set(path, text);
   }

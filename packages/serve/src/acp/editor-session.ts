@@ -63,7 +63,8 @@ export class EditorSession {
     this.#model = model;
     const toolOf = (name: string) => session.registry.getTool(name);
     const showsNotices = editor.capabilities.session?.notices !== undefined;
-    this.#updates = new SessionUpdates({ root: editor.root, toolOf, showsNotices });
+    const showsTerminals = editor.capabilities._meta?.terminal_output === true;
+    this.#updates = new SessionUpdates({ root: editor.root, toolOf, showsNotices, showsTerminals });
     void this.#followQuestions();
   }
 

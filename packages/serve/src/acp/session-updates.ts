@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { SessionUpdate, ToolCallContent, ToolCallStatus, ToolKind } from "@agentclientprotocol/sdk";
 import {
   type AgentEvent,
+  exitCodeIn,
   type FileDiff,
   type Part,
   type Tool,
@@ -17,6 +18,8 @@ export interface UpdateGround {
   readonly toolOf: (name: string) => Tool | undefined;
   /** The editor shows notices apart from what the model says. */
   readonly showsNotices: boolean;
+  /** The editor shows what it is told of a command's output as a terminal of its own. */
+  readonly showsTerminals: boolean;
 }
 
 const KINDS: Readonly<Record<Tool["kind"], ToolKind>> = {
@@ -36,10 +39,15 @@ const STATUSES: Readonly<Record<Call["status"], ToolCallStatus>> = {
   cancelled: "failed",
 };
 
+/** So many characters at the end of what was shown tell where it ends in what is shown now. */
+const SEAM = 200;
+
 /** What an editor is told of an event; each is told in the order in which it came. */
 export class SessionUpdates {
   readonly #ground: UpdateGround;
   readonly #known = new Set<string>();
+  /** What each terminal was last told. */
+  readonly #shown = new Map<string, string>();
 
   constructor(ground: UpdateGround) {
     this.#ground = ground;
@@ -82,11 +90,33 @@ export class SessionUpdates {
       title: visibleText(description || name),
       rawInput,
     };
-    const content = contentOf(call, this.#ground.root);
-    const more = { ...(content.length > 0 ? { content } : {}), ...this.#locations(call) };
+    const kind = kindOf(this.#ground.toolOf(name));
+    const isTerminal = this.#ground.showsTerminals && kind === "execute";
+    const content = isTerminal ? terminalContent(call) : contentOf(call, this.#ground.root);
+    const more = {
+      ...(content.length > 0 ? { content } : {}),
+      ...this.#locations(call),
+      ...(isTerminal ? { _meta: this.#terminal(call) } : {}),
+    };
     if (this.#known.has(toolCallId)) return { sessionUpdate: "tool_call_update", ...shown, ...more };
     this.#known.add(toolCallId);
-    return { sessionUpdate: "tool_call", ...shown, ...more, kind: kindOf(this.#ground.toolOf(name)) };
+    return { sessionUpdate: "tool_call", ...shown, ...more, kind };
+  }
+
+  /** Not of the protocol itself: what editors have agreed on for commands that an agent runs in a place of its own. */
+  #terminal(call: Call): Record<string, unknown> {
+    const { callId: terminal_id, args } = call;
+    const text = outputOf(call);
+    const data = text === null ? "" : visibleText(grownBy(this.#shown.get(terminal_id) ?? "", text));
+    if (text !== null) this.#shown.set(terminal_id, text);
+    if (isOver(call)) this.#shown.delete(terminal_id);
+    const cwd = resolve(this.#ground.root, typeof args.directory === "string" ? args.directory : ".");
+    const exit_code = call.status === "success" ? exitCodeIn(call.llmContent) : null;
+    return {
+      ...(this.#known.has(terminal_id) ? {} : { terminal_info: { terminal_id, cwd } }),
+      ...(data === "" ? {} : { terminal_output: { terminal_id, data } }),
+      ...(isOver(call) ? { terminal_exit: { terminal_id, exit_code, signal: null } } : {}),
+    };
   }
 
   /** Its answer is the subagent's alone; the editor sees that it was made. */
@@ -131,6 +161,31 @@ function contentOf(call: Call, root: string): ToolCallContent[] {
     .flat()
     .flatMap((part) => (typeof part === "string" ? [] : imageContent(part)));
   return [...displayContent(call.returnDisplay, root), ...media];
+}
+
+function terminalContent(call: Call): ToolCallContent[] {
+  if (call.status === "validating" || call.status === "awaiting_approval") return [];
+  const failure = call.status === "error" || call.status === "cancelled" ? call.error.message : "";
+  return [{ type: "terminal", terminalId: call.callId }, ...textContent(failure)];
+}
+
+function isOver({ status }: Call): boolean {
+  return status === "success" || status === "error" || status === "cancelled";
+}
+
+/** null where there is nothing new to say of the output. */
+function outputOf(call: Call): string | null {
+  const display = call.status === "executing" ? call.display : "";
+  const shown = call.status === "success" ? call.returnDisplay : display;
+  return typeof shown === "string" && shown !== "" ? shown : null;
+}
+
+/** What came to a text of which only the end is shown. */
+function grownBy(before: string, now: string): string {
+  if (now.startsWith(before)) return now.slice(before.length);
+  const seam = before.slice(-SEAM);
+  const at = now.indexOf(seam);
+  return at === -1 ? `\n[...]\n${now}` : now.slice(at + seam.length);
 }
 
 function displayContent(display: ToolDisplay, root: string): ToolCallContent[] {
