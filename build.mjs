@@ -28,9 +28,11 @@ const START = /[\\/]cli[\\/]src[\\/]start\.ts$/;
 const MODEL = /[\\/]print[\\/]find-model\.ts$/;
 /** What both the record of a session and calls need: `burin call` has no session. */
 const SHARED = [
-  ...["disk/make-folders", "disk/path-lock", "files/disk-looks", "files/paths"],
-  ...["processes/at-exit", "processes/child-environment", "processes/process-table"],
-].map((file) => `machine/src/${file}`);
+  "core/src/assembly/load-ahead",
+  ...["disk/make-folders", "disk/path-lock"].map((file) => `machine/src/${file}`),
+  ...["disk-looks", "paths"].map((file) => `machine/src/files/${file}`),
+  ...["at-exit", "child-environment", "process-table"].map((file) => `machine/src/processes/${file}`),
+];
 /** What stands on the screen before the rest of the app is loaded. */
 const SCREEN = /[\\/]interactive[\\/]interactive\.ts$/;
 /**
@@ -40,13 +42,7 @@ const SCREEN = /[\\/]interactive[\\/]interactive\.ts$/;
  */
 const MOMENTS = Object.entries({
   shared: SHARED,
-  reply: [
-    "assembly/load-ahead",
-    "session/event-log",
-    "session/redactor",
-    "models/src/read-answer",
-    "models/src/text-calls",
-  ],
+  reply: ["session/event-log", "session/redactor", "models/src/read-answer", "models/src/text-calls"],
   calls: [
     ...["agent/call-round", "scheduler/scheduler", "scheduler/sound-tool", "approval/judge-call"],
     "machine/src/files/files",

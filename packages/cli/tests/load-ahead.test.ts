@@ -8,6 +8,9 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
 
+const CHUNKS = ["calls", "judging", "commands", "searches", "changes", "edits"];
+const isLoaded = (name: string, text: string) => text.includes(`/chunks/${name}-`);
+
 const REPLY = [
   `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"hello"},"finish_reason":"stop"}]}`,
   "data: [DONE]",
@@ -37,11 +40,9 @@ it("P45 what calls need is loaded while the first request is away, and not befor
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const chunks = ["calls", "judging", "commands", "searches", "changes", "edits"];
-  const isLoaded = (name: string, text: string) => text.includes(`/chunks/${name}-`);
   child.stderr.on("data", (piece: Buffer) => {
     loaded += piece.toString("latin1");
-    if (chunks.every((name) => isLoaded(name, loaded))) answer();
+    if (CHUNKS.every((name) => isLoaded(name, loaded))) answer();
   });
   let stdout = "";
   child.stdout.on("data", (piece: Buffer) => {
@@ -54,12 +55,35 @@ it("P45 what calls need is loaded while the first request is away, and not befor
     // Both are told by the same process, so that their order does not hang on who is quicker.
     const [before = "", after = ""] = loaded.split("outgoing message end.");
     expect(isLoaded("start", before)).toBe(true);
-    expect(chunks.filter((name) => isLoaded(name, before))).toEqual([]);
-    expect(chunks.filter((name) => !isLoaded(name, after))).toEqual([]);
+    expect(CHUNKS.filter((name) => isLoaded(name, before))).toEqual([]);
+    expect(CHUNKS.filter((name) => !isLoaded(name, after))).toEqual([]);
   } finally {
     child.kill("SIGKILL");
     server.closeAllConnections();
     server.close();
+    rmSync(root, { recursive: true, force: true });
+  }
+}, 60_000);
+
+it("P45 a server that waits for its first call has what calls need loaded, and waits no longer for that", async () => {
+  const root = mkdtempSync(join(tmpdir(), "burin-ahead-"));
+  const child = spawn(process.execPath, [BURIN, "serve", "mcp"], {
+    cwd: root,
+    env: { PATH: process.env.PATH, HOME: root, NODE_DEBUG: "module" },
+    stdio: ["pipe", "ignore", "pipe"],
+  });
+  let loaded = "";
+  child.stderr.on("data", (piece: Buffer) => {
+    loaded += piece.toString("latin1");
+    // Nothing has been asked of it but what it has.
+    if (CHUNKS.every((name) => isLoaded(name, loaded))) child.stdin.end();
+  });
+  child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} })}\n`);
+  try {
+    const [code] = await once(child, "close");
+    expect(code).toBe(0);
+  } finally {
+    child.kill("SIGKILL");
     rmSync(root, { recursive: true, force: true });
   }
 }, 60_000);

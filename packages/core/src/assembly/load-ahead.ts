@@ -8,6 +8,9 @@ const STEP_MS = 5;
 /** A model that takes so long is one that thinks, and may well want a program started. */
 const THOUGHT_MS = 200;
 
+/** What the first program, hash or lock would load of Node itself. */
+const BUILTINS = ["node:child_process", "node:crypto", "node:net"];
+
 interface Step {
   readonly pauseMs: number;
   do(): Promise<unknown>;
@@ -17,8 +20,9 @@ interface Step {
 export class LoadAhead {
   readonly #left: Step[];
 
-  constructor(commands: MachineCommands) {
-    // Each is one file of what is built.
+  /** Without commands no program is started to see what there is of them. */
+  constructor(commands?: MachineCommands) {
+    // Each import is one file of what is built.
     const code = [
       () => import("../scheduler/scheduler.ts"),
       () => import("../approval/approval-policy.ts"),
@@ -26,18 +30,21 @@ export class LoadAhead {
       () => import("@burin/machine/search/ripgrep"),
       () => import("../text/overwriting.ts"),
       () => import("../text/changing.ts"),
+      ...BUILTINS.map((name) => async () => process.getBuiltinModule(name)),
     ];
     const loads = code.map((load) => ({ pauseMs: STEP_MS, do: load }));
-    this.#left = [...loads, { pauseMs: THOUGHT_MS, do: () => commands.sandbox() }];
+    const probes = commands ? [{ pauseMs: THOUGHT_MS, do: () => commands.sandbox() }] : [];
+    this.#left = [...loads, ...probes];
   }
 
-  /** Goes on with what is left until the signal aborts. Keeps no process alive. */
-  async during(signal: AbortSignal): Promise<void> {
+  /** Goes on with what is left until the signal aborts, but not while somebody works. Keeps no process alive. */
+  async during(signal: AbortSignal, isBusy = () => false): Promise<void> {
     const waiting = { ref: false, signal };
     try {
       await pause(PAUSE_MS, null, waiting);
       for (let [step] = this.#left; step !== undefined; [step] = this.#left) {
-        await pause(step.pauseMs, null, waiting);
+        do await pause(step.pauseMs, null, waiting);
+        while (isBusy());
         this.#left.shift();
         await step.do();
       }

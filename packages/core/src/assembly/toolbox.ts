@@ -28,6 +28,8 @@ export class Toolbox {
   /** What runs, for the user. */
   readonly commands: CommandList;
   readonly #tools: ToolSet;
+  readonly #closing = new AbortController();
+  #running = 0;
 
   constructor(options: ToolboxOptions) {
     const undoWriter = options.record ? `call-${newSessionId()}` : undefined;
@@ -40,6 +42,7 @@ export class Toolbox {
     this.run = this.run.bind(this);
     this.explain = this.explain.bind(this);
     this.close = this.close.bind(this);
+    void this.#loadAhead();
   }
 
   /** One call through lookup, validation, approval and execution. Never rejects: a failure is a result. */
@@ -48,8 +51,19 @@ export class Toolbox {
   }
 
   /** The same, told as the call's states; resolves to the last one. */
-  run(name: string, args: FunctionCall["args"], options?: RunOptions): Promise<AnsweredCall> {
-    return runOne(this.#tools, { name, args }, options);
+  async run(name: string, args: FunctionCall["args"], options?: RunOptions): Promise<AnsweredCall> {
+    this.#running += 1;
+    try {
+      return await runOne(this.#tools, { name, args }, options);
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  /** A program that waits for its first call does not have to wait for the code of it then. */
+  async #loadAhead(): Promise<void> {
+    const { LoadAhead } = await import("./load-ahead.ts");
+    await new LoadAhead().during(this.#closing.signal, () => this.#running > 0);
   }
 
   /** What would be decided about a shell command, and why; runs nothing. */
@@ -74,6 +88,7 @@ export class Toolbox {
 
   /** Ends every command that still runs, in the background too. To be called when the toolbox is done with. */
   close(): Promise<void> {
+    this.#closing.abort();
     return this.#tools.close();
   }
 }
