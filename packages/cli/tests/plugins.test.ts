@@ -86,7 +86,9 @@ describe("burin plugins", () => {
       CONFIG: join(place, "files/config.json"),
     });
     expect((await run("call", "tools-own__where", "{}")).code).toBe(3);
-    expect((await run("plugins", "list")).stdout).toBe("tools 1.2.0  tag, greet, tools-own  (../plugin)\n");
+    expect((await run("plugins", "list")).stdout).toBe(
+      `tools 1.2.0  tag, greet, tools-own  (${join(top, "plugin")})\n`,
+    );
     const again = await run("plugins", "add", "../plugin", "--apply");
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("the skill tag") });
     expect(await run("plugins", "remove", "tools")).toMatchObject({ code: 0 });

@@ -155,6 +155,7 @@ export {
   openTrust,
   type SettingsPlaces,
 } from "./settings/load-settings.ts";
+export { fetchSiteSkills, type SiteSkill, type SiteSkills } from "./settings/site-skills.ts";
 export type { TrustAnswer, TrustState, TrustStore } from "./settings/trust.ts";
 export type { CorrectEdit, FailedEdit } from "./text/correct-edit.ts";
 export { contentWithHunks, hunksOf } from "./text/diff-hunks.ts";

@@ -113,9 +113,10 @@ export const USAGES = {
   ],
   plugins: [
     [
-      "plugins add <folder|url|marketplace> [name]",
+      "plugins add <folder|url|site|marketplace> [name]",
       "what a plugin brings and would run; --apply installs it",
     ],
+    ["plugins update [name]", "what is new in those that are installed; --apply installs that"],
     ["plugins list | remove <name>", "the plugins that are installed; takes one away again"],
   ],
   doctor: [["doctor [--online] [--json]", "what works here and what does not; --online also asks services"]],

@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { cloneRepository, readText } from "@burin/core";
+import { cloneRepository, fetchSiteSkills, readText } from "@burin/core";
 import { UsageError } from "../../terminal/exit-code.ts";
+import { PLUGIN_SCHEMA } from "./read-plugin.ts";
 
 const MARKETPLACES = [
   "marketplace.json",
@@ -11,13 +12,19 @@ const MARKETPLACES = [
 ];
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** A folder, the address of a repository, or a marketplace and the name of a plugin that it lists. */
-export type Source = readonly [source: string, chosen: string | undefined];
+/** A folder, the address of a repository or of a site with skills, or a marketplace and the name of a plugin in it. */
+export type Source = readonly [source: string, chosen?: string | undefined];
+
+/** The same, as it can be said in any folder. */
+export function placed([source, chosen]: Source): Source {
+  const from = isAddress(source) ? source : resolve(source);
+  return chosen === undefined ? [from] : [from, chosen];
+}
 
 /** Works with the folder of a plugin, wherever that comes from; what was fetched is removed afterwards. */
 export async function withPlugin(
   [source, chosen]: Source,
-  work: (folder: string) => Promise<void>,
+  work: (folder: string, left: readonly string[]) => Promise<void>,
 ): Promise<void> {
   const fetched = mkdtempSync(join(tmpdir(), "burin-plugin-"));
   let count = 0;
@@ -26,23 +33,52 @@ export async function withPlugin(
     const [url = "", branch] = from.split("#");
     count += 1;
     const folder = join(fetched, `${count}`);
-    try {
-      await cloneRepository(url, folder, branch);
-    } catch (error) {
-      throw new UsageError(`${from} could not be fetched: ${error instanceof Error ? error.message : error}`);
-    }
+    await fetching(from, cloneRepository(url, folder, branch));
     return folder;
   };
   try {
+    const site = siteOf(source);
+    if (site !== null) return await work(fetched, await fetchSkills(site, fetched, chosen));
     const folder = await folderOf(source);
     const file = MARKETPLACES.map((name) => join(folder, name)).find((path) => existsSync(path));
-    if (folder.endsWith(".json")) return await work(await folderOf(listed(folder, chosen)));
+    if (folder.endsWith(".json")) return await work(await folderOf(listed(folder, chosen)), []);
     if (file !== undefined && (chosen !== undefined || !existsSync(join(folder, "plugin.json"))))
-      return await work(await folderOf(listed(file, chosen)));
-    return await work(folder);
+      return await work(await folderOf(listed(file, chosen)), []);
+    return await work(folder, []);
   } finally {
     rmSync(fetched, { recursive: true, force: true });
   }
+}
+
+async function fetching<T>(from: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new UsageError(`${from} could not be fetched: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+/** A repository never is a whole site, nor the index of one. */
+function siteOf(source: string): URL | null {
+  if (!/^https?:\/\//.test(source) || !URL.canParse(source)) return null;
+  const url = new URL(source);
+  return url.pathname === "/" || url.pathname.endsWith("/agent-skills/index.json") ? url : null;
+}
+
+/** The skills of a site, or one of them, as a plugin that bears its name. Gives what was left. */
+async function fetchSkills(site: URL, folder: string, chosen?: string): Promise<readonly string[]> {
+  const { skills, left } = await fetching(site.href, fetchSiteSkills(site, chosen));
+  const name = [site.host.replace(/[^a-z0-9.-]/g, "-"), ...(chosen === undefined ? [] : [chosen])].join(".");
+  const manifest = { $schema: PLUGIN_SCHEMA, name: name.slice(0, 64), description: `Skills of ${site.host}` };
+  writeFileSync(join(folder, "plugin.json"), JSON.stringify(manifest));
+  for (const { name: skill, files } of skills) {
+    for (const [path, bytes] of files) {
+      const file = join(folder, "skills", skill, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, bytes);
+    }
+  }
+  return left;
 }
 
 function isAddress(source: string): boolean {

@@ -4,38 +4,48 @@ import { burinHome, changeSettings, loadSettings, readText } from "@burin/core";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { type Output, visible } from "../../terminal/output.ts";
-import { type Source, withPlugin } from "./fetch-plugin.ts";
+import { placed, type Source, withPlugin } from "./fetch-plugin.ts";
+import { describeSettings, type PluginSettings, settingsOf } from "./plugin-settings.ts";
 import { filesOf, type Plugin, readPlugin } from "./read-plugin.ts";
 
-/** What was installed, so that it can be taken away again. */
+/** What was installed, so that it can be renewed and taken away again. */
 interface Installed {
   readonly name: string;
   readonly version: string;
-  readonly source: string;
+  readonly source: Source;
+  readonly fingerprint: string;
   readonly skills: readonly string[];
   readonly commands: readonly string[];
   readonly servers: readonly string[];
+  readonly hooks: readonly object[];
 }
 
 const RECORD = "installed.json";
 const MOST_BYTES = 1024 * 1024;
+const USAGE =
+  "write burin plugins list, add <folder|url|marketplace> [name], update [name], or remove <name>.";
 
-/** Shows what a plugin brings and would run, installs it when told to, lists and removes what is installed. */
+/** Shows what a plugin brings and would run, installs it when told to, lists, renews and removes what is installed. */
 export async function runPlugins(
   { words, own, options }: SubcommandRequest,
   { output }: Io,
 ): Promise<ExitCode> {
   const [action = "list", first, second, tooMuch] = words;
-  const home = burinHome(process.env);
+  const ground = { home: burinHome(process.env), isApplied: own.apply === true, output };
   if (tooMuch !== undefined) throw new UsageError(`burin plugins ${action} takes no "${tooMuch}".`);
-  if (action === "list" && first === undefined) list(home, options.outputFormat === "text", output);
-  else if (action === "add" && first !== undefined)
-    await add([first, second], { home, isApplied: own.apply === true, output });
-  else if (action === "remove" && first !== undefined && second === undefined)
-    await remove(home, first, output);
-  else
-    throw new UsageError("write burin plugins list, add <folder|url|marketplace> [name], or remove <name>.");
+  if (action === "add" && first !== undefined) await add([first, second], ground);
+  else if (second !== undefined) throw new UsageError(USAGE);
+  else if (action === "list" && first === undefined) list(ground, options.outputFormat === "text");
+  else if (action === "update") return update(first, ground);
+  else if (action === "remove" && first !== undefined) await remove(first, ground);
+  else throw new UsageError(USAGE);
   return EXIT.done;
+}
+
+interface Ground {
+  readonly home: string;
+  readonly isApplied: boolean;
+  readonly output: Output;
 }
 
 function installedIn(home: string): Installed[] {
@@ -43,145 +53,138 @@ function installedIn(home: string): Installed[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((name) => {
     const text = readText(join(folder, name, RECORD), MOST_BYTES);
-    return text === null ? [] : [JSON.parse(text) as Installed];
+    const written = text === null ? null : (JSON.parse(text) as Partial<Installed>);
+    return written === null ? [] : [{ hooks: [], fingerprint: "", ...written } as Installed];
   });
 }
 
-function list(home: string, isText: boolean, output: Output): void {
+/** What is installed under that name. */
+function named(name: string, { home }: Ground): Installed {
+  const found = installedIn(home).find((one) => one.name === name);
+  if (found === undefined) throw new UsageError(`there is no plugin "${name}". See burin plugins list.`);
+  return found;
+}
+
+function list({ home, output }: Ground, isText: boolean): void {
   const all = installedIn(home);
   if (!isText) output.out(`${JSON.stringify(all, null, 2)}\n`);
   else if (all.length === 0) output.out("No plugins installed. See burin help plugins.\n");
-  for (const { name, version, source, skills, commands, servers } of isText ? all : [])
+  for (const { name, version, source, skills, commands, servers, hooks } of isText ? all : []) {
+    const parts = [...skills, ...commands, ...servers, ...hooks.map((_, at) => `hook ${at + 1}`)];
     output.out(
-      visible(
-        `${`${name} ${version}`.trim()}  ${[...skills, ...commands, ...servers].join(", ")}  (${source})\n`,
-      ),
+      visible(`${`${name} ${version}`.trim()}  ${parts.join(", ")}  (${[source].flat().join(" ")})\n`),
     );
+  }
 }
 
-interface Adding {
-  readonly home: string;
-  readonly isApplied: boolean;
-  readonly output: Output;
-}
-
-async function add(from: Source, { home, isApplied, output }: Adding): Promise<void> {
-  await withPlugin(from, async (folder) => {
-    const plugin = readable(folder);
-    const servers = serversOf(plugin, home);
-    output.out(visible(described(plugin, servers).replaceAll(DOLLAR, "$")));
-    if (!isApplied) output.out("Nothing was installed. To install it: the same with --apply\n");
-    else {
-      await install(plugin, { home, source: from.filter((one) => one !== undefined).join(" "), servers });
-      output.out(visible(`Installed. To take it away again: burin plugins remove ${plugin.name}\n`));
-    }
+async function add(given: Source, ground: Ground): Promise<void> {
+  const { home, isApplied, output } = ground;
+  const source = placed(given);
+  await withPlugin(source, async (folder, left) => {
+    const plugin = readable(folder, left);
+    const settings = settingsOf(plugin, home);
+    output.out(visible(described(plugin, settings)));
+    if (isApplied) await install({ plugin, settings, source, before: null }, home);
+    output.out(
+      isApplied
+        ? visible(`Installed. To take it away again: burin plugins remove ${plugin.name}\n`)
+        : "Nothing was installed. To install it: the same with --apply\n",
+    );
   });
 }
 
-function readable(folder: string): Plugin {
+/** Each plugin from where it came: what is new in it is shown, and installed when told to. */
+async function update(name: string | undefined, ground: Ground): Promise<ExitCode> {
+  let code: ExitCode = EXIT.done;
+  const all = name === undefined ? installedIn(ground.home) : [named(name, ground)];
+  for (const before of all) {
+    try {
+      await renew(before, ground);
+    } catch (error) {
+      if (!(error instanceof UsageError) || name !== undefined) throw error;
+      ground.output.note(visible(`burin: ${before.name}: ${error.message}`));
+      code = EXIT.failed;
+    }
+  }
+  return code;
+}
+
+async function renew(before: Installed, { home, isApplied, output }: Ground): Promise<void> {
+  await withPlugin([before.source].flat() as unknown as Source, async (folder, left) => {
+    const plugin = readable(folder, left);
+    if (plugin.name !== before.name)
+      throw new UsageError(`where ${before.name} came from, there is ${plugin.name} now.`);
+    if (plugin.fingerprint === before.fingerprint) {
+      output.out(visible(`${`${before.name} ${before.version}`.trim()}: nothing is new.\n`));
+      return;
+    }
+    const settings = settingsOf(plugin, home);
+    const { version, fingerprint } = before;
+    output.out(visible(`Instead of ${`${before.name} ${version}`.trim()} (files ${fingerprint}):\n`));
+    output.out(visible(described(plugin, settings)));
+    if (isApplied) await install({ plugin, settings, source: before.source, before }, home);
+    output.out(isApplied ? "Updated.\n" : "Nothing was changed. To update it: the same with --apply\n");
+  });
+}
+
+function readable(folder: string, left: readonly string[]): Plugin {
   try {
-    return readPlugin(folder);
+    return readPlugin(folder, left);
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }
 
-type Servers = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-
-function described(
-  { name, version, description, skills, commands, left, fingerprint }: Plugin,
-  servers: Servers,
-): string {
+function described(plugin: Plugin, settings: PluginSettings): string {
+  const { name, version, description, skills, commands, left, fingerprint } = plugin;
+  const { started, run } = describeSettings(settings);
   const block = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? "" : `${title}\n${lines.map((line) => `  ${line}\n`).join("")}`;
-  const runs = Object.entries(servers).map(([alias, { command, args, url, cwd }]) => {
-    const words = Array.isArray(args) ? args.map((one) => JSON.stringify(one)) : [];
-    return url === undefined ? `${alias}: ${[command, ...words].join(" ")}, in ${cwd}` : `${alias}: ${url}`;
-  });
+  const asCommand = (one: string) => `/${one}`;
   return [
     `${`${name} ${version}`.trim()}${description === "" ? "" : `: ${description}`} (files ${fingerprint})\n`,
-    block("Starts with each session, as MCP servers whose tools ask", runs),
+    block("Starts with each session, as MCP servers whose tools ask", started),
+    block("Runs at these events without asking, and may allow, change or refuse calls", run),
     block("Tells the model of its skills", skills),
-    block(
-      "Offers its commands",
-      commands.map((one) => `/${one}`),
-    ),
+    block("Offers its commands", commands.map(asCommand)),
     block("Left", left),
   ].join("");
 }
 
-/** A plugin gets none of the user's variables: what looks like one in its texts stays as it is. */
-const DOLLAR = `\${BURIN_DOLLAR:-$}`;
-
-function literal(text: string): string {
-  return text.replace(/\$(?=[A-Za-z_{])/g, () => DOLLAR);
-}
-
-function literals(values: unknown): Readonly<Record<string, string>> {
-  const texts = Object.entries((values ?? {}) as Record<string, string>);
-  return Object.fromEntries(texts.map(([key, value]) => [key, literal(value)]));
-}
-
-/** As settings have them, with the places where the plugin and its data will be. */
-function serversOf(plugin: Plugin, home: string): Servers {
-  const place = join(home, "plugins", plugin.name);
-  const [root, data] = [join(place, "files"), join(place, "data")];
-  const places: Readonly<Record<string, string>> = { ROOT: root, DATA: data };
-  const expanded = (text: string) =>
-    literal(text.replace(/\$\{PLUGIN_(ROOT|DATA)\}/g, (all, which) => places[which] ?? all));
-  const settled = Object.entries(plugin.servers).map(
-    ([alias, { type, command, args, env, cwd = "./", ...others }]) => {
-      const name = `${plugin.name}-${alias}`.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 30);
-      if (type !== "stdio") return [name, farServer(type, others)] as const;
-      const inside = expanded(String(cwd));
-      const texts = Object.entries((env ?? {}) as Record<string, string>);
-      return [
-        name,
-        {
-          command: String(command).startsWith("./") ? join(root, String(command)) : command,
-          args: ((args ?? []) as string[]).map(expanded),
-          env: {
-            ...Object.fromEntries(texts.map(([key, value]) => [key, expanded(value)])),
-            PLUGIN_ROOT: root,
-            PLUGIN_DATA: data,
-          },
-          cwd: inside.startsWith("./") ? join(root, inside) : inside,
-        },
-      ] as const;
-    },
-  );
-  return Object.fromEntries(settled);
-}
-
-function farServer(type: unknown, { url, headers }: Readonly<Record<string, unknown>>) {
-  const named = headers === undefined ? {} : { headers: literals(headers) };
-  return { type: type === "sse" ? "sse" : "http", url: literal(String(url)), ...named };
-}
-
 interface Installing {
-  readonly home: string;
-  readonly source: string;
-  readonly servers: Servers;
+  readonly plugin: Plugin;
+  readonly settings: PluginSettings;
+  readonly source: Source;
+  /** What stands in its place. */
+  readonly before: Installed | null;
 }
 
 /** All or nothing: what would take the place of something else is found before anything is written. */
-async function install(plugin: Plugin, { home, source, servers }: Installing): Promise<void> {
-  const { name, version, skills, commands, root } = plugin;
+async function install({ plugin, settings, source, before }: Installing, home: string): Promise<void> {
+  const { name, version, skills, commands, root, fingerprint } = plugin;
+  const { servers, hooks } = settings;
   const place = join(home, "plugins", name);
-  const { settings } = await loadSettings({ home, root: home });
+  const { settings: present } = await loadSettings({ home, root: home });
+  const others = (kind: "skills" | "commands" | "servers", all: readonly string[]) =>
+    all.filter((one) => before?.[kind].includes(one) !== true);
+  const isThere = (...path: string[]) => existsSync(join(home, ...path));
   const taken = [
-    ...(existsSync(place) ? [`the plugin ${name} (burin plugins remove ${name})`] : []),
-    ...skills.filter((one) => existsSync(join(home, "skills", one))).map((one) => `the skill ${one}`),
-    ...commands
-      .filter((one) => existsSync(join(home, "commands", `${one}.md`)))
+    ...(before === null && existsSync(place) ? [`the plugin ${name} (burin plugins remove ${name})`] : []),
+    ...others("skills", skills)
+      .filter((one) => isThere("skills", one))
+      .map((one) => `the skill ${one}`),
+    ...others("commands", commands)
+      .filter((one) => isThere("commands", `${one}.md`))
       .map((one) => `the command /${one}`),
-    ...Object.keys(servers)
-      .filter((one) => settings.mcpServers[one])
+    ...others("servers", Object.keys(servers))
+      .filter((one) => present.mcpServers[one])
       .map((one) => `the MCP server ${one}`),
   ];
   if (taken.length > 0)
     throw new UsageError(`nothing was installed, because you have ${taken.join(", ")} already.`);
-  const record: Installed = { name, version, source, skills, commands, servers: Object.keys(servers) };
+  if (before !== null) await takeAway(before, home);
+  const names = { skills, commands, servers: Object.keys(servers) };
+  const record: Installed = { name, version, source, fingerprint, ...names, hooks };
   mkdirSync(join(place, "data"), { recursive: true, mode: 0o700 });
   writeFileSync(join(place, RECORD), `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
   for (const path of filesOf(root)) {
@@ -192,8 +195,16 @@ async function install(plugin: Plugin, { home, source, servers }: Installing): P
       (kind === "commands" && commands.includes(one.slice(0, -3)));
     if (isUsed) copy(join(root, path), join(home, path));
   }
+  const file = join(home, "settings.json");
   for (const [alias, definition] of Object.entries(servers))
-    await changeSettings(join(home, "settings.json"), ["mcpServers", alias], definition);
+    await changeSettings(file, ["mcpServers", alias], definition);
+  if (hooks.length > 0) await changeHooks(home, (all) => [...all, ...hooks]);
+}
+
+async function changeHooks(home: string, change: (all: readonly object[]) => object[]): Promise<void> {
+  const { settings } = await loadSettings({ home, root: home });
+  const after = change(settings.hooks);
+  await changeSettings(join(home, "settings.json"), ["hooks"], after.length === 0 ? undefined : after);
 }
 
 function copy(from: string, to: string): void {
@@ -201,13 +212,19 @@ function copy(from: string, to: string): void {
   copyFileSync(from, to);
 }
 
-async function remove(home: string, name: string, output: Output): Promise<void> {
-  const found = installedIn(home).find((one) => one.name === name);
-  if (found === undefined) throw new UsageError(`there is no plugin "${name}". See burin plugins list.`);
-  for (const alias of found.servers)
+async function remove(name: string, ground: Ground): Promise<void> {
+  await takeAway(named(name, ground), ground.home);
+  rmSync(join(ground.home, "plugins", name), { recursive: true });
+  ground.output.out(visible(`Removed ${name}.\n`));
+}
+
+/** All but what it has written itself. */
+async function takeAway({ name, servers, skills, commands, hooks }: Installed, home: string): Promise<void> {
+  for (const alias of servers)
     await changeSettings(join(home, "settings.json"), ["mcpServers", alias], undefined);
-  for (const one of found.skills) rmSync(join(home, "skills", one), { recursive: true, force: true });
-  for (const one of found.commands) rmSync(join(home, "commands", `${one}.md`), { force: true });
-  rmSync(join(home, "plugins", name), { recursive: true });
-  output.out(visible(`Removed ${name}.\n`));
+  const own = new Set(hooks.map((hook) => JSON.stringify(hook)));
+  if (own.size > 0) await changeHooks(home, (all) => all.filter((hook) => !own.has(JSON.stringify(hook))));
+  for (const one of skills) rmSync(join(home, "skills", one), { recursive: true, force: true });
+  for (const one of commands) rmSync(join(home, "commands", `${one}.md`), { force: true });
+  rmSync(join(home, "plugins", name, "files"), { recursive: true, force: true });
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
-import { readText } from "@burin/core";
+import { type JsonSchema, parseRule, readText, SETTINGS_SCHEMA, schemaError } from "@burin/core";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -17,41 +17,90 @@ export interface Plugin {
   /** Names of files below `commands`, without their ending. */
   readonly commands: readonly string[];
   readonly servers: Readonly<Record<string, Fields>>;
+  /** As settings write them. */
+  readonly hooks: readonly Fields[];
   /** What of it is not used, and why. */
   readonly left: readonly string[];
   /** Of all its files. */
   readonly fingerprint: string;
 }
 
-const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/";
-const NAME = /^(?!.*(?:--|\.\.))[a-z0-9](?:[a-z0-9.-]{0,62}[a-z0-9])?$/;
+export const PLUGIN_SCHEMA = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json";
+const MCP_SCHEMA = "https://agent-plugins.org/schemas/1.0.0/mcp.schema.json";
 const PART = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const TEXTS = ["version", "description", "homepage", "repository", "license"];
-const KNOWN = new Set(["$schema", "name", "author", "keywords", "extensions", ...TEXTS]);
-const SERVER_KEYS: Readonly<Record<string, readonly string[]>> = {
-  stdio: ["type", "command", "args", "env", "cwd"],
-  "streamable-http": ["type", "url", "headers"],
-  sse: ["type", "url", "headers"],
+const TEXT: JsonSchema = { type: "string" };
+const TEXTS: JsonSchema = { type: "object", additionalProperties: TEXT };
+const RESERVED = { propertyNames: { not: { enum: ["PLUGIN_ROOT", "PLUGIN_DATA"] } } };
+
+const MANIFEST: JsonSchema = {
+  type: "object",
+  required: ["$schema", "name"],
+  properties: {
+    $schema: { enum: [PLUGIN_SCHEMA] },
+    name: { type: "string", pattern: "^(?!.*(?:--|\\.\\.))[a-z0-9](?:[a-z0-9.-]{0,62}[a-z0-9])?$" },
+    version: TEXT,
+    description: TEXT,
+    homepage: TEXT,
+    repository: TEXT,
+    license: TEXT,
+    author: {},
+    keywords: {},
+    extensions: {},
+  },
 };
+const SERVERS_FILE: JsonSchema = {
+  type: "object",
+  required: ["$schema", "mcpServers"],
+  properties: { $schema: { enum: [MCP_SCHEMA] }, mcpServers: { type: "object" } },
+  additionalProperties: false,
+};
+const REMOTE: JsonSchema = {
+  type: "object",
+  required: ["url"],
+  properties: { type: TEXT, url: TEXT, headers: TEXTS },
+  additionalProperties: false,
+};
+const SERVERS: Readonly<Record<string, JsonSchema>> = {
+  stdio: {
+    type: "object",
+    required: ["command"],
+    properties: {
+      type: TEXT,
+      command: { type: "string", pattern: "^[^/~]" },
+      args: { type: "array", items: TEXT },
+      env: { ...TEXTS, ...RESERVED },
+      cwd: {
+        type: "string",
+        pattern: "^(?!.*(?:^|/)\\.\\.(?:/|$))(?:\\./|\\$\\{PLUGIN_(?:ROOT|DATA)\\}(?:/|$))",
+      },
+    },
+    additionalProperties: false,
+  },
+  "streamable-http": REMOTE,
+  sse: REMOTE,
+};
+const HOOKS_FILE: JsonSchema = {
+  type: "object",
+  required: ["hooks"],
+  properties: { hooks: { type: "array" } },
+};
+const HOOK = (SETTINGS_SCHEMA.properties?.hooks?.items ?? {}) as JsonSchema;
 const MOST_BYTES = 1024 * 1024;
 const MOST_FILES = 5000;
 const MOST_ALL_BYTES = 64 * 1024 * 1024;
 
 /** Reads a plugin by Agent Plugins 1.0.0. Throws why the folder is none; a part that is broken is left, and no other. */
-export function readPlugin(folder: string): Plugin {
+export function readPlugin(folder: string, more: readonly string[] = []): Plugin {
   const root = realpathSync(folder);
-  const manifest = jsonIn(root, "plugin.json");
+  const manifest = jsonIn(root, "plugin.json", MANIFEST);
   if (manifest === null) throw new Error(`${folder} has no plugin.json, so it is not an Agent Plugin.`);
-  const fault = manifestFault(manifest);
-  if (fault !== null) throw new Error(`${join(folder, "plugin.json")}: ${fault}.`);
-  const left = Object.keys(manifest).flatMap((key) =>
-    KNOWN.has(key) ? [] : [`${key} of plugin.json: unknown`],
-  );
+  const unknown = Object.keys(manifest).filter((key) => !Object.hasOwn(MANIFEST.properties ?? {}, key));
+  const left = [...more, ...unknown.map((key) => `${key} of plugin.json: unknown`)];
   const parts = { root, left };
   const skills = namesIn(parts, "skills").filter((name) => isFile(parts, join("skills", name, "SKILL.md")));
   const commands = namesIn(parts, "commands").filter((name) => name.endsWith(".md"));
   if (existsSync(join(root, "hooks")))
-    left.push("hooks: other agents tell their hooks other things; write them as yours");
+    left.push("hooks: other agents tell their hooks other things; ours stand in hooks.json");
   return {
     name: String(manifest.name),
     version: String(manifest.version ?? ""),
@@ -62,6 +111,7 @@ export function readPlugin(folder: string): Plugin {
       .filter((name) => isFile(parts, join("commands", name)))
       .map((name) => name.slice(0, -3)),
     servers: serversIn(parts),
+    hooks: hooksIn(parts),
     left,
     fingerprint: fingerprintOf(root),
   };
@@ -70,15 +120,6 @@ export function readPlugin(folder: string): Plugin {
 interface Parts {
   readonly root: string;
   readonly left: string[];
-}
-
-function manifestFault(manifest: Fields): string | null {
-  if (manifest.$schema !== `${SCHEMA}plugin.schema.json`)
-    return `"$schema" must be ${SCHEMA}plugin.schema.json`;
-  if (typeof manifest.name !== "string" || !NAME.test(manifest.name))
-    return '"name" must be 1 to 64 lowercase letters, digits, "-" or "."';
-  const wrong = TEXTS.find((key) => manifest[key] !== undefined && typeof manifest[key] !== "string");
-  return wrong === undefined ? null : `"${wrong}" must be a string`;
 }
 
 /** A file of the plugin itself; one that a link leads out of it is none. */
@@ -107,80 +148,78 @@ function namesIn({ root, left }: Parts, kind: string): string[] {
   return names.filter((name) => PART.test(name));
 }
 
-function jsonIn(root: string, name: string): Fields | null {
+/** null where there is no such file. Throws what is wrong with it. */
+function jsonIn(root: string, name: string, schema: JsonSchema): Fields | null {
   const real = realIn(root, name);
   const text = real === null ? null : readText(real, MOST_BYTES);
   if (text === null) return null;
+  let value: unknown;
   try {
-    const value: unknown = JSON.parse(text);
-    if (isFields(value)) return value;
-  } catch {}
-  throw new Error(`${join(root, name)} is not a valid JSON object.`);
+    value = JSON.parse(text);
+  } catch {
+    throw new Error(`${join(root, name)} is not valid JSON.`);
+  }
+  const fault = schemaError({ ...schema, description: name }, value);
+  if (fault !== null) throw new Error(`${join(root, name)}: ${fault}.`);
+  return value as Fields;
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function serversIn({ root, left }: Parts): Record<string, Fields> {
-  let config: Fields | null;
+/** The same of what a plugin may have: what is wrong with it is left. */
+function partIn({ root, left }: Parts, name: string, schema: JsonSchema): Fields {
   try {
-    config = jsonIn(root, "mcp.json");
+    return jsonIn(root, name, schema) ?? {};
   } catch (error) {
-    left.push(`mcp.json: ${error instanceof Error ? error.message : error}`);
+    left.push(error instanceof Error ? error.message : String(error));
     return {};
   }
-  if (config === null) return {};
-  const { $schema, mcpServers, ...others } = config;
-  if ($schema !== `${SCHEMA}mcp.schema.json` || !isFields(mcpServers) || Object.keys(others).length > 0) {
-    left.push('mcp.json: it must have "$schema" of version 1.0.0 and "mcpServers", and nothing else');
-    return {};
-  }
-  const usable = Object.entries(mcpServers).filter(([alias, server]) => {
-    const fault = isFields(server) ? serverFault(server, root) : "it must be an object";
-    if (fault !== null) left.push(`MCP server ${alias}: ${fault}`);
+}
+
+function serversIn(parts: Parts): Record<string, Fields> {
+  const { mcpServers = {} } = partIn(parts, "mcp.json", SERVERS_FILE);
+  const usable = Object.entries(mcpServers as Record<string, Fields>).filter(([alias, server]) => {
+    const fault = serverFault(server, parts.root);
+    if (fault !== null) parts.left.push(`MCP server ${alias}: ${fault}`);
     return fault === null;
   });
-  return Object.fromEntries(usable) as Record<string, Fields>;
+  return Object.fromEntries(usable);
 }
 
-function serverFault(server: Fields, root: string): string | null {
-  const { type, command, args = [], env = {}, headers = {}, cwd, url } = server;
-  const known = SERVER_KEYS[String(type)];
-  if (known === undefined) return '"type" must be stdio, streamable-http or sse';
-  const odd = Object.keys(server).find((key) => !known.includes(key));
-  if (odd !== undefined) return `"${odd}" is unknown for ${type}`;
-  const isTexts = (value: unknown) =>
-    isFields(value) && Object.values(value).every((one) => typeof one === "string");
-  if (!isTexts(env) || !isTexts(headers)) return '"env" and "headers" must hold strings';
-  if (type !== "stdio") return urlFault(url);
-  if (!Array.isArray(args) || args.some((one) => typeof one !== "string"))
-    return '"args" must be a list of strings';
-  if (
-    typeof command !== "string" ||
-    (/[/\\]/.test(command) && realIn(root, command) === null) ||
-    /^(?:[/~]|$)/.test(command)
-  )
-    return '"command" must be a program\'s name, or begin with ./ and lie in the plugin';
-  if (["PLUGIN_ROOT", "PLUGIN_DATA"].some((name) => Object.hasOwn(env as object, name)))
-    return '"env" must not set PLUGIN_ROOT or PLUGIN_DATA';
-  return cwd === undefined || (typeof cwd === "string" && isFolderOf(cwd))
-    ? null
-    : '"cwd" must lie in the plugin';
+function serverFault(server: Fields | null, root: string): string | null {
+  const { type, command, url } = server ?? {};
+  const schema = Object.hasOwn(SERVERS, String(type)) ? SERVERS[String(type)] : undefined;
+  if (schema === undefined) return '"type" must be stdio, streamable-http or sse';
+  const fault = schemaError(schema, server);
+  if (fault !== null) return fault;
+  if (url !== undefined)
+    return isSafe(String(url)) ? null : '"url" must be https, without a user and a fragment';
+  const isOutside = /[/\\]/.test(String(command)) && realIn(root, String(command)) === null;
+  return isOutside ? '"command" must be a program\'s name, or begin with ./ and lie in the plugin' : null;
 }
 
-function isFolderOf(cwd: string): boolean {
-  return /^(?:\.\/|\$\{PLUGIN_(?:ROOT|DATA)\}(?:\/|$))/.test(cwd) && !cwd.split("/").includes("..");
-}
-
-function urlFault(url: unknown): string | null {
-  if (typeof url !== "string" || !URL.canParse(url)) return '"url" must be an address';
+function isSafe(url: string): boolean {
+  if (!URL.canParse(url)) return false;
   const { protocol, hostname, username, hash } = new URL(url);
   const isHere = hostname === "localhost" || hostname === "[::1]" || /^127\.[\d.]+$/.test(hostname);
-  const isFine = protocol === "https:" || (protocol === "http:" && isHere);
-  return isFine && username === "" && hash === ""
-    ? null
-    : '"url" must be https, without a user and a fragment';
+  return (protocol === "https:" || (protocol === "http:" && isHere)) && username === "" && hash === "";
+}
+
+/** Commands that Burin's own hooks are, in a file of the words of settings. */
+function hooksIn(parts: Parts): Fields[] {
+  const { hooks = [] } = partIn(parts, "hooks.json", HOOKS_FILE);
+  return (hooks as Fields[]).filter((hook, at) => {
+    const fault = schemaError(HOOK, hook) ?? ruleFault(hook.tools);
+    if (fault !== null) parts.left.push(`hook ${at + 1}: ${fault}`);
+    return fault === null;
+  });
+}
+
+function ruleFault(tools: unknown): string | null {
+  try {
+    for (const rule of [tools ?? []].flat()) parseRule(String(rule));
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** The files to be copied; links that lead out of the plugin are none of them. */

@@ -1,0 +1,107 @@
+import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
+
+/** A skill that a site offers: its files by their paths. */
+export interface SiteSkill {
+  readonly name: string;
+  readonly files: ReadonlyMap<string, Buffer>;
+}
+
+export interface SiteSkills {
+  readonly skills: readonly SiteSkill[];
+  /** What of the index is not used, and why. */
+  readonly left: readonly string[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface OfferedFile {
+  readonly path: string;
+  readonly url: URL;
+  readonly digest: string;
+}
+
+const INDEX = "/.well-known/agent-skills/index.json";
+const SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
+const NAME = /^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
+/** Below the skill's folder. */
+const PATH = /^(?!.*(?:^|\/)\.{0,2}(?:\/|$))[ -"$->@-Z^-~]+$/;
+const MOST_BYTES = 1024 * 1024;
+const MOST_FILES = 500;
+
+/**
+ * Fetches the skills that a site lists in its well-known index, or one of them. Each file must have the digest that
+ * the index gives it. Throws why there are none.
+ */
+export async function fetchSiteSkills(site: URL, chosen?: string): Promise<SiteSkills> {
+  const index = new URL(site.pathname === "/" ? INDEX : site.pathname, site);
+  const [given = {}] = records([parseJson((await fetched(index, index)).toString("utf8"))]);
+  const { $schema, version, skills } = given;
+  if (($schema ?? version) !== SCHEMA && !($schema === undefined && /^0\.2\.\d+$/.test(String(version))))
+    throw new Error(`${index.href} is not an index of skills of version 0.2.0.`);
+  const offers = records(skills);
+  const names = offers.map(({ name }) => String(name));
+  if (chosen !== undefined && !names.includes(chosen))
+    throw new Error(`${site.host} has no skill "${chosen}": ${names.join(", ")}.`);
+  const left: string[] = [];
+  const found: SiteSkill[] = [];
+  let count = 0;
+  for (const offer of offers.filter(({ name }) => chosen === undefined || name === chosen)) {
+    const files = filesOf(offer, index);
+    if (typeof files === "string") {
+      left.push(`skill ${String(offer.name)}: ${files}`);
+      continue;
+    }
+    count += files.length;
+    if (count > MOST_FILES) throw new Error(`${site.host} offers more than ${MOST_FILES} files.`);
+    const held = new Map<string, Buffer>();
+    for (const { path, url, digest } of files) held.set(path, await checked(url, digest, index));
+    found.push({ name: String(offer.name), files: held });
+  }
+  return { skills: found, left };
+}
+
+/** Why it cannot be used, in words, where it cannot. */
+function filesOf({ name, type, url, digest, files }: Fields, index: URL): OfferedFile[] | string {
+  if (typeof name !== "string" || !NAME.test(name)) return "its name is not usable";
+  if (type === "archive") return "it is an archive; only files are taken";
+  const given = type === "skill-md" ? [{ path: "SKILL.md", url, digest }] : files;
+  const listed = records(given);
+  if (!listed.some(({ path }) => path === "SKILL.md")) return "it has no SKILL.md";
+  const usable = listed.flatMap(({ path, url: at = `${name}/${path}`, digest: print }) =>
+    PATH.test(String(path)) &&
+    URL.canParse(String(at), index.href) &&
+    /^sha256:[0-9a-f]{64}$/.test(String(print))
+      ? [{ path: String(path), url: new URL(String(at), index), digest: String(print) }]
+      : [],
+  );
+  return usable.length === listed.length ? usable : "a path, an address or a digest in it is not usable";
+}
+
+function records(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+async function checked(url: URL, digest: string, index: URL): Promise<Buffer> {
+  // Whoever only imports the library has no use for it.
+  const { createHash } = await import("node:crypto");
+  const bytes = await fetched(url, index);
+  if (`sha256:${createHash("sha256").update(bytes).digest("hex")}` === digest) return bytes;
+  throw new Error(`${url.href} is not what ${index.href} says that it is: its digest is another one.`);
+}
+
+/** The user has named the site; whatever else it names is judged like every address of the web. */
+async function fetched(url: URL, index: URL): Promise<Buffer> {
+  const [{ fetchWeb }, { placeOf }] = await Promise.all([
+    import("@burin/web/fetch-web"),
+    import("@burin/web/guard-host"),
+  ]);
+  const isHere = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname);
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && isHere))
+    throw new Error(`${url.href} must be https.`);
+  const guard = { named: [placeOf(index)] };
+  const request = { url, accept: "*/*", guard, limits: { mostBytes: MOST_BYTES } };
+  const { status, bytes, isCut } = await fetchWeb(request, new AbortController().signal);
+  if (status !== 200) throw new Error(`${url.href} answered ${status}.`);
+  if (isCut) throw new Error(`${url.href} is larger than ${MOST_BYTES / 1024 / 1024} MB.`);
+  return bytes;
+}
