@@ -2,6 +2,7 @@
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -326,6 +327,8 @@ async function build() {
   /** @type {Target} */
   const forFleet = { dir: join(fleet, "dist"), format: "esm", extension: ".js", isLibrary: true, outside };
   writeLicences(fleet, await bundle({ index: join(fleet, "src/index.ts") }, forFleet));
+  // What browsers get, as it is written.
+  cpSync(join(fleet, "src/page"), join(fleet, "dist/page"), { recursive: true });
   const started = await bundle(CLI_INPUT, CLI_TARGET);
   /** @type {Target} */
   const forCliWorker = { dir: join(cli, "dist/worker"), format: "cjs", extension: ".cjs" };

@@ -29,7 +29,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "testing.ts",
   ],
   serve: ["mcp", "acp"],
-  fleet: [],
+  fleet: ["page"],
   cli: [
     "terminal",
     "request",

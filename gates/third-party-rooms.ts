@@ -26,7 +26,7 @@ const ROOM_OF_PACKAGE: Rooms = {
     "packages/cli/src/modes/import/read-files.ts",
   ],
   pg: "packages/fleet/src/",
-  "playwright-core": "docs-site/check.mjs",
+  "playwright-core": ["docs-site/check.mjs", "fleet-page/check.mjs"],
   rolldown: ["build.mjs", "packaging/run.mjs"],
   "llm-zoo": "model-table.mjs",
   "smol-toml": "packages/cli/src/modes/import/read-files.ts",

@@ -60,6 +60,7 @@ const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
       follow: { type: "boolean", short: "f" },
       patches: { type: "string" },
       predictions: { type: "string" },
+      port: { type: "string" },
     },
     load: async () => (await import("./modes/fleet.ts")).runFleetMode,
   },

@@ -34,6 +34,8 @@ export interface FleetRequest {
   readonly json: boolean;
   readonly patches?: string;
   readonly predictions?: string;
+  /** Of the web page; without it any that is free. */
+  readonly port?: number;
 }
 
 /** What every command of the fleet works with. */

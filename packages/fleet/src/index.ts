@@ -1,6 +1,7 @@
 import { openDatabase } from "./database.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { answerTask, cancel, logs, questions, results, retry, status } from "./look.ts";
+import { servePage } from "./page-server.ts";
 import { runTasks, runWorker } from "./run.ts";
 import { TaskError } from "./task.ts";
 
@@ -19,6 +20,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   retry,
   questions,
   answer: answerTask,
+  serve: servePage,
 };
 
 /** One command of `burin fleet`. Resolves to whether all went well. */

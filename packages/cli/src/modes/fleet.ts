@@ -37,6 +37,7 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
   delete process.env.BURIN_FLEET_DATABASE;
   const database = textOf(own.database) ?? fromEnvironment;
   const perModel = countOf(own, "per-model");
+  const port = countOf(own, "port");
   const [run, patches, predictions] = [own.run, own.patches, own.predictions].map(textOf);
   return {
     words,
@@ -45,6 +46,7 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
     follow: words[0] === "run" ? own["no-follow"] !== true : own.follow === true,
     json: options.outputFormat !== "text",
     ...(perModel !== undefined && { perModel }),
+    ...(port !== undefined && { port }),
     ...(database !== undefined && { database }),
     ...(run !== undefined && { run }),
     ...(patches !== undefined && { patches }),

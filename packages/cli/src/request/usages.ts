@@ -100,6 +100,7 @@ export const USAGES = {
     ["fleet logs <task> [-f]", "everything that happened in a task"],
     ["fleet questions [run] | answer <task> yes|no [words]", "what tasks wait for; answers it"],
     ["fleet cancel | retry <task|run>...", "ends tasks; goes on with those that did not end well"],
+    ["fleet serve [--port N]", "all of it as a web page, for browsers on this computer"],
   ],
   import: [
     [

@@ -1,0 +1,258 @@
+import { Pool } from "pg";
+import { type ShownEntry, shownEntries } from "./page-entries.ts";
+import { spentIn, type TaskEnd } from "./steps.ts";
+
+const PAGE_ROWS = 50;
+/** Steps of a transcript that are handed out together. */
+const MOST_STEPS = 50;
+const FOLDED_AT_ONCE = 200;
+const SCHEMA_KEY = 7_261_903_119;
+/** Of a prompt or a result in a list, as JSON. */
+const LIST_CHARACTERS = 400;
+
+/**
+ * What a task has come to and has spent so far, so that no list has to read patches or records: of an ended task
+ * what its end says, of another one the sum of its steps up to `upto`.
+ */
+const TABLE = `
+  create table if not exists burin_fleet.spent (
+    task text primary key,
+    upto integer not null,
+    ended bigint,
+    state text,
+    words text,
+    turns integer not null,
+    tokens bigint not null,
+    cost float8
+  )`;
+
+/**
+ * PostgreSQL takes nothing out of JSON that has the character 0 or half of a pair of surrogates anywhere, as words of
+ * models may. Only these and other control characters are written with `\u`, so that they become readable text.
+ */
+const READABLE = `
+  create or replace function burin_fleet.readable(given text) returns json language plpgsql immutable as $$
+  begin
+    perform given::json->'';
+    return given::json;
+  exception when others then
+    return replace(given, '\\u', '/u')::json;
+  end $$`;
+
+const FOLD_ENDS = `
+  insert into burin_fleet.spent
+  select w.workflow_uuid, -1, w.completed_at, trim('"' from (e.value->'status')::text),
+    left(coalesce(e.value->'error'->'message', e.value->'result')::text, ${LIST_CHARACTERS}),
+    coalesce((e.value->'turns')::text::int, 0), coalesce((e.value->'tokens')::text::bigint, 0), (e.value->'cost')::text::float8
+  from dbos.workflow_status w join dbos.workflow_output o using (workflow_uuid)
+    left join burin_fleet.spent s on s.task = w.workflow_uuid
+    cross join lateral (select burin_fleet.readable(o.output) as value offset 0) e
+  where w.name = 'task' and w.status = 'SUCCESS' and w.completed_at is distinct from s.ended
+  on conflict (task) do update set (upto, ended, state, words, turns, tokens, cost) = (-1, excluded.ended,
+    excluded.state, excluded.words, excluded.turns, excluded.tokens, excluded.cost)`;
+
+/** A task that goes on behind an end of it is summed anew: the steps behind the place where it goes on are gone. */
+const NEW_STEPS = `
+  select w.workflow_uuid as task, o.function_id as step, (burin_fleet.readable(o.output)->'lines')::text as lines, s.upto,
+    coalesce(s.turns, 0) as turns, coalesce(s.tokens, 0)::float8 as tokens, s.cost
+  from dbos.workflow_status w
+    left join burin_fleet.spent s on s.task = w.workflow_uuid and s.ended is null
+    join dbos.operation_outputs o on o.workflow_uuid = w.workflow_uuid and o.function_id > coalesce(s.upto, -1)
+  where w.name = 'task' and w.status <> 'SUCCESS'
+  order by 1, 2 limit ${FOLDED_AT_ONCE}`;
+
+/** Another page may have done the same meanwhile: then its sum stays. */
+const KEEP_SUM = `
+  insert into burin_fleet.spent as s values ($1, $2, null, null, null, $3, $4, $5)
+  on conflict (task) do update set (upto, ended, state, words, turns, tokens, cost) = ($2, null, null, null, $3, $4, $5)
+  where case when s.ended is null then s.upto end is not distinct from $6`;
+
+/** In which of these a task is; whatever else it has come to, it has failed. */
+const PLAIN_STATES = ["queued", "running", "waiting", "success", "cancelled"];
+const KINDS = [...PLAIN_STATES, "failed"];
+
+const TASKS = `
+  with every as (
+    select w.workflow_uuid as id, split_part(w.workflow_uuid, '.', 1) as run, w.created_at::float8 as created,
+      w.started_at_epoch_ms::float8 as started, w.completed_at::float8 as ended, w.updated_at::float8 as changed,
+      case when w.status = 'PENDING' then w.executor_id end as worker,
+      case w.status when 'ENQUEUED' then 'queued' when 'DELAYED' then 'queued' when 'PENDING' then 'running'
+        when 'CANCELLED' then 'cancelled' when 'SUCCESS' then coalesce(s.state, 'running') else 'failed' end as state,
+      s.turns, s.tokens::float8 as tokens, s.cost, s.words
+    from dbos.workflow_status w left join burin_fleet.spent s on s.task = w.workflow_uuid
+    where w.name = 'task'),
+  task as (
+    select *, case when state in ('${PLAIN_STATES.join("','")}') then state else 'failed' end as kind from every)`;
+const COUNTS = [
+  "count(*)::int as tasks",
+  ...KINDS.map((kind) => `count(*) filter (where kind = '${kind}')::int as ${kind}`),
+  "sum(tokens) as tokens, sum(cost) as cost",
+].join(", ");
+const PROMPT = "(burin_fleet.readable(i.inputs)->0->'prompt')::text";
+
+interface ListRequest {
+  readonly search: string;
+  readonly offset: number;
+}
+
+/** What the page shows, asked of the database piece by piece: what is not seen is not loaded. */
+export class PageData {
+  readonly #pool: Pool;
+  #folding: Promise<void> | null = null;
+
+  constructor(url: string) {
+    // A connection stays open, or the last command that works would end a database of this machine's own.
+    this.#pool = new Pool({
+      connectionString: url,
+      max: 4,
+      idleTimeoutMillis: 0,
+      application_name: "burin_fleet",
+    });
+    this.#pool.on("error", () => {});
+  }
+
+  async open(): Promise<void> {
+    // Two that begin at the same time would both find nothing there.
+    await this.#pool.query(
+      `begin; select pg_advisory_xact_lock(${SCHEMA_KEY}); ${TABLE}; ${READABLE}; commit`,
+    );
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  /** Runs, the newest first, each with how many of its tasks are in which state. */
+  async runs({ search, offset }: ListRequest) {
+    await this.#fold();
+    const text = `
+      ${TASKS}, run as (
+        select run as name, min(created) as created, max(changed) as changed, ${COUNTS}
+        from task where $1 = '' or run ilike $1 group by run)
+      select *, count(*) over ()::int as total, (sum(running) over ())::int as "allRunning",
+        (sum(waiting) over ())::int as "allWaiting"
+      from run order by created desc, name limit ${PAGE_ROWS} offset $2`;
+    const { rows } = await this.#pool.query(text, [patternOf(search), offset]);
+    const [{ total = 0, allRunning = 0, allWaiting = 0 } = {}] = rows;
+    return { runs: rows, total, running: allRunning, waiting: allWaiting, rows: PAGE_ROWS };
+  }
+
+  /** Some of the tasks of a run, in the order in which they were submitted; null where there is no such run. */
+  async run(name: string, { search, offset, kind }: ListRequest & { readonly kind: string }) {
+    await this.#fold();
+    const counted = `${TASKS} select ${COUNTS} from task where run = $1`;
+    const [counts] = (await this.#pool.query(counted, [name])).rows;
+    if (counts.tasks === 0) return null;
+    const listed = `
+      ${TASKS}, chosen as (
+        select task.*, count(*) over ()::int as total
+        from task left join dbos.workflow_input i on i.workflow_uuid = task.id
+        where run = $1 and $2 in ('', kind) and ($3 = '' or id ilike $3 or ${PROMPT} ilike $4)
+        order by created, id limit ${PAGE_ROWS} offset $5)
+      select chosen.*, left(${PROMPT}, ${LIST_CHARACTERS}) as prompt
+      from chosen left join dbos.workflow_input i on i.workflow_uuid = chosen.id order by created, id`;
+    const inJson = JSON.stringify(search).slice(1, -1);
+    const { rows } = await this.#pool.query(listed, [
+      name,
+      kind,
+      patternOf(search),
+      patternOf(inJson),
+      offset,
+    ]);
+    const tasks = rows.map((task) => ({ ...task, ...textsOf(task) }));
+    return { name, counts, tasks, total: rows[0]?.total ?? 0, rows: PAGE_ROWS };
+  }
+
+  /** A task, and what has happened in it from a step on. */
+  async task(id: string, from: number) {
+    await this.#fold();
+    const text = `
+      ${TASKS}
+      select task.*, ${PROMPT} as prompt, (burin_fleet.readable(i.inputs)->0->'model')::text as model,
+        (burin_fleet.readable(o.output)->'question')::text as question, (burin_fleet.readable(o.output)->'check')::text as check,
+        length((burin_fleet.readable(o.output)->'patch')::text) > 2 as "hasPatch", o.error
+      from task left join dbos.workflow_input i on i.workflow_uuid = task.id
+        left join dbos.workflow_output o on o.workflow_uuid = task.id
+      where id = $1`;
+    const [row] = (await this.#pool.query(text, [id])).rows;
+    if (row === undefined) return null;
+    const parsed = { question: parse(row.question), check: parse(row.check), model: parse(row.model) };
+    const { error, ...task } = row;
+    return { ...task, ...textsOf(row, error), ...parsed, ...(await this.#entries(id, from)) };
+  }
+
+  /** What a task has changed, as git writes it. */
+  async patch(id: string): Promise<string> {
+    const text = "select output from dbos.workflow_output where workflow_uuid = $1";
+    const [row] = (await this.#pool.query<{ output: string | null }>(text, [id])).rows;
+    return (parse(row?.output) as TaskEnd | null)?.patch ?? "";
+  }
+
+  async #entries(id: string, from: number) {
+    const text = `
+      select function_id as step, (burin_fleet.readable(output)->'lines')::text as lines, (burin_fleet.readable(output)->'worker')::text as worker,
+        (burin_fleet.readable(output)->'aside')::text as aside
+      from dbos.operation_outputs where workflow_uuid = $1 and function_id >= $2
+      order by function_id limit ${MOST_STEPS}`;
+    const { rows } = await this.#pool.query(text, [id, from]);
+    const entries: ShownEntry[] = rows.flatMap(({ lines, worker, aside }) =>
+      shownEntries({ lines: parse(lines), worker: parse(worker), aside: parse(aside) }),
+    );
+    return { entries, next: (rows.at(-1)?.step ?? from - 1) + 1, hasMore: rows.length === MOST_STEPS };
+  }
+
+  /** Takes in what has happened since; for all who ask meanwhile. */
+  #fold(): Promise<void> {
+    this.#folding ??= this.#foldAll().finally(() => {
+      this.#folding = null;
+    });
+    return this.#folding;
+  }
+
+  async #foldAll(): Promise<void> {
+    await this.#pool.query(FOLD_ENDS);
+    for (let isMore = true; isMore; ) {
+      const { rows } = await this.#pool.query(NEW_STEPS);
+      const sums = new Map<string, (typeof rows)[number]>();
+      for (const row of rows) {
+        const sum = sums.get(row.task) ?? row;
+        const { turns, tokens, cost } = spentIn([{ lines: String(parse(row.lines) ?? "") }]);
+        sum.turns += turns;
+        sum.tokens += tokens;
+        if (cost !== undefined) sum.cost = (sum.cost ?? 0) + cost;
+        sums.set(row.task, { ...sum, step: row.step });
+      }
+      for (const { task, step, turns, tokens, cost, upto } of sums.values())
+        await this.#pool.query(KEEP_SUM, [task, step, turns, tokens, cost, upto]);
+      isMore = rows.length === FOLDED_AT_ONCE;
+    }
+  }
+}
+
+/** For ILIKE; empty where nothing is looked for. */
+function patternOf(search: string): string {
+  return search === "" ? "" : `%${search.replace(/[\\%_]/g, "\\$&")}%`;
+}
+
+function parse(json: string | null | undefined): unknown {
+  return json ? JSON.parse(json) : null;
+}
+
+function textsOf({ prompt, words }: Readonly<Record<string, string | null>>, error: string | null = null) {
+  return { prompt: textIn(prompt), words: error ?? textIn(words) };
+}
+
+/** A text of JSON that may have been cut, also within an escape. */
+function textIn(json: string | null | undefined): string {
+  if (!json) return "";
+  for (let end = json.length; end > json.length - 8; end -= 1) {
+    for (const close of ["", '"', '…"']) {
+      try {
+        return String(JSON.parse(json.slice(0, end) + close));
+      } catch {
+        // Cut off here too.
+      }
+    }
+  }
+  return "";
+}

@@ -1,0 +1,90 @@
+import { type AgentEvent, isAnswered, type ToolCall } from "@burin/core";
+import { recordsIn, type Step } from "./steps.ts";
+
+/** Of one text in a transcript. */
+const MOST_CHARACTERS = 20_000;
+
+/** One piece of a transcript as the page draws it. A call comes again with the same `id` when it has gone on. */
+export interface ShownEntry {
+  readonly kind: "worker" | "said" | "thought" | "call" | "note" | "end";
+  readonly text: string;
+  readonly role?: "user" | "model";
+  readonly id?: string;
+  readonly name?: string;
+  readonly args?: string;
+  readonly status?: string;
+  readonly diff?: string;
+}
+
+/** What has happened in a step, without what nobody reads, and cut where it is too long to be shown. */
+export function shownEntries({ worker, aside, lines }: { [key in keyof Step]?: unknown }): ShownEntry[] {
+  return [
+    ...(worker ? [{ kind: "worker" as const, text: String(worker) }] : []),
+    ...(aside ? [{ kind: "note" as const, text: String(aside) }] : []),
+    ...recordsIn(String(lines ?? "")).flatMap(({ event }) => entryOf(event)),
+  ];
+}
+
+function entryOf(event: AgentEvent): ShownEntry[] {
+  switch (event.type) {
+    case "text":
+      return [{ kind: "said", role: event.role, text: cut(event.text) }];
+    case "thought":
+      return event.text.trim() === "" ? [] : [{ kind: "thought", text: cut(event.text) }];
+    case "tool_call":
+      return [callEntry(event.call)];
+    case "subagent_call": {
+      const { callId, name, description, status, error } = event.call;
+      const text = cut(error?.message ?? "");
+      return [
+        { kind: "call", id: callId, name: `${event.agent}: ${name}`, args: cut(description), status, text },
+      ];
+    }
+    case "notice":
+    case "input_error":
+      return [{ kind: "note", text: cut(event.message) }];
+    case "context":
+    case "compaction":
+      return [{ kind: "note", text: cut(event.text) }];
+    case "model":
+      return [{ kind: "note", text: `From here on ${event.model} answers.` }];
+    case "mode":
+      return [{ kind: "note", text: `Approval mode: ${event.mode}` }];
+    case "question_answered":
+      return [{ kind: "note", text: answerText(event.decision) }];
+    case "done":
+      return [{ kind: "end", status: event.status, text: cut(event.error?.message ?? "") }];
+    default:
+      return [];
+  }
+}
+
+function answerText(decision: Extract<AgentEvent, { type: "question_answered" }>["decision"]): string {
+  if (decision === null) return "The question was not answered.";
+  if (decision.outcome !== "cancel") return "The question was answered with yes.";
+  return `The question was answered with no${decision.reason ? `: ${decision.reason}` : "."}`;
+}
+
+function callEntry(call: ToolCall): ShownEntry {
+  const { callId: id, name, args, description, status } = call;
+  const shown = { kind: "call" as const, id, name, args: cut(description || JSON.stringify(args)), status };
+  if (status === "awaiting_approval") return { ...shown, text: cut(call.reason) };
+  if (!isAnswered(call)) return { ...shown, text: "" };
+  const { returnDisplay: display, llmContent } = call;
+  if (typeof display === "string") return { ...shown, text: cut(display) };
+  if (display.kind === "file_diff") return { ...shown, text: "", diff: cut(display.fileDiff) };
+  if (display.kind === "todo_list") {
+    const marks = { pending: "○", in_progress: "◐", completed: "●" };
+    return {
+      ...shown,
+      text: cut(display.todos.map((todo) => `${marks[todo.status]} ${todo.content}`).join("\n")),
+    };
+  }
+  return { ...shown, text: cut(typeof llmContent === "string" ? llmContent : JSON.stringify(llmContent)) };
+}
+
+function cut(text: string): string {
+  if (text.length <= MOST_CHARACTERS) return text;
+  const left = text.length - MOST_CHARACTERS;
+  return `${text.slice(0, MOST_CHARACTERS)}\n… ${left} more characters; burin fleet logs shows all of it.`;
+}

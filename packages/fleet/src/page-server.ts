@@ -1,0 +1,211 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { fileURLToPath } from "node:url";
+import { readBytes } from "@burin/core";
+import { prepareDatabase } from "./engine.ts";
+import { type Fleet, FleetError } from "./ground.ts";
+import { answerTask, cancel, retry } from "./look.ts";
+import { PageData } from "./page-data.ts";
+import { Store } from "./store.ts";
+
+const HOST = "127.0.0.1";
+const FILES = ["page.html", "page.css", "task.css", "page.js", "parts.js", "lists.js", "task.js"];
+const TYPES: Readonly<Record<string, string>> = { html: "text/html", css: "text/css", js: "text/javascript" };
+const MOST_FILE_BYTES = 1_000_000;
+/** Behind every step. */
+const MOST_STEP = 2 ** 31 - 1;
+const MOST_BODY_BYTES = 100_000;
+
+/** Nothing comes from elsewhere, nothing runs that stands in the page itself, and no text becomes HTML. */
+const HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "cache-control": "no-store",
+};
+
+/** What is answered instead of what was asked for. */
+class Refusal extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Serves the page to browsers on this computer that know the token, until the user interrupts. */
+export async function servePage(fleet: Fleet): Promise<boolean> {
+  const { ground, request, url } = fleet;
+  if (request.words.length > 0)
+    throw new FleetError("burin fleet serve takes no words: the page shows all runs");
+  await prepareDatabase(url);
+  const store = new Store(url);
+  await store.open();
+  await store.close();
+  const data = new PageData(url);
+  await data.open();
+  const page = new Page(fleet, data, randomBytes(24).toString("base64url"));
+  const server = createServer((asked, response) => void page.answer(asked, response));
+  try {
+    const port = await listen(server, request.port ?? 0);
+    ground.out(`http://${HOST}:${port}/#${page.token}\n`);
+    ground.note("open this address in a browser of this computer; Ctrl+C ends the server");
+    if (!ground.signal.aborted)
+      await new Promise((resolve) => ground.signal.addEventListener("abort", resolve, { once: true }));
+    return true;
+  } finally {
+    server.close();
+    server.closeAllConnections();
+    await data.close();
+  }
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(error.code === "EADDRINUSE" ? new FleetError(`port ${port} is in use`) : error),
+    );
+    server.listen(port, HOST, () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}
+
+class Page {
+  readonly token: string;
+  readonly #fleet: Fleet;
+  readonly #data: PageData;
+
+  constructor(fleet: Fleet, data: PageData, token: string) {
+    this.#fleet = fleet;
+    this.#data = data;
+    this.token = token;
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      assertFromHere(request);
+      const { pathname, searchParams } = new URL(request.url ?? "/", `http://${HOST}`);
+      const file = pathname === "/" ? "page.html" : pathname.slice(1);
+      if (FILES.includes(file)) return sendFile(response, file);
+      this.#assertToken(request);
+      const parts = pathname.split("/").slice(1).map(decodeURIComponent);
+      const answer =
+        request.method === "POST"
+          ? await this.#act(parts, await readBody(request))
+          : await this.#show(parts, searchParams);
+      send(response, 200, answer);
+    } catch (error) {
+      if (error instanceof Refusal) send(response, error.status, { error: error.message });
+      else if (error instanceof FleetError) send(response, 409, { error: error.message });
+      else if (error instanceof URIError) send(response, 404, { error: "There is no such page." });
+      else {
+        this.#fleet.ground.note(`the page: ${error instanceof Error ? error.message : error}`);
+        send(response, 503, {
+          error: "The database did not answer; burin fleet serve says why. The page tries again.",
+        });
+      }
+    }
+  }
+
+  #assertToken({ headers }: IncomingMessage): void {
+    const print = (text: string) => createHash("sha256").update(text).digest();
+    if (timingSafeEqual(print(headers.authorization ?? ""), print(`Bearer ${this.token}`))) return;
+    throw new Refusal(401, "The token is missing or is not the server's.");
+  }
+
+  async #show([top, kind, name = "", part]: readonly string[], query: URLSearchParams): Promise<unknown> {
+    const number = (key: string) => Math.min(MOST_STEP, Math.max(0, Math.trunc(Number(query.get(key))) || 0));
+    const list = { search: query.get("search") ?? "", offset: number("offset") };
+    if (top !== "api") throw new Refusal(404, "There is no such page.");
+    if (kind === "runs" && name === "") return this.#data.runs(list);
+    if (kind === "runs")
+      return found(await this.#data.run(name, { ...list, kind: query.get("state") ?? "" }));
+    if (kind === "tasks" && part === "patch") return { patch: await this.#data.patch(name) };
+    if (kind === "tasks") return found(await this.#data.task(name, number("from")));
+    throw new Refusal(404, "There is no such page.");
+  }
+
+  /** By the same ways as the commands of the same names, and with their words. */
+  async #act([top, , name = "", action]: readonly string[], given: Answer): Promise<unknown> {
+    const ways = { cancel, retry, answer: answerTask };
+    if (top !== "api" || !isKeyOf(ways, action)) throw new Refusal(404, "There is no such page.");
+    if (action === "answer") await this.#assertAsked(name, given.question);
+    const words = action === "answer" ? [name, ...answerWords(given)] : [name];
+    let told = "";
+    const note = (text: string) => {
+      told = text;
+    };
+    const { ground, request } = this.#fleet;
+    await ways[action]({ ...this.#fleet, request: { ...request, words }, ground: { ...ground, note } });
+    return { told };
+  }
+
+  /** A page that was left open must not answer what it does not show. */
+  async #assertAsked(id: string, question: unknown): Promise<void> {
+    const task = found(await this.#data.task(id, MOST_STEP));
+    const asked = task.question as { readonly id?: unknown } | null;
+    if (asked === null || asked.id !== question)
+      throw new Refusal(409, "This question was answered meanwhile.");
+  }
+}
+
+interface Answer {
+  readonly question?: unknown;
+  readonly yes?: unknown;
+  readonly reason?: unknown;
+}
+
+function answerWords({ yes, reason }: Answer): string[] {
+  return yes === true ? ["yes"] : ["no", ...(typeof reason === "string" && reason !== "" ? [reason] : [])];
+}
+
+function isKeyOf<T extends object>(object: T, key: string | undefined): key is string & keyof T {
+  return key !== undefined && Object.hasOwn(object, key);
+}
+
+function found<T>(value: T | null): T {
+  if (value === null) throw new Refusal(404, "There is no such run or task.");
+  return value;
+}
+
+/** A name that another site has given to this computer, or a page of another site, gets nothing. */
+function assertFromHere({ headers, socket }: IncomingMessage): void {
+  const hosts = [`${HOST}:${socket.localPort}`, `localhost:${socket.localPort}`];
+  const { host = "", origin } = headers;
+  const isHere = hosts.includes(host) && (origin === undefined || origin === `http://${host}`);
+  if (!isHere) throw new Refusal(403, "The page is for browsers of this computer alone.");
+}
+
+async function readBody(request: IncomingMessage): Promise<Answer> {
+  if (request.headers["content-type"] !== "application/json")
+    throw new Refusal(415, "The body must be JSON.");
+  let text = "";
+  for await (const chunk of request.setEncoding("utf8")) {
+    text += chunk;
+    if (text.length > MOST_BODY_BYTES) throw new Refusal(413, "The body is too long.");
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null) return value;
+  } catch {
+    // Said below.
+  }
+  throw new Refusal(400, "The body is not a JSON object.");
+}
+
+function sendFile(response: ServerResponse, name: string): void {
+  const bytes = readBytes(fileURLToPath(new URL(`./page/${name}`, import.meta.url)), MOST_FILE_BYTES);
+  const type = `${TYPES[name.slice(name.indexOf(".") + 1)]}; charset=utf-8`;
+  response.writeHead(200, { ...HEADERS, "content-type": type }).end(bytes);
+}
+
+function send(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { ...HEADERS, "content-type": "application/json; charset=utf-8" });
+  response.end(JSON.stringify(value));
+}

@@ -1,0 +1,202 @@
+import {
+  act,
+  ask,
+  crumbs,
+  duration,
+  fillState,
+  IDLE_MS,
+  make,
+  moment,
+  money,
+  number,
+  OPEN_STATES,
+  OTHER_STATES,
+  POLL_MS,
+  place,
+  STATES,
+  setText,
+  tell,
+  url,
+} from "./parts.js";
+
+const LONG_LINES = 12;
+const CALL_STATES = {
+  validating: "announced",
+  awaiting_approval: "needs an approval",
+  executing: "running",
+  success: "done",
+  error: "failed",
+  cancelled: "cancelled",
+};
+
+/** One task with its transcript, which grows as long as the task works. */
+export class TaskView {
+  constructor(id) {
+    this.id = id;
+    this.path = `/api/tasks/${url(id)}`;
+    const dot = id.indexOf(".");
+    crumbs([[id.slice(0, dot), `#/run/${url(id.slice(0, dot))}`]]);
+    this.state = make("span", { role: "status" });
+    this.cancel = make("button", { type: "button", click: () => act(`${this.path}/cancel`) }, "Cancel");
+    this.retry = make("button", { type: "button", click: () => act(`${this.path}/retry`) }, "Retry");
+    this.facts = make("p", { class: "soft" });
+    this.words = make("p", { class: "words" });
+    this.question = make("section", { class: "question", "aria-label": "Question", hidden: true });
+    this.log = make("ol", { class: "log", "aria-label": "Transcript" });
+    this.changes = make(
+      "details",
+      { class: "changes", hidden: true, toggle: () => this.showPatch() },
+      make("summary", {}, "All changes"),
+    );
+    const head = make(
+      "div",
+      { class: "head" },
+      make("h1", { tabindex: "-1" }, id.slice(dot + 1)),
+      this.state,
+    );
+    head.append(make("div", { class: "actions" }, this.retry, this.cancel));
+    place("main").replaceChildren(head, this.facts, this.words, this.question, this.log, this.changes);
+    this.begin();
+  }
+
+  begin() {
+    this.next = 0;
+    this.calls = new Map();
+    this.log.replaceChildren();
+  }
+
+  async refresh() {
+    const task = await ask(`${this.path}?from=${this.next}`);
+    if (this.started !== undefined && this.started !== task.started) {
+      // It goes on from an earlier place.
+      this.started = task.started;
+      this.begin();
+      return 0;
+    }
+    this.started = task.started;
+    const isOpen = OPEN_STATES.includes(task.kind);
+    fillState(this.state, task);
+    this.cancel.hidden = !isOpen;
+    this.retry.hidden = !["failed", "cancelled"].includes(task.kind);
+    setText(this.facts, factsOf(task).join(" · "));
+    this.fillQuestion(task.kind === "waiting" ? task.question : null);
+    this.changes.hidden = !task.hasPatch;
+    // What went wrong around the session stands in no transcript, and neither does a prompt that nobody has begun with.
+    setText(this.words, task.kind === "failed" ? task.words : "");
+    if (this.next === 0 && task.entries.length === 0) setText(this.words, task.words || task.prompt);
+    const isAtEnd = innerHeight + scrollY >= document.body.scrollHeight - 40;
+    for (const entry of task.entries) this.show(entry);
+    this.next = task.next;
+    if (isOpen && isAtEnd && task.entries.length > 0) scrollTo({ top: document.body.scrollHeight });
+    setText(place("live"), "");
+    if (task.hasMore) return 0;
+    return isOpen ? POLL_MS : IDLE_MS;
+  }
+
+  show(entry) {
+    const element = drawEntry(entry);
+    const before = entry.kind === "call" ? this.calls.get(entry.id) : undefined;
+    if (before) before.replaceWith(element);
+    else this.log.append(element);
+    if (entry.kind === "call") this.calls.set(entry.id, element);
+  }
+
+  fillQuestion(question) {
+    this.question.hidden = question === null;
+    if (question === null || this.question.dataset.id === question.id) {
+      if (question === null) delete this.question.dataset.id;
+      return;
+    }
+    this.question.dataset.id = question.id;
+    const { title, diff, command, prompt, plan, message, args } = question.confirmation;
+    const more = command ?? prompt ?? plan ?? message ?? (args && JSON.stringify(args, null, 2));
+    const reason = make("input", { id: "reason", type: "text", autocomplete: "off" });
+    const answer = (yes) => () =>
+      act(`${this.path}/answer`, { question: question.id, yes, reason: reason.value.trim() });
+    this.question.replaceChildren(make("h2", {}, title), make("p", { class: "soft" }, question.reason));
+    if (more) this.question.append(make("pre", {}, more));
+    if (diff) this.question.append(drawDiff(diff.fileDiff));
+    const label = make("label", { for: "reason" }, "Words for the model, with no");
+    const yes = make("button", { type: "button", class: "main", click: answer(true) }, "Yes");
+    const no = make("button", { type: "button", click: answer(false) }, "No");
+    this.question.append(make("div", { class: "answers" }, yes, no, label, reason));
+    tell(`This task asks: ${title}`, false);
+  }
+
+  async showPatch() {
+    if (!this.changes.open || this.changes.childElementCount > 1) return;
+    const { patch } = await ask(`${this.path}/patch`);
+    this.changes.append(drawDiff(patch));
+  }
+}
+
+function factsOf({ model, worker, turns, tokens, cost, started, ended, kind, created, check }) {
+  const time = kind === "queued" ? `submitted ${moment(created)}` : duration(started, ended);
+  const checked = check && `check ${check.passed ? "passed" : "failed"}: ${check.command}`;
+  const spent =
+    turns > 0
+      ? [`${number(turns)} ${turns === 1 ? "turn" : "turns"}`, `${number(tokens)} tokens`, money(cost)]
+      : [];
+  return [time, ...spent, model, worker && `worker ${worker}`, checked].filter(Boolean);
+}
+
+function drawEntry(entry) {
+  const { kind, text } = entry;
+  if (kind === "call") return drawCall(entry);
+  const labels = {
+    worker: "Worker",
+    thought: "Thought",
+    note: "Note",
+    end: "End",
+    said: entry.role === "user" ? "Prompt" : "Model",
+  };
+  const item = make("li", { class: `${kind} ${entry.role ?? ""}` }, make("h3", {}, labels[kind]));
+  if (kind === "end")
+    item.append(
+      make(
+        "p",
+        {},
+        [OTHER_STATES[entry.status] ?? STATES[entry.status] ?? entry.status, text].filter(Boolean).join(": "),
+      ),
+    );
+  else if (kind === "said")
+    item.append(
+      ...text
+        .split("```")
+        .map((part, index) =>
+          make(index % 2 ? "pre" : "p", {}, index % 2 ? part.replace(/^\S*\n/, "").trimEnd() : part.trim()),
+        ),
+    );
+  else item.append(foldable(text, "p"));
+  return item;
+}
+
+function drawCall({ name, args, status, text, diff }) {
+  const head = make(
+    "h3",
+    {},
+    name,
+    " ",
+    make("span", { class: `call-state ${status}` }, CALL_STATES[status]),
+  );
+  const item = make("li", { class: "call" }, head, make("code", {}, args));
+  if (diff !== undefined) item.append(drawDiff(diff));
+  if (text !== "") item.append(foldable(text, "pre", status === "error"));
+  return item;
+}
+
+function foldable(text, name, isOpen = false) {
+  const body = make(name, {}, text.trimEnd());
+  const lines = text.trimEnd().split("\n").length;
+  if (lines <= LONG_LINES) return body;
+  return make("details", { open: isOpen }, make("summary", {}, `${number(lines)} lines`), body);
+}
+
+function drawDiff(diff) {
+  const kinds = { "+": "added", "-": "removed", "@": "hunk" };
+  const lines = diff.replace(/\n$/, "").split("\n");
+  const shown = lines.map((line) =>
+    make("span", { class: /^(\+\+\+|---) /.test(line) ? "hunk" : (kinds[line[0]] ?? "") }, `${line}\n`),
+  );
+  return make("pre", { class: "diff", tabindex: "0" }, ...shown);
+}
