@@ -12,10 +12,10 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1410,
   web: 2110,
   mcp: 2320,
-  core: 13620,
-  serve: 1920,
-  fleet: 1990,
-  cli: 13890,
+  core: 13750,
+  serve: 2020,
+  fleet: 3150,
+  cli: 14000,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;
