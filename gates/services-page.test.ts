@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { wholeTitles } from "./syntax.ts";
 
 const PACKAGES = new URL("../packages/", import.meta.url).pathname;
 
@@ -8,18 +9,27 @@ const PATHS = readdirSync(PACKAGES, { recursive: true, encoding: "utf8" }).filte
   (path) => path.endsWith(".test.ts") && !path.includes("node_modules"),
 );
 
-/** What the tests of that name say, with the answers of services that one of them runs. */
-function textOf(name: string): string {
-  const found = PATHS.filter((path) => basename(path) === name).map((path) =>
-    readFileSync(join(PACKAGES, path), "utf8"),
+/** The titles of the tests of that name; those of answers of services are made of the answers. */
+function titlesOf(name: string): readonly string[] {
+  const found = PATHS.filter((path) => basename(path) === name);
+  const titles = found.flatMap((path) => wholeTitles(path, readFileSync(join(PACKAGES, path), "utf8")));
+  if (name !== "public-refusals.test.ts") return titles;
+  const lines = readFileSync(join(PACKAGES, "models/tests/public-refusals.jsonl"), "utf8").trim().split("\n");
+  const answers = lines.map((line) => JSON.parse(line) as { who: string; at: string });
+  return titles.flatMap((title) =>
+    answers.map(({ who, at }) => title.replace("$who", who).replace("$at", at)),
   );
-  const answers = name === "public-refusals.test.ts" ? "models/tests/public-refusals.jsonl" : null;
-  return [...found, ...(answers === null ? [] : [readFileSync(join(PACKAGES, answers), "utf8")])].join("\n");
 }
 
-/** The last cell of each row of the page that names a test: the file, and how the title begins. */
+/** The last cell of each row of the page that names a test: the file, and words of its title. */
 function rowsOf(page: string): string[][] {
   return [...page.matchAll(/\| `([\w-]+\.test\.ts)`[^:|]*: ([^|]+?)\s*\|$/gm)].map((row) => row.slice(1));
+}
+
+/** Whether one title has all of it: the number, and the words one behind the other. */
+function isNamedIn(titles: readonly string[], named: string): boolean {
+  const [, number = "", words = ""] = /^([RXP]\d+ )?(.*)$/.exec(named) ?? [];
+  return titles.some((title) => `${title} `.includes(number) && title.includes(words));
 }
 
 describe("each habit of a service on the page has the test that it names:", () => {
@@ -30,10 +40,25 @@ describe("each habit of a service on the page has the test that it names:", () =
   });
 
   it.each(rows)("%s: %s", (name = "", title = "") => {
-    // A title may be put together of what a `describe` and an `it` say.
-    const [, number = "", words = ""] = /^(P\d+ )?(?:goes on: )?(.*)$/.exec(title) ?? [];
-    const text = textOf(name);
-    expect(text).toContain(number.trim());
-    expect(text).toContain(words);
+    expect(titlesOf(name).filter((one) => isNamedIn([one], title))).not.toEqual([]);
+  });
+
+  it("a number and words of two titles are none", () => {
+    const text = `describe("P1 one", () => {
+      it("is so", () => {});
+      it.each([["a", 1], ["b", 2]])("is %s", () => {});
+    });
+    it("P2 other", () => {});
+    describe.each(["x"])("P3 %s", () => it.each(ROWS)("$title then", () => {}));
+    const ROWS = [{ title: "first" }];`;
+    const titles = wholeTitles("x.test.ts", text);
+    expect(titles).toEqual(["P1 one is so", "P1 one is a", "P1 one is b", "P2 other", ...titles.slice(4)]);
+    expect(titles).toContain("P3 x first then");
+    expect(["P1 is so", "P1 one is b", "P2 other"].map((named) => isNamedIn(titles, named))).toEqual(
+      Array(3).fill(true),
+    );
+    expect(["P2 is so", "P1 other", "P1 is c", "P4 is so"].some((named) => isNamedIn(titles, named))).toBe(
+      false,
+    );
   });
 });

@@ -103,6 +103,47 @@ export function testTitles(path: string, text: string): TestTitle[] {
   return titles;
 }
 
+/**
+ * The titles of tests as they are told: with those of what they stand in, and once for each row of a table. Rows
+ * count by their first text; of a table that has a name every text of the file may be one.
+ */
+export function wholeTitles(path: string, text: string): string[] {
+  const found: string[] = [];
+  const inside: string[][] = [];
+  const titlesIn = ({ callee, arguments: [first] }: ESTree.CallExpression): string[] | null => {
+    const own = first === undefined || !TEST_MAKERS.has(rootName(callee)) ? null : templateText(first);
+    if (own === null) return null;
+    const rows = callee.type === "CallExpression" ? rowsIn(callee.arguments[0]) : [];
+    const all = rows ?? textsWritten(path, text).map((written) => written.text);
+    const filled = /%[sj]|\$title/.test(own)
+      ? all.map((row) => own.replace(/%[sj]|\$title/, () => row))
+      : [own];
+    return (inside.at(-1) ?? [""]).flatMap((before) => filled.map((title) => `${before} ${title}`.trim()));
+  };
+  new Visitor({
+    CallExpression: (node) => {
+      const titles = titlesIn(node);
+      if (titles === null) return;
+      if (/^(?:describe|suite)$/.test(rootName(node.callee))) inside.push(titles);
+      else found.push(...titles);
+    },
+    "CallExpression:exit": (node) => {
+      if (titlesIn(node) !== null && /^(?:describe|suite)$/.test(rootName(node.callee))) inside.pop();
+    },
+  }).visit(programOf(path, text));
+  return found;
+}
+
+/** The first text of each row; null where the table is written elsewhere. */
+function rowsIn(table: ESTree.Node | undefined): string[] | null {
+  if (table?.type === "TSAsExpression") return rowsIn(table.expression);
+  if (table?.type !== "ArrayExpression") return null;
+  return table.elements.flatMap((row) => {
+    const first = row?.type === "ArrayExpression" ? row.elements[0] : row;
+    return first ? (templateText(first) ?? []) : [];
+  });
+}
+
 function programOf(path: string, text: string): ESTree.Program {
   const { program, errors } = parseSync(path, text);
   const [error] = errors;
