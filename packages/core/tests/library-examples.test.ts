@@ -70,6 +70,14 @@ describe("the page on the library", () => {
     });
   });
 
+  it("its test without a model runs a call against the fake service", async () => {
+    writeFileSync(join(folder, "fake.js"), codeWith("@burin/core/testing"));
+    expect(await run("fake.js", environment("http://127.0.0.1:9"))).toEqual({
+      code: 0,
+      stdout: "There are a few.\n2 requests, the last message is of a tool\nproblems: 0, replies left: 0\n",
+    });
+  });
+
   it("its machine of one's own refuses to write", async () => {
     writeFileSync(join(folder, "machine.js"), codeWith("...nodeMachine"));
     expect(await run("machine.js", environment("http://127.0.0.1:9"))).toEqual({
