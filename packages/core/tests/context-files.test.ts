@@ -72,6 +72,25 @@ describe("context files", () => {
     ]);
   });
 
+  it("P29 the prompt behind them has a heading of its own, which stays where it is", async () => {
+    await put("repo/package/AGENTS.md", "Package rule.");
+    const { session, events } = await play([read("a.txt")]);
+    const asked = session.history
+      .filter(({ role }) => role === "user")
+      .map(({ parts }) => parts.at(-1)?.text);
+    expect(asked).toEqual(["Prompt:\n\ngo", undefined, "again"]);
+    expect(events).toContainEqual({ type: "text", role: "user", text: "go" });
+    const alone = await play([], { context: { fileNames: ["none.md"] } });
+    expect(alone.session.history[0]?.parts).toEqual([{ text: "go" }]);
+  });
+
+  it("P29 so has the first prompt behind the summary of a conversation", async () => {
+    const { session } = await play();
+    await session.compact();
+    for await (const _ of session.run("and now?"));
+    expect(session.history[0]?.parts.at(-1)?.text).toBe("Prompt:\n\nand now?");
+  });
+
   it("without a repository only the root's count", async () => {
     await put("repo/AGENTS.md", "above");
     await put("repo/package/AGENTS.md", "here");

@@ -134,7 +134,7 @@ describe("P6 old answers that are cleared", () => {
 
   it("a context note speaks in the user's role", () => {
     expect(historyOf([{ type: "context", text: "rules", file: "/x/AGENTS.md" }, asked])).toEqual([
-      { role: "user", parts: [{ text: "rules" }, { text: "go" }] },
+      { role: "user", parts: [{ text: "rules" }, { text: "Prompt:\n\ngo" }] },
     ]);
   });
 });

@@ -7,6 +7,8 @@ import { functionResponseOf } from "../scheduler/function-response.ts";
 
 /** What stands where the answer to a call was. */
 const CLEARED = "[This old result was removed to save room. Call the tool again if it is needed.]";
+/** Stands before the user's words where words of ours stand before them in the same message. */
+const PROMPT_HEADING = "Prompt:\n\n";
 
 interface OwnMessage {
   readonly role: Message["role"];
@@ -23,6 +25,8 @@ export class History {
   #answers = new Map<string, readonly Part[] | null>();
   /** What goes back with a call that is still to come. */
   readonly #signatures = new Map<string, string>();
+  /** What was added last is not the user's: a context file, a summary. */
+  #isOursLast = false;
 
   get messages(): readonly Message[] {
     return this.#messages;
@@ -31,11 +35,13 @@ export class History {
   apply(event: AgentEvent): void {
     switch (event.type) {
       case "text":
-        if (event.text !== "" || !event.media) this.#addText(event.role, event.text);
+        if (event.text !== "" || !event.media)
+          this.#addText(event.role, this.#headingFor(event) + event.text);
         for (const inlineData of event.media ?? []) this.#messageOf(event.role).parts.push({ inlineData });
         break;
       case "context":
         this.#addText("user", event.text);
+        this.#isOursLast = true;
         break;
       case "thought":
         this.#addThought(event);
@@ -54,6 +60,13 @@ export class History {
         break;
       default:
     }
+  }
+
+  /** Follows from the events alone, so that a session which is resumed sends the same bytes. */
+  #headingFor({ role }: Extract<AgentEvent, { type: "text" }>): string {
+    const isBehindOurs = role === "user" && this.#isOursLast && this.#messages.at(-1)?.role === "user";
+    this.#isOursLast = false;
+    return isBehindOurs ? PROMPT_HEADING : "";
   }
 
   #addText(role: Message["role"], text: string): void {
@@ -125,6 +138,7 @@ export class History {
     this.#messages.length = 0;
     this.#signatures.clear();
     this.#addText("user", text);
+    this.#isOursLast = tail.length === 0;
     for (const { role, parts } of tail) this.#messageOf(role).parts.push(...parts);
   }
 
@@ -133,6 +147,7 @@ export class History {
     const answers = [...this.#answers.values()];
     if (answers.some((answer) => answer === null)) return;
     this.#messageOf("user").parts.push(...answers.flatMap((answer) => answer ?? []));
+    this.#isOursLast = false;
     this.#answers = new Map();
   }
 
