@@ -43,10 +43,11 @@ const OPENAI: Service = {
   named: /^(?:gpt-\d|chatgpt|codex|o\d)/,
 };
 
-function compatible(name: string, home: string, named?: RegExp): Service {
+/** Speaks chat completions at `home`, under variables of its own name. */
+function compatible(name: string, home: string, more: Pick<Service, "general" | "named">): Service {
   const start = name.toUpperCase();
   const service = { keys: [`${start}_API_KEY`], model: `${start}_MODEL`, home: `https://${home}` };
-  return { protocol: "openai", ...service, ...(named && { named }) };
+  return { protocol: "openai", ...service, ...more };
 }
 
 const SERVICES: Readonly<Record<ServiceName, Service>> = {
@@ -88,15 +89,28 @@ const SERVICES: Readonly<Record<ServiceName, Service>> = {
     protocol: "openai",
     keys: ["AWS_BEARER_TOKEN_BEDROCK"],
     model: "BEDROCK_MODEL",
+    general: "openai.gpt-oss-120b-1:0",
     needs: "AWS_REGION",
   },
-  openrouter: compatible("openrouter", "openrouter.ai/api/v1"),
-  groq: compatible("groq", "api.groq.com/openai/v1"),
-  mistral: compatible("mistral", "api.mistral.ai/v1", /^(?:(?:mi|mini|magi|code|dev)stral|mixtral|pixtral)/),
-  deepseek: compatible("deepseek", "api.deepseek.com/v1", /^deepseek-/),
-  xai: compatible("xai", "api.x.ai/v1", /^grok-/),
-  moonshot: compatible("moonshot", "api.moonshot.ai/v1", /^(?:kimi|moonshot)-/),
-  dashscope: compatible("dashscope", "dashscope-intl.aliyuncs.com/compatible-mode/v1", /^qwen/),
+  openrouter: compatible("openrouter", "openrouter.ai/api/v1", { general: "anthropic/claude-sonnet-5" }),
+  groq: compatible("groq", "api.groq.com/openai/v1", { general: "openai/gpt-oss-120b" }),
+  mistral: compatible("mistral", "api.mistral.ai/v1", {
+    general: "mistral-medium-latest",
+    named: /^(?:(?:mi|mini|magi|code|dev)stral|mixtral|pixtral)/,
+  }),
+  deepseek: compatible("deepseek", "api.deepseek.com/v1", {
+    general: "deepseek-v4-pro",
+    named: /^deepseek-/,
+  }),
+  xai: compatible("xai", "api.x.ai/v1", { general: "grok-4.7", named: /^grok-/ }),
+  moonshot: compatible("moonshot", "api.moonshot.ai/v1", {
+    general: "kimi-k3",
+    named: /^(?:kimi|moonshot)-/,
+  }),
+  dashscope: compatible("dashscope", "dashscope-intl.aliyuncs.com/compatible-mode/v1", {
+    general: "qwen-plus",
+    named: /^qwen/,
+  }),
 };
 const SERVICE_NAMES = Object.keys(SERVICES) as ServiceName[];
 /** The models that are asked where only a key is set. */
@@ -222,7 +236,7 @@ function choiceOf(service: ServiceName, named: NamedModel, environment: Environm
   const said = named.name || environment[model];
   const address = named.baseUrl || environment[url];
   const name = said || (apiKey && !address ? general : undefined);
-  const place = special(service, { name, address, environment });
+  const place = special(service, { name, address, environment, hasKey: Boolean(apiKey) });
   const baseUrl = place?.baseUrl ?? address ?? (apiKey ? home : undefined);
   if (!name || !baseUrl) return null;
   const keyHeader = isBearer ? "authorization" : undefined;
@@ -233,12 +247,13 @@ interface Place {
   readonly name: string | undefined;
   readonly address: string | undefined;
   readonly environment: Environment;
+  readonly hasKey: boolean;
 }
 
 /** Services that have a way of their own to be addressed; undefined for all others, and where something is missing. */
 function special(
   service: ServiceName,
-  { name = "", address, environment }: Place,
+  { name = "", address, environment, hasKey }: Place,
 ): Partial<ModelChoice> | undefined {
   switch (service) {
     case "azure": {
@@ -250,8 +265,11 @@ function special(
     }
     case "bedrock": {
       const region = environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION;
-      const home = `https://bedrock-runtime.${region}.amazonaws.com/openai/v1`;
-      return region && !address ? { baseUrl: home } : undefined;
+      if (!region) return undefined;
+      const baseUrl = address ?? `https://bedrock-runtime.${region}.amazonaws.com/openai/v1`;
+      const signer = async () =>
+        (await import("./aws-signature.ts")).awsSigner(environment, { service: "bedrock", region });
+      return { baseUrl, ...(hasKey ? {} : { signer }) };
     }
     case "vertex":
       return vertex(name, address, environment);

@@ -23,6 +23,7 @@ describe("the shipped table of models", () => {
     ["claude-sonnet-4-5", "claude-sonnet-4-5@20250929"],
     ["gpt-5", "openai/gpt-5-2025-08-07"],
     ["glm-5", "z-ai/GLM-5:free"],
+    ["gpt-oss-120b", "us.openai.gpt-oss-120b-1:0"],
   ])("knows %s as %s", (name, other) => {
     expect(knownModel(other)?.name).toBe(name);
   });
@@ -32,7 +33,10 @@ describe("the shipped table of models", () => {
   });
 
   it("holds the models that are asked when only a key is set", () => {
-    for (const name of SERVICE_DEFAULTS) expect(knownModel(name), name).toBeDefined();
+    // A service without a row has a name that it moves to its newest model itself.
+    const unknown = SERVICE_DEFAULTS.filter((name) => knownModel(name) === undefined);
+    expect(SERVICE_DEFAULTS.length).toBeGreaterThan(10);
+    expect(unknown).toEqual(["mistral-medium-latest"]);
   });
 
   it("P5 the window by the start of a name is never more than it is, nor less than a third", () => {

@@ -40,9 +40,9 @@ function plainName(name: string): string {
     .trim()
     .toLowerCase()
     .replace(/^.*\//, "")
-    .replace(/^(?:[a-z-]+\.)?anthropic\./, "")
+    .replace(/^(?:[a-z-]+\.)?(?:anthropic|openai)\./, "")
     .replace(/:[a-z]+$/, "")
-    .replace(/-v\d+(?::\d+)?$/, "")
+    .replace(/-(?:v\d+(?::\d+)?|\d+:\d+)$/, "")
     .replace(/[-@](?:\d{4}-\d\d-\d\d|\d{8})$/, "")
     .replaceAll(".", "-");
 }

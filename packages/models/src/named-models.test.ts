@@ -192,6 +192,23 @@ describe("services by their usual environment", () => {
     expect(chooseModel({ model }, environment)).toMatchObject(wanted);
   });
 
+  it.each([
+    ["openrouter", "OPENROUTER_API_KEY", "anthropic/claude-sonnet-5"],
+    ["groq", "GROQ_API_KEY", "openai/gpt-oss-120b"],
+    ["mistral", "MISTRAL_API_KEY", "mistral-medium-latest"],
+    ["deepseek", "DEEPSEEK_API_KEY", "deepseek-v4-pro"],
+    ["xai", "XAI_API_KEY", "grok-4.7"],
+    ["moonshot", "MOONSHOT_API_KEY", "kimi-k3"],
+    ["dashscope", "DASHSCOPE_API_KEY", "qwen-plus"],
+    ["bedrock", "AWS_BEARER_TOKEN_BEDROCK", "openai.gpt-oss-120b-1:0"],
+  ])("P54 %s is asked for its general model where only %s is set: %s", (service, variable, name) => {
+    const environment = { [variable]: "k", ...(service === "bedrock" ? { AWS_REGION: "us-east-1" } : {}) };
+    const choice = chooseModel({ model: {} }, environment);
+    expect(choice).toMatchObject({ service, name, apiKey: "k", isGeneral: true });
+    const other = chooseModel({ model: { name: `${service}/other` } }, environment);
+    expect(other).toMatchObject({ service, name: "other", isGeneral: false });
+  });
+
   it("Claude on Vertex is asked by a path and a version of its own", async () => {
     const seen: { url: string | undefined; body: unknown }[] = [];
     const server = createServer(async (request, response) => {
@@ -217,7 +234,11 @@ describe("services by their usual environment", () => {
   it.each<[NodeJS.ProcessEnv, ModelSettings, RegExp]>([
     [{}, { name: "anthropic/x" }, /ANTHROPIC_API_KEY is not set/],
     [{ OPENAI_BASE_URL: "http://l/v1" }, {}, /OPENAI_MODEL is not set/],
-    [{ GROQ_API_KEY: "g" }, {}, /GROQ_MODEL is not set/],
+    [
+      { AZURE_OPENAI_API_KEY: "a", AZURE_OPENAI_ENDPOINT: "https://x" },
+      {},
+      /AZURE_OPENAI_DEPLOYMENT is not set/,
+    ],
     [{}, { name: "azure/x" }, /AZURE_OPENAI_ENDPOINT is not set/],
     [{}, { name: "vertex/x" }, /GOOGLE_CLOUD_PROJECT is not set/],
   ])("what is missing is named: %j %j", (environment, model, wanted) => {

@@ -2,7 +2,7 @@ import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { httpRequest, startOfText } from "@burin/machine/http/http-request";
 import { innermost } from "@burin/machine/http/innermost-error";
 import { type ModelChoice, PROTOCOLS } from "./open-model.ts";
-import { certificateOf, keyOf, serviceHeaders } from "./service-model.ts";
+import { certificateOf, keyOf, serviceHeaders, signerOf } from "./service-model.ts";
 
 /** What came of asking a service for its models: an HTTP status and their names, or why there is none. */
 export type Reached =
@@ -66,7 +66,9 @@ async function listed(
     const protocol = await PROTOCOLS[choice.provider]();
     const url = new URL(choice.baseUrl.trim());
     url.pathname = protocol.listing(url.pathname.replace(/\/+$/, ""));
-    const headers = serviceHeaders(protocol, choice, await keyOf(choice));
+    const plain = serviceHeaders(protocol, choice, await keyOf(choice));
+    const sign = await signerOf(choice);
+    const headers = { ...plain, ...sign?.({ url, method: "GET", headers: plain }) };
     const certificate = await certificateOf(choice);
     const { status, body } = await httpRequest({ url, method: "GET", headers, certificate }, inTime);
     const models = modelIds(parseJson(await startOfText(body, MOST_ANSWER_BYTES)));

@@ -4,6 +4,7 @@ import type { CallsInText, ModelPrice } from "@burin/contract/settings/settings"
 import { messageOf } from "@burin/contract/text/error-message";
 import { type ClientCertificate, httpRequest } from "@burin/machine/http/http-request";
 import { SilenceWatch } from "@burin/machine/http/silence-watch";
+import type { Signer } from "./aws-signature.ts";
 import { BodyBytes } from "./body-bytes.ts";
 import type { CertificatePlace } from "./key-source.ts";
 import { Lessons } from "./lessons.ts";
@@ -26,6 +27,8 @@ export interface ServiceOptions {
   readonly apiKey?: string | ((isRefused: boolean) => Promise<string>) | undefined;
   /** The header that carries the key where it is not the protocol's own; `authorization` is as a bearer. */
   readonly keyHeader?: string | undefined;
+  /** What signs each request, where no key is sent. */
+  readonly signer?: (() => Promise<Signer>) | undefined;
   /** What Burin shows of itself where the service asks for it. */
   readonly certificate?: CertificatePlace | undefined;
   /** Sent with each request; they stand in the place of the protocol's own. */
@@ -184,10 +187,11 @@ class Service {
     connection,
   }: Asking): AsyncGenerator<AnswerEvent, void, undefined> {
     const { name: model, environment, silenceMs = DEFAULT_SILENCE_MS } = this.#options;
-    const { url, headers, hasKey, certificate } = endpoint;
+    const { url, hasKey, certificate, sign } = endpoint;
     const { onSent } = prepared;
     const pieces = await protocol.body(model, prepared, this.#lessons.quirks);
     const body = this.#bytes.of(prepared.conversation, pieces);
+    const headers = { ...endpoint.headers, ...sign?.({ ...endpoint, method: "POST", body }) };
     const watch = new SilenceWatch(silenceMs, connection);
     try {
       const asked = httpRequest(
@@ -264,6 +268,7 @@ interface Endpoint {
   readonly key: string;
   readonly hasKey: boolean;
   readonly certificate: ClientCertificate | undefined;
+  readonly sign: Signer | undefined;
 }
 
 async function endpointOf(
@@ -292,7 +297,8 @@ async function endpointOf(
       accept: "text/event-stream, application/json",
       ...serviceHeaders(protocol, options, key),
     };
-    return { url, headers, key, hasKey: key !== "", certificate: await certificateOf(options) };
+    const [certificate, sign] = [await certificateOf(options), await signerOf(options)];
+    return { url, headers, key, hasKey: key !== "" || sign !== undefined, certificate, sign };
   } catch (error) {
     return { type: "unauthorized", message: messageOf(error) };
   }
@@ -308,6 +314,11 @@ export async function keyOf({ apiKey = "" }: ServiceOptions, isRefused = false):
   const key = typeof apiKey === "string" ? apiKey : await orFault(none, () => apiKey(isRefused));
   if (!/[^\x21-\x7e]/.test(key.trim())) return key.trim();
   throw new Error(`${none}: it holds a space, a line break or a letter that no key has: set it again.`);
+}
+
+/** What signs a request; throws like `keyOf`. */
+export async function signerOf({ signer }: ServiceOptions): Promise<Signer | undefined> {
+  return signer && orFault("There is no key to sign with", signer);
 }
 
 /** What the service may ask for; throws like `keyOf`. */

@@ -1,0 +1,124 @@
+import { createHash, createHmac } from "node:crypto";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { readNamedText } from "@burin/machine/disk/regular-file";
+
+/** What may ask for something in Amazon's cloud. */
+export interface AwsKeys {
+  readonly id: string;
+  readonly secret: string;
+  readonly token?: string | undefined;
+}
+
+/** A request as far as it is signed; the body in pieces. */
+export interface UnsignedRequest {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: readonly Uint8Array[];
+}
+
+export type Signer = (request: UnsignedRequest) => Record<string, string>;
+
+const MOST_BYTES = 256 * 1024;
+/** They say what is sent; others may be changed on the way. */
+const SIGNED = /^(?:content-type|host|x-amz-.*)$/;
+
+/** Signs for a service in a region, with the keys that are there now. Throws, in words that may be shown, where there are none. */
+export function awsSigner(environment: NodeJS.ProcessEnv, place: Omit<Place, "at">): Signer {
+  const keys = awsKeys(environment);
+  return (request) => signedHeaders(request, keys, { ...place, at: new Date() });
+}
+
+/** From the variables, else from the profile in the file that Amazon's own tools write. */
+function awsKeys(environment: NodeJS.ProcessEnv): AwsKeys {
+  const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = environment;
+  if (id && secret && !environment.AWS_PROFILE) return { id, secret, token };
+  const profile = environment.AWS_PROFILE || "default";
+  const folder = join(environment.HOME || homedir(), ".aws");
+  const file = environment.AWS_SHARED_CREDENTIALS_FILE || join(folder, "credentials");
+  const named = profileIn(readNamedText(file, MOST_BYTES) ?? "", profile);
+  const { aws_access_key_id: key, aws_secret_access_key: hidden, aws_session_token } = named;
+  if (key && hidden) return { id: key, secret: hidden, token: aws_session_token };
+  throw new Error(
+    `the profile ${profile} has no keys in ${file}. Set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; for a login (SSO) run: eval "$(aws configure export-credentials --format env)"`,
+  );
+}
+
+function profileIn(text: string, profile: string): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  let isNamed = false;
+  for (const line of text.split(/\r?\n/)) {
+    const heading = /^\s*\[\s*(?:profile\s+)?(.*?)\s*\]/.exec(line)?.[1];
+    if (heading !== undefined) isNamed = heading === profile;
+    const [, name = "", value = ""] = /^\s*([\w-]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+    if (isNamed && name !== "") found[name.toLowerCase()] = value;
+  }
+  return found;
+}
+
+interface Place {
+  readonly service: string;
+  readonly region: string;
+  readonly at: Date;
+}
+
+/** The headers to be added, by version 4 of Amazon's signatures. */
+export function signedHeaders(
+  { url, method, headers, body = [] }: UnsignedRequest,
+  { id, secret, token }: AwsKeys,
+  { service, region, at }: Place,
+): Record<string, string> {
+  const time = at.toISOString().replace(/[-:]|\.\d+/g, "");
+  const added: Record<string, string> = {
+    "x-amz-date": time,
+    ...(token ? { "x-amz-security-token": token } : {}),
+  };
+  const all = Object.entries({ ...headers, ...added, host: url.host })
+    .map(([name, value]) => [name.toLowerCase(), value.trim().replace(/ +/g, " ")] as const)
+    .filter(([name]) => SIGNED.test(name))
+    .sort(byName);
+  const names = all.map(([name]) => name).join(";");
+  const canonical = [
+    method,
+    url.pathname.split("/").map(encoded).join("/"),
+    [...url.searchParams].map(([name, value]) => [encoded(name), encoded(value)] as const),
+    ...all.map(([name, value]) => `${name}:${value}`),
+    "",
+    names,
+    hashOf(body),
+  ].map((part) =>
+    typeof part === "string"
+      ? part
+      : [...part]
+          .sort(byName)
+          .map((pair) => pair.join("="))
+          .join("&"),
+  );
+  const scope = [time.slice(0, 8), region, service, "aws4_request"];
+  const toSign = ["AWS4-HMAC-SHA256", time, scope.join("/"), hashOf([canonical.join("\n")])].join("\n");
+  const key = scope.reduce<string | Buffer>((before, part) => hmac(before, part).digest(), `AWS4${secret}`);
+  const signature = hmac(key, toSign).digest("hex");
+  const authorization = `AWS4-HMAC-SHA256 Credential=${id}/${scope.join("/")}, SignedHeaders=${names}, Signature=${signature}`;
+  return { ...added, authorization };
+}
+
+function byName(one: readonly string[], other: readonly string[]): number {
+  return one.join("=") < other.join("=") ? -1 : 1;
+}
+
+/** Amazon's own way, which leaves fewer characters alone than the standard. */
+function encoded(text: string): string {
+  const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return encodeURIComponent(text).replace(/[!'()*]/g, hex);
+}
+
+function hashOf(pieces: readonly (string | Uint8Array)[]): string {
+  const hash = createHash("sha256");
+  for (const piece of pieces) hash.update(piece);
+  return hash.digest("hex");
+}
+
+function hmac(key: string | Buffer, text: string) {
+  return createHmac("sha256", key).update(text);
+}
