@@ -2,6 +2,7 @@
 import { execFile, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,6 +19,9 @@ const MANY_TURNS = 2000;
 /** A window in which the paired turns need no compaction, and one in which the many turns need several. */
 const LARGE_WINDOW = 1_000_000;
 const USUAL_WINDOW = 128_000;
+/** No model begins to reply sooner. */
+const THOUGHT_MS = 600;
+const NEXT_PAIRS = 15;
 
 /** With the mark of a subagent the reads are its own. @param {string} path @param {number} turns @param {string} subagent */
 export async function startServer(path, turns, subagent = "") {
@@ -32,6 +36,58 @@ export async function run1(kind, args) {
     maxBuffer: 1 << 24,
   });
   return /** @type {{ cpuMs: number, peakMb: number }} */ (JSON.parse(stdout));
+}
+
+/**
+ * How long a client takes from the first reply to its next request, with the read that stands between, as the service
+ * sees it.
+ * @param {string} file
+ */
+async function startFirstReply(file) {
+  const seen = { repliedAt: 0n, nextMs: 0 };
+  const server = createServer(async (request, response) => {
+    const pieces = [];
+    for await (const piece of request) pieces.push(piece);
+    const isNext = Buffer.concat(pieces).includes('"role":"tool"');
+    if (isNext) seen.nextMs = Number(process.hrtime.bigint() - seen.repliedAt) / 1e6;
+    else await new Promise((resolve) => setTimeout(resolve, THOUGHT_MS));
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const call = { index: 0, id: "one", function: { name: "read_file", arguments: "" } };
+    call.function.arguments = JSON.stringify({ absolute_path: file });
+    const delta = isNext ? { content: "All is well." } : { tool_calls: [call] };
+    const chunk = { choices: [{ index: 0, delta, finish_reason: isNext ? "stop" : "tool_calls" }] };
+    seen.repliedAt = process.hrtime.bigint();
+    response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  return { seen, url: `http://127.0.0.1:${port}/v1`, close: () => server.close() };
+}
+
+/** @param {string} file @param {readonly string[]} args */
+async function measureFirstReply(file, args) {
+  const { seen, url, close } = await startFirstReply(file);
+  /** @param {string} kind */
+  const nextMs = async (kind) => {
+    await run1(kind, [url, ...args]);
+    return seen.nextMs;
+  };
+  const bare = [];
+  const more = [];
+  for (let index = 0; index < NEXT_PAIRS; index += 1) {
+    const least = await nextMs("bare");
+    bare.push(least);
+    more.push((await nextMs("agent")) - least);
+  }
+  close();
+  report({
+    what: "first reply to next request, one read_file",
+    value: median(more),
+    unit: "ms more than a bare loop",
+    most: 8,
+    more: `bare ${median(bare).toFixed(1)} ms, ${NEXT_PAIRS} pairs, the reply comes after ${THOUGHT_MS} ms`,
+  });
 }
 
 export async function run() {
@@ -76,6 +132,7 @@ export async function run() {
     most: 120,
     more: `CPU ${(long.cpuMs / MANY_TURNS).toFixed(2)} ms a turn`,
   });
+  await measureFirstReply(file, [base, places.home, String(USUAL_WINDOW)]);
   report({ what: "first request with all tools", value: firstBytes, unit: "bytes", most: 12_000 });
   rmSync(base, { recursive: true });
 }

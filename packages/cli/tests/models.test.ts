@@ -143,6 +143,22 @@ describe("what a run costs", () => {
     expect(usage.cost).toBeCloseTo(1.8);
   });
 
+  it("P29 tells what the cache lost, with the reason, at its end and in the document", async () => {
+    const usage = { inputTokens: 9000, outputTokens: 5, cachedTokens: 8000 };
+    const replies = [
+      { text: "ok", usage },
+      { text: "ok", usage: { ...usage, cachedTokens: 0 } },
+    ];
+    const { baseUrl } = await serve(...replies, ...replies);
+    await settings({ model: { name: "x" }, models: { x: { baseUrl }, y: { baseUrl } } });
+    await run(["-p", "go"]);
+    const { stderr } = await run(["-c", "-p", "on", "-m", "y"]);
+    expect(stderr).toMatch(/9000 tokens read \(8000 not any more: another model was asked\), 5 written/);
+    await run(["-p", "go"]);
+    const { stdout } = await run(["-c", "-p", "on", "-m", "y", "--json"]);
+    expect(JSON.parse(stdout).usage.cacheMisses).toEqual([{ tokens: 8000, reason: "model" }]);
+  });
+
   it("is not guessed where no price is known", async () => {
     const { baseUrl } = await serve(reply);
     const { stdout } = await run(["-p", "go", "--json"], { OPENAI_BASE_URL: baseUrl, OPENAI_MODEL: "some" });

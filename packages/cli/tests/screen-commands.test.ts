@@ -202,6 +202,23 @@ describe("a command", () => {
     await terminal.shows(/money +\$1\.5/);
   });
 
+  it("P29 /cost tells what the cache lost, and why", async () => {
+    const usage = { inputTokens: 9000, outputTokens: 5, cachedTokens: 8000 };
+    const terminal = await room.open([
+      { text: "First.", usage },
+      { text: "Second.", usage: { ...usage, cachedTokens: 0 } },
+    ]);
+    terminal.type("ask\r");
+    await terminal.shows("First.");
+    await terminal.shows("? for keys");
+    terminal.type("/model other-model\r");
+    await terminal.shows("other-model · default");
+    terminal.type("again\r");
+    await terminal.shows("Second.");
+    terminal.type("/cost \r");
+    await terminal.shows(/cached before, read anew +8,000: another model/);
+  });
+
   it("/back goes on in a copy from before an earlier prompt, which is there to be changed", async () => {
     const terminal = await room.open([{ text: "One." }, { text: "Two." }, { text: "Other." }]);
     terminal.type("first\r");

@@ -37,6 +37,12 @@ interface ContextNote {
   readonly task?: string;
 }
 
+/** Input that the service had cached for the request before, and has read at the full price again. */
+export interface CacheMiss {
+  readonly tokens: number;
+  readonly reason: "model" | "tools" | "compaction" | "pause";
+}
+
 /** What tokens went into that no reply of the loop is made of. `page`: a question over a web page. */
 export type UsagePurpose = "compaction" | "subagent" | "edit_correction" | "page" | "mcp_sampling";
 
@@ -155,7 +161,13 @@ export type AgentEvent =
   | InputError
   | Named
   /** `purpose` is set when the tokens went into something else than a reply. */
-  | { readonly type: "usage"; readonly usage: Usage; readonly purpose?: UsagePurpose }
+  | {
+      readonly type: "usage";
+      readonly usage: Usage;
+      readonly purpose?: UsagePurpose;
+      /** Where it is known why. */
+      readonly cacheMiss?: CacheMiss;
+    }
   | Notice
   | ContextNote
   | Cleared

@@ -6,6 +6,8 @@ export interface ModelRequest {
   readonly system: string;
   readonly history: readonly Message[];
   readonly tools: readonly FunctionDeclaration[];
+  /** The next request may be minutes away: somebody is waited for. */
+  readonly isPauseLikely?: boolean;
   /** Called when it has gone out: what is done now delays nothing. Models that are handed in get plain data, without it. */
   readonly onSent?: (() => void) | undefined;
 }
@@ -15,6 +17,8 @@ export interface Usage {
   readonly outputTokens: number;
   /** Of the input tokens, how many the provider had cached. */
   readonly cachedTokens: number;
+  /** Of the input tokens, those that went into a cache which costs more than input; `hour`: of these, those that are kept for an hour instead of five minutes, where the service says it. */
+  readonly cacheWrites?: { readonly tokens: number; readonly hour?: number };
   /** What the request and its reply cost, where that is known; in the currency of the prices. */
   readonly cost?: number;
 }

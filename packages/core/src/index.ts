@@ -1,5 +1,6 @@
 export type {
   AgentEvent,
+  CacheMiss,
   ContextFill,
   FaceEvent,
   QuestionEvent,

@@ -3,6 +3,7 @@ import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { AnthropicReply } from "./anthropic-reply.ts";
+import { cacheMark, cacheQuirk } from "./cache-mark.ts";
 import type { TunedRequest, Tuning } from "./prepare-request.ts";
 import type { Protocol } from "./service-model.ts";
 import { signatureOf } from "./thought-signature.ts";
@@ -26,20 +27,14 @@ const MOST_OUTPUT_TOKENS = 32_000;
 /** Thinking counts as output; so much is left for the answer itself. */
 const LEAST_ANSWER_TOKENS = 8_000;
 
-/** Marks the end of what the service should keep for the next request. */
-function cacheMark({ cache }: Tuning): object {
-  const ttl = cache === "1h" ? { ttl: cache } : {};
-  return { cache_control: { type: "ephemeral", ...ttl } };
-}
-
 /**
  * The body of a Messages request. Instructions and tools, and the last two messages of the user, are marked
  * as worth keeping, so that the next request pays only for what is new.
  */
 function anthropicBody(model: string, request: TunedRequest, quirks: ReadonlySet<string>): string[] {
   const { system, tools, tuning = {} } = request;
-  const isCaching = !quirks.has("no-cache-control") && tuning.cache !== "off";
-  const mark = isCaching ? cacheMark(tuning) : {};
+  const cache_control = cacheMark(request, quirks);
+  const mark = cache_control === null ? {} : { cache_control };
   const body = {
     model,
     ...generation(tuning, quirks),
@@ -48,7 +43,7 @@ function anthropicBody(model: string, request: TunedRequest, quirks: ReadonlySet
     messages: wireMessages(request.history, !quirks.has("no-thinking")),
     stream: true,
   };
-  if (isCaching) markUserMessages(body.messages, mark);
+  if (cache_control !== null) markUserMessages(body.messages, mark);
   return [wireJson(mergedBody(body, tuning.body))];
 }
 
@@ -74,10 +69,10 @@ const OUTPUT_LIMIT =
   /(?:max_tokens\D{0,40}\d+\s*>|maximum tokens you requested exceeds? the model limit of)\s*(\d+)/;
 
 /** What a refusal teaches: a lower limit of output, or a field that this service does not take. */
-function anthropicQuirk(refusal: string): string | undefined {
+function anthropicQuirk(refusal: string, quirks: ReadonlySet<string>): string | undefined {
   const limit = OUTPUT_LIMIT.exec(refusal)?.[1];
   if (limit !== undefined) return `max-tokens:${limit}`;
-  if (/cache_control/i.test(refusal)) return "no-cache-control";
+  if (/cache_control|\bttl\b/i.test(refusal)) return cacheQuirk(refusal, quirks);
   if (/adaptive|output_config|\beffort\b/i.test(refusal)) return "no-adaptive";
   return /thinking|signature/i.test(refusal) ? "no-thinking" : undefined;
 }

@@ -3,6 +3,7 @@ import type { FunctionDeclaration } from "@burin/contract/messages/function-call
 import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { type CacheQuirk, cacheMark } from "./cache-mark.ts";
 import type { TunedRequest } from "./prepare-request.ts";
 import { signatureOf } from "./thought-signature.ts";
 import { markedText, userItems } from "./user-items.ts";
@@ -26,7 +27,7 @@ export type ChatQuirk =
   | "no-stream-options"
   /** The limit of output under its older name. */
   | "old-output-limit"
-  | "no-cache-control"
+  | CacheQuirk
   /** Nothing goes back of what another service gave to get back. */
   | "no-extras"
   /** Gemini checks the signatures of calls, also of those that another model made. */
@@ -57,9 +58,7 @@ export function chatCompletionsBody(
   const usage = knows(quirks, "no-stream-options") ? {} : { stream_options: { include_usage: true } };
   const last = { stream: true, ...usage };
   // Whoever passes requests on to Claude hands these marks on; all others cache by themselves.
-  const { cache } = request.tuning ?? {};
-  const isMarking = /claude/i.test(model) && !knows(quirks, "no-cache-control") && cache !== "off";
-  const mark = isMarking ? { type: "ephemeral", ...(cache === "1h" ? { ttl: cache } : {}) } : null;
+  const mark = /claude/i.test(model) ? cacheMark(request, quirks) : null;
   const [first = "", ...further] = writtenMessages(request, { quirks, mark });
   return [
     `${wireJson({ model, ...tools }).slice(0, -1)},"messages":[${first.slice(1)}`,

@@ -5,6 +5,7 @@ const QUIRKS: readonly (readonly [ChatQuirk, RegExp])[] = [
   ["no-stream-options", /stream_options|include_usage/i],
   ["old-output-limit", /max_completion_tokens/i],
   ["signature-wanted", /missing (?:a |its )?thought_?signature/i],
+  ["no-cache-hour", /\bttl\b/i],
   ["no-cache-control", /cache_control/i],
   [
     "no-extras",

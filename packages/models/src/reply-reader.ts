@@ -197,6 +197,15 @@ export function withheld(reason: string): ModelFailure {
   return { type: "bad_reply", message: `The service withheld the rest of the reply (${bounded(reason)}).` };
 }
 
+/** What went into a cache, as Anthropic says it and those who pass its replies on; undefined where nothing did. */
+export function cacheWrites(usage: JsonRecord): Pick<Usage, "cacheWrites"> | undefined {
+  const tokens = count(usage.cache_creation_input_tokens) || count(usage.cache_write_tokens);
+  if (tokens === 0) return undefined;
+  const kinds = usage.cache_creation ?? usage.cache_creation_token_details;
+  if (!isRecord(kinds)) return { cacheWrites: { tokens } };
+  return { cacheWrites: { tokens, hour: Math.min(count(kinds.ephemeral_1h_input_tokens), tokens) } };
+}
+
 export function count(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
 }

@@ -45,6 +45,35 @@ describe("how a model is asked", () => {
     expect(JSON.stringify(body)).toContain('"cache_control":{"type":"ephemeral","ttl":"1h"}');
   });
 
+  it.each(["anthropic", "openai"] as const)(
+    "P36 P5 a service of Claude that keeps nothing for an hour is asked for less from then on: %s",
+    async (provider) => {
+      const refused = "messages.0.content.0.cache_control.ephemeral.ttl: Extra inputs are not permitted";
+      const choice = { provider, name: "claude-x", tuning: { cache: "1h" } } as const;
+      const { body, server } = await sent(choice, [refused]);
+      expect(JSON.stringify(server.requests[0]?.body)).toContain('"ttl":"1h"');
+      expect(JSON.stringify(body)).toContain('"cache_control":{"type":"ephemeral"}');
+      const { body: none } = await sent(choice, [refused, "cache_control is not supported"]);
+      expect(JSON.stringify(none)).not.toContain("cache_control");
+    },
+  );
+
+  it("P29 what goes into Claude's cache costs what is written there, for five minutes and for an hour", async () => {
+    const usage = { inputTokens: 1_000_000, outputTokens: 0, cachedTokens: 200_000 };
+    const price = { input: 10, output: 50, cached: 1 };
+    const server = await serve(
+      { text: "a", usage },
+      { text: "b", usage: { ...usage, cacheWrites: { tokens: 400_000, hour: 0 } } },
+      { text: "c", usage: { ...usage, cacheWrites: { tokens: 400_000, hour: 100_000 } } },
+    );
+    const costs: unknown[] = [];
+    for (const _ of server.unusedReplies()) {
+      const told = await read({ provider: "anthropic", name: "claude-x", baseUrl: server.baseUrl, price });
+      costs.push(told.flatMap((event) => (event.type === "usage" ? [event.usage.cost] : []))[0]);
+    }
+    expect(costs).toEqual([8.2, 9.2, 9.95]);
+  });
+
   it("P36 a budget of tokens is the nearest effort below it", async () => {
     const { body } = await sent({ provider: "openai", tuning: { reasoning: 5000 } });
     expect(body).toMatchObject({ reasoning_effort: "low" });

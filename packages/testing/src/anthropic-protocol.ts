@@ -137,11 +137,14 @@ function stopReason({ calls = [] }: ScriptLine): string {
 }
 
 function wireUsage(line: ScriptLine): object {
-  const { inputTokens, outputTokens, cachedTokens } = usageOf(line);
+  const { inputTokens, outputTokens, cachedTokens, cacheWrites } = usageOf(line);
+  const { tokens: written = 0, hour } = cacheWrites ?? {};
+  const kinds = { ephemeral_5m_input_tokens: written - (hour ?? 0), ephemeral_1h_input_tokens: hour };
   return {
-    input_tokens: inputTokens - cachedTokens,
+    input_tokens: inputTokens - cachedTokens - written,
     cache_read_input_tokens: cachedTokens,
-    cache_creation_input_tokens: 0,
+    cache_creation_input_tokens: written,
+    ...(hour === undefined ? {} : { cache_creation: kinds }),
     output_tokens: outputTokens,
   };
 }

@@ -78,9 +78,16 @@ function keyRows(): TableRow[] {
 }
 
 function costRows({ transcript, milliseconds }: CommandDesk): TableRow[] {
-  const { inputTokens, outputTokens, cachedTokens, calls, money } = transcript.spent;
+  const { inputTokens, outputTokens, cachedTokens, cacheMisses, calls, money } = transcript.spent;
+  const missed = cacheMisses.map(
+    ({ tokens, reason }): TableRow => [
+      say("cost.missed"),
+      say(`cost.missed_${reason}`, { count: grouped(tokens) }),
+    ],
+  );
   return [
     [say("cost.sent"), say("cost.cached", { count: grouped(inputTokens), cached: grouped(cachedTokens) })],
+    ...missed,
     [say("cost.received"), grouped(outputTokens)],
     [say("cost.calls"), grouped(calls)],
     [say("cost.time"), duration(milliseconds)],

@@ -1,4 +1,4 @@
-import type { AgentEvent, ContextFill, ToolCall } from "@burin/core";
+import type { AgentEvent, CacheMiss, ContextFill, ToolCall } from "@burin/core";
 import { grouped, say } from "../locales/say.ts";
 import type { Line } from "../terminal/styled-line.ts";
 
@@ -25,6 +25,7 @@ export interface Spent {
   inputTokens: number;
   outputTokens: number;
   cachedTokens: number;
+  readonly cacheMisses: CacheMiss[];
   calls: number;
   /** In the currency of `model.prices`. */
   money: number;
@@ -50,6 +51,7 @@ export class Transcript {
     inputTokens: 0,
     outputTokens: 0,
     cachedTokens: 0,
+    cacheMisses: [],
     calls: 0,
     money: 0,
   };
@@ -209,7 +211,8 @@ export class Transcript {
     if (this.calls.length > MOST_KEPT_CALLS) this.calls.shift();
   }
 
-  #heardUsage({ usage }: Extract<AgentEvent, { type: "usage" }>): void {
+  #heardUsage({ usage, cacheMiss }: Extract<AgentEvent, { type: "usage" }>): void {
+    if (cacheMiss) this.spent.cacheMisses.push(cacheMiss);
     this.spent.inputTokens += usage.inputTokens;
     this.spent.outputTokens += usage.outputTokens;
     this.spent.cachedTokens += usage.cachedTokens;

@@ -9,6 +9,7 @@ import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { spendingModel } from "./ask-once.ts";
 import type { BackgroundTasks } from "./background-tasks.ts";
 import type { Budget } from "./budget.ts";
+import { paysForHour } from "./cache-watch.ts";
 import type { CallIds } from "./call-ids.ts";
 import { Compactor } from "./compaction/compactor.ts";
 import { type Briefing, type ContextFiles, ContextNotes } from "./context-files.ts";
@@ -43,6 +44,8 @@ export interface AgentNeeds {
   readonly background?: BackgroundTasks | undefined;
   /** Whether a model that repeats itself is corrected, and stopped in the end. */
   readonly detectLoops: boolean;
+  /** A user sits before it, who may let it wait. */
+  readonly waitsForUser?: boolean | undefined;
   /** What happened before, of a session that is taken up again. */
   readonly past?: Iterable<AgentEvent> | undefined;
   readonly conversation: Conversation;
@@ -298,11 +301,16 @@ export class Agent {
   async *#reply(signal: AbortSignal, said: string): AsyncGenerator<AgentEvent, Reply> {
     const { budget } = this.#needs;
     const model = this.#model;
+    const { note, cache } = this.#conversation;
     const away = new AbortController();
     const onSent = () => this.#needs.onAway?.(away.signal);
-    const request = { ...this.#request(), onSent };
-    const estimated = this.#size.of(request);
-    const asked = { model, request, note: this.#conversation.note, ids: this.#needs.callIds, said };
+    const plain = this.#request();
+    const estimated = this.#size.of(plain);
+    const request = { ...plain, ...(this.#isHourWorth(estimated) && { isPauseLikely: true }), onSent };
+    const sent = { model: model.name, tools: plain.tools, at: Date.now() };
+    const told = (event: AgentEvent): AgentEvent =>
+      note(event.type === "usage" ? { ...event, ...cache.counted(event.usage, sent) } : event);
+    const asked = { model, request, note: told, ids: this.#needs.callIds, said };
     let reply: Reply;
     try {
       reply = yield* readReply(asked, signal);
@@ -314,6 +322,14 @@ export class Agent {
       budget?.spend(reply.usage ?? estimatedUsage(estimated, reply, this.#size), model.name);
     }
     return reply;
+  }
+
+  /** Whether somebody may be waited for behind the reply, and what is kept meanwhile is worth its price. */
+  #isHourWorth(estimated: number): boolean {
+    const { waitsForUser, background } = this.#needs;
+    if (this.history.length < 2 || !(waitsForUser || background?.isPending)) return false;
+    const newTokens = this.history.slice(-2).reduce((sum, message) => sum + this.#size.ofMessage(message), 0);
+    return paysForHour(newTokens, estimated);
   }
 
   async *#runCalls(calls: readonly FunctionCall[], run: Run): AsyncGenerator<AgentEvent, AnsweredCall[]> {

@@ -7,6 +7,7 @@ import {
   textOf,
   toParts,
 } from "@burin/contract/messages/parts";
+import { CacheWatch } from "./cache-watch.ts";
 import { EventQueue } from "./event-queue.ts";
 import { History } from "./history.ts";
 import { WorkRecord } from "./work-record.ts";
@@ -48,6 +49,7 @@ export class Conversation {
   readonly words = new WaitingWords();
   readonly history = new History();
   readonly record = new WorkRecord();
+  readonly cache = new CacheWatch();
   /** For the reader of a run alone; it has been noted. */
   told = new EventQueue<AgentEvent>();
   readonly #onEvent: (event: AgentEvent) => void;
@@ -61,6 +63,7 @@ export class Conversation {
   recall(event: AgentEvent): void {
     this.history.apply(event);
     this.record.apply(event);
+    this.cache.apply(event);
   }
 
   readonly note = (event: AgentEvent): AgentEvent => {

@@ -6,12 +6,13 @@ import { defaultContextWindow } from "@burin/models/context-window";
 import { costOf } from "@burin/models/price";
 import { Agent, type AgentNeeds } from "../agent/agent.ts";
 import { Budget, parseBudget } from "../agent/budget.ts";
-import { ContextFiles } from "../agent/context-files.ts";
+import { type Briefing, ContextFiles } from "../agent/context-files.ts";
 import { DeclaredTools } from "../agent/declared-tools.ts";
 import { systemPrompt } from "../agent/system-prompt.ts";
 import { TOOL_SEARCH, ToolSearch } from "../tools/tool-search.ts";
 import { environmentFacts } from "./environment-facts.ts";
 import type { Home } from "./home.ts";
+import type { JoinedHooks } from "./run-command.ts";
 
 interface WaitingSources {
   readonly isWaiting: boolean;
@@ -30,7 +31,8 @@ type Handed =
   | "briefing"
   | "background"
   | "past"
-  | "onAway";
+  | "onAway"
+  | "waitsForUser";
 
 interface AgentParts extends Pick<AgentNeeds, Handed> {
   readonly home: Home;
@@ -106,6 +108,16 @@ function declarationsOf({ home, registry, waiting }: AgentParts) {
     registry.registerTool(search);
   }
   return () => declared.declarations();
+}
+
+/** What the model is told of skills, and what hooks say. */
+export function briefingOf(definitions: Home["definitions"], hooks: JoinedHooks | undefined): Briefing {
+  return async (moment, signal) => {
+    const { skillsText } = await definitions();
+    const at = moment === "start" ? "session_start" : "before_compaction";
+    const said = (await hooks?.at(at, signal)) ?? [];
+    return [...(skillsText === null ? [] : [skillsText]), ...said];
+  };
 }
 
 /** A little more than is shown, so that a cut is noticed. null when it is no text that a tool may have. */

@@ -18,7 +18,6 @@ import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { Agent } from "../agent/agent.ts";
 import { roomForAnswers } from "../agent/answer-room.ts";
 import { BackgroundTasks, type TaskList } from "../agent/background-tasks.ts";
-import type { Briefing } from "../agent/context-files.ts";
 import { Conversation, type Prompt, partsOf, promptOf } from "../agent/conversation.ts";
 import type { CustomCommand, Definitions, Skill } from "../agent/definitions.ts";
 import { isCutOff } from "../agent/run.ts";
@@ -33,7 +32,7 @@ import { ProofOfWork } from "../session/work-proof.ts";
 import type { Subagents } from "../tools/task.ts";
 import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import { type Home, resolveHome } from "./home.ts";
-import { agentOf, budgetOf, costNotice } from "./join-agent.ts";
+import { agentOf, briefingOf, budgetOf, costNotice } from "./join-agent.ts";
 import { type JoinedSubagents, joinSubagents } from "./join-subagents.ts";
 import { lazyMcp } from "./lazy-mcp.ts";
 import type { SessionOptions } from "./options.ts";
@@ -90,13 +89,14 @@ export class Session {
     const recorded = { ...place, secretNames: home.variables.secret, ...kept };
     this.#recording = new Recording(recorded, this.#announcement);
     this.#parking = new Parking({ sessionId: this.id, recording: this.#recording, past: this.#past, answer });
-    this.#conversation = new Conversation((event) => this.#recording.note(event));
-    const conversation = this.#conversation;
+    const conversation = new Conversation((event) => this.#recording.note(event));
+    this.#conversation = conversation;
     const { tell } = conversation;
     const mostCharacters = roomForAnswers(this.#models.window);
-    this.#background = new BackgroundTasks({ mostCharacters, tell });
-    const background = this.#background;
+    const background = new BackgroundTasks({ mostCharacters, tell });
+    this.#background = background;
     this.#definitions = home.definitions;
+    const spending = { home, budget, maxTurns };
     const help = helpOf(this.#models, { home, budget, conversation });
     this.#tools = new ToolSet(options, home, {
       ...help.tools,
@@ -112,27 +112,21 @@ export class Session {
       onMode: (mode) => tell({ type: "mode", mode }),
       park: options.park ? this.#parking.confirm : undefined,
       subagents: (tools) => {
-        this.#subagents = joinSubagents({
-          home,
-          models: this.#models,
-          budget,
-          maxTurns,
-          tools,
-          tell,
-          background,
-        });
+        this.#subagents = joinSubagents({ ...spending, models: this.#models, tools, tell, background });
         return this.#subagents;
       },
     });
-    const { registry, runCalls, callIds, workspace, discovery, onAway } = this.#tools;
+    const { registry, runCalls, callIds, workspace, discovery, onAway, hooks } = this.#tools;
     this.registry = registry;
     this.commands = commandList(this.#tools.commands);
     this.tasks = background;
     this.mcp = lazyMcp(discovery);
-    const flow = { registry, runCalls, callIds, workspace, waiting: discovery, briefing: this.#briefing };
+    const briefing = briefingOf(home.definitions, hooks);
+    const flow = { registry, runCalls, callIds, workspace, waiting: discovery, briefing };
     const past = resume?.session.events(this.#kindOf);
-    const joined = { model, small, home, conversation, budget, maxTurns, background, onAway };
-    this.#agent = agentOf({ ...joined, ...flow, past });
+    const waitsForUser = options.awaitsAnswers || options.park;
+    const joined = { model, small, conversation, background, onAway, waitsForUser, past };
+    this.#agent = agentOf({ ...spending, ...joined, ...flow });
     discovery.onFailure = ({ source, message }) => {
       this.#tools.notes.push(`Tools from ${source}: ${message}`);
     };
@@ -397,12 +391,4 @@ export class Session {
     const announcement = { type: "session" as const, sessionId: this.id, model: name, root, mode };
     return resume?.forkOf === undefined ? announcement : { ...announcement, forkOf: resume.forkOf };
   }
-
-  /** What the model is told of skills, and what hooks say. */
-  readonly #briefing: Briefing = async (moment, signal) => {
-    const { skillsText } = await this.#definitions();
-    const at = moment === "start" ? "session_start" : "before_compaction";
-    const said = (await this.#tools.hooks?.at(at, signal)) ?? [];
-    return [...(skillsText === null ? [] : [skillsText]), ...said];
-  };
 }

@@ -1,4 +1,4 @@
-import type { AgentEvent, Confirmation, RunStatus, Usage } from "@burin/core";
+import type { AgentEvent, CacheMiss, Confirmation, RunStatus, Usage } from "@burin/core";
 
 type Done = Extract<AgentEvent, { type: "done" }>;
 
@@ -22,7 +22,14 @@ export interface RunDocument {
   turns: number;
   toolCalls: { name: string; status: string }[];
   /** `cost` in the currency of the prices; absent where the price of something is not known. */
-  usage: { inputTokens: number; outputTokens: number; cachedTokens: number; cost?: number };
+  usage: {
+    inputTokens: number;
+    outputTokens: number;
+    cachedTokens: number;
+    /** Input that was cached once and was paid in full again, where it is known why. */
+    cacheMisses?: CacheMiss[];
+    cost?: number;
+  };
   durationMs: number;
 }
 
@@ -34,7 +41,11 @@ export function newDocument(sessionId: string | null): RunDocument {
 
 /** Takes what an event says into the document. */
 export function addEvent(document: RunDocument, event: AgentEvent): void {
-  if (event.type === "usage") addUsage(document, event.usage);
+  if (event.type === "usage") {
+    addUsage(document, event.usage);
+    const { cacheMisses = [] } = document.usage;
+    if (event.cacheMiss) document.usage.cacheMisses = [...cacheMisses, event.cacheMiss];
+  }
   if (event.type === "done") addEnd(document, event);
   if (event.type === "tool_call") {
     const { name, status } = event.call;

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "@burin/core";
+import type { AgentEvent, CacheMiss } from "@burin/core";
 import type { CommonOptions } from "../../request/options.ts";
 import { displayText } from "../../terminal/display-text.ts";
 import { type Output, visible } from "../../terminal/output.ts";
@@ -126,11 +126,21 @@ function endOf(exitCode: number | null): string {
   return exitCode === null ? "exit code not known" : `exit code ${exitCode}`;
 }
 
+/** Why the service could not read from its cache what it had there. */
+const MISSED: Readonly<Record<CacheMiss["reason"], string>> = {
+  model: "another model was asked",
+  tools: "the tools changed",
+  compaction: "the conversation was shortened",
+  pause: "the pause was longer than they are kept",
+};
+
 function costInWords({ toolCalls, usage, durationMs }: RunDocument): string {
   const calls = toolCalls.length === 1 ? "1 tool call" : `${toolCalls.length} tool calls`;
-  const { inputTokens, outputTokens, cachedTokens, cost } = usage;
+  const { inputTokens, outputTokens, cachedTokens, cacheMisses = [], cost } = usage;
   const isCounted = inputTokens + outputTokens > 0;
-  const cached = cachedTokens > 0 ? ` (${cachedTokens} from the cache)` : "";
+  const hits = cachedTokens > 0 ? [`${cachedTokens} from the cache`] : [];
+  const misses = cacheMisses.map(({ tokens, reason }) => `${tokens} not any more: ${MISSED[reason]}`);
+  const cached = hits.length + misses.length > 0 ? ` (${[...hits, ...misses].join("; ")})` : "";
   const tokens = isCounted ? `, ${inputTokens} tokens read${cached}, ${outputTokens} written` : "";
   const money = cost === undefined ? "" : `, $${cost.toFixed(cost < 0.1 ? 4 : 2)}`;
   return `${(durationMs / 1000).toFixed(1)} s, ${calls}${tokens}${money}`;

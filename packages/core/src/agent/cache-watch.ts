@@ -1,0 +1,86 @@
+import type { AgentEvent, CacheMiss } from "@burin/contract/agent-event";
+import type { Usage } from "@burin/contract/chat-model";
+import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
+
+/** Services keep nothing that is shorter. */
+const LEAST_TOKENS = 1024;
+/** They keep whole blocks, and may have dropped the last ones: less than this is no miss. */
+const LEAST_SHARE = 0.5;
+const MINUTE_MS = 60_000;
+/** How long Claude's services keep what a request has not asked for since. */
+const SHORT_MS = 5 * MINUTE_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/**
+ * Of 20 requests at which somebody is waited for, one is taken to wait longer than five minutes. Then an hour pays
+ * where `NEW * 0.75 < 1/20 * ALL * 1.15`: of a price of 1 for input, what is new is written at 2 in place of 1.25,
+ * and all is read at 0.1 in place of being written again at 1.25.
+ */
+const MOST_NEW_SHARE = ((1 / 20) * 1.15) / 0.75;
+
+/** Whether a cache of an hour costs less, as far as can be known, than one of five minutes when a pause is likely. */
+export function paysForHour(newTokens: number, allTokens: number): boolean {
+  return allTokens >= LEAST_TOKENS && newTokens <= allTokens * MOST_NEW_SHARE;
+}
+
+interface Asked {
+  readonly model: string;
+  readonly tools: readonly FunctionDeclaration[];
+  /** When it went out. */
+  readonly at: number;
+}
+
+/** Knows what the service should still have of the last request, and why it has not. A fold over events. */
+export class CacheWatch {
+  /** The one that answers from here on, and the one that answered last. */
+  #current = "";
+  #model = "";
+  #usage: Usage | null = null;
+  /** Not known of a session that is taken up again. */
+  #tools: readonly FunctionDeclaration[] | undefined;
+  #until = Number.POSITIVE_INFINITY;
+  #isShortened = false;
+
+  apply(event: AgentEvent): void {
+    if (event.type === "session" || event.type === "model") this.#current = event.model;
+    if (event.type === "compaction" || event.type === "cleared") this.#isShortened = true;
+    if (event.type !== "usage" || event.purpose !== undefined || event.usage.inputTokens === 0) return;
+    this.#usage = event.usage;
+    this.#model = this.#current;
+  }
+
+  /** What the reply to a request tells of the cache: the miss, where there is one with a known cause. */
+  counted(usage: Usage, asked: Asked, now = Date.now()): { readonly cacheMiss?: CacheMiss } {
+    if (usage.inputTokens === 0) return {};
+    const reason = this.#reasonFor(asked);
+    const tokens = keptOf(this.#usage) - usage.cachedTokens;
+    const isMiss = tokens >= LEAST_TOKENS && usage.cachedTokens < keptOf(this.#usage) * LEAST_SHARE;
+    this.#current = asked.model;
+    this.#tools = asked.tools;
+    this.#until = now + lifetimeOf(usage);
+    this.#isShortened = false;
+    return isMiss && reason !== null ? { cacheMiss: { tokens, reason } } : {};
+  }
+
+  #reasonFor({ model, tools, at }: Asked): CacheMiss["reason"] | null {
+    if (model !== this.#model) return "model";
+    if (this.#isShortened) return "compaction";
+    if (this.#tools && !areSame(this.#tools, tools)) return "tools";
+    return at > this.#until ? "pause" : null;
+  }
+}
+
+/** What the service had read from its cache for a request, or put there. */
+function keptOf(usage: Usage | null): number {
+  return usage === null ? 0 : usage.cachedTokens + (usage.cacheWrites?.tokens ?? 0);
+}
+
+/** Known only where the service says how long it keeps what. */
+function lifetimeOf({ cacheWrites }: Usage): number {
+  if (cacheWrites?.hour === undefined) return Number.POSITIVE_INFINITY;
+  return cacheWrites.hour > 0 ? HOUR_MS : SHORT_MS;
+}
+
+function areSame(some: readonly FunctionDeclaration[], others: readonly FunctionDeclaration[]): boolean {
+  return some === others || JSON.stringify(some) === JSON.stringify(others);
+}
