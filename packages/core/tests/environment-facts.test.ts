@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createSession, openModel, type SettingsInput } from "@burin/core";
+import { basename, join } from "node:path";
+import { createSession, openModel, resumeSession, type SettingsInput } from "@burin/core";
 import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -77,6 +78,90 @@ describe("the model", () => {
     const [first] = await told();
     expect(first).toContain("on no branch");
     expect(first).not.toContain("Ignore");
+  });
+
+  describe("P6 of what is not committed", () => {
+    const git = (...args: string[]) => {
+      const words = ["-c", "user.name=a", "-c", "user.email=a@b", ...args];
+      expect(spawnSync("git", words, { cwd: root }).status).toBe(0);
+    };
+    const list = { calls: [{ name: "list_directory", args: { path: "." } }] };
+
+    /** A session of several turns, whose first reply waits for git to have ended; what each request holds of its state. */
+    async function heard(settings: SettingsInput = {}): Promise<string[]> {
+      const bin = join(root, "..", `${basename(root)}-bin`);
+      const done = join(bin, "done");
+      await mkdir(bin);
+      const real = spawnSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).stdout.trim();
+      const script = `#!/bin/sh\n'${real}' "$@"\ncode=$?\ncase " $* " in *" status "*) : >'${done}';; esac\nexit $code\n`;
+      await writeFile(join(bin, "git"), script, { mode: 0o755 });
+      const isAsked = settings.context?.environment !== false;
+      const first = async () => {
+        while (isAsked && !existsSync(done)) await new Promise((resolve) => setTimeout(resolve, 20));
+        return list;
+      };
+      const turns = Array.from({ length: 30 }, () => list);
+      const served = await startFakeModelServer([first, ...turns, { text: "done" }]);
+      const environment = {
+        ...process.env,
+        BURIN_HOME: join(root, ".home"),
+        PATH: `${bin}:${process.env.PATH}`,
+      };
+      const model = { name: "m", baseUrl: served.baseUrl };
+      const quiet = { ...settings, model, loop: { detection: false } };
+      const session = createSession({ root, settings: quiet, environment, record: true });
+      for await (const _ of session.run("go"));
+      await session.close();
+      const resumed = createSession({
+        root,
+        model: openModel({ provider: "openai", name: "m", baseUrl: server.baseUrl }),
+        environment,
+        resume: await resumeSession({ home: join(root, ".home"), root, id: session.id }),
+      });
+      for await (const _ of resumed.run("on"));
+      await resumed.close();
+      const requests = [...served.requests, ...server.requests];
+      await served.close();
+      await rm(bin, { recursive: true });
+      return requests.map(({ body }) => {
+        const told = (body.messages as { content: string | null }[]).flatMap(({ content }) => content ?? []);
+        return told.filter((text) => text.includes("Not committed")).join();
+      });
+    }
+
+    beforeEach(async () => {
+      git("init", "-q", "-b", "main");
+      await writeFile(join(root, ".gitignore"), ".home\n");
+      await writeFile(join(root, "a.txt"), "one\n");
+      git("add", ".");
+      git("commit", "-q", "-m", "one");
+    });
+
+    it("with a request behind the first, once, the same from then on and after a resume", async () => {
+      await writeFile(join(root, "a.txt"), "two\n");
+      await writeFile(join(root, "new file.txt"), "new\n");
+      const [first, ...later] = await heard();
+      expect(first).toBe("");
+      const since = later.findIndex((text) => text !== "");
+      expect(new Set(later.slice(since))).toEqual(
+        new Set(['[Not committed when this session began, by git status: \n M a.txt\n?? "new file.txt"]']),
+      );
+    });
+
+    it("in few lines, however much there is", async () => {
+      for (let at = 0; at < 50; at += 1) await writeFile(join(root, `${at}.txt`), "new\n");
+      const told = (await heard()).at(-1) ?? "";
+      expect(told.split("\n")).toHaveLength(22);
+      expect(told).toContain("\nand 30 more]");
+    });
+
+    it("that it is nothing", async () => {
+      expect((await heard()).at(-1)).toBe("[Not committed when this session began, by git status: nothing]");
+    });
+
+    it("not at all where the settings say so", async () => {
+      expect(new Set(await heard({ context: { environment: false } }))).toEqual(new Set([""]));
+    });
   });
 
   it("is told nothing of it where the settings say so", async () => {

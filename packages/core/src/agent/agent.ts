@@ -40,6 +40,8 @@ export interface AgentNeeds {
   readonly budget: Budget | undefined;
   /** Called when a request has gone out; the signal aborts when its reply has come. */
   readonly onAway?: ((signal: AbortSignal) => void) | undefined;
+  /** What came to be known meanwhile and is to be told, once. */
+  readonly news?: (() => string | null) | undefined;
   /** Work that goes on beside the loop; a run waits for it at its end. */
   readonly background?: BackgroundTasks | undefined;
   /** Whether a model that repeats itself is corrected, and stopped in the end. */
@@ -193,9 +195,11 @@ export class Agent {
     }
   }
 
-  /** What the tasks in the background have come to. */
+  /** What came to be known meanwhile, and what the tasks in the background have come to. */
   *#fromBackground(): Generator<AgentEvent> {
     yield* this.#conversation.told.taken();
+    const news = this.#needs.news?.() ?? null;
+    if (news !== null) yield this.#conversation.note({ type: "context", text: news });
     const reports = this.#needs.background?.takeReports() ?? [];
     for (const report of reports) yield this.#conversation.note(report);
   }

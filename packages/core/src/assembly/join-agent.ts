@@ -32,7 +32,8 @@ type Handed =
   | "background"
   | "past"
   | "onAway"
-  | "waitsForUser";
+  | "waitsForUser"
+  | "news";
 
 interface AgentParts extends Pick<AgentNeeds, Handed> {
   readonly home: Home;

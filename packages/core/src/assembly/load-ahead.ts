@@ -19,9 +19,12 @@ interface Step {
 /** What the first calls need, as sessions usually need it, in steps so small that they hold up no reply. */
 export class LoadAhead {
   readonly #left: Step[];
+  readonly #first: (() => unknown) | undefined;
+  #isFirst = true;
 
-  /** Without commands no program is started to see what there is of them. */
-  constructor(commands?: MachineCommands) {
+  /** Without commands no program is started to see what there is of them. `first` is begun while the first request is away, or never. */
+  constructor(commands?: MachineCommands, first?: () => unknown) {
+    this.#first = first;
     // Each import is one file of what is built.
     const code = [
       () => import("../scheduler/scheduler.ts"),
@@ -40,8 +43,11 @@ export class LoadAhead {
   /** Goes on with what is left until the signal aborts, but not while somebody works. Keeps no process alive. */
   async during(signal: AbortSignal, isBusy = () => false): Promise<void> {
     const waiting = { ref: false, signal };
+    const first = this.#isFirst ? this.#first : undefined;
+    this.#isFirst = false;
     try {
       await pause(PAUSE_MS, null, waiting);
+      first?.();
       for (let [step] = this.#left; step !== undefined; [step] = this.#left) {
         do await pause(step.pauseMs, null, waiting);
         while (isBusy());

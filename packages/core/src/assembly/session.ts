@@ -106,6 +106,7 @@ export class Session {
       recordsReads: keepLog !== undefined,
       undoWriter: isRecorded ? this.id : undefined,
       sessionId: this.id,
+      tellsGit: !resume && options.machine === undefined && home.settings.context.environment,
       reads: this.#recording.reads,
       awaitsAnswers: options.awaitsAnswers,
       asking: { tell, recall: this.#parking.recall },
@@ -116,7 +117,7 @@ export class Session {
         return this.#subagents;
       },
     });
-    const { registry, runCalls, callIds, workspace, discovery, onAway, hooks } = this.#tools;
+    const { registry, runCalls, callIds, workspace, discovery, onAway, hooks, gitNews } = this.#tools;
     this.registry = registry;
     this.commands = commandList(this.#tools.commands);
     this.tasks = background;
@@ -126,7 +127,7 @@ export class Session {
     const past = resume?.session.events(this.#kindOf);
     const waitsForUser = options.awaitsAnswers || options.park;
     const joined = { model, small, conversation, background, onAway, waitsForUser, past };
-    this.#agent = agentOf({ ...spending, ...joined, ...flow });
+    this.#agent = agentOf({ ...spending, ...joined, ...flow, news: () => gitNews?.take() ?? null });
     discovery.onFailure = ({ source, message }) => {
       this.#tools.notes.push(`Tools from ${source}: ${message}`);
     };

@@ -24,6 +24,7 @@ import type { Subagents } from "../tools/task.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 import type { AnswerFromPage } from "../tools/web-fetch.ts";
 import type { WebSearcher } from "../tools/web-search.ts";
+import { GitNews } from "./git-news.ts";
 import type { Home } from "./home.ts";
 import { Grants, LazyQuestions, lazyApproval } from "./join-approval.ts";
 import type { ForServers } from "./join-mcp.ts";
@@ -33,6 +34,7 @@ import type { ToolboxOptions } from "./options.ts";
 import { type JoinedHooks, joinHooks } from "./run-command.ts";
 import { discoveryOf, type ToolDiscovery } from "./tool-discovery.ts";
 
+const IDLE_MS = 300;
 const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 
 /** What an agent has been sent and has said so far. */
@@ -52,6 +54,8 @@ export interface SessionParts {
   /** Who changes files, for undo; without it nothing is kept for that. */
   readonly undoWriter?: string | undefined;
   readonly sessionId?: string;
+  /** The model is told what is not committed. */
+  readonly tellsGit?: boolean;
   /** What the session's own agent is shown of files; subagents have their own. */
   readonly reads?: ReadMemory;
   /** Asked instead of the user; subagents have nobody to ask then. */
@@ -80,7 +84,13 @@ export class ToolSet {
   readonly runCalls: RunCalls;
   /** Gets ready for calls while a request is away. */
   readonly onAway = async (signal: AbortSignal) => (await this.#ahead()).during(signal);
-  readonly #ahead = once(async () => new (await import("./load-ahead.ts")).LoadAhead(this.commands));
+  readonly #ahead = once(async () => {
+    const { LoadAhead } = await import("./load-ahead.ts");
+    return new LoadAhead(this.commands, () => this.gitNews?.look(this.#closing.signal));
+  });
+  /** What only git knows of the folder; a session alone is told. */
+  readonly gitNews: GitNews | undefined;
+  readonly #closing = new AbortController();
   readonly #home: Home;
   readonly #grants: Grants;
   readonly #openWorkspace: () => Workspace;
@@ -112,13 +122,17 @@ export class ToolSet {
     // A machine that was handed in knows best what its folder is called.
     const home = { ...given, root: this.workspace.root };
     this.#home = home;
+    const { roots } = this.workspace;
+    if (parts.tellsGit) this.gitNews = new GitNews({ ...home, roots });
+    // Where a user types, there is time before the first request, once the screen stands.
+    const look = () => void this.gitNews?.look(this.#closing.signal);
+    if (parts.awaitsAnswers) setTimeout(look, IDLE_MS).unref();
     this.current = new CurrentMode(options.approvalMode ?? "default", others.onMode);
     this.commands = this.#openCommands();
     this.registry = new ToolRegistry((name) => isDeclared(name, settings.tools));
     this.questions = new LazyQuestions({ ...others.asking, confirm: park ?? options.confirm });
     const questions = options.confirm || others.awaitsAnswers ? this.questions.load : undefined;
     const { registry, commands, workspace } = this;
-    const { roots } = workspace;
     this.discovery = discoveryOf({ home, roots, commands, registry, forServers, questions });
     const report = (message: string) => void this.notes.push(message);
     this.hooks = joinHooks({ home, commands, report, sessionId });
@@ -154,6 +168,7 @@ export class ToolSet {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
     await this.discovery.close();
     await this.commands.close();
   }

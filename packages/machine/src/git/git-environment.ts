@@ -18,7 +18,7 @@ const ONLY_WHERE_ASKED = {
 };
 
 /** Nothing is fetched, nobody is asked, and nothing that others work with is held. */
-const ONLY_HERE = {
+export const ONLY_HERE = {
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_LAZY_FETCH: "1",
   GIT_ALLOW_PROTOCOL: "none",

@@ -62,6 +62,14 @@ export function gitRepositories(ground: GitGround) {
   return { repositoryFault, oddNamesInGit };
 }
 
+/** The git that commands would find, and surroundings in which it only looks. */
+export function gitIn({ roots, environment, passEnvironment: pass }: GitGround) {
+  const env = childEnvironment(environment, { pass, secret: [], roots });
+  const path = pathOutside(env.PATH ?? "", roots);
+  const git = firstProgram("git", path.split(delimiter));
+  return { git, env: { ...env, PATH: path, ...gitLooking({ isSandboxed: false }) } };
+}
+
 /** Of all sessions of this process. */
 const repositories = new KeptAnswers<Repository | null>();
 const gitlinks = new KeptAnswers<readonly string[]>();
@@ -74,13 +82,11 @@ class GitAsker {
   /** Git and its surroundings, as a part of each question. */
   readonly #asking: string;
 
-  constructor({ roots, environment, passEnvironment: pass }: GitGround) {
-    const env = childEnvironment(environment, { pass, secret: [], roots });
-    const path = pathOutside(env.PATH ?? "", roots);
-    this.#roots = roots;
-    // Commands would find this one.
-    this.#git = firstProgram("git", path.split(delimiter));
-    this.#env = { ...env, PATH: path, ...gitLooking({ isSandboxed: false }) };
+  constructor(ground: GitGround) {
+    const { git, env } = gitIn(ground);
+    this.#roots = ground.roots;
+    this.#git = git;
+    this.#env = env;
     this.#asking = JSON.stringify([this.#git, this.#env]);
   }
 

@@ -1,0 +1,38 @@
+import { runProgram } from "../processes/supervisor.ts";
+import { ONLY_HERE } from "./git-environment.ts";
+import { type GitGround, gitIn, gitRepositories } from "./git-repository.ts";
+
+const STATUS = ["status", "--porcelain=v1", "--branch", "--no-renames", "--ignore-submodules=dirty"];
+const LONGEST_MS = 5000;
+const MOST_BYTES = 64 * 1024;
+const MOST_LINES = 20;
+const MOST_LINE_CHARACTERS = 200;
+
+/**
+ * What git has not committed in the first of the roots, a line each as git writes it, and how many more there are.
+ * null where git does not tell in time, or would have to run what the repository names.
+ */
+export async function uncommittedChanges(ground: GitGround, signal: AbortSignal): Promise<string | null> {
+  const [root = ""] = ground.roots;
+  const { git, env } = gitIn(ground);
+  const use = { subcommand: "status", changes: false, readsFiles: true };
+  if (git === null || gitRepositories(ground).repositoryFault(root, use) !== null) return null;
+  let output = "";
+  const { exitCode, stopped } = await runProgram({
+    command: git,
+    args: STATUS,
+    cwd: root,
+    env: { ...env, ...ONLY_HERE, LC_ALL: "C", LANGUAGE: "" },
+    onOutput: (bytes) => {
+      output += bytes.toString("utf8");
+      return output.length < MOST_BYTES;
+    },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)]),
+  });
+  const isWhole = exitCode === 0 && stopped === null;
+  if (!isWhole && stopped !== "size") return null;
+  const [, ...lines] = output.trimEnd().split("\n");
+  const shown = lines.slice(0, MOST_LINES).map((line) => line.slice(0, MOST_LINE_CHARACTERS));
+  const more = isWhole ? lines.length - shown.length : "many";
+  return [...shown, ...(more === 0 ? [] : [`and ${more} more`])].join("\n");
+}
