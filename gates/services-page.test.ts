@@ -13,8 +13,11 @@ const PATHS = readdirSync(PACKAGES, { recursive: true, encoding: "utf8" }).filte
 function titlesOf(name: string): readonly string[] {
   const found = PATHS.filter((path) => basename(path) === name);
   const titles = found.flatMap((path) => wholeTitles(path, readFileSync(join(PACKAGES, path), "utf8")));
-  if (name !== "public-refusals.test.ts") return titles;
-  const lines = readFileSync(join(PACKAGES, "models/tests/public-refusals.jsonl"), "utf8").trim().split("\n");
+  if (!name.startsWith("public-")) return titles;
+  const file = name.replace(".test.ts", ".jsonl");
+  const lines = readFileSync(join(PACKAGES, "models/tests", file), "utf8")
+    .trim()
+    .split("\n");
   const answers = lines.map((line) => JSON.parse(line) as { who: string; at: string });
   return titles.flatMap((title) =>
     answers.map(({ who, at }) => title.replace("$who", who).replace("$at", at)),

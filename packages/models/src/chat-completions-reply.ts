@@ -27,6 +27,8 @@ export class ChatCompletionsReply extends ReplyFrame {
   readonly #text: TextCalls;
   readonly #tags = new ThinkTags();
   readonly #details: ReasoningDetail[] = [];
+  /** Text has come as a part of what is said. */
+  #isInPieces = false;
   /** What goes back with the message as a whole. */
   #extra: unknown;
 
@@ -46,12 +48,14 @@ export class ChatCompletionsReply extends ReplyFrame {
   protected override errorIn(chunk: JsonRecord): unknown {
     if (chunk.error) return chunk.error;
     if (chunk.object === "error") return chunk;
+    const { base_resp: minimax } = chunk;
+    if (isRecord(minimax) && count(minimax.status_code) > 0) return minimax;
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
     return isRecord(choice) ? choice.error : undefined;
   }
 
   protected readChunk(chunk: JsonRecord): ModelEvent[] | undefined {
-    this.usage = usageOf(chunk.usage) ?? this.usage;
+    this.usage = usageOf(usageIn(chunk)) ?? this.usage;
     const isKnown = Array.isArray(chunk.choices) || isRecord(chunk.usage) || isRecord(chunk.message);
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : ollamaChoice(chunk);
     return isRecord(choice) ? this.#readChoice(choice) : isKnown ? [] : undefined;
@@ -78,16 +82,24 @@ export class ChatCompletionsReply extends ReplyFrame {
     if (typeof choice.finish_reason === "string" && choice.finish_reason !== "") {
       this.finishReason = choice.finish_reason.toLowerCase();
     }
-    const delta = isRecord(choice.delta) ? choice.delta : choice.message;
+    const isWhole = !isRecord(choice.delta);
+    const delta = isWhole ? choice.message : choice.delta;
     if (!isRecord(delta)) return [];
+    // Behind its pieces some give the whole once more.
+    const isRepeated = isWhole && this.#isInPieces;
+    this.#isInPieces ||= !isWhole && textIn(delta.content) !== "";
     const events: ModelEvent[] = [];
     const detailed = readDetails(delta.reasoning_details, this.#details);
     // Some services send the same reasoning under several names.
     const thought =
-      textIn(delta.reasoning_content) || textIn(delta.reasoning) || thinkingIn(delta.content) || detailed;
-    if (thought !== "") events.push({ type: "thought", text: thought });
+      textIn(delta.reasoning_content) ||
+      textIn(delta.reasoning) ||
+      textIn(delta.reasoning_text) ||
+      thinkingIn(delta.content) ||
+      detailed;
+    if (thought !== "" && !isRepeated) events.push({ type: "thought", text: thought });
     this.#extra = delta.extra_content ?? this.#extra;
-    const text = textIn(delta.content) || textIn(delta.refusal);
+    const text = isRepeated ? "" : textIn(delta.content) || textIn(delta.refusal);
     events.push(...this.#spoken(this.#tags.add(text)));
     if (delta.tool_calls) this.calls.add(delta.tool_calls, ({ extra_content }) => signed({ extra_content }));
     if (delta.function_call) this.calls.add([{ index: "legacy", function: delta.function_call }]);
@@ -151,13 +163,21 @@ function thinkingIn(content: unknown): string {
   return content.map((part) => (isRecord(part) ? textIn(part.thinking) : "")).join("");
 }
 
+/** Beside the choices; some put it into the choice (Moonshot), or into a part of their own (Groq). */
+function usageIn({ usage, choices, x_groq: groq }: JsonRecord): unknown {
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  const places = [usage, isRecord(choice) && choice.usage, isRecord(groq) && groq.usage];
+  return places.find(isRecord);
+}
+
 function usageOf(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined;
   const details = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
   return {
     inputTokens: count(value.prompt_tokens),
     outputTokens: count(value.completion_tokens),
-    cachedTokens: count(details.cached_tokens) || count(value.prompt_cache_hit_tokens),
+    cachedTokens:
+      count(details.cached_tokens) || count(value.cached_tokens) || count(value.prompt_cache_hit_tokens),
     ...cacheWrites({ ...value, ...details }),
     // OpenRouter says what it takes for it.
     ...(typeof value.cost === "number" && value.cost >= 0 ? { cost: value.cost } : {}),

@@ -17,7 +17,7 @@ const QUIRKS: readonly (readonly [ChatQuirk, RegExp])[] = [
   ],
   [
     "reply-before-user",
-    /unexpected role '?user'? after role|message.?order|roles? must alternate|alternat\w+ (?:user|between|with assistant)|roles should be alternating|user[^\n]{0,40}(?:after|follow)[^\n]{0,20}tool/i,
+    /unexpected role '?user'? after role|message.?order|roles? must alternate|alternat\w+ (?:user|between|with assistant)|roles should be alternating|user[^\n]{0,40}(?:after|follow)[^\n]{0,20}tool|交替/i,
   ],
   ["nine-ids", /tool.?call.?id[^\n]{0,80}(?:must be|length|pattern|invalid|match|too long|characters)/i],
   ["calls-alone", /content or tool_calls, but not both/i],

@@ -8,7 +8,7 @@ export interface TooLong {
 const SENT = "(?:prompts?|inputs?|requests?|messages|conversation|tokens?|token count|sequence)";
 const TOO_MUCH =
   "(?:too (?:long|large|many)|longer than|larger than|greater than|exceed(?:s|ed|ing)?|more than|over the|must (?:be|have) (?:<=?|less|fewer|at most)|cannot exceed|is not possible)";
-const MEASURE = "(?:token|context|length|window|model|maximum|limit)";
+const MEASURE = "(?:token|context|length|window|model|max|limit)";
 const WORDS = new RegExp(
   [
     "context.?(?:length|window|size|limit)",
@@ -49,6 +49,7 @@ const SIZES = [
   /maximum number of tokens allowed \((\d+)\)/i,
   /max size:? (\d+) tokens/i,
   /(\d+) maximum/i,
+  /(?:less|fewer) than [a-z_ ]+\((\d+)\)/i,
   /(?:exceeds the limit of|limit is|(?:less|fewer) than|<=|maximum length(?: of| is)?|maximum of|cannot exceed) (\d+)/i,
 ];
 
@@ -65,7 +66,9 @@ export function tooLongIn(status: number, answer: string): TooLong | undefined {
   return {};
 }
 
-function isAboutLength(answer: string): boolean {
+function isAboutLength(said: string): boolean {
+  // The name of a field says it as well as words do.
+  const answer = said.replace(/\b(prompt|input)_tokens\b/g, "$1 tokens");
   if (!WORDS.test(answer) || OUTPUT_ALONE.test(answer)) return false;
   return (
     /context|range of input length/i.test(answer) ||

@@ -57,16 +57,13 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ["protocol", /^unsupported_api_for_model$/],
   [
     "quota",
-    /insufficient_(?:quota|balance|credits?|funds)|^billing_|budget_exceeded|exceeded_current_quota|credit_balance|^Arrearage$|FreeTierOnly$|payment_required|PerDay|^(?:1113|1304|1308|1309|1310|1311|1313)$/i,
+    /insufficient_(?:\w+_)?(?:quota|balance|credits?|funds)|^billing_|budget_exceeded|exceeded_current_quota|credit_balance|^Arrearage$|FreeTierOnly$|payment_required|PerDay|^SetLimitExceeded$|^(?:1113|1304|1308|1309|1310|1311|1313)$/i,
   ],
   [
     "permission",
     /unsupported_country|permission[-_]?(?:denied|error)|^(?:SERVICE_DISABLED|API_KEY_\w+_BLOCKED|CONSUMER_SUSPENDED|FAILED_PRECONDITION|BILLING_DISABLED)$|_(?:terms_required|permission_blocked)|^(?:request_)?forbidden$|account_(?:deactivated|suspended)|organization_restricted|AccessDenied/i,
   ],
-  [
-    "key",
-    /invalid_api_key|^(?:authentication_error|API_KEY_INVALID|InvalidApiKey|UNAUTHENTICATED|100[0-4])$/,
-  ],
+  ["key", /invalid_api_key|^(?:authentication_error|API_KEY_INVALID|InvalidApiKey|UNAUTHENTICATED)$/],
   [
     "model",
     /^(?:model_(?:not_found|not_available|not_supported|decommissioned)|invalid_model|ModelNotFound|1211)$|not_found/i,
@@ -104,11 +101,11 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "permission",
-    /(?:country|region|location|territory)\b[^.\n]{0,40}(?:not |un)(?:supported|available|allowed)|not (?:available|supported) in your (?:country|region|location)|must be verified|verify (?:your )?(?:organi[sz]ation|account|identity)|has not been used in project|(?:is|API) disabled|terms acceptance|data policy|(?:n't|(?<!or you do )not) have access to|not (?:authorized|allowed) to (?:perform|use|access)|access is denied|requires a subscription|firewall|use case details|(?:account|project|organi[sz]ation|team)\b[^.\n]{0,30}(?:suspended|deactivated|blocked)/i,
+    /(?:country|region|location|territory)\b[^.\n]{0,40}(?:not |un)(?:supported|available|allowed)|not (?:available|supported) in your (?:country|region|location)|must be verified|verify (?:your )?(?:organi[sz]ation|account|identity)|has not been used in project|(?:is|API) disabled|terms acceptance|data policy|(?:n't|(?<!or you do )not) have access to|not (?:authorized|allowed) to (?:perform|use|access)|access is denied|NoAuthError|requires a subscription|firewall|use case details|(?:account|project|organi[sz]ation|team)\b[^.\n]{0,30}(?:suspended|deactivated|blocked)/i,
   ],
   [
     "quota",
-    /insufficient (?:\w+ )?(?:balance|credit|fund|quota)|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please recharge|余额不足|key limit exceeded|requires more credits|can only afford|past due|all available credits|spending limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|reached your[^.\n]{0,40}usage limit|(?:budget (?:has been )?|crossed budget: )exceeded/i,
+    /insufficient (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:is |are )?(?:insufficient|not enough)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please recharge|(?:余额|额度|配额)不足|欠费|недостаточно средств|残高|잔액|key limit exceeded|requires more credits|can only afford|past due|all available credits|spending limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|reached your[^.\n]{0,40}usage limit|(?:budget (?:has been )?|crossed budget: )exceeded/i,
   ],
   [
     "key",
@@ -126,6 +123,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
     "model",
     /\bmodel\b[^.\n]{0,80}(?:not (?:found|exist|valid|available)|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|not found the) model|not a valid model|inference profile|模型不存在/i,
   ],
+  ["limit", /(?:request|rate|qps|[rt]pm) limit (?:is |was )?(?:reached|exceeded)|too many requests/i],
 ];
 /** Only where nobody says when it will be over. */
 const SPENT = /per[-_ ]?day|daily|per[-_ ]?month|monthly|\b[RT]PD\b/i;
@@ -159,10 +157,15 @@ function kindOf(
   { words, hasHint }: { readonly words: string; readonly hasHint: boolean },
 ): FailureKind {
   const said = kindIn(WORDS, [words]);
-  const beats = said !== undefined && (VAGUE.has(named) || BETTER_KNOWN[said]?.includes(named ?? "server"));
+  const beats =
+    said !== undefined &&
+    said !== "limit" &&
+    (VAGUE.has(named) || BETTER_KNOWN[said]?.includes(named ?? "server"));
   if (beats && fits(said, status, hasHint)) return said;
   if (status === 402) return "quota";
-  if (status === 429 || named === "limit") return !hasHint && SPENT.test(words) ? "quota" : "limit";
+  const isLimit =
+    status === 429 || named === "limit" || (said === "limit" && (status === 0 || status === 403));
+  if (isLimit) return !hasHint && SPENT.test(words) ? "quota" : "limit";
   if (named !== undefined && fits(named, status, hasHint)) return named;
   return kindOfStatus(status);
 }

@@ -48,7 +48,8 @@ export abstract class ReplyFrame implements ReplyReader {
 
   read(data: string): ModelEvent[] {
     const text = data.trim();
-    if (this.isOver || this.failure || text === "") return [];
+    // Some hand on the comments of others as data: ": keepalive".
+    if (this.isOver || this.failure || text === "" || text.startsWith(":")) return [];
     if (text === "[DONE]") return this.readDone();
     const parsed = parseJson(data);
     // Some give one chunk, or the whole stream, as a list.

@@ -8,6 +8,18 @@ import { shownUrl } from "./shown-url.ts";
 /** What of a service's own words is shown; they may be a whole web page. */
 const MOST_DETAIL_CHARACTERS = 500;
 
+const DETAIL_KEYS = [
+  "error",
+  "errors",
+  "message",
+  "Message",
+  "msg",
+  "detail",
+  "error_msg",
+  "status_msg",
+  "error_description",
+];
+
 /** The service's own account of a failure, on one line and bounded; empty when it gave none. */
 export function detailOf(answer: unknown): string {
   if (typeof answer === "string") {
@@ -17,8 +29,10 @@ export function detailOf(answer: unknown): string {
   }
   if (Array.isArray(answer)) return detailOf(answer[0]);
   if (!isRecord(answer)) return "";
-  const keys = ["error", "errors", "message", "Message", "msg", "detail", "error_msg", "error_description"];
-  const detail = keys.map((key) => (answer[key] ? detailOf(answer[key]) : "")).find((text) => text !== "");
+  const said = DETAIL_KEYS.flatMap((key) => answer[key] || []);
+  // Where nothing has a name that is known, a service has put it into something of its own.
+  const wrapped = Object.values(answer).filter((value) => isRecord(value) && value !== answer.metadata);
+  const detail = [...said, ...wrapped].map(detailOf).find((text) => text !== "");
   const place = Array.isArray(answer.loc) ? answer.loc.join(".") : "";
   // Where the name of a field should stand, some say what is wrong with it.
   const field = typeof answer.param === "string" && answer.param.includes(" ") ? answer.param : "";

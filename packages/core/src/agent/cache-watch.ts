@@ -52,14 +52,15 @@ export class CacheWatch {
   /** What the reply to a request tells of the cache: the miss, where there is one with a known cause. */
   counted(usage: Usage, asked: Asked, now = Date.now()): { readonly cacheMiss?: CacheMiss } {
     if (usage.inputTokens === 0) return {};
-    const reason = this.#reasonFor(asked);
-    const tokens = keptOf(this.#usage) - usage.cachedTokens;
-    const isMiss = tokens >= LEAST_TOKENS && usage.cachedTokens < keptOf(this.#usage) * LEAST_SHARE;
+    const kept = keptOf(this.#usage);
+    const tokens = kept - usage.cachedTokens;
+    const isMiss = tokens >= LEAST_TOKENS && usage.cachedTokens < kept * LEAST_SHARE;
+    const reason = isMiss ? this.#reasonFor(asked) : null;
     this.#current = asked.model;
     this.#tools = asked.tools;
     this.#until = now + lifetimeOf(usage);
     this.#isShortened = false;
-    return isMiss && reason !== null ? { cacheMiss: { tokens, reason } } : {};
+    return reason !== null ? { cacheMiss: { tokens, reason } } : {};
   }
 
   #reasonFor({ model, tools, at }: Asked): CacheMiss["reason"] | null {
