@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { newOmission, omission } from "./omission-placeholder.ts";
 
@@ -99,5 +100,32 @@ describe("new omissions", () => {
   it("P2 are no fault in a text that replaces nothing", () => {
     expect(newOmission("", "// rest of the file unchanged\n")).toBe(null);
     expect(newOmission("\n", "// rest of the file unchanged\n")).toBe(null);
+  });
+
+  it("P2 are found wherever they stand, and whatever stands behind their last word", () => {
+    const pieces = [
+      "// ",
+      "rest of the file ",
+      "unchanged",
+      "SAME",
+      "...",
+      "…",
+      " here",
+      ")",
+      " -->",
+      "\r",
+      "\u2028",
+      "\t ",
+      "x",
+      "é",
+    ];
+    const line = fc.array(fc.constantFrom(...pieces), { maxLength: 6 }).map((some) => some.join(""));
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), (lines) => {
+        const first = lines.find((one) => omission(one) === "certain");
+        expect(newOmission("a", lines.join("\n"))).toBe(first?.trim() ?? null);
+      }),
+      { numRuns: 3000 },
+    );
   });
 });

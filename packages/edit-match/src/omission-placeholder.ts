@@ -33,21 +33,50 @@ export function omission(line: string): "certain" | "bare" | null {
   return (isComment || isBracketed) && KEPT_AT_END.test(phrase) && !isAlone ? "certain" : null;
 }
 
-/** What a placeholder has: dots, or one of the words that it ends with without them. */
-const SIGN =
-  /\.\.|…|\b(?:unchanged|unmodified|untouched|omitted|same|is|was|before|here|brevity)\b[^\w\n]*$/gim;
+/** Without dots a placeholder ends with one of these words; the code of its last letter is looked at before all else. */
+const WORD_AT_END = /\b(?:unchanged|unmodified|untouched|omitted|same|is|was|before|here|brevity)$/i;
+const LAST_LETTERS: ReadonlySet<number> = new Set([..."desyDESY"].map((letter) => letter.charCodeAt(0)));
+const LONGEST_WORD = "unmodified".length;
 
-/** The placeholders of a text, in their order, and how sure they are. */
+/** The placeholders of a text, in their order, and how sure they are. Of most lines only the end is looked at. */
 function* placeholdersIn(text: string): Generator<{ readonly line: string; readonly isCertain: boolean }> {
-  const sign = new RegExp(SIGN);
-  for (let found = sign.exec(text); found !== null; found = sign.exec(text)) {
-    const newline = text.indexOf("\n", found.index);
-    const end = newline === -1 ? text.length : newline;
-    const line = text.slice(text.lastIndexOf("\n", found.index) + 1, end);
+  const nextDots = nextOf(text, ["..", "…"]);
+  let dots = nextDots(0);
+  for (let start = 0, end = 0; start < text.length; start = end + 1) {
+    const newline = text.indexOf("\n", start);
+    end = newline === -1 ? text.length : newline;
+    if (dots < start) dots = nextDots(start);
+    if (dots >= end && !endsInWord(text, start, end)) continue;
+    const line = text.slice(start, end);
     const certainty = omission(line);
     if (certainty !== null) yield { line: line.trim(), isCertain: certainty === "certain" };
-    sign.lastIndex = end;
   }
+}
+
+/** Where the next of these signs stands from a place on, which only grows; each place of the text is looked at once. */
+function nextOf(text: string, signs: readonly string[]): (from: number) => number {
+  const next = signs.map((sign) => ({ sign, at: -1 }));
+  return (from) => {
+    for (const one of next) {
+      if (one.at >= from) continue;
+      const at = text.indexOf(one.sign, from);
+      one.at = at === -1 ? Number.POSITIVE_INFINITY : at;
+    }
+    return Math.min(...next.map(({ at }) => at));
+  };
+}
+
+/** What \w is to a pattern, which would take longer to ask for each line of a large file. */
+function isOfWord(code: number): boolean {
+  const letter = code | 0x20;
+  return (letter >= 0x61 && letter <= 0x7a && code < 0x80) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
+}
+
+function endsInWord(text: string, start: number, end: number): boolean {
+  let last = end - 1;
+  while (last >= start && !isOfWord(text.charCodeAt(last))) last -= 1;
+  if (last < start || !LAST_LETTERS.has(text.charCodeAt(last))) return false;
+  return WORD_AT_END.test(text.slice(Math.max(start, last - LONGEST_WORD), last + 1));
 }
 
 /**

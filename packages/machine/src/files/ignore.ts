@@ -162,7 +162,7 @@ export class FolderRules {
     const { ownNames, environment, ...above } = this.#state;
     const gitFile = join(path, ".gitignore");
     const text = environment !== null && holds(".gitignore") ? readSmallFile(gitFile, false) : null;
-    const isNewTop = above.path !== path && holds(".git") && isGitTop(path);
+    const isNewTop = environment !== null && above.path !== path && holds(".git") && isGitTop(path);
     const inside = { git: text === null ? [] : [layerOf(text, gitFile)], own: [] as Layer[] };
     for (const ownName of ownNames) {
       const file = join(path, ownName);
