@@ -86,7 +86,7 @@ const WORKER_INPUT = { "parse-worker": join(top, "packages/web/src/parse-worker.
 /** What is published with types, and the doors that have them. */
 const TYPED = { core: ["index", "testing"], "edit-match": ["index"], "shell-judge": ["index"] };
 /** Parts of the engine of the fleet that it names itself. */
-const FLEET_INNER = ["dbos-executor", "system_database", "telemetry/logs", "wfqueue"].map(
+const FLEET_INNER = ["context", "dbos-executor", "error", "system_database", "telemetry/logs", "wfqueue"].map(
   (name) => `@dbos-inc/dbos-sdk/internal/${name}`,
 );
 const CLI_INPUT = { burin: join(cli, "src/main.ts") };

@@ -47,6 +47,8 @@ const PROCESS_ROOMS = [
   "packages/cli/src/modes/interactive/images.ts",
   // Repositories that tests look at; no face loads it.
   "packages/testing/src/made-files.ts",
+  // The same command once more, for a task that may take down the process that works on it.
+  "packages/fleet/src/open-worker.ts",
 ];
 
 export function thirdPartyRooms(files: Files, roomOfPackage = ROOM_OF_PACKAGE): Verdict {

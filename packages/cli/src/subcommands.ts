@@ -55,6 +55,8 @@ const ROWS: Readonly<Record<SubcommandName, Subcommand>> = {
       database: { type: "string" },
       concurrency: { type: "string" },
       "per-model": { type: "string" },
+      "per-provider": { type: "string" },
+      "per-tenant": { type: "string" },
       run: { type: "string" },
       "no-follow": { type: "boolean" },
       follow: { type: "boolean", short: "f" },

@@ -1,4 +1,5 @@
-import type { LogRecord, Question, SessionOptions } from "@burin/core";
+import type { ChatModel, LogRecord, Question, SessionOptions } from "@burin/core";
+import type { Limits } from "./limit-claims.ts";
 
 /** What the fleet is given by the command line. */
 export interface Ground {
@@ -12,11 +13,17 @@ export interface Ground {
   /** Aborted when the user interrupts. */
   readonly signal: AbortSignal;
   /** The options of a session in that folder, by the settings of this machine. Throws SettingsError. */
-  readonly open: (root: string, model: string | undefined) => Promise<SessionOptions>;
+  readonly open: (root: string, models: AskedModels) => Promise<SessionOptions>;
   /** One record of a session in words; empty for one that is not worth a line. */
   readonly showRecord: (record: LogRecord) => string;
   /** What is asked, in words. */
   readonly showQuestion: (question: Question) => string;
+}
+
+interface AskedModels {
+  readonly model: string | undefined;
+  /** Stands around each request to a model. */
+  readonly around: (model: ChatModel) => ChatModel;
 }
 
 /** What is wrong with how the fleet was asked, and what to do about it. */
@@ -27,7 +34,9 @@ export interface FleetRequest {
   readonly words: readonly string[];
   readonly database?: string;
   readonly concurrency: number;
-  readonly perModel?: number;
+  readonly limits: Limits;
+  /** Of all tasks of a run together. */
+  readonly budget?: string;
   /** Wait until all tasks have ended. */
   readonly follow: boolean;
   readonly run?: string;

@@ -1,8 +1,9 @@
 import { openDatabase } from "./database.ts";
 import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { answerTask, cancel, logs, questions, results, retry, status } from "./look.ts";
+import { heardFromStarter, LONE_MARK, runLoneWorker, runWorker } from "./open-worker.ts";
 import { servePage } from "./page-server.ts";
-import { runTasks, runWorker } from "./run.ts";
+import { runTasks } from "./run.ts";
 import { TaskError } from "./task.ts";
 
 export { FleetError, type FleetRequest, type Ground, TaskError };
@@ -25,6 +26,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 
 /** One command of `burin fleet`. Resolves to whether all went well. */
 export async function runFleet(request: FleetRequest, ground: Ground): Promise<boolean> {
+  if (process.env[LONE_MARK] !== undefined) return goAlone(request, ground);
   const [name = "", ...words] = request.words;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined)
@@ -36,4 +38,11 @@ export async function runFleet(request: FleetRequest, ground: Ground): Promise<b
   } finally {
     await database.close();
   }
+}
+
+async function goAlone(request: FleetRequest, ground: Ground): Promise<boolean> {
+  delete process.env[LONE_MARK];
+  const { url, isLeft } = await heardFromStarter();
+  const signal = AbortSignal.any([ground.signal, isLeft]);
+  return runLoneWorker({ url, request, ground: { ...ground, signal } });
 }

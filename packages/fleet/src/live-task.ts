@@ -10,9 +10,9 @@ import {
   type SessionOptions,
 } from "@burin/core";
 import { type Base, type Bases, copyBase, patchAgainst } from "./bases.ts";
-import type { TaskAtWork } from "./engine.ts";
 import { applyChanges, WatchedFolder } from "./folder-changes.ts";
 import type { Ground } from "./ground.ts";
+import { type Ledger, type Spent, spentBy, spentWith } from "./ledger.ts";
 import { runCommand } from "./run-command.ts";
 import {
   budgetLeft,
@@ -25,12 +25,20 @@ import {
   type TaskEnd,
   triesIn,
 } from "./steps.ts";
+import type { TaskAtWork } from "./worker.ts";
 
 export interface LiveNeeds {
+  /** `run.task`. */
+  readonly id: string;
   readonly submission: Submission;
   /** What has been done so far; what is done here is added to it by who records it. */
   readonly past: readonly Step[];
   readonly worker: string;
+  /** Nothing else is at work in this process. */
+  readonly isAlone: boolean;
+  /** A worker that is there for tasks that have to be alone, and goes back when it is known that they need not be. */
+  readonly isLone: boolean;
+  readonly ledger: Ledger;
   /** A folder for this task alone. */
   readonly place: string;
   readonly bases: Bases;
@@ -44,6 +52,8 @@ export interface LiveNeeds {
 export class LiveTask implements TaskAtWork {
   readonly #needs: LiveNeeds;
   readonly #stop = new AbortController();
+  readonly #halt = new AbortController();
+  #spent: Spent | null = null;
   #step = deferred<Step>();
   #isRecorded = () => {};
   #work: Promise<void> | null = null;
@@ -56,7 +66,11 @@ export class LiveTask implements TaskAtWork {
     this.#needs = needs;
   }
 
-  async next(signal: AbortSignal): Promise<Step> {
+  get run(): string {
+    return this.#needs.id.slice(0, this.#needs.id.lastIndexOf("."));
+  }
+
+  async next(signal: AbortSignal): Promise<Step | "elsewhere"> {
     const cancel = () => {
       void this.stop();
       this.#step.reject(new Error("the task was cancelled"));
@@ -68,11 +82,17 @@ export class LiveTask implements TaskAtWork {
     }
     const aside = this.#needs.past.at(-1)?.aside;
     if (aside !== undefined) return { end: this.#failed({ type: "set_aside", message: aside }, "set_aside") };
+    if (this.#isCleared()) return "elsewhere";
     this.#isRecorded();
     this.#work ??= this.#run();
     const step = await this.#step.promise;
     this.#step = deferred();
     return step;
+  }
+
+  /** Ends the session now, for what it cost together with others. */
+  halt(why: string): void {
+    this.#halt.abort(why);
   }
 
   /** Ends what runs. A step that is being waited for never comes. */
@@ -85,12 +105,26 @@ export class LiveTask implements TaskAtWork {
     if (past.some(({ end }) => end !== undefined)) await rm(place, { recursive: true, force: true });
   }
 
-  #first(): Step {
-    const { past, submission, worker } = this.#needs;
-    const { tries, doing } = triesIn(past);
-    if (tries < submission.tries) return { worker };
-    const during = doing === "" ? "" : `, the last one during ${doing}`;
-    return { aside: `${tries} workers in a row were lost with this task${during}.` };
+  /**
+   * A worker may be lost by any of the tasks that it works on: which one it was is known of a task that was alone.
+   * So before it is set aside a task has its last try by itself.
+   */
+  #first(): Step | "elsewhere" {
+    const { past, submission, worker, isAlone } = this.#needs;
+    const { tries, wasAlone, doing } = triesIn(past);
+    if (tries >= submission.tries && wasAlone) {
+      const during = doing === "" ? "" : `, the last one during ${doing}`;
+      return { aside: `${tries} workers in a row were lost with this task${during}.` };
+    }
+    if (tries > 0 && tries >= submission.tries - 1 && !isAlone) return "elsewhere";
+    return isAlone ? { worker, alone: true } : { worker };
+  }
+
+  /** Alone it has finished a call, so others need not wait for it. */
+  #isCleared(): boolean {
+    const { isLone, past } = this.#needs;
+    const begun = past.findLastIndex(({ worker }) => worker !== undefined);
+    return isLone && past.length > begun + 1 && triesIn(past.slice(begun)).tries === 0;
   }
 
   async #run(): Promise<void> {
@@ -104,7 +138,16 @@ export class LiveTask implements TaskAtWork {
 
   /** Until its end, or its next question. */
   async #runSession(): Promise<void> {
+    const { id, past, ledger } = this.#needs;
+    this.#spent = spentBy(past);
+    const why = await ledger.whyOver(this.run);
+    if (why !== null) this.halt(why);
     for (;;) {
+      if (this.#halt.signal.aborted) {
+        const error = { type: "budget", message: String(this.#halt.signal.reason) };
+        return await this.#give({ end: this.#failed(error, "limit") });
+      }
+      await ledger.spend(id, this.run, this.#spent);
       const budget = budgetOf(this.#needs);
       if (budget === null) {
         const error = { type: "budget", message: "The budget of the task is used up." };
@@ -127,7 +170,7 @@ export class LiveTask implements TaskAtWork {
   async #followSession(session: Session): Promise<boolean> {
     const { submission, past } = this.#needs;
     try {
-      const { signal } = this.#stop;
+      const signal = AbortSignal.any([this.#stop.signal, this.#halt.signal]);
       const events = past.some(hasLines) ? session.goOn(signal) : session.run(submission.prompt, signal);
       let end: AgentEvent | null = null;
       for await (const event of events) end = event;
@@ -142,7 +185,7 @@ export class LiveTask implements TaskAtWork {
 
   /** The folder as the steps so far have left it, and a session's options for it. */
   async #prepare(): Promise<SessionOptions> {
-    const { submission, past, place, bases, open } = this.#needs;
+    const { submission, past, place, bases, ledger, open } = this.#needs;
     const folder = join(place, "project");
     await rm(folder, { recursive: true, force: true });
     await mkdir(place, { recursive: true, mode: 0o700 });
@@ -150,7 +193,7 @@ export class LiveTask implements TaskAtWork {
     await copyBase(this.#base, folder);
     const root = await realpath(folder);
     const { allow, deny, setup, approvalMode, maxTurns, check } = submission;
-    const given = await open(root, submission.model);
+    const given = await open(root, { model: submission.model, around: ledger.around });
     const { permissions, ...settings } = given.settings ?? {};
     const options: SessionOptions = {
       ...given,
@@ -216,6 +259,17 @@ export class LiveTask implements TaskAtWork {
     };
     const end = done && (await this.#endOf(done, step));
     await this.#give(end === undefined ? step : { ...step, end });
+    await this.#pay(records);
+  }
+
+  async #pay(records: readonly LogRecord[]): Promise<void> {
+    if (this.#spent === null) return;
+    const before = this.#spent;
+    this.#spent = spentWith(before, records);
+    const { tokens, money, calls } = this.#spent;
+    if (tokens === before.tokens && money === before.money && calls === before.calls) return;
+    const why = await this.#needs.ledger.spend(this.#needs.id, this.run, this.#spent);
+    if (why !== null) this.halt(why);
   }
 
   async #endOf(done: Extract<AgentEvent, { type: "done" }>, last: Step): Promise<TaskEnd> {
@@ -224,6 +278,10 @@ export class LiveTask implements TaskAtWork {
     const base = this.#base;
     const patch = base === null ? "" : await patchAgainst(base, join(place, "project"), place);
     const spent = spentIn([...this.#needs.past, last]);
+    if (status === "cancelled" && this.#halt.signal.aborted) {
+      const halted = { type: "budget", message: String(this.#halt.signal.reason) };
+      return { status: "limit", result, error: halted, ...spent, patch };
+    }
     return { status, result, ...(error && { error }), ...(check && { check }), ...spent, patch };
   }
 

@@ -3,17 +3,35 @@ import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Decision } from "@burin/core";
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
+import type { Pool } from "pg";
 import { answer, openClient, resume } from "./engine.ts";
 import { type Fleet, FleetError } from "./ground.ts";
-import { countStates, isOver, type TaskState, tableOf, tasksOf } from "./states.ts";
+import {
+  countsIn,
+  countWords,
+  isOver,
+  lastRun,
+  patchesOf,
+  type TaskState,
+  tableOf,
+  tasksOf,
+} from "./states.ts";
 import { recordsIn, type Step } from "./steps.ts";
+import { openPool } from "./store.ts";
 
 const LOOK_MS = 500;
 
-async function withClient(fleet: Fleet, work: (client: DBOSClient) => Promise<boolean>): Promise<boolean> {
+/** The database, by its engine and by itself. */
+interface Door {
+  readonly client: DBOSClient;
+  readonly pool: Pool;
+}
+
+async function withDoor(fleet: Fleet, work: (door: Door) => Promise<boolean>): Promise<boolean> {
+  const pool = openPool(fleet.url);
   const client = await openClient(fleet.url);
   try {
-    return await work(client);
+    return await work({ client, pool });
   } catch (error) {
     // Nothing was ever run with this database.
     if ((error as { code?: string }).code === "42P01")
@@ -21,45 +39,27 @@ async function withClient(fleet: Fleet, work: (client: DBOSClient) => Promise<bo
     throw error;
   } finally {
     await client.destroy();
+    await pool.end();
   }
 }
 
 /** The run that was named, or the last one. */
-async function statesOf(
-  { request }: Fleet,
-  client: DBOSClient,
-  withEnds = true,
-): Promise<readonly TaskState[]> {
+async function statesOf({ request }: Fleet, pool: Pool): Promise<readonly TaskState[]> {
   const [name] = request.words;
-  const named = name ?? request.run ?? (await lastRun(client));
-  const states = named === undefined ? [] : await tasksOf(client, named, { withEnds });
+  const named = name ?? request.run ?? (await lastRun(pool));
+  const states = named === undefined ? [] : await tasksOf(pool, named, { withEnds: true });
   if (states.length === 0 && name !== undefined) throw new FleetError(`there is no run or task "${name}"`);
   return states;
 }
 
-async function lastRun(client: DBOSClient): Promise<string | undefined> {
-  const [last] = await client.listWorkflows({
-    workflowName: "task",
-    sortDesc: true,
-    limit: 1,
-    loadInput: false,
-    loadOutput: false,
-  });
-  return last && runOf(last.workflowID);
-}
-
-function runOf(id: string): string {
-  return id.slice(0, id.lastIndexOf("."));
-}
-
 /** How far a run is; with --json each task. */
 export function status(fleet: Fleet): Promise<boolean> {
-  return withClient(fleet, async (client) => {
-    const states = await statesOf(fleet, client);
+  return withDoor(fleet, async ({ pool }) => {
+    const states = await statesOf(fleet, pool);
     const { out } = fleet.ground;
     if (fleet.request.json) out(`${JSON.stringify(states.map(plainState), null, 2)}\n`);
     else if (states.length === 0) out("no runs\n");
-    else out(`${tableOf(states)}${countStates(states)}\n`);
+    else out(`${tableOf(states)}${countWords(countsIn(states))}\n`);
     return true;
   });
 }
@@ -70,45 +70,64 @@ function plainState({ id, state, worker, createdAt, end, error }: TaskState) {
 
 /** What the tasks of a run have come to, in one of several forms. */
 export function results(fleet: Fleet): Promise<boolean> {
-  return withClient(fleet, async (client) => {
+  return withDoor(fleet, async ({ pool }) => {
     const { request, ground } = fleet;
-    const states = await statesOf(fleet, client);
-    const ended = states.flatMap(({ id, end }) => (end === undefined ? [] : [{ id, ...end }]));
-    if (request.patches !== undefined) {
-      const folder = resolve(ground.root, request.patches);
-      await mkdir(folder, { recursive: true });
-      const patches = ended.filter(({ patch }) => patch !== "");
-      for (const { id, patch } of patches) await writeFile(join(folder, `${id}.patch`), patch);
-      ground.note(`${patches.length} patches in ${folder}`);
-    }
-    if (request.predictions !== undefined) {
-      const lines = ended.map(({ id, patch }) =>
-        JSON.stringify({
-          instance_id: id.slice(id.lastIndexOf(".") + 1),
-          model_name_or_path: "burin",
-          model_patch: patch,
-        }),
-      );
-      await writeFile(resolve(ground.root, request.predictions), lines.map((line) => `${line}\n`).join(""));
-      ground.note(`${lines.length} predictions in ${request.predictions}`);
-    }
-    if (request.json) ground.out(`${JSON.stringify(ended, null, 2)}\n`);
+    const states = await statesOf(fleet, pool);
+    const ended = states.flatMap(({ id, end }) => (end === undefined ? [] : [id]));
+    if (request.patches !== undefined) await writePatches(fleet, patchesOf(pool, ended));
+    if (request.predictions !== undefined) await writePredictions(fleet, patchesOf(pool, ended));
+    if (request.json) await showResults(fleet, states, patchesOf(pool, ended));
     else if (request.patches === undefined && request.predictions === undefined) ground.out(tableOf(states));
     return true;
   });
 }
 
+type Patches = ReturnType<typeof patchesOf>;
+
+async function writePatches({ request, ground }: Fleet, patches: Patches): Promise<void> {
+  const folder = resolve(ground.root, request.patches ?? "");
+  await mkdir(folder, { recursive: true });
+  let count = 0;
+  for await (const { id, patch } of patches) {
+    if (patch === "") continue;
+    await writeFile(join(folder, `${id}.patch`), patch);
+    count += 1;
+  }
+  ground.note(`${count} patches in ${folder}`);
+}
+
+/** As evaluations of the kind of SWE-bench read them. */
+async function writePredictions({ request, ground }: Fleet, patches: Patches): Promise<void> {
+  const path = resolve(ground.root, request.predictions ?? "");
+  let lines = "";
+  let count = 0;
+  for await (const { id, patch } of patches) {
+    const instance_id = id.slice(id.lastIndexOf(".") + 1);
+    lines += `${JSON.stringify({ instance_id, model_name_or_path: "burin", model_patch: patch })}\n`;
+    count += 1;
+  }
+  await writeFile(path, lines);
+  ground.note(`${count} predictions in ${request.predictions}`);
+}
+
+async function showResults({ ground }: Fleet, states: readonly TaskState[], patches: Patches): Promise<void> {
+  const ends = new Map(states.map(({ id, end }) => [id, end]));
+  const results: object[] = [];
+  for await (const { id, patch } of patches) results.push({ id, ...ends.get(id), patch });
+  ground.out(`${JSON.stringify(results, null, 2)}\n`);
+}
+
 /** What has happened in a task; with -f also what happens until it ends. */
 export function logs(fleet: Fleet): Promise<boolean> {
-  return withClient(fleet, async (client) => {
+  return withDoor(fleet, async ({ client, pool }) => {
     const { ground, request } = fleet;
-    const [named, second] = await namedTasks(fleet, client, "logs");
+    const [named, second] = await namedTasks(fleet, pool, "logs");
     if (named === undefined || second !== undefined)
       throw new FleetError("name one task: burin fleet logs <id>");
     const { id } = named;
     let shown = 0;
     for (;;) {
-      const [task] = await tasksOf(client, id);
+      const [task] = await tasksOf(pool, id);
       const steps = (await client.listWorkflowSteps(id, { offset: shown })) ?? [];
       for (const { output } of steps) showStep(output as Step | null, fleet);
       shown += steps.length;
@@ -128,18 +147,14 @@ function showStep(step: Step | null, { ground, request }: Fleet): void {
 }
 
 /** The tasks of the words: each is the id of a task, a task of the last run by its own name, or a whole run. */
-async function namedTasks(
-  { request }: Fleet,
-  client: DBOSClient,
-  command: string,
-): Promise<readonly TaskState[]> {
+async function namedTasks({ request }: Fleet, pool: Pool, command: string): Promise<readonly TaskState[]> {
   if (request.words.length === 0)
     throw new FleetError(`name a task or a run: burin fleet ${command} <id>; see burin fleet status`);
   const found: TaskState[] = [];
   for (const word of request.words) {
-    const states = await tasksOf(client, word, { withEnds: true });
-    const run = states.length > 0 ? undefined : await lastRun(client);
-    const short = run === undefined ? [] : await tasksOf(client, `${run}.${word}`, { withEnds: true });
+    const states = await tasksOf(pool, word, { withEnds: true });
+    const run = states.length > 0 ? undefined : await lastRun(pool);
+    const short = run === undefined ? [] : await tasksOf(pool, `${run}.${word}`, { withEnds: true });
     if (states.length + short.length === 0)
       throw new FleetError(`there is no task "${word}"; see burin fleet status`);
     found.push(...states, ...short);
@@ -149,8 +164,8 @@ async function namedTasks(
 
 /** Ends tasks as they are; a call at work is ended, too. */
 export function cancel(fleet: Fleet): Promise<boolean> {
-  return withClient(fleet, async (client) => {
-    const states = await namedTasks(fleet, client, "cancel");
+  return withDoor(fleet, async ({ client, pool }) => {
+    const states = await namedTasks(fleet, pool, "cancel");
     const ids = states.filter((state) => !isOver(state)).map(({ id }) => id);
     if (ids.length > 0) await client.cancelWorkflows(ids);
     fleet.ground.note(`${ids.length} tasks cancelled`);
@@ -160,12 +175,12 @@ export function cancel(fleet: Fleet): Promise<boolean> {
 
 /** Goes on with tasks that did not end well, from where they stopped. */
 export function retry(fleet: Fleet): Promise<boolean> {
-  return withClient(fleet, async (client) => {
-    const states = await namedTasks(fleet, client, "retry");
+  return withDoor(fleet, async ({ client, pool }) => {
+    const states = await namedTasks(fleet, pool, "retry");
     const failed = states.filter(
       (state) => isOver(state) && !["success", "waiting"].includes(state.end?.status ?? ""),
     );
-    for (const { workflow } of failed) await resume(client, workflow);
+    for (const { id } of failed) await resume(client, id);
     fleet.ground.note(`${failed.length} tasks are in the queue again`);
     return true;
   });
@@ -173,9 +188,9 @@ export function retry(fleet: Fleet): Promise<boolean> {
 
 /** What tasks of a run wait for. */
 export function questions(fleet: Fleet): Promise<boolean> {
-  return withClient(fleet, async (client) => {
+  return withDoor(fleet, async ({ pool }) => {
     const { request, ground } = fleet;
-    const waiting = (await statesOf(fleet, client)).flatMap(({ id, end }) =>
+    const waiting = (await statesOf(fleet, pool)).flatMap(({ id, end }) =>
       end?.question === undefined ? [] : [{ id, question: end.question }],
     );
     if (request.json) ground.out(`${JSON.stringify(waiting, null, 2)}\n`);
@@ -187,19 +202,19 @@ export function questions(fleet: Fleet): Promise<boolean> {
 
 /** Answers what a task waits for; a worker then goes on with it. */
 export function answerTask(fleet: Fleet): Promise<boolean> {
-  return withClient(fleet, async (client) => {
+  return withDoor(fleet, async ({ client, pool }) => {
     const [id, word, ...rest] = fleet.request.words;
     const decision = decisionOf(word, rest.join(" "));
     if (id === undefined || decision === null)
       throw new FleetError("say which task and what: burin fleet answer <task> yes, or: no [why not]");
     const only = { ...fleet, request: { ...fleet.request, words: [id] } };
-    const waiting = (await namedTasks(only, client, "answer")).filter(({ end }) => end?.status === "waiting");
+    const waiting = (await namedTasks(only, pool, "answer")).filter(({ end }) => end?.status === "waiting");
     const [task] = waiting;
     if (task === undefined)
       throw new FleetError(`${id} does not wait for an answer; see burin fleet questions`);
     if (waiting.length > 1)
       throw new FleetError(`${waiting.length} tasks of ${id} wait for an answer; name one`);
-    await answer(client, task.workflow, decision);
+    await answer(client, task.id, decision);
     fleet.ground.note(`${task.id} is in the queue again`);
     return true;
   });

@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readText } from "@burin/core";
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
-import { Bases, unpackTarball } from "./bases.ts";
-import { openClient, prepareDatabase, submit, Worker } from "./engine.ts";
+import { unpackTarball } from "./bases.ts";
+import { openClient, prepareDatabase, submit } from "./engine.ts";
 import { wholeFolder } from "./folder-changes.ts";
 import { type Fleet, FleetError, type Ground } from "./ground.ts";
-import { LiveTask } from "./live-task.ts";
-import { countStates, isOver, type TaskState, tableOf, tasksOf } from "./states.ts";
+import { openWorker } from "./open-worker.ts";
+import { countsOf, countWords, type TaskState, tableOf, tasksOf } from "./states.ts";
 import type { Submission } from "./steps.ts";
 import { Store } from "./store.ts";
 import { readTasks, type Source, type Task } from "./task.ts";
@@ -37,6 +37,7 @@ export async function runTasks(fleet: Fleet): Promise<boolean> {
   await store.open();
   const client = await openClient(url);
   try {
+    if (request.budget !== undefined) await store.ledger.setBudget(run, request.budget);
     const ids = await submitAll({ client, store, run }, tasks);
     ground.note(`run ${run}: ${ids.length} tasks submitted`);
     if (!request.follow) {
@@ -45,9 +46,9 @@ export async function runTasks(fleet: Fleet): Promise<boolean> {
       );
       return true;
     }
-    const worker = await openWorker(fleet, store);
+    const { close: closeWorker } = await openWorker(fleet, store);
     try {
-      const states = await follow({ client, run, ground });
+      const states = await follow({ store, run, ground });
       if (states === null) {
         ground.note(
           `the run goes on with the next burin fleet worker, or burin fleet run --run ${run} ${file}`,
@@ -57,7 +58,7 @@ export async function runTasks(fleet: Fleet): Promise<boolean> {
       ground.out(tableOf(states));
       return states.every(({ end }) => end?.status === "success");
     } finally {
-      await worker.close();
+      await closeWorker();
     }
   } finally {
     await client.destroy();
@@ -74,47 +75,6 @@ function readTaskFile(path: string): string {
     fault = error instanceof Error ? error.message : String(error);
   }
   throw new FleetError(`${path} cannot be read: ${fault}`);
-}
-
-/** Works on tasks until the user interrupts. */
-export async function runWorker(fleet: Fleet): Promise<boolean> {
-  const { url, ground, request } = fleet;
-  await prepareDatabase(url);
-  const store = new Store(url);
-  await store.open();
-  const worker = await openWorker(fleet, store);
-  ground.note(`worker ${worker.name}: up to ${request.concurrency} tasks at a time; Ctrl+C ends it`);
-  try {
-    if (!ground.signal.aborted)
-      await new Promise((resolve) => ground.signal.addEventListener("abort", resolve, { once: true }));
-    return true;
-  } finally {
-    await worker.close();
-    await store.close();
-  }
-}
-
-async function openWorker({ url, ground, request }: Fleet, store: Store): Promise<Worker> {
-  const top = join(ground.home, "fleet");
-  const bases = new Bases(join(top, "bases"), store);
-  await mkdir(top, { recursive: true, mode: 0o700 });
-  const worker: Worker = new Worker({
-    url,
-    concurrency: request.concurrency,
-    perModel: request.perModel,
-    note: ground.note,
-    begin: (id, submission, past) =>
-      new LiveTask({
-        submission,
-        past,
-        worker: worker.name,
-        place: join(top, "work", id),
-        bases,
-        open: ground.open,
-      }),
-  });
-  await worker.open();
-  return worker;
 }
 
 function newRunName(): string {
@@ -171,20 +131,20 @@ async function keepFolder(folder: string, store: Store): Promise<string> {
 }
 
 interface Followed {
-  readonly client: DBOSClient;
+  readonly store: Store;
   readonly run: string;
   readonly ground: Ground;
 }
 
 /** How all tasks of the run have ended; null when the user interrupts before. */
-async function follow({ client, run, ground }: Followed): Promise<readonly TaskState[] | null> {
+async function follow({ store, run, ground }: Followed): Promise<readonly TaskState[] | null> {
   let told = "";
   for (;;) {
-    const states = await tasksOf(client, run);
-    const line = countStates(states);
+    const counts = await countsOf(store.pool, run);
+    const line = countWords(counts);
     if (line !== told) ground.note(line);
     told = line;
-    if (states.every(isOver)) return tasksOf(client, run, { withEnds: true });
+    if (!counts.has("queued") && !counts.has("running")) return tasksOf(store.pool, run, { withEnds: true });
     await pause(LOOK_MS, undefined, { signal: ground.signal }).catch(() => {});
     if (ground.signal.aborted) return null;
   }

@@ -1,22 +1,21 @@
-import type { DBOSClient, WorkflowStatus } from "@dbos-inc/dbos-sdk";
+import type { Pool } from "pg";
 import type { TaskEnd } from "./steps.ts";
 
-const WORKFLOW_NAME = "task";
+type State = "queued" | "running" | "cancelled" | "ended" | "failed";
 
 /** A task as the database has it. */
 export interface TaskState {
   /** `run.task`. */
   readonly id: string;
-  readonly state: "queued" | "running" | "cancelled" | "ended" | "failed";
+  readonly state: State;
   readonly worker?: string;
   readonly createdAt: number;
-  /** What it has come to; only where it was asked for. */
-  readonly end?: TaskEnd;
+  /** What it has come to, without its patch; only where it was asked for. */
+  readonly end?: Omit<TaskEnd, "patch">;
   readonly error?: string;
-  readonly workflow: WorkflowStatus;
 }
 
-const STATES: Readonly<Record<string, TaskState["state"]>> = {
+const STATES: Readonly<Record<string, State>> = {
   ENQUEUED: "queued",
   DELAYED: "queued",
   PENDING: "running",
@@ -24,47 +23,109 @@ const STATES: Readonly<Record<string, TaskState["state"]>> = {
   SUCCESS: "ended",
 };
 
+/** A run, one task of it, or all of them. */
+const OF =
+  "w.name = 'task' and ($1::text is null or w.workflow_uuid = $1 or starts_with(w.workflow_uuid, $1 || '.'))";
+const STATUS = "w.workflow_uuid as id, w.status, w.executor_id as worker, w.created_at::float8 as created";
+/** Patches stay where they are: a run may have thousands. The operator `->` takes any JSON, also with the character 0. */
+const KEYS = ["status", "result", "error", "turns", "tokens", "cost", "check", "question"];
+const END = `json_build_object(${KEYS.map((key) => `'${key}', o.output::json->'${key}'`).join(", ")})::text`;
+const TASKS = `select ${STATUS} from dbos.workflow_status w where ${OF} order by w.created_at, 1`;
+const ENDS = `select ${STATUS}, case when o.output is not null then ${END} end as end, o.error
+  from dbos.workflow_status w left join dbos.workflow_output o using (workflow_uuid) where ${OF} order by w.created_at, 1`;
+
+interface Row {
+  readonly id: string;
+  readonly status: string;
+  readonly worker: string | null;
+  readonly created: number;
+  readonly end?: string | null;
+  readonly error?: string | null;
+}
+
 /** The tasks of a run, of all runs, or one task by its id. */
 export async function tasksOf(
-  client: DBOSClient,
+  pool: Pool,
   run: string | undefined,
   { withEnds = false } = {},
 ): Promise<readonly TaskState[]> {
-  const prefix = run === undefined ? {} : { workflow_id_prefix: run };
-  const found = await client.listWorkflows({
-    workflowName: WORKFLOW_NAME,
-    ...prefix,
-    loadInput: false,
-    loadOutput: withEnds,
-  });
-  const own = run === undefined ? found : found.filter(({ workflowID }) => isOf(workflowID, run));
-  return own.map((workflow) => {
-    const { workflowID: id, status, executorId, createdAt, output, error } = workflow;
+  const { rows } = await pool.query<Row>(withEnds ? ENDS : TASKS, [run ?? null]);
+  return rows.map(({ id, status, worker, created, end, error }) => {
     const state = STATES[status] ?? "failed";
     return {
       id,
       state,
-      createdAt,
-      workflow,
-      ...(executorId !== undefined && state === "running" && { worker: executorId }),
-      ...(output ? { end: output as TaskEnd } : {}),
-      ...(error ? { error: error instanceof Error ? error.message : JSON.stringify(error) } : {}),
+      createdAt: created,
+      ...(worker !== null && state === "running" && { worker }),
+      ...(state === "ended" && end && { end: withoutNull(JSON.parse(end)) }),
+      ...(error && { error: wordsOf(error) }),
     };
   });
 }
 
-function isOf(id: string, run: string): boolean {
-  return id === run || id.startsWith(`${run}.`);
+function withoutNull(end: Omit<TaskEnd, "patch">): Omit<TaskEnd, "patch"> {
+  return Object.fromEntries(Object.entries(end).filter(([, value]) => value !== null)) as typeof end;
 }
 
-export function isOver({ state }: TaskState): boolean {
+/** What the engine keeps of an error that was thrown. */
+function wordsOf(error: string): string {
+  try {
+    const { message } = JSON.parse(error);
+    return typeof message === "string" ? message : error;
+  } catch {
+    return error;
+  }
+}
+
+/** How many tasks of a run are in which state. */
+export async function countsOf(pool: Pool, run: string): Promise<ReadonlyMap<State, number>> {
+  const text = `select w.status, count(*)::int as count from dbos.workflow_status w where ${OF} group by 1`;
+  const { rows } = await pool.query<{ status: string; count: number }>(text, [run]);
+  const counts = new Map<State, number>();
+  for (const { status, count } of rows) {
+    const state = STATES[status] ?? "failed";
+    counts.set(state, (counts.get(state) ?? 0) + count);
+  }
+  return counts;
+}
+
+/** The run that was begun last. */
+export async function lastRun(pool: Pool): Promise<string | undefined> {
+  const text =
+    "select workflow_uuid as id from dbos.workflow_status where name = 'task' order by created_at desc limit 1";
+  const { rows } = await pool.query<{ id: string }>(text);
+  const id = rows[0]?.id;
+  return id?.slice(0, id.lastIndexOf("."));
+}
+
+const PATCHES =
+  "select workflow_uuid as id, (output::json->'patch')::text as patch from dbos.workflow_output where workflow_uuid = any($1)";
+const PATCHES_AT_ONCE = 20;
+
+/** What the sessions of ended tasks have changed, a few at a time. */
+export async function* patchesOf(
+  pool: Pool,
+  ids: readonly string[],
+): AsyncGenerator<{ readonly id: string; readonly patch: string }> {
+  for (let from = 0; from < ids.length; from += PATCHES_AT_ONCE) {
+    const some = ids.slice(from, from + PATCHES_AT_ONCE);
+    const { rows } = await pool.query<{ id: string; patch: string | null }>(PATCHES, [some]);
+    for (const { id, patch } of rows) yield { id, patch: patch === null ? "" : JSON.parse(patch) };
+  }
+}
+
+export function isOver({ state }: Pick<TaskState, "state">): boolean {
   return state !== "queued" && state !== "running";
 }
 
-export function countStates(states: readonly TaskState[]): string {
-  const counts = new Map<string, number>();
+export function countsIn(states: readonly TaskState[]): ReadonlyMap<State, number> {
+  const counts = new Map<State, number>();
   for (const { state } of states) counts.set(state, (counts.get(state) ?? 0) + 1);
-  const parts = ["queued", "running", "ended", "cancelled", "failed"].flatMap((state) => {
+  return counts;
+}
+
+export function countWords(counts: ReadonlyMap<State, number>): string {
+  const parts = (["queued", "running", "ended", "cancelled", "failed"] as const).flatMap((state) => {
     const count = counts.get(state);
     return count === undefined ? [] : [`${count} ${state}`];
   });

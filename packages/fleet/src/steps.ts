@@ -21,6 +21,8 @@ export interface Submission extends Omit<Task, "source"> {
 export interface Step extends Partial<FolderChanges> {
   /** A worker has begun to work on the task. */
   readonly worker?: string;
+  /** It works on nothing else. */
+  readonly alone?: true;
   /** The commit of a repository that was named by a branch. */
   readonly commit?: string;
   /** The next lines of the session's record. */
@@ -58,12 +60,23 @@ export function recordsIn(lines: string): LogRecord[] {
   return lines.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as LogRecord]));
 }
 
+export interface Tries {
+  readonly tries: number;
+  /** The last worker had nothing else to do. */
+  readonly wasAlone: boolean;
+  readonly doing: string;
+}
+
 /** Since the last call that was finished: how many workers have begun, and what they were doing. */
-export function triesIn(steps: readonly Step[]): { readonly tries: number; readonly doing: string } {
+export function triesIn(steps: readonly Step[]): Tries {
   let tries = 0;
+  let wasAlone = false;
   let doing = "";
-  for (const { worker, aside, lines } of steps) {
-    if (worker !== undefined) tries += 1;
+  for (const { worker, alone = false, aside, lines } of steps) {
+    if (worker !== undefined) {
+      tries += 1;
+      wasAlone = alone;
+    }
     if (aside !== undefined) tries = 0;
     for (const { event } of recordsIn(lines ?? "")) {
       if (event.type !== "tool_call") continue;
@@ -74,7 +87,7 @@ export function triesIn(steps: readonly Step[]): { readonly tries: number; reado
       if (isFinished) tries = 0;
     }
   }
-  return { tries, doing };
+  return { tries, wasAlone, doing };
 }
 
 /** Says of a call that a worker was lost with it, not that it came to an end. */

@@ -13,6 +13,8 @@ export interface Task {
   readonly source: Source;
   readonly prompt: string;
   readonly model?: string;
+  /** Whose task it is, for `--per-tenant`. */
+  readonly tenant?: string;
   /** As `--budget`: `200k, $2, 10m, 50 calls`. */
   readonly budget?: string;
   readonly maxTurns?: number;
@@ -41,6 +43,7 @@ const KEYS: Readonly<Record<string, (value: unknown) => string | null>> = {
   tarball: isText,
   prompt: isText,
   model: isText,
+  tenant: isText,
   budget: (value) => isText(value) ?? faultOf(() => parseBudget(String(value))),
   maxTurns: isCount,
   approvalMode: (value) =>

@@ -66,7 +66,8 @@ export async function openRoom(reply) {
     /** @param {string} id */
     hasEnded: async (id) => {
       const text = `select status from dbos.workflow_status where workflow_uuid = '${id}'`;
-      const [row] = await query(databaseUrl(), text).catch(() => []);
+      const ask = async () => (kept === null ? query(databaseUrl(), text) : (await kept.query(text)).rows);
+      const [row] = await ask().catch(() => []);
       return row !== undefined && !["ENQUEUED", "PENDING"].includes(row.status);
     },
     /** @param {object[]} tasks */
@@ -147,6 +148,15 @@ class Commands {
     const { stdout, stderr } = await this.start(["status", run, "--json"]).end;
     if (stdout === "") throw new Error(stderr);
     /** @type {{ id: string, state: string, worker?: string, end?: any, error?: string }[]} */
+    const found = JSON.parse(stdout);
+    return found;
+  }
+
+  /** What has come of a run as `burin fleet results --json` tells it. @param {string} run */
+  async results(run) {
+    const { stdout, stderr } = await this.start(["results", run, "--json"]).end;
+    if (stdout === "") throw new Error(stderr);
+    /** @type {{ id: string, status: string, result: string, patch: string, [key: string]: any }[]} */
     const found = JSON.parse(stdout);
     return found;
   }

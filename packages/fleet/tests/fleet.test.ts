@@ -70,7 +70,184 @@ describe("burin fleet", () => {
     expect(log).toContain("you       change");
     expect(log).toContain('call      run_shell_command {"command":"echo more >> start.txt"}');
     expect(await readFile(join(room.project, "start.txt"), "utf8")).toBe("start\n");
+    await room.fleet("results", "first", "--predictions", "predictions.jsonl");
+    const predictions = await readFile(join(room.folder, "predictions.jsonl"), "utf8");
+    const [one, two, three, ...more] = predictions.split("\n").map((line) => line && JSON.parse(line));
+    expect([one, two, three].map(({ instance_id: id }) => id).sort()).toEqual(["one", "three", "two"]);
+    expect([one, two, three].find(({ instance_id: id }) => id === "two")).toEqual({
+      instance_id: "two",
+      model_name_or_path: "burin",
+      model_patch: patch,
+    });
+    expect(more).toEqual([""]);
     expect(room.server.problems).toEqual([]);
+  });
+
+  describe("with a worker that runs", () => {
+    let worker: Awaited<ReturnType<Room["commands"]["startWorker"]>>;
+
+    beforeAll(async () => {
+      worker = await room.commands.startWorker(4);
+      await room.keepDatabase();
+    });
+
+    afterAll(async () => {
+      worker.child.kill("SIGINT");
+      expect((await worker.end).code).toBe(130);
+    });
+
+    it("cancels a task with the command that it runs, and goes on with it later", async () => {
+      const begun = join(room.folder, "begun");
+      replies.set("long", (messages) =>
+        answersIn(messages).length === 0 ? shell(`echo $$ > ${begun}; exec sleep 600`) : { text: "later" },
+      );
+      const file = await room.writeTasks([{ id: "long", prompt: "long" }]);
+      await room.fleet("run", file, "--run", "fourth", "--no-follow");
+      await until(() => existsSync(begun));
+      const { stderr } = await room.fleet("cancel", "fourth.long");
+      expect(stderr).toContain("1 tasks cancelled");
+      const pid = Number(await readFile(begun, "utf8"));
+      await until(() => !existsSync(`/proc/${pid}`));
+      expect((await room.commands.states("fourth"))[0]?.state).toBe("cancelled");
+      expect((await room.fleet("retry", "long")).stderr).toContain("1 tasks are in the queue again");
+      await until(() => room.hasEnded("fourth.long"));
+      expect((await room.commands.states("fourth"))[0]?.end).toMatchObject({
+        status: "success",
+        result: "later",
+      });
+    });
+
+    it("keeps a question for whoever answers it later, and goes on with a budget of what is left", async () => {
+      replies.set("ask", (messages) => {
+        const answers = answersIn(messages);
+        const { text = "" } = answers.at(-1) ?? {};
+        if (answers.length === 0) return { ...shell("touch yes.txt"), usage };
+        if (answers.length === 1) return { ...shell("touch no.txt"), usage };
+        return { text: text.includes("rather not") ? "as you like" : text, usage };
+      });
+      const file = await room.writeTasks([
+        { id: "asking", prompt: "ask", approvalMode: "default", budget: "1k" },
+        { id: "poor", prompt: "ask", approvalMode: "default", budget: "100" },
+      ]);
+      await room.fleet("run", file, "--run", "sixth", "--no-follow");
+      for (const id of ["sixth.asking", "sixth.poor"]) await until(() => room.hasEnded(id));
+      const { stdout } = await room.fleet("questions", "sixth");
+      expect(stdout).toContain("sixth.asking  ");
+      expect(stdout).toContain("touch yes.txt");
+      expect((await room.fleet("answer", "asking", "maybe")).stderr).toContain(
+        "burin fleet answer <task> yes, or: no",
+      );
+      for (const id of ["asking", "poor"]) {
+        expect((await room.fleet("answer", id, "yes")).stderr).toContain("is in the queue again");
+        await until(() => room.hasEnded(`sixth.${id}`));
+      }
+      expect((await room.fleet("questions", "sixth.asking")).stdout).toContain("touch no.txt");
+      await room.fleet("answer", "asking", "no", "rather", "not");
+      await until(() => room.hasEnded("sixth.asking"));
+      const ends = new Map((await room.commands.results("sixth")).map((end) => [end.id, end]));
+      expect(ends.get("sixth.asking")).toMatchObject({
+        status: "refused",
+        result: "as you like",
+        turns: 3,
+        tokens: 300,
+      });
+      expect(ends.get("sixth.asking")?.patch).toContain("yes.txt");
+      expect(ends.get("sixth.asking")?.patch).not.toContain("no.txt");
+      expect(ends.get("sixth.poor")).toMatchObject({ status: "limit", tokens: 100, turns: 1 });
+      expect((await room.fleet("answer", "poor", "yes")).stderr).toContain("does not wait for an answer");
+      expect(room.server.problems).toEqual([]);
+    });
+
+    it("prepares a folder with setup, from a tarball or a repository, and does not end well before check passes", async () => {
+      replies.set("checked", (messages) => {
+        const said = textOf(messages.at(-1).content);
+        return answersIn(messages).length === 0 && /made/.test(said)
+          ? shell("cat made.txt > checked.txt")
+          : { text: "I am done" };
+      });
+      await mkdir(join(room.folder, "packed"));
+      await cp(room.project, join(room.folder, "packed"), { recursive: true });
+      const { execFileSync } = await import("node:child_process");
+      const git = (...args: string[]) =>
+        execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], {
+          cwd: join(room.folder, "packed"),
+          stdio: "pipe",
+        });
+      execFileSync("tar", ["-czf", "../packed.tgz", "."], { cwd: join(room.folder, "packed") });
+      git("init", "-q", "-b", "main");
+      git("add", "-A");
+      git("commit", "-q", "-m", "one");
+      await writeFile(join(room.folder, "packed/start.txt"), "second\n");
+      git("commit", "-q", "-a", "-m", "two");
+      const plan = {
+        prompt: "checked",
+        setup: "echo made > made.txt",
+        check: "cat checked.txt || { echo made; exit 1; }",
+      };
+      const file = await room.writeTasks([
+        { id: "tar", ...plan, folder: undefined, tarball: "packed.tgz" },
+        { id: "git", ...plan, folder: undefined, git: "./packed", revision: "main~1" },
+        { id: "failing", setup: "echo broken; exit 3" },
+      ]);
+      const { stdout, code } = await room.fleet("run", file, "--run", "fifth");
+      expect(code).toBe(1);
+      expect(stdout).toMatch(/fifth\.failing +error .*The setup command failed: Exit code: 3/);
+      const results = await room.commands.results("fifth");
+      for (const id of ["fifth.tar", "fifth.git"]) {
+        const end = results.find((result) => result.id === id);
+        expect(end).toMatchObject({ status: "success", check: { passed: true } });
+        expect(end?.patch).toContain("+++ b/checked.txt");
+      }
+    });
+
+    it("shows a log as it grows, until its task has ended", async () => {
+      const [here, there] = [join(room.folder, "here"), join(room.folder, "there")];
+      replies.set("slow", commands(`touch ${here}; while [ ! -e ${there} ]; do sleep 0.1; done`));
+      const file = await room.writeTasks([{ id: "slow", prompt: "slow" }]);
+      await room.fleet("run", file, "--run", "log", "--no-follow");
+      await until(() => existsSync(here));
+      const log = room.commands.start(["logs", "slow", "-f"]);
+      await until(() => log.soFar.stdout.includes("call      run_shell_command"));
+      expect(log.soFar.stdout).not.toContain("model     done");
+      await writeFile(there, "");
+      const { code, stdout } = await log.end;
+      expect(code).toBe(0);
+      expect(stdout).toContain("model     done");
+      expect(stdout.match(/call {6}run_shell_command/g)).toHaveLength(1);
+    });
+
+    it("ends all tasks of a run when its budget is used up, also in the middle of a command", async () => {
+      const begun = join(room.folder, "spending");
+      const lines = [1, 2, 3, 4, 5, 6].map((number) => `echo ${number}`);
+      replies.set("spend", commands(...lines));
+      replies.set("sleep", commands(`echo $$ > ${begun}; exec sleep 600`));
+      const file = await room.writeTasks([
+        { id: "sleeping", prompt: "sleep" },
+        ...["a", "b", "c"].map((id) => ({ id, prompt: "spend" })),
+      ]);
+      await room.fleet("run", file, "--run", "poor", "--budget", "800", "--no-follow");
+      for (const id of ["sleeping", "a", "b", "c"]) await until(() => room.hasEnded(`poor.${id}`));
+      const results = await room.commands.results("poor");
+      const spent = results.reduce((sum, { tokens }) => sum + tokens, 0);
+      // Each of the four may have had a request on its way.
+      expect(spent).toBeGreaterThanOrEqual(800);
+      expect(spent).toBeLessThanOrEqual(800 + 3 * 100);
+      const sleeping = results.find(({ id }) => id === "poor.sleeping");
+      expect(sleeping).toMatchObject({
+        status: "limit",
+        error: { type: "budget", message: "The budget of the run, 800, is used up." },
+      });
+      const pid = Number(await readFile(begun, "utf8"));
+      await until(() => !existsSync(`/proc/${pid}`));
+      const more = await room.fleet("run", file, "--run", "poor", "--budget", "100k", "--no-follow");
+      expect(more.code).toBe(0);
+      replies.set("sleep", () => ({ text: "awake" }));
+      await room.fleet("retry", "poor");
+      for (const id of ["sleeping", "a", "b", "c"]) await until(() => room.hasEnded(`poor.${id}`));
+      expect((await room.commands.results("poor")).map(({ status }) => status)).toEqual(
+        Array(4).fill("success"),
+      );
+    });
   });
 
   it("goes on where a killed worker stopped, on another machine: no reply is asked for and no effect done twice", async () => {
@@ -87,7 +264,6 @@ describe("burin fleet", () => {
     const file = await room.writeTasks([{ id: "killed", prompt: "kill me" }]);
     const asked = room.server.requests.length;
     const worker = await room.commands.startWorker();
-    await room.keepDatabase();
     await room.fleet("run", file, "--run", "second", "--no-follow");
     await until(() => existsSync(ledger));
     const BURIN_FLEET_DATABASE = room.databaseUrl();
@@ -143,72 +319,36 @@ describe("burin fleet", () => {
     await last.end;
   });
 
-  it("cancels a task with the command that it runs, and goes on with it later", async () => {
-    const begun = join(room.folder, "begun");
-    replies.set("long", (messages) =>
-      answersIn(messages).length === 0 ? shell(`echo $$ > ${begun}; exec sleep 600`) : { text: "later" },
-    );
-    const worker = await room.commands.startWorker(1);
-    const file = await room.writeTasks([{ id: "long", prompt: "long" }]);
-    await room.fleet("run", file, "--run", "fourth", "--no-follow");
-    await until(() => existsSync(begun));
-    const { stderr } = await room.fleet("cancel", "fourth.long");
-    expect(stderr).toContain("1 tasks cancelled");
-    const pid = Number(await readFile(begun, "utf8"));
-    await until(() => !existsSync(`/proc/${pid}`));
-    expect((await room.commands.states("fourth"))[0]?.state).toBe("cancelled");
-    expect((await room.fleet("retry", "long")).stderr).toContain("1 tasks are in the queue again");
-    await until(() => room.hasEnded("fourth.long"));
-    expect((await room.commands.states("fourth"))[0]?.end).toMatchObject({
-      status: "success",
-      result: "later",
+  it("sets aside only the task that its workers are lost by, not one that worked beside it", async () => {
+    const [healthy, go] = [join(room.folder, "healthy"), join(room.folder, "go")];
+    replies.set("kills", async () => {
+      await until(() => existsSync(healthy));
+      return shell(`rm -f ${healthy}; kill -9 $PPID; sleep 600`);
     });
-    worker.child.kill("SIGINT");
-    await worker.end;
-  });
-
-  it("keeps a question for whoever answers it later, and goes on with a budget of what is left", async () => {
-    replies.set("ask", (messages) => {
-      const answers = answersIn(messages);
-      const { text = "" } = answers.at(-1) ?? {};
-      if (answers.length === 0) return { ...shell("touch yes.txt"), usage };
-      if (answers.length === 1) return { ...shell("touch no.txt"), usage };
-      return { text: text.includes("rather not") ? "as you like" : text, usage };
+    replies.set("waits", (messages) => {
+      const isDone = answersIn(messages).some(({ text }) => text.includes("Exit code: 0"));
+      const wait = `touch ${healthy}; while [ ! -e ${go} ]; do sleep 0.1; done; echo done`;
+      return isDone ? { text: "survived" } : shell(wait);
     });
     const file = await room.writeTasks([
-      { id: "asking", prompt: "ask", approvalMode: "default", budget: "1k" },
-      { id: "poor", prompt: "ask", approvalMode: "default", budget: "100" },
+      { id: "bad", prompt: "kills" },
+      { id: "good", prompt: "waits" },
     ]);
-    const worker = await room.commands.startWorker(2);
-    await room.fleet("run", file, "--run", "sixth", "--no-follow");
-    for (const id of ["sixth.asking", "sixth.poor"]) await until(() => room.hasEnded(id));
-    const { stdout } = await room.fleet("questions", "sixth");
-    expect(stdout).toContain("sixth.asking  ");
-    expect(stdout).toContain("touch yes.txt");
-    expect((await room.fleet("answer", "asking", "maybe")).stderr).toContain(
-      "burin fleet answer <task> yes, or: no",
-    );
-    for (const id of ["asking", "poor"]) {
-      expect((await room.fleet("answer", id, "yes")).stderr).toContain("is in the queue again");
-      await until(() => room.hasEnded(`sixth.${id}`));
-    }
-    expect((await room.fleet("questions", "sixth.asking")).stdout).toContain("touch no.txt");
-    await room.fleet("answer", "asking", "no", "rather", "not");
-    await until(() => room.hasEnded("sixth.asking"));
-    const ends = new Map((await room.commands.states("sixth")).map(({ id, end }) => [id, end]));
-    expect(ends.get("sixth.asking")).toMatchObject({
-      status: "refused",
-      result: "as you like",
-      turns: 3,
-      tokens: 300,
-    });
-    expect(ends.get("sixth.asking").patch).toContain("yes.txt");
-    expect(ends.get("sixth.asking").patch).not.toContain("no.txt");
-    expect(ends.get("sixth.poor")).toMatchObject({ status: "limit", tokens: 100, turns: 1 });
-    expect((await room.fleet("answer", "poor", "yes")).stderr).toContain("does not wait for an answer");
-    expect(room.server.problems).toEqual([]);
+    await room.fleet("run", file, "--run", "beside", "--no-follow");
+    for (let lost = 0; lost < 2; lost += 1) await (await room.commands.startWorker(4)).end;
+    const worker = await room.commands.startWorker(4);
+    // Its third loss was that of a process for it alone.
+    await until(() => room.hasEnded("beside.bad"));
+    await writeFile(go, "");
+    await until(() => room.hasEnded("beside.good"));
     worker.child.kill("SIGINT");
     await worker.end;
+    const [bad, good] = await room.commands.states("beside");
+    expect(bad?.end).toMatchObject({ status: "set_aside" });
+    expect(bad?.end.error.message).toMatch(
+      /^3 workers in a row were lost with this task, the last one during/,
+    );
+    expect(good?.end).toMatchObject({ status: "success", result: "survived" });
   });
 
   it("runs no more tasks of one model at a time than --per-model says, on all workers together", async () => {
@@ -235,45 +375,23 @@ describe("burin fleet", () => {
     }
   });
 
-  it("prepares a folder with setup, from a tarball or a repository, and does not end well before check passes", async () => {
-    replies.set("checked", (messages) => {
-      const said = textOf(messages.at(-1).content);
-      return answersIn(messages).length === 0 && /made/.test(said)
-        ? shell("cat made.txt > checked.txt")
-        : { text: "I am done" };
-    });
-    await mkdir(join(room.folder, "packed"));
-    await cp(room.project, join(room.folder, "packed"), { recursive: true });
-    const { execFileSync } = await import("node:child_process");
-    const git = (...args: string[]) =>
-      execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], {
-        cwd: join(room.folder, "packed"),
-        stdio: "pipe",
-      });
-    execFileSync("tar", ["-czf", "../packed.tgz", "."], { cwd: join(room.folder, "packed") });
-    git("init", "-q", "-b", "main");
-    git("add", "-A");
-    git("commit", "-q", "-m", "one");
-    await writeFile(join(room.folder, "packed/start.txt"), "second\n");
-    git("commit", "-q", "-a", "-m", "two");
-    const plan = {
-      prompt: "checked",
-      setup: "echo made > made.txt",
-      check: "cat checked.txt || { echo made; exit 1; }",
-    };
+  it("runs no more tasks of one tenant at a time than --per-tenant says, and keeps no other tenant waiting", async () => {
+    const [here, there] = [join(room.folder, "a-here"), join(room.folder, "a-there")];
+    replies.set("busy", commands(`touch ${here}; while [ ! -e ${there} ]; do sleep 0.1; done`));
     const file = await room.writeTasks([
-      { id: "tar", ...plan, folder: undefined, tarball: "packed.tgz" },
-      { id: "git", ...plan, folder: undefined, git: "./packed", revision: "main~1" },
-      { id: "failing", setup: "echo broken; exit 3" },
+      { id: "a1", prompt: "busy", tenant: "a" },
+      { id: "a2", prompt: "busy", tenant: "a" },
+      { id: "b1", tenant: "b" },
     ]);
-    const { stdout, code } = await room.fleet("run", file, "--run", "fifth");
-    expect(code).toBe(1);
-    expect(stdout).toMatch(/fifth\.failing +error .*The setup command failed: Exit code: 3/);
-    const states = await room.commands.states("fifth");
-    for (const id of ["fifth.tar", "fifth.git"]) {
-      const end = states.find((state) => state.id === id)?.end;
-      expect(end).toMatchObject({ status: "success", check: { passed: true } });
-      expect(end.patch).toContain("+++ b/checked.txt");
-    }
+    await room.fleet("run", file, "--run", "tenants", "--no-follow");
+    const worker = room.commands.start(["worker", "--concurrency", "4", "--per-tenant", "1"]);
+    await until(() => room.hasEnded("tenants.b1"));
+    await until(() => existsSync(here));
+    const states = new Map((await room.commands.states("tenants")).map(({ id, state }) => [id, state]));
+    expect([states.get("tenants.a1"), states.get("tenants.a2")].sort()).toEqual(["queued", "running"]);
+    await writeFile(there, "");
+    for (const id of ["a1", "a2"]) await until(() => room.hasEnded(`tenants.${id}`));
+    worker.child.kill("SIGINT");
+    await worker.end;
   });
 });

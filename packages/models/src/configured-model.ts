@@ -4,12 +4,17 @@ import { chooseModel, chooseOther, type ModelNames } from "./choose-model.ts";
 import { type ModelChoice, openModel } from "./open-model.ts";
 import { retrying } from "./retry.ts";
 
+interface Asked extends ModelNames {
+  /** Stands around each single request to a service: also around one that is sent again. */
+  readonly around?: (model: ChatModel) => ChatModel;
+}
+
 /**
  * The model that settings and environment name, asked again when a failure passes, and behind it those of
  * `model.fallbacks`. Null when none is named. With a name: another one, by an alias of `models` or in full.
  */
 export function configuredModel(
-  names: ModelNames,
+  names: Asked,
   environment: NodeJS.ProcessEnv,
   name?: string,
 ): ChatModel | null {
@@ -18,7 +23,7 @@ export function configuredModel(
       ? chooseModel(names, environment)
       : chooseOther(besides(names, name), names, environment);
   if (!first) return null;
-  const model = opened(first, environment);
+  const model = opened(first, { environment, around: names.around });
   const { fallbacks = [] } = names.model;
   if (fallbacks.length === 0) return model;
   let chain: ChatModel | undefined;
@@ -34,10 +39,15 @@ function besides({ model, models = {} }: ModelNames, name: string): NamedModel {
   return Object.hasOwn(models, name) ? { name } : { ...model, name };
 }
 
-function opened(choice: ModelChoice, environment: NodeJS.ProcessEnv): ChatModel {
+interface OpenedIn {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly around: Asked["around"];
+}
+
+function opened(choice: ModelChoice, { environment, around = (model) => model }: OpenedIn): ChatModel {
   const { retries, window: contextWindow, price } = choice;
   const model = retrying(
-    openModel({ ...choice, environment }),
+    around(openModel({ ...choice, environment })),
     retries === undefined ? {} : { mostAttempts: retries + 1 },
   );
   return {
@@ -47,11 +57,11 @@ function opened(choice: ModelChoice, environment: NodeJS.ProcessEnv): ChatModel 
   };
 }
 
-function others(names: ModelNames, environment: NodeJS.ProcessEnv): ChatModel[] {
+function others(names: Asked, environment: NodeJS.ProcessEnv): ChatModel[] {
   return (names.model.fallbacks ?? []).map((entry) => {
     const named: NamedModel = typeof entry === "string" ? { name: entry } : entry;
     const choice = chooseOther(named, names, environment);
-    return choice ? opened(choice, environment) : missing(named.name ?? "");
+    return choice ? opened(choice, { environment, around: names.around }) : missing(named.name ?? "");
   });
 }
 

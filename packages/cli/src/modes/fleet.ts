@@ -36,8 +36,10 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
   // No command that a task runs is to find it.
   delete process.env.BURIN_FLEET_DATABASE;
   const database = textOf(own.database) ?? fromEnvironment;
-  const perModel = countOf(own, "per-model");
   const port = countOf(own, "port");
+  const [perModel, perProvider, perTenant] = ["model", "provider", "tenant"].map((name) =>
+    countOf(own, `per-${name}`),
+  );
   const [run, patches, predictions] = [own.run, own.patches, own.predictions].map(textOf);
   return {
     words,
@@ -45,7 +47,8 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
     // A run is followed unless the user says no, a log only when they say so.
     follow: words[0] === "run" ? own["no-follow"] !== true : own.follow === true,
     json: options.outputFormat !== "text",
-    ...(perModel !== undefined && { perModel }),
+    limits: { perModel, perProvider, perTenant },
+    ...(options.budget !== undefined && { budget: options.budget }),
     ...(port !== undefined && { port }),
     ...(database !== undefined && { database }),
     ...(run !== undefined && { run }),
@@ -75,10 +78,13 @@ function groundOf(options: CommonOptions, { output, signal }: Io): Ground {
     signal,
     showQuestion: ({ confirmation }) => questionText(confirmation),
     showRecord: (record) => visible(recordText(record)),
-    open: async (root, model) => {
-      const there = { ...options, root, ...(model !== undefined && { model }) };
+    open: async (root, { model, around }) => {
+      // The budget on the command line is that of a whole run.
+      const { budget: _, ...common } = options;
+      const there = { ...common, root, ...(model !== undefined && { model }) };
       const opened = await readSettings(there);
-      const { openModel } = await (await import("./print/find-model.ts")).findModels(opened.settings);
+      const { findModels } = await import("./print/find-model.ts");
+      const { openModel } = await findModels(opened.settings, around);
       return { ...sessionOptions(there, opened), openModel };
     },
   };

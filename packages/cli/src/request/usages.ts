@@ -87,11 +87,11 @@ export const USAGES = {
   fleet: [
     [
       "fleet run <tasks.jsonl> [--database URL]",
-      "works on many tasks, each in a session of its own; --concurrency N, --no-follow",
+      "works on many tasks, each in a session of its own; --concurrency N, --no-follow, --budget AMOUNT",
     ],
     [
       "fleet worker [--concurrency N] [--per-model N]",
-      "works on tasks beside others, on this machine or another",
+      "works on tasks beside others, here or elsewhere; also --per-provider N, --per-tenant N",
     ],
     [
       "fleet status | results [run]",

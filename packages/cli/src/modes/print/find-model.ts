@@ -16,15 +16,21 @@ function shownHost(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
-/** How models are opened; throws UsageError, with what to set, where none is named. */
-export async function findModels(settings: Settings): Promise<FoundModels> {
+/** How models are opened, with what stands around each request; throws UsageError, with what to set, where none is named. */
+export async function findModels(
+  settings: Settings,
+  around?: (model: ChatModel) => ChatModel,
+): Promise<FoundModels> {
   const choice = chooseModel(settings, process.env);
   if (choice === null) {
     const { howToConnect } = await import("./how-to-connect.ts");
     throw new UsageError(await howToConnect(settings));
   }
   const { isGeneral, name, service = "", passedOver } = choice;
-  const openModel = (other?: string) => configuredModel(settings, process.env, other);
+  const openModel = (other?: string) => {
+    const names = around === undefined ? settings : { ...settings, around };
+    return configuredModel(names, process.env, other);
+  };
   if (passedOver !== undefined) {
     const notice = `${name} is asked at ${shownHost(choice.baseUrl)}, because OPENAI_BASE_URL is set. Set model.provider to ${passedOver} to ask ${passedOver}, whose key is set too.`;
     return { openModel, notice };

@@ -1,0 +1,127 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type ChatModel, isAnswered, type LogRecord, type ModelEvent, parseBudget } from "@burin/core";
+import type { Pool } from "pg";
+import { linesOf, recordsIn, type Step } from "./steps.ts";
+
+/** Where a service that turned a request away did not say for how long. */
+const PAUSE_MS = 2000;
+
+export const LEDGER_TABLES = `
+  create table if not exists burin_fleet.budget (
+    run text primary key, budget text not null, since timestamptz not null default now());
+  create table if not exists burin_fleet.usage (
+    task text primary key, run text not null, tokens bigint not null, money float8 not null, calls integer not null);
+  create index if not exists usage_run on burin_fleet.usage (run);
+  create table if not exists burin_fleet.pause (model text primary key, until timestamptz not null);`;
+
+const SPEND = `
+  insert into burin_fleet.usage as known values ($1, $2, $3, $4, $5)
+  on conflict (task) do update set (tokens, money, calls) = (excluded.tokens, excluded.money, excluded.calls)`;
+const SPENT = `
+  select b.run, b.budget, (extract(epoch from now() - b.since) * 1000)::float8 as milliseconds,
+    coalesce(sum(u.tokens), 0)::float8 as tokens, coalesce(sum(u.money), 0) as money,
+    coalesce(sum(u.calls), 0)::float8 as calls
+  from burin_fleet.budget b left join burin_fleet.usage u using (run) where b.run = any($1) group by b.run`;
+const LEARN = `
+  insert into burin_fleet.pause as known values ($1, now() + $2 * interval '1 ms')
+  on conflict (model) do update set until = greatest(known.until, excluded.until)`;
+const PAUSES = `
+  select model, (extract(epoch from until - now()) * 1000)::float8 as left from burin_fleet.pause where until > now()`;
+
+/** What all workers have to know of each other: what runs have spent, and which models want to be left alone. */
+export class Ledger {
+  readonly #pool: Pool;
+  /** By the clock of this process that nobody sets. */
+  #pauses = new Map<string, number>();
+  /** Why a run is over, of those that have a budget. */
+  #runs = new Map<string, string | null>();
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  async setBudget(run: string, budget: string): Promise<void> {
+    const text = "insert into burin_fleet.budget values ($1, $2) on conflict (run) do update set budget = $2";
+    await this.#pool.query(text, [run, budget]);
+  }
+
+  /** Looks at these runs; gives those whose budget is used up, with what of it. */
+  async look(runs: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
+    const [spent, pauses] = await Promise.all([
+      runs.length === 0 ? { rows: [] } : this.#pool.query(SPENT, [runs]),
+      this.#pool.query<{ model: string; left: number }>(PAUSES),
+    ]);
+    this.#pauses = new Map(pauses.rows.map(({ model, left }) => [model, performance.now() + left]));
+    this.#runs = new Map(spent.rows.map((row) => [row.run, whyOver(row)]));
+    return this.#runs;
+  }
+
+  /** Of one task of a run: counts from here on. Gives why the run is over, if it is. */
+  async spend(task: string, run: string, spent: Spent): Promise<string | null> {
+    if (!this.#runs.has(run)) return null;
+    await this.#pool.query(SPEND, [task, run, spent.tokens, spent.money, spent.calls]);
+    return this.whyOver(run);
+  }
+
+  async whyOver(run: string): Promise<string | null> {
+    const { rows } = await this.#pool.query(SPENT, [[run]]);
+    const why = rows.length === 0 ? null : whyOver(rows[0]);
+    if (rows.length > 0) this.#runs.set(run, why);
+    return why;
+  }
+
+  /** The same model, which is asked only when no worker was told to leave it alone. */
+  readonly around = (model: ChatModel): ChatModel => ({
+    ...model,
+    stream: (request, signal) => this.#stream(model, request, signal),
+  });
+
+  async *#stream(
+    model: ChatModel,
+    ...[request, signal]: Parameters<ChatModel["stream"]>
+  ): AsyncGenerator<ModelEvent, void, undefined> {
+    const left = (this.#pauses.get(model.name) ?? 0) - performance.now();
+    // Those that were turned away together do not come back together.
+    if (left > 0) await pause(left * (1 + Math.random() / 4), undefined, { signal }).catch(() => {});
+    for await (const event of model.stream(request, signal)) {
+      const failure = event.type === "end" && event.reason === "error" ? event.error : undefined;
+      if (failure?.type === "rate_limited") await this.#learn(model.name, failure.retryAfterMs ?? PAUSE_MS);
+      yield event;
+    }
+  }
+
+  async #learn(model: string, milliseconds: number): Promise<void> {
+    const until = performance.now() + milliseconds;
+    this.#pauses.set(model, Math.max(this.#pauses.get(model) ?? 0, until));
+    // What cannot be told to the others they hear from the service.
+    await this.#pool.query(LEARN, [model, milliseconds]).catch(() => {});
+  }
+}
+
+export interface Spent {
+  readonly tokens: number;
+  readonly money: number;
+  readonly calls: number;
+}
+
+/** What these records have cost, with what was spent before. */
+export function spentWith(before: Spent, records: readonly LogRecord[]): Spent {
+  let { tokens, money, calls } = before;
+  for (const { event } of records) {
+    if (event.type === "usage") {
+      tokens += event.usage.inputTokens + event.usage.outputTokens;
+      money += event.usage.cost ?? 0;
+    } else if (event.type === "tool_call" && isAnswered(event.call)) calls += 1;
+  }
+  return { tokens, money, calls };
+}
+
+export function spentBy(steps: readonly Step[]): Spent {
+  return spentWith({ tokens: 0, money: 0, calls: 0 }, recordsIn(linesOf(steps)));
+}
+
+function whyOver(row: Spent & { budget: string; milliseconds: number }): string | null {
+  const limits = Object.entries(parseBudget(row.budget)) as [keyof Spent | "milliseconds", number][];
+  const isOver = limits.some(([kind, most]) => row[kind] >= most);
+  return isOver ? `The budget of the run, ${row.budget}, is used up.` : null;
+}

@@ -1,0 +1,48 @@
+import type { SystemDatabase } from "@dbos-inc/dbos-sdk/internal/system_database";
+import type { Client } from "pg";
+import { QUEUE } from "./engine.ts";
+import type { SignOfLife } from "./sign-of-life.ts";
+
+/** How many tasks may be at work at a time, on all workers together. */
+export interface Limits {
+  readonly perModel?: number | undefined;
+  readonly perProvider?: number | undefined;
+  readonly perTenant?: number | undefined;
+}
+
+const AT_WORK = `select queue_partition_key as key, count(*)::int as count from dbos.workflow_status
+  where status = 'PENDING' and queue_partition_key is not null group by 1`;
+
+/** Tasks are taken from the queue one worker at a time, and only as many as there is room for. */
+export function limitClaims(system: SystemDatabase, life: SignOfLife, limits: Limits): void {
+  if (Object.values(limits).every((limit) => limit === undefined)) return;
+  const claim = system.findAndMarkStartableWorkflows.bind(system);
+  system.findAndMarkStartableWorkflows = async (...asked) => {
+    const [queue, executor, version, key, running = 0, ...more] = asked;
+    if (key === undefined || queue.name !== QUEUE) return claim(...asked);
+    const claimed = await life.ifFree(async (client) => {
+      const room = await roomFor(key, limits, client);
+      const most = Math.min(queue.workerConcurrency ?? Number.POSITIVE_INFINITY, running + room);
+      if (most <= running) return [];
+      const limited = Object.create(queue, { workerConcurrency: { value: most } });
+      return claim(limited, executor, version, key, running, ...more);
+    });
+    return claimed ?? [];
+  };
+}
+
+async function roomFor(key: string, limits: Limits, client: Client): Promise<number> {
+  const { rows } = await client.query<{ key: string; count: number }>(AT_WORK);
+  const own = sharesOf(key);
+  const rooms = (Object.keys(limits) as (keyof Limits)[]).map((name) => {
+    const alike = rows.filter((row) => sharesOf(row.key)[name] === own[name]);
+    return (limits[name] ?? Number.POSITIVE_INFINITY) - alike.reduce((sum, { count }) => sum + count, 0);
+  });
+  return Math.min(...rooms);
+}
+
+/** What a part of the queue has its share of. Tasks of the first version have a part for each model. */
+function sharesOf(key: string): Record<keyof Limits, string> {
+  const [tenant = "", model = ""] = key.startsWith("[") ? (JSON.parse(key) as string[]) : ["default", key];
+  return { perTenant: tenant, perModel: model, perProvider: model.slice(0, Math.max(model.indexOf("/"), 0)) };
+}

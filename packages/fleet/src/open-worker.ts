@@ -1,0 +1,140 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Bases } from "./bases.ts";
+import { prepareDatabase } from "./engine.ts";
+import type { Fleet } from "./ground.ts";
+import { LiveTask } from "./live-task.ts";
+import { Store } from "./store.ts";
+import { Worker } from "./worker.ts";
+
+/** Of a process that works on tasks which have to be alone: it is given the database by whoever started it. */
+export const LONE_MARK = "BURIN_FLEET_LONE";
+/** So long it waits for the next one. */
+const LONE_IDLE_MS = 10_000;
+const LONE_START_MS = 3000;
+
+/** Works on tasks until the user interrupts. */
+export async function runWorker(fleet: Fleet): Promise<boolean> {
+  const { url, ground, request } = fleet;
+  await prepareDatabase(url);
+  const store = new Store(url);
+  await store.open();
+  const { worker, close } = await openWorker(fleet, store);
+  ground.note(`worker ${worker.name}: up to ${request.concurrency} tasks at a time; Ctrl+C ends it`);
+  try {
+    await aborted(ground.signal);
+    return true;
+  } finally {
+    await close();
+    await store.close();
+  }
+}
+
+/** One task at a time, in a process that no other task needs, as long as there are any. */
+export async function runLoneWorker(fleet: Fleet): Promise<boolean> {
+  const store = new Store(fleet.url);
+  const idle = new AbortController();
+  const { close } = await openWorker(fleet, store, () => idle.abort());
+  try {
+    await aborted(AbortSignal.any([fleet.ground.signal, idle.signal]));
+    return true;
+  } finally {
+    await close();
+    await store.close();
+  }
+}
+
+/** `onIdle`: of one for tasks that have to be alone. */
+export async function openWorker({ url, ground, request }: Fleet, store: Store, onIdle?: () => void) {
+  const top = join(ground.home, "fleet");
+  const bases = new Bases(join(top, "bases"), store);
+  const { ledger } = store;
+  const atWork = new Set<LiveTask>();
+  const lone = new LoneProcesses(url, request.concurrency);
+  let busyAt = performance.now();
+  await mkdir(top, { recursive: true, mode: 0o700 });
+  const isLone = onIdle !== undefined;
+  const concurrency = isLone ? 1 : request.concurrency;
+  const worker: Worker = new Worker({
+    url,
+    concurrency,
+    limits: request.limits,
+    isLone,
+    note: ground.note,
+    look: async (hasLone, isIdle) => {
+      if (hasLone || !isIdle) busyAt = performance.now();
+      if (isLone && performance.now() - busyAt > LONE_IDLE_MS) onIdle();
+      if (hasLone && !isLone) lone.start();
+      const over = await ledger.look([...new Set([...atWork].map(({ run }) => run))]);
+      for (const task of atWork) {
+        const why = over.get(task.run) ?? null;
+        if (why !== null) task.halt(why);
+      }
+    },
+    begin: (id, submission, past) => {
+      const isAlone = concurrency === 1;
+      const where = { id, place: join(top, "work", id), worker: worker.name, isAlone, isLone };
+      const task = new LiveTask({ submission, past, bases, ledger, open: ground.open, ...where });
+      atWork.add(task);
+      return {
+        next: (signal) => task.next(signal),
+        stop: () => task.stop().finally(() => atWork.delete(task)),
+      };
+    },
+  });
+  await worker.open();
+  const close = async () => {
+    await Promise.all([worker.close(), lone.close()]);
+  };
+  return { worker, close };
+}
+
+/** The same command once more, beside this one, for a task each: what takes one down takes nothing else with it. */
+class LoneProcesses {
+  readonly #url: string;
+  readonly #most: number;
+  readonly #children = new Set<ChildProcess>();
+  #startedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(url: string, most: number) {
+    this.#url = url;
+    this.#most = most;
+  }
+
+  /** One more, unless the last one may not have had the time to take its task. */
+  start(): void {
+    const isEarly = this.#children.size > 0 && performance.now() - this.#startedAt < LONE_START_MS;
+    if (isEarly || this.#children.size >= this.#most) return;
+    this.#startedAt = performance.now();
+    const [, program = "", ...words] = process.argv;
+    const child = fork(program, words, {
+      env: { ...process.env, [LONE_MARK]: "1" },
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    this.#children.add(child);
+    child.on("error", () => {});
+    child.once("exit", () => this.#children.delete(child));
+    // Neither in its variables nor among its words, where commands of the task could look.
+    child.send(this.#url, () => {});
+  }
+
+  async close(): Promise<void> {
+    const ends = [...this.#children].map((child) => once(child, "exit"));
+    for (const child of this.#children) if (child.connected) child.disconnect();
+    await Promise.all(ends);
+  }
+}
+
+/** What the process was started with that this one is the lone worker of; aborts when that one is gone. */
+export async function heardFromStarter(): Promise<{ readonly url: string; readonly isLeft: AbortSignal }> {
+  const left = new AbortController();
+  process.once("disconnect", () => left.abort());
+  const [url] = (await once(process, "message", { signal: left.signal })) as [string];
+  return { url, isLeft: left.signal };
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
+}

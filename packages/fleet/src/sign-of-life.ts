@@ -1,0 +1,82 @@
+import { Client } from "pg";
+
+/** A server whose machine is gone is noticed within half a minute, and so is a worker whose machine is. */
+const KEEP_ALIVE =
+  "set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3";
+const RETRY_MS = 250;
+/** Of the lock that is held while tasks are taken from the queue within limits. */
+const CLAIM_KEY = 7_261_903_119;
+
+/**
+ * What shows that a worker lives: a lock of the database on its name, which goes with the connection. A process that
+ * is killed loses it at once, one that is stopped for a while keeps it.
+ */
+export class SignOfLife {
+  readonly #url: string;
+  readonly #name: string;
+  #client: Client | null = null;
+  #isClosed = false;
+
+  constructor(url: string, name: string) {
+    this.#url = url;
+    this.#name = name;
+  }
+
+  /** Resolves when the lock is held; it is taken again whenever the connection breaks. */
+  async hold(): Promise<void> {
+    const client = new Client({
+      connectionString: this.#url,
+      keepAlive: true,
+      application_name: "burin_fleet",
+    });
+    client.on("error", () => {});
+    await client.connect();
+    await client.query(KEEP_ALIVE);
+    await client.query("select pg_advisory_lock(hashtextextended($1, 0))", [this.#name]);
+    this.#client = client;
+    client.once("end", () => {
+      this.#client = null;
+      if (!this.#isClosed) this.#holdAgain();
+    });
+  }
+
+  /** Whether that worker is gone; then `takeOver` has run meanwhile, and nobody else has. */
+  async ifGone(name: string, takeOver: () => Promise<void>): Promise<boolean> {
+    const client = this.#client;
+    if (client === null) return false;
+    const text = "select pg_try_advisory_lock(hashtextextended($1, 0)) as gone";
+    const { rows } = await client.query<{ gone: boolean }>(text, [name]);
+    if (rows[0]?.gone !== true) return false;
+    try {
+      await takeOver();
+    } finally {
+      await client.query("select pg_advisory_unlock(hashtextextended($1, 0))", [name]).catch(() => {});
+    }
+    return true;
+  }
+
+  /** What the work gives, where no other worker does the same meanwhile; else null. */
+  async ifFree<T>(work: (client: Client) => Promise<T>): Promise<T | null> {
+    const client = this.#client;
+    if (client === null) return null;
+    const { rows } = await client.query<{ free: boolean }>(
+      `select pg_try_advisory_lock(${CLAIM_KEY}) as free`,
+    );
+    if (rows[0]?.free !== true) return null;
+    try {
+      return await work(client);
+    } finally {
+      await client.query(`select pg_advisory_unlock(${CLAIM_KEY})`).catch(() => {});
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#client?.end().catch(() => {});
+  }
+
+  #holdAgain(): void {
+    if (this.#isClosed) return;
+    this.hold().catch(() => setTimeout(() => this.#holdAgain(), RETRY_MS).unref());
+  }
+}

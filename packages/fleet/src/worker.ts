@@ -1,0 +1,172 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import type { Decision } from "@burin/core";
+import { DBOS } from "@dbos-inc/dbos-sdk";
+import { DBOSExecutor } from "@dbos-inc/dbos-sdk/internal/dbos-executor";
+import { DBOSWorkflowConflictError } from "@dbos-inc/dbos-sdk/internal/error";
+import type { SystemDatabase } from "@dbos-inc/dbos-sdk/internal/system_database";
+import { registerInternalQueue } from "@dbos-inc/dbos-sdk/internal/wfqueue";
+import {
+  ANSWERS,
+  json,
+  LONE_QUEUE,
+  loggerFor,
+  NAME,
+  NO_TIMEOUT,
+  QUEUE,
+  STEP,
+  STEPS_VERSION,
+  WORKFLOW,
+} from "./engine.ts";
+import { type Limits, limitClaims } from "./limit-claims.ts";
+import { recordStepsAtOnce } from "./record-steps.ts";
+import { SignOfLife } from "./sign-of-life.ts";
+import { type Step, type Submission, type TaskEnd, waitingFor } from "./steps.ts";
+
+/** The tries of a task are counted by what it gets done, see `LiveTask`; this is for what never gets that far. */
+const MOST_RECOVERIES = 1000;
+/** Who answers puts the task into the queue again and says what right behind that. */
+const ANSWER_TIME = { timeoutSeconds: 5, pollingIntervalMs: 500 };
+const NO_TIME = { timeoutSeconds: 0 };
+const SWEEP_MS = 500;
+const POLL_MS = 200;
+
+/** Whose tasks are at work, and whether a task waits that is to be worked on alone. */
+const LOOK = `select
+  array(select distinct executor_id from dbos.workflow_status where status = 'PENDING') as workers,
+  exists (select 1 from dbos.workflow_status where status = 'ENQUEUED' and queue_name = '${LONE_QUEUE}') as lone`;
+
+/** One task at work: gives its steps one after the other, see `LiveTask`. */
+export interface TaskAtWork {
+  /** `elsewhere`: it is not for this worker any more. */
+  next(signal: AbortSignal): Promise<Step | "elsewhere">;
+  stop(): Promise<void>;
+}
+
+export interface WorkerOptions {
+  readonly url: string;
+  readonly concurrency: number;
+  readonly limits: Limits;
+  /** Works on tasks alone, which others may have been lost by. */
+  readonly isLone: boolean;
+  readonly begin: (id: string, submission: Submission, past: readonly Step[]) => TaskAtWork;
+  /** Every half a second, with whether a task waits that is to be worked on alone. */
+  readonly look: (hasLone: boolean, isIdle: boolean) => Promise<void>;
+  readonly note: (text: string) => void;
+}
+
+/** Takes tasks from the queue and works on them, until it is closed; also on those of workers that are gone. */
+export class Worker {
+  readonly name = `${hostname()}-${process.pid}-${randomBytes(3).toString("hex")}`;
+  readonly #options: WorkerOptions;
+  readonly #life: SignOfLife;
+  readonly #atWork = new Set<TaskAtWork>();
+  #system: SystemDatabase | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Were gone already when they were looked for last: a worker may be about to connect again. */
+  #missing = new Set<string>();
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    this.#life = new SignOfLife(options.url, this.name);
+  }
+
+  async open(): Promise<void> {
+    const { url, concurrency, limits, isLone, note } = this.#options;
+    DBOS.setConfig({
+      name: NAME,
+      systemDatabaseUrl: url,
+      executorID: this.name,
+      applicationVersion: STEPS_VERSION,
+      serializer: json,
+      logger: loggerFor(note),
+      ...NO_TIMEOUT,
+      systemDatabasePoolSize: Math.min(10 + concurrency, 40),
+    });
+    const work = (submission: Submission) => this.#work(submission);
+    DBOS.registerWorkflow(work, { name: WORKFLOW, maxRecoveryAttempts: MOST_RECOVERIES });
+    registerInternalQueue(isLone ? LONE_QUEUE : QUEUE, {
+      workerConcurrency: concurrency,
+      // Each tenant and model is a part of the queue; the parts are looked at in turn, so that none waits for another.
+      partitionWorkerConcurrency: concurrency,
+      minPollingIntervalMs: POLL_MS,
+    });
+    await this.#life.hold();
+    await DBOS.launch();
+    this.#system = DBOSExecutor.globalInstance?.systemDatabase;
+    if (this.#system === undefined) throw new Error("The engine has no database.");
+    recordStepsAtOnce(this.#system);
+    limitClaims(this.#system, this.#life, limits);
+    this.#sweepLater();
+  }
+
+  /** What is being worked on is left as it is, for another worker. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer);
+    await Promise.allSettled([...this.#atWork].map((task) => task.stop()));
+    await DBOS.shutdown().catch(() => {});
+    await this.#life.close();
+  }
+
+  /** Nothing but steps: what they gave before is given again, and the first that is new goes on from there. */
+  async #work(submission: Submission): Promise<TaskEnd> {
+    const id = DBOS.workflowID ?? "";
+    const past: Step[] = [];
+    const task = this.#options.begin(id, submission, past);
+    this.#atWork.add(task);
+    let isNew = false;
+    const next = async () => {
+      isNew = true;
+      const step = await task.next(DBOS.stepStatus?.cancelSignal ?? new AbortController().signal);
+      if (step === "elsewhere") return this.#leaveTo(this.#options.isLone ? QUEUE : LONE_QUEUE, id);
+      return step;
+    };
+    try {
+      for (;;) {
+        const step: Step = await DBOS.runStep(next, { name: STEP });
+        past.push(step);
+        if (step.end !== undefined) return step.end;
+        if (step.question === undefined) continue;
+        const answer = await DBOS.recv<Decision>(ANSWERS, isNew ? NO_TIME : ANSWER_TIME);
+        // Nobody has to be kept waiting: `answer` makes the task go on from here.
+        if (answer === null) return waitingFor(step.question, past);
+        past.push({ answer });
+      }
+    } finally {
+      this.#atWork.delete(task);
+      await task.stop();
+    }
+  }
+
+  async #leaveTo(queue: string, id: string): Promise<never> {
+    await this.#system?.resumeWorkflows([id], queue);
+    throw new DBOSWorkflowConflictError(id);
+  }
+
+  #sweepLater(): void {
+    const wait = SWEEP_MS * (0.75 + Math.random() / 2);
+    // The database may be away; the next time it is asked again.
+    this.#timer = setTimeout(() => {
+      void this.#sweep()
+        .catch(() => {})
+        .finally(() => this.#sweepLater());
+    }, wait);
+  }
+
+  /** Gives the tasks of workers that are gone back to the queue. */
+  async #sweep(): Promise<void> {
+    const found = await this.#system?.pool.query<{ workers: string[]; lone: boolean }>(LOOK);
+    const { workers = [], lone = false } = found?.rows[0] ?? {};
+    const missing = new Set<string>();
+    for (const other of workers) {
+      if (other === this.name) continue;
+      const isSecondTime = this.#missing.has(other);
+      const isGone = await this.#life.ifGone(other, async () => {
+        if (isSecondTime) await DBOSExecutor.globalInstance?.recoverPendingWorkflows([other]);
+      });
+      if (isGone && !isSecondTime) missing.add(other);
+    }
+    this.#missing = missing;
+    await this.#options.look(lone, this.#atWork.size === 0);
+  }
+}
