@@ -1,4 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
@@ -84,6 +86,28 @@ describe("a model that cannot be asked", () => {
   });
 });
 
+describe("P54 with only a key", () => {
+  it("the general model of its service is asked, and a notice says which", async () => {
+    const places: string[] = [];
+    const proxy = createServer();
+    proxy.on("connect", ({ url = "" }, socket) => {
+      places.push(url);
+      socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    const { port } = proxy.address() as AddressInfo;
+    await settings({ model: { retries: 0 } });
+    const env = { GROQ_API_KEY: "a-key-of-groq", HTTPS_PROXY: `http://127.0.0.1:${port}` };
+    const { code, stderr } = await run(["-p", "go"], env);
+    proxy.close();
+    expect(stderr).toContain(
+      "No model is named, so openai/gpt-oss-120b of groq is asked. Set model.name, or -m, for another.",
+    );
+    expect(new Set(places)).toEqual(new Set(["api.groq.com:443"]));
+    expect(code).toBe(1);
+  });
+});
+
 describe("doctor --online", () => {
   it("P54 says where a model is asked that its maker's key would also do for", async () => {
     const { baseUrl } = await serve({ text: "ok" }, { text: "ok" });
@@ -114,6 +138,22 @@ describe("doctor --online", () => {
     });
     expect(code).toBe(1);
     expect(stdout).toMatch(/^fail +model .*does not list this model; did you mean fake-model\?/m);
+  });
+
+  it("P54 says that requests to Bedrock are signed, and signs the question for its models", async () => {
+    let authorization = "";
+    const server = createServer(({ headers }, response) => {
+      authorization = headers.authorization ?? "";
+      response.end(JSON.stringify({ data: [{ id: "m" }] }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    await settings({ model: { provider: "bedrock", name: "m", baseUrl: `http://127.0.0.1:${port}/v1` } });
+    const env = { AWS_REGION: "eu-west-1", AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "s" };
+    const { stdout } = await run(["doctor", "--online"], env);
+    server.close();
+    expect(stdout).toMatch(/^ok +model .*signed with the keys of AWS; it answers/m);
+    expect(authorization).toContain("Credential=AKID/");
   });
 
   it("fails for a base URL without /v1", async () => {

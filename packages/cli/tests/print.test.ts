@@ -153,6 +153,31 @@ describe("burin -p", () => {
     ).toEqual([answered?.[0]?.output, expect.stringContaining(String(answered?.[1]?.error))]);
   });
 
+  it("P9 an answer that stays cut by the output limit says so in every format", async () => {
+    const cut = (content: string): FakeReply => ({
+      raw: (_request, response) => {
+        const chunk = { choices: [{ index: 0, delta: { content }, finish_reason: "length" }] };
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+      },
+    });
+    const pair = [cut("One, "), cut("two, ")];
+    const env = await modelEnv(...pair, ...pair, ...pair);
+    const words = "The answer was cut by the model's output limit.";
+    const plain = await run(["-p", "count"], env);
+    expect([plain.stdout, plain.code]).toEqual(["One, two, \n", 0]);
+    expect(plain.stderr).toContain(words);
+    const document = JSON.parse((await run(["-p", "count", "--output-format", "json"], env)).stdout);
+    expect(document).toMatchObject({ status: "success", result: "One, two, ", cut: true });
+    const { stdout } = await run(["-p", "count", "--output-format", "stream-json"], env);
+    const events = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as AgentEvent);
+    expect(events).toContainEqual({ type: "notice", message: words });
+    expect(events.at(-1)).toMatchObject({ type: "done", result: "One, two, ", cut: true });
+  });
+
   it("adds stdin to the prompt, and is what burin does without a terminal", async () => {
     const env = await modelEnv({ text: "ok" }, { text: "ok" });
     await run(["-p", "review"], env, { stdin: "the diff" });

@@ -1,5 +1,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { startFakeModelServer } from "@burin/core/testing";
 import { describe, expect, it } from "vitest";
 import { SCREEN_COMMANDS } from "../src/commands/screen-commands.ts";
 import { KEY_LIST } from "../src/ui/key-list.ts";
@@ -253,6 +254,31 @@ describe("a command", () => {
     const body = room.server.requests.at(-1)?.body;
     expect(body?.model).toBe("other-model");
     expect(JSON.stringify(body?.messages)).toContain("first");
+  });
+
+  it("P54 /model offers the models that settings name, and asks the one that is chosen", async () => {
+    const other = await startFakeModelServer([{ text: "Two." }]);
+    try {
+      await mkdir(join(room.root, ".home"), { recursive: true });
+      const models = { "my-fast-one": { baseUrl: other.baseUrl, model: "little" } };
+      await writeFile(join(room.root, ".home/settings.json"), JSON.stringify({ models }));
+      const terminal = await room.open([{ text: "One." }]);
+      terminal.type("first\r");
+      await terminal.shows("One.");
+      await terminal.shows("? for keys");
+      terminal.type("/model \r");
+      await terminal.shows("Which model?");
+      await terminal.shows("my-fast-one");
+      terminal.type("my-fast");
+      terminal.type("\r");
+      await terminal.shows(/(?:little|my-fast-one) · default/);
+      terminal.type("second\r");
+      await terminal.shows("Two.");
+      expect(other.requests[0]?.body.model).toBe("little");
+      expect(JSON.stringify(other.requests[0]?.body.messages)).toContain("first");
+    } finally {
+      await other.close();
+    }
   });
 
   it("/resume lists earlier sessions, and goes on with the chosen one", async () => {

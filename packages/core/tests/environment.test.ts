@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createSession, createToolbox } from "@burin/core";
+import { createSession, createToolbox, scriptedModel } from "@burin/core";
 import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -26,6 +26,27 @@ beforeEach(async () => {
 
 afterEach(() => {
   proxy.close();
+});
+
+describe("P19 commands get what settings let through", () => {
+  it.each([
+    [[], "none"],
+    [["MY_SERVICE_TOKEN"], "a-secret"],
+  ])("shell.passEnvironment %j: %s", async (passEnvironment, wanted) => {
+    environment = { ...environment, MY_SERVICE_TOKEN: "a-secret" };
+    const settings = { shell: { passEnvironment } };
+    const session = createSession({
+      root,
+      model: scriptedModel([]),
+      settings,
+      environment,
+      approvalMode: "yolo",
+    });
+    const command = 'test -n "$MY_SERVICE_TOKEN" && echo "<$MY_SERVICE_TOKEN>" || echo \'<none>\'';
+    const { llmContent } = await session.call("run_shell_command", { command });
+    await session.close();
+    expect(String(llmContent)).toContain(`<${wanted}>`);
+  });
 });
 
 describe("the environment that is handed in", () => {

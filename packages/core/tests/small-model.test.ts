@@ -1,7 +1,10 @@
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type AgentEvent, createSession } from "@burin/core";
-import { type FakeReply, startFakeModelServer } from "@burin/core/testing";
-import { temporaryFolder } from "@burin/testing/made-files";
+import { type FakeReply, type ScriptedCall, startFakeModelServer } from "@burin/core/testing";
+import { madeFile, temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, describe, expect, it } from "vitest";
 
 const closing: (() => Promise<void>)[] = [];
@@ -46,6 +49,56 @@ describe("P5 model.small", () => {
     const { asked, history } = await compacted(reply, { text: "Goal: more letters." });
     expect(asked).toEqual(["large", "large", "little", "large"]);
     expect(JSON.stringify(history)).toContain("Goal: more letters.");
+  });
+});
+
+/** The models that are asked in a session whose first reply makes this call, with a small one beside the large. */
+async function askedFor(call: ScriptedCall, small: FakeReply, { root = temporaryFolder(), host = "" }) {
+  const server = await startFakeModelServer([{ calls: [call] }, small, { text: "done" }]);
+  closing.push(() => server.close());
+  const there = { baseUrl: server.baseUrl, retries: 0 };
+  const settings = {
+    model: { name: "large", small: "fast", ...there },
+    models: { fast: { model: "little", ...there } },
+    web: { allowedHosts: [host] },
+  };
+  const environment = { BURIN_HOME: join(temporaryFolder(), "home") };
+  const session = createSession({ root, environment, settings, approvalMode: "yolo" });
+  closing.push(() => session.close());
+  for await (const _ of session.run("go"));
+  expect(server.problems).toEqual([]);
+  return { asked: server.requests.map(({ body }) => body.model), history: JSON.stringify(session.history) };
+}
+
+describe("P5 R95 model.small", () => {
+  it("corrects an edit that matches nothing", async () => {
+    const root = temporaryFolder();
+    const path = madeFile(root, "server.js", "const port = read();\nlisten(port);\n");
+    const args = { file_path: path, old_string: "const thePort = readIt();", new_string: "const port = 80;" };
+    const corrected = { old_string: "const port = read();", new_string: "const port = 80;" };
+    const small = { text: JSON.stringify(corrected) };
+    const { asked } = await askedFor({ name: "edit", args }, small, { root });
+    expect(asked).toEqual(["large", "little", "large"]);
+    expect(readFileSync(path, "utf8")).toContain("const port = 80;");
+  });
+});
+
+describe("P5 R42 model.small", () => {
+  it("answers a question over a web page", async () => {
+    const pages = createServer((_request, response) => response.end("The burin was made in 1430."));
+    await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
+    closing.push(async () => void pages.close());
+    const { port } = pages.address() as AddressInfo;
+    const host = `127.0.0.1:${port}`;
+    const args = { url: `http://${host}/`, prompt: "When?" };
+    const { asked, history } = await askedFor(
+      { name: "web_fetch", args },
+      { text: "In 1430, it says." },
+      { host },
+    );
+    expect(asked).toEqual(["large", "little", "large"]);
+    expect(history).toContain("In 1430, it says.");
+    expect(history).not.toContain("was made in 1430");
   });
 });
 

@@ -231,6 +231,52 @@ describe("services by their usual environment", () => {
     expect(seen[0]?.body).not.toHaveProperty("model");
   });
 
+  it("P54 Vertex is asked with a token for the login of gcloud, got once and anew when it is refused", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "burin-gcloud-"));
+    const tokens: string[] = [];
+    const asked: (string | undefined)[] = [];
+    const server = createServer(async (request, response) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of request) pieces.push(piece);
+      response.setHeader("content-type", "application/json");
+      if (request.url === "/token") {
+        tokens.push(Buffer.concat(pieces).toString());
+        response.end(JSON.stringify({ access_token: `token-${tokens.length}`, expires_in: 3600 }));
+        return;
+      }
+      asked.push(request.headers.authorization);
+      const isRefused = request.headers.authorization === "Bearer token-1" && asked.length > 1;
+      const part = { candidates: [{ content: { parts: [{ text: "ok" }] }, finishReason: "STOP" }] };
+      response.statusCode = isRefused ? 401 : 200;
+      response.end(JSON.stringify(isRefused ? { error: { status: "UNAUTHENTICATED" } } : part));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const login = {
+      type: "authorized_user",
+      client_id: "id",
+      client_secret: "secret",
+      refresh_token: "refresh",
+      token_uri: `http://127.0.0.1:${port}/token`,
+    };
+    await writeFile(join(folder, "application_default_credentials.json"), JSON.stringify(login));
+    const environment = {
+      GOOGLE_CLOUD_PROJECT: "p",
+      CLOUDSDK_CONFIG: folder,
+      VERTEX_BASE_URL: `http://127.0.0.1:${port}`,
+    };
+    for (let time = 0; time < 2; time += 1) {
+      const events = await ask({ model: { name: "vertex/gemini-x" }, environment });
+      expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
+    }
+    server.close();
+    await rm(folder, { recursive: true });
+    expect(asked).toEqual(["Bearer token-1", "Bearer token-1", "Bearer token-2"]);
+    expect(tokens).toEqual(
+      Array(2).fill("grant_type=refresh_token&client_id=id&client_secret=secret&refresh_token=refresh"),
+    );
+  });
+
   it.each<[NodeJS.ProcessEnv, ModelSettings, RegExp]>([
     [{}, { name: "anthropic/x" }, /ANTHROPIC_API_KEY is not set/],
     [{ OPENAI_BASE_URL: "http://l/v1" }, {}, /OPENAI_MODEL is not set/],

@@ -183,7 +183,7 @@ const SECTIONS = {
   ),
   context: section("What the model is told about this project.", defaults.context, {
     fileNames: texts("Names of files with instructions for the model. Default: AGENTS.md."),
-    environment: flag("Tell the model the date, the system, the shell and the git branch."),
+    environment: flag("Tell the model the date, the system, the shell and the state of git."),
   }),
   loop: section("What happens to a model that repeats itself.", defaults.loop, {
     detection: flag("Correct a model that repeats itself, then stop it."),

@@ -23,7 +23,7 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
         "No model is configured: set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or OPENAI_BASE_URL and OPENAI_MODEL, or model.* in settings.json.",
     );
   }
-  const { name, provider, baseUrl, apiKey } = choice;
+  const { name, provider, baseUrl, apiKey, signer } = choice;
   const address = withoutLogin(baseUrl);
   if (!isAddress(baseUrl)) {
     return fail(
@@ -32,11 +32,13 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
   }
   const variable = keyVariable(choice, settings);
   const place = typeof apiKey === "function" ? "where the settings say" : variable;
-  const key = apiKey === undefined ? `no key in ${variable}` : `key from ${place}`;
+  const isKeyless = apiKey === undefined && signer === undefined;
+  const found = signer ? "signed with the keys of AWS" : `key from ${place}`;
+  const key = isKeyless ? `no key in ${variable}` : found;
   const general = choice.isGeneral ? " (no model is named, so it is this one)" : "";
   const what = `${name}${general} (${provider}) at ${address}, ${key}`;
   if (!isOnline) {
-    if (apiKey !== undefined || isHere(baseUrl)) return ok(`${what}; not asked, --online does.`);
+    if (!isKeyless || isHere(baseUrl)) return ok(`${what}; not asked, --online does.`);
     return warn(`${what}: most services want one.`);
   }
   const reached = await reachModel(choice, signal);
