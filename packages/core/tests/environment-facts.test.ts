@@ -87,14 +87,20 @@ describe("the model", () => {
     };
     const list = { calls: [{ name: "list_directory", args: { path: "." } }] };
 
-    /** A session of several turns, whose first reply waits for git to have ended; what each request holds of its state. */
-    async function heard(settings: SettingsInput = {}): Promise<string[]> {
+    /** A folder for PATH with the real git, which leaves a mark once it was asked for the state. */
+    async function markedGit() {
       const bin = join(root, "..", `${basename(root)}-bin`);
       const done = join(bin, "done");
       await mkdir(bin);
       const real = spawnSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).stdout.trim();
       const script = `#!/bin/sh\n'${real}' "$@"\ncode=$?\ncase " $* " in *" status "*) : >'${done}';; esac\nexit $code\n`;
       await writeFile(join(bin, "git"), script, { mode: 0o755 });
+      return { bin, done };
+    }
+
+    /** A session of several turns, whose first reply waits for git to have ended; what each request holds of its state. */
+    async function heard(settings: SettingsInput = {}): Promise<string[]> {
+      const { bin, done } = await markedGit();
       const isAsked = settings.context?.environment !== false;
       const first = async () => {
         while (isAsked && !existsSync(done)) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -146,6 +152,27 @@ describe("the model", () => {
       expect(new Set(later.slice(since))).toEqual(
         new Set(['[Not committed when this session began, by git status: \n M a.txt\n?? "new file.txt"]']),
       );
+    });
+
+    it("with a first prompt, where a user types it", async () => {
+      await writeFile(join(root, "a.txt"), "two\n");
+      const { bin, done } = await markedGit();
+      const served = await startFakeModelServer(Array.from({ length: 30 }, () => ({ text: "done" })));
+      const model = openModel({ provider: "openai", name: "m", baseUrl: served.baseUrl });
+      const environment = {
+        ...process.env,
+        BURIN_HOME: join(root, ".home"),
+        PATH: `${bin}:${process.env.PATH}`,
+      };
+      const session = createSession({ root, model, environment, awaitsAnswers: true });
+      // No request is on its way that it could be asked beside.
+      while (!existsSync(done)) await new Promise((resolve) => setTimeout(resolve, 20));
+      const isTold = () => JSON.stringify(session.history).includes("by git status: \\n M a.txt]");
+      for (let prompts = 0; prompts < 30 && !isTold(); prompts += 1) for await (const _ of session.run("go"));
+      expect(isTold()).toBe(true);
+      await session.close();
+      await served.close();
+      await rm(bin, { recursive: true });
     });
 
     it("in few lines, however much there is", async () => {

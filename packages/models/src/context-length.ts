@@ -14,6 +14,7 @@ const WORDS = new RegExp(
     "context.?(?:length|window|size|limit)",
     `\\b${SENT}\\b[^\\n]{0,80}?\\b${TOO_MUCH}[^\\n]{0,80}${MEASURE}`,
     "(?:prompt|input)[^.]{0,20} too (?:long|large)",
+    `\\b(?:prompt|input) (?:tokens?|length)\\b[^\\n]{0,40}?\\b${TOO_MUCH}`,
     "maximum (?:context|prompt|input|sequence)",
     "range of input length",
     "too many (?:input )?tokens",
@@ -23,6 +24,8 @@ const WORDS = new RegExp(
     // What is left for the reply, reckoned from what was sent.
     "max_tokens must be at least 1, got -",
     "payload size exceeds",
+    "(?:输入|上下文|提示词|对话|消息)[^\\n]{0,20}(?:过长|超过|超出|超限)",
+    "(?:超过|超出)[^\\n]{0,20}(?:上下文|最大长度|长度限制|token)",
   ].join("|"),
   "i",
 );

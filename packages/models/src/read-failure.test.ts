@@ -168,3 +168,58 @@ describe("what is told of a failure", () => {
     }
   });
 });
+
+describe("P35 words that mean the same, whatever the status and the language:", () => {
+  const spent = [
+    "Your account balance is too low",
+    "Account balance is insufficient",
+    "You have run out of credits",
+    "No credits remaining",
+    "monthly quota exceeded",
+    "Your free trial has expired",
+    "账户余额不足",
+    "您的额度已用尽",
+    "Недостаточно средств",
+    "Saldo insuficiente",
+  ];
+
+  it.each(spent)("no money is left: %s", async (message) => {
+    for (const status of [400, 403, 429, 500]) {
+      expect(await failureOf(refusal(status, openAi(message)))).toMatchObject({ type: "quota" });
+    }
+    const failure = await failureOf(raw(sse({ error: { message } })));
+    expect([failure.type, failure.isPassing]).toEqual(["quota", undefined]);
+  });
+
+  it.each(["Rate limit reached for requests", "Request was throttled.", "请求过于频繁，请稍后再试"])(
+    "too many requests: %s",
+    async (message) => {
+      const replies = [refusal(429, openAi(message)), refusal(403, openAi(message))];
+      for (const reply of [...replies, raw(sse({ error: { message } }))]) {
+        expect(await failureOf(reply)).toMatchObject({ type: "rate_limited", isPassing: true });
+      }
+    },
+  );
+
+  it.each(["输入长度超过限制", "上下文长度超出模型最大长度", "input_tokens must be less than 4096"])(
+    "too long: %s",
+    async (message) => {
+      for (const status of [400, 413, 422]) {
+        expect(await failureOf(refusal(status, openAi(message)))).toMatchObject({ type: "context_length" });
+      }
+    },
+  );
+
+  it.each<[string, object, string]>([
+    [
+      "MiniMax",
+      { base_resp: { status_code: 1008, status_msg: "insufficient balance" }, choices: null },
+      "quota",
+    ],
+    ["Hunyuan", { Response: { Error: { Code: "X", Message: "too many requests" } } }, "rate_limited"],
+    ["a gateway", { success: false, message: "Too many requests" }, "rate_limited"],
+    ["a Spring server", { code: 401, msg: "令牌已过期或验证不正确" }, "unauthorized"],
+  ])("a failure under a success, from %s", async (_who, body, type) => {
+    expect(await failureOf(refusal(200, body))).toMatchObject({ type });
+  });
+});

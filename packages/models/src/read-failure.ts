@@ -52,7 +52,7 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /^(?:content_(?:filter|policy|moderation)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|invalid_prompt|PROHIBITED_CONTENT|1301)$/i,
+    /^(?:content_(?:filter|policy|moderation)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|\w*SensitiveContentDetected\w*|invalid_prompt|PROHIBITED_CONTENT|1301)$/i,
   ],
   ["protocol", /^unsupported_api_for_model$/],
   [
@@ -90,7 +90,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|input was flagged|inappropriate content|(?:potentially )?(?:unsafe|sensitive) (?:or sensitive )?content|不安全或敏感/i,
+    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|input was flagged|inappropriate content|(?:potentially )?(?:unsafe|sensitive) (?:or sensitive )?content|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)/i,
   ],
   [
     "no_tools",
@@ -105,7 +105,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "quota",
-    /insufficient (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:is |are )?(?:insufficient|not enough)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please recharge|(?:余额|额度|配额)不足|欠费|недостаточно средств|残高|잔액|key limit exceeded|requires more credits|can only afford|past due|all available credits|spending limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|reached your[^.\n]{0,40}usage limit|(?:budget (?:has been )?|crossed budget: )exceeded/i,
+    /insufficient (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:dai|week|month)ly (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please recharge|(?:余额|额度|配额)(?:不足|已?用[尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spending limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|reached your[^.\n]{0,40}usage limit|(?:budget (?:has been )?|crossed budget: )exceeded/i,
   ],
   [
     "key",
@@ -123,7 +123,10 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
     "model",
     /\bmodel\b[^.\n]{0,80}(?:not (?:found|exist|valid|available)|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|not found the) model|not a valid model|inference profile|模型不存在/i,
   ],
-  ["limit", /(?:request|rate|qps|[rt]pm) limit (?:is |was )?(?:reached|exceeded)|too many requests/i],
+  [
+    "limit",
+    /(?:request|rate|qps|[rt]pm) limit (?:is |was )?(?:reached|exceeded)|\brate.?limit|too many requests|throttled|过于频繁|频率(?:过高|限制)|限流|并发[^。\n]{0,10}过高|负载已饱和/i,
+  ],
 ];
 /** Only where nobody says when it will be over. */
 const SPENT = /per[-_ ]?day|daily|per[-_ ]?month|monthly|\b[RT]PD\b/i;
