@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
@@ -70,6 +70,28 @@ function statusOf(url: URL, headers: Record<string, string>): Promise<number | u
   });
 }
 
+const HEADERS = {
+  authorization: `Bearer ${TOKEN}`,
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+};
+
+function post(url: URL, body: string | Buffer, more: object = {}): Promise<Response> {
+  return fetch(url, { method: "POST", headers: { ...HEADERS, ...more }, body });
+}
+
+/** The header of a session that a client of 2025 has begun. */
+async function begin(url: URL) {
+  const params = {
+    protocolVersion: "2025-06-18",
+    capabilities: {},
+    clientInfo: { name: "raw", version: "1" },
+  };
+  const answer = await post(url, JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }));
+  await answer.text();
+  return { "mcp-session-id": answer.headers.get("mcp-session-id") ?? "" };
+}
+
 describe("burin serve mcp --http", () => {
   it.each([
     ["of 2025", false],
@@ -122,5 +144,69 @@ describe("burin serve mcp --http", () => {
     await expect(first.call("read_file", { file_path: `${root}/a.txt` })).rejects.toThrow();
     const last = await others[63];
     expect(await last?.call("read_file", { file_path: `${root}/a.txt` })).toMatchObject({ isError: false });
+  });
+
+  it("answers each odd body with one error, though clients vanish in theirs and nobody reads its stderr, and harms no other client", async () => {
+    const url = await serve();
+    const other = await client(url);
+    const session = await begin(url);
+    const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+    const bodies: [body: string | Buffer, status: number][] = [
+      ["", 400],
+      ["[]", 400],
+      ["7", 400],
+      ['{"jsonrpc":"2.0",', 400],
+      [Buffer.from([0x7b, 0xff, 0x7d]), 400],
+      [JSON.stringify({ ...ping, id: {} }), 400],
+      [JSON.stringify({ ...ping, params: null }), 400],
+      [`${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`, 400],
+      [JSON.stringify({ ...ping, params: { x: "x".repeat(20_000_000) } }), 413],
+    ];
+    for (const [body, status] of bodies) {
+      const answer = await post(url, body, session);
+      expect([String(body).slice(0, 30), answer.status]).toEqual([String(body).slice(0, 30), status]);
+      expect((await answer.json()) as object).toMatchObject({ error: { code: expect.any(Number) } });
+    }
+    const vanishing = Array.from({ length: 50 }, async () => {
+      const sent = request(url, {
+        method: "POST",
+        headers: { ...HEADERS, ...session, "content-length": 1000 },
+      });
+      sent.on("error", () => {});
+      sent.write('{"jsonrpc":', () => sent.destroy());
+      await new Promise((resolve) => sent.on("close", resolve));
+    });
+    await Promise.all(vanishing);
+    expect((await post(url, JSON.stringify(ping), { "mcp-session-id": "../x" })).status).toBe(404);
+    expect(
+      (await post(url, JSON.stringify(ping), { ...session, "mcp-protocol-version": "1999-01-01" })).status,
+    ).toBe(400);
+    expect((await post(url, JSON.stringify(ping), session)).status).toBe(200);
+    expect(await other.call("read_file", { file_path: `${root}/a.txt` })).toMatchObject({ isError: false });
+  });
+
+  it("P26 ends the commands of a client that ends its session, twice, and of no other", async () => {
+    const url = await serve("--yes");
+    const [one, two] = [await begin(url), await begin(url)];
+    const run = (session: object, name: string) => {
+      const params = {
+        name: "run_shell_command",
+        arguments: { command: `touch ${name}; sleep 1021; touch not-${name}` },
+      };
+      const ending = new AbortController();
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+      const init = { method: "POST", headers: { ...HEADERS, ...session }, body, signal: ending.signal };
+      void fetch(url, init).catch(() => {});
+      return ending;
+    };
+    run(one, "a");
+    const kept = run(two, "b");
+    await expect.poll(() => [existsSync(join(root, "a")), existsSync(join(root, "b"))]).toEqual([true, true]);
+    const end = () => fetch(url, { method: "DELETE", headers: { ...HEADERS, ...one } });
+    expect([(await end()).status, (await end()).status]).toEqual([200, 404]);
+    const commands = () =>
+      execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).match(/^sleep 1021$/gm)?.length;
+    await expect.poll(commands).toBe(1);
+    kept.abort();
   });
 });

@@ -1,7 +1,7 @@
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
-import { visible } from "../terminal/output.ts";
+import { goOnWithoutNotes, visible } from "../terminal/output.ts";
 
 declare const BURIN_VERSION: string;
 
@@ -14,6 +14,7 @@ export async function runServe({ words, options, own }: SubcommandRequest, io: I
   if ((face !== "mcp" && face !== "acp") || rest.length > 0 || (face === "acp" && isHttp)) {
     throw new UsageError("say what to serve: burin serve mcp, or burin serve acp. See burin help serve.");
   }
+  goOnWithoutNotes();
   const ground = groundOf(options, io);
   if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(withModel(ground));
   else if (isHttp) await serveHttp(ground, own.port);

@@ -69,9 +69,16 @@ function stderr(): NodeJS.WriteStream {
   return process.stderr;
 }
 
+let areNotesNeeded = true;
+
+/** For a server: it is there for its clients, whether anybody reads what it says beside or not. */
+export function goOnWithoutNotes(): void {
+  areNotesNeeded = false;
+}
+
 /** After a hang-up neither can be written, and the work is given up in good order all the same. */
 function leaveLostNotes(): void {
-  if (!isInterrupted()) process.exit(EXIT.failed);
+  if (areNotesNeeded && !isInterrupted()) process.exit(EXIT.failed);
 }
 
 /** Nobody reads any more, or nothing more can be written: there is no one to tell but stderr. */

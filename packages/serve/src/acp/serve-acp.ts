@@ -1,13 +1,13 @@
 import { realpath } from "node:fs/promises";
-import { Readable, Writable } from "node:stream";
+import { isAbsolute } from "node:path";
 import {
   type AgentContext,
+  type AnyMessage,
   agent,
   type ClientCapabilities,
   type McpServer,
   methods,
   type NewSessionRequest,
-  ndJsonStream,
   PROTOCOL_VERSION,
   RequestError,
 } from "@agentclientprotocol/sdk";
@@ -24,10 +24,13 @@ import {
   sessionSummaries,
 } from "@burin/core";
 import type { Ground } from "../ground.ts";
+import { messageStream } from "../message-lines.ts";
 import { editorMachine } from "./editor-machine.ts";
 import { EditorSession } from "./editor-session.ts";
 
 const PAGE = 50;
+/** Of one message; images of a prompt stand in it. */
+const MOST_BYTES = 64 * 1024 * 1024;
 
 type Folders = Pick<NewSessionRequest, "cwd" | "additionalDirectories"> & {
   readonly mcpServers?: readonly McpServer[];
@@ -36,10 +39,7 @@ type Folders = Pick<NewSessionRequest, "cwd" | "additionalDirectories"> & {
 /** Serves the editor at the other end of stdin and stdout until it goes, or the user interrupts. */
 export async function serveAcp(ground: Ground): Promise<void> {
   const sessions = new EditorSessions(ground);
-  const stream = ndJsonStream(
-    Writable.toWeb(process.stdout) as WritableStream<Uint8Array>,
-    Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>,
-  );
+  const stream = messageStream<AnyMessage>(process.stdin, process.stdout, MOST_BYTES);
   const connection = routes(sessions, ground.version).connect(stream);
   const interrupted = new Promise((resolve) => {
     if (ground.signal.aborted) resolve(null);
@@ -138,7 +138,10 @@ class EditorSessions {
     const resumed =
       id === undefined ? {} : { resume: await asAnswer(resumeSession({ home: this.#home, root, id })) };
     const more: Partial<SessionOptions> = { settings, awaitsAnswers: true, record: true, ...resumed };
-    const session = createSession({ ...opened.options, ...more, ...this.#machine(() => session.id, client) });
+    const machine = this.#machine(() => session.id, client);
+    const session = await asAnswer(
+      Promise.resolve().then(() => createSession({ ...opened.options, ...more, ...machine })),
+    );
     const { name = "" } = chooseModel(settings, process.env) ?? {};
     const editor = { client, capabilities: this.capabilities, settings, root };
     const editorSession = new EditorSession(session, editor, settings.model.name ?? name);
@@ -150,6 +153,7 @@ class EditorSessions {
 
   async #rootOf(cwd: string): Promise<string> {
     const { isRootFixed, root } = this.#ground;
+    if (!isAbsolute(cwd)) throw RequestError.invalidParams(undefined, `cwd must be absolute, not "${cwd}"`);
     const real = await asAnswer(realpath(cwd));
     if (!isRootFixed || real === (await realpath(root))) return real;
     throw RequestError.invalidParams(undefined, `this agent was started for ${root} alone`);
@@ -181,6 +185,7 @@ class EditorSessions {
     const root = cwd === null ? null : await asAnswer(realpath(cwd));
     const all = await sessionSummaries(this.#home, root);
     const from = Number(cursor ?? 0);
+    if (!/^\d*$/.test(cursor ?? "")) throw RequestError.invalidParams(undefined, "the cursor is not known");
     const sessions = all.slice(from, from + PAGE).map(({ id, root: itsRoot, prompt, changed }) => ({
       sessionId: id,
       cwd: itsRoot ?? cwd ?? "",

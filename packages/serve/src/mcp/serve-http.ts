@@ -1,5 +1,10 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
-import { createServer, type Server as HttpServer, type IncomingMessage } from "node:http";
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import {
   localhostHostValidation,
   localhostOriginValidation,
@@ -7,10 +12,12 @@ import {
 } from "@modelcontextprotocol/node";
 import {
   createMcpHandler,
+  DEFAULT_MAX_REQUEST_BODY_SIZE,
   isLegacyRequest,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import type { Ground } from "../ground.ts";
+import { faultLine, INVALID_REQUEST } from "../message-lines.ts";
 import { Place } from "./place.ts";
 import { tellOfChanges, toolServer } from "./tool-server.ts";
 
@@ -46,6 +53,8 @@ export async function serveMcpOverHttp(
         .end("The token is missing or is not the server's.\n");
     } else if (request.url?.split("?")[0] !== PATH)
       response.writeHead(404).end(`The server is at ${PATH}.\n`);
+    else if (Number(request.headers["content-length"]) > DEFAULT_MAX_REQUEST_BODY_SIZE)
+      refuseBody(request, response);
     else void answer(request as NamedRequest, response);
   });
   const address = await listen(server, port);
@@ -57,6 +66,13 @@ export async function serveMcpOverHttp(
   server.close();
   await clients.close();
   server.closeAllConnections();
+}
+
+/** A connection that is closed while its client still sends would often lose the answer. */
+function refuseBody(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  const why = `The message is longer than ${DEFAULT_MAX_REQUEST_BODY_SIZE} bytes.`;
+  response.writeHead(413, { "content-type": "application/json" }).end(faultLine(INVALID_REQUEST, why));
 }
 
 /** A server is given no others. */

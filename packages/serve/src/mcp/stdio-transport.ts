@@ -5,12 +5,10 @@ import {
   serializeMessage,
   type Transport,
 } from "@modelcontextprotocol/server";
+import { faultLine, INVALID_REQUEST, MessageLines, PARSE_ERROR, writeLine } from "../message-lines.ts";
 
 /** As much as the protocol's own library takes in one message. */
 const MOST_BYTES = 10 * 1024 * 1024;
-const PARSE_ERROR = -32700;
-const INVALID_REQUEST = -32600;
-const NEWLINE = 10;
 
 /** One message a line. Unlike that of the protocol's library it answers each line that is no message. */
 export class StdioTransport implements Transport {
@@ -20,10 +18,7 @@ export class StdioTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #onEnd: () => void;
-  #parts: Buffer[] = [];
-  #bytes = 0;
-  /** The line is too long and is skipped to its end. */
-  #isSkipping = false;
+  readonly #lines = new MessageLines(MOST_BYTES);
   #isClosed = false;
 
   /** `onEnd` hears that the client is gone or the connection was closed. */
@@ -40,65 +35,43 @@ export class StdioTransport implements Transport {
   }
 
   readonly #take = (chunk: Buffer): void => {
-    let start = 0;
-    for (
-      let end = chunk.indexOf(NEWLINE);
-      end !== -1 && !this.#isClosed;
-      end = chunk.indexOf(NEWLINE, start)
-    ) {
-      this.#keep(chunk.subarray(start, end));
-      start = end + 1;
-      this.#endLine();
+    for (const line of this.#lines.endedBy(chunk)) {
+      if (this.#isClosed) return;
+      if (line === null) this.#answer(faultLine(INVALID_REQUEST, this.#lines.tooLong));
+      else this.#takeLine(line);
     }
-    this.#keep(chunk.subarray(start));
   };
 
-  #keep(part: Buffer): void {
-    if (part.length === 0) return;
-    this.#bytes += part.length;
-    if (this.#bytes > MOST_BYTES) {
-      if (!this.#isSkipping) this.#fault(INVALID_REQUEST, `The message is longer than ${MOST_BYTES} bytes.`);
-      this.#isSkipping = true;
-      this.#parts = [];
-    } else this.#parts.push(part);
-  }
-
-  #endLine(): void {
-    const line = Buffer.concat(this.#parts).toString("utf8").trim();
-    const isSkipped = this.#isSkipping;
-    this.#parts = [];
-    this.#bytes = 0;
-    this.#isSkipping = false;
-    if (isSkipped || line === "") return;
+  #takeLine(line: string): void {
     let message: JSONRPCMessage;
     try {
       message = deserializeMessage(line);
     } catch (error) {
-      if (error instanceof SyntaxError)
-        this.#fault(PARSE_ERROR, `The message is not valid JSON: ${error.message}`);
-      else
-        this.#fault(INVALID_REQUEST, "The message is not a JSON-RPC 2.0 request, notification or response.");
+      const fault =
+        error instanceof SyntaxError
+          ? faultLine(PARSE_ERROR, `The message is not valid JSON: ${error.message}`)
+          : faultLine(
+              INVALID_REQUEST,
+              "The message is not a JSON-RPC 2.0 request, notification or response.",
+              JSON.parse(line),
+            );
+      this.#answer(fault);
       return;
     }
     this.onmessage?.(message);
   }
 
-  #fault(code: number, message: string): void {
-    this.#write(`${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } })}\n`).catch(
-      () => {},
-    );
+  #answer(fault: string): void {
+    this.#write(fault).catch(() => {});
   }
 
   send(message: JSONRPCMessage): Promise<void> {
     return this.#write(serializeMessage(message));
   }
 
-  /** Resolves when there is room for more. */
   #write(text: string): Promise<void> {
     if (this.#isClosed) return Promise.reject(new Error("The connection is closed."));
-    return new Promise((resolve, reject) => {
-      this.#output.write(text, (error) => (error ? reject(error) : resolve()));
-    });
+    return writeLine(this.#output, text);
   }
 
   async close(): Promise<void> {
