@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
+  type BigIntStats,
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -37,17 +39,11 @@ export function makeShellFolder(): ShellFolder {
   const root = join(base, "arena/root");
   const environment = makeHome(base);
   makeProject(join(base, "pristine"), environment);
-  const renew = () => {
-    rmSync(join(base, "arena"), { recursive: true, force: true });
-    execFileSync("cp", ["-a", join(base, "pristine"), join(base, "arena")]);
-  };
-  renew();
-  let isUsed = false;
+  const copy = new FreshCopy(join(base, "pristine"), join(base, "arena"));
   return {
     root,
     run: (command) => {
-      if (isUsed) renew();
-      isUsed = true;
+      copy.renew();
       const before = protectedContent(root);
       const options = { cwd: root, env: environment, encoding: "utf8", timeout: 20_000 } as const;
       const run = spawnSync("bash", ["--norc", "--noprofile", "-c", command], {
@@ -65,6 +61,51 @@ export function makeShellFolder(): ShellFolder {
       (isPattern ? matches(path) : [path]).some((each) => isBeyond(each, root)),
     remove: () => rmSync(base, { recursive: true, force: true }),
   };
+}
+
+/** A copy of a folder, in which only what was changed since the last time is put right: a copy of all takes far longer. */
+class FreshCopy {
+  readonly #original: string;
+  readonly #copy: string;
+  #looks: ReadonlyMap<string, BigIntStats>;
+
+  constructor(original: string, copy: string) {
+    this.#original = original;
+    this.#copy = copy;
+    execFileSync("cp", ["-a", original, copy]);
+    this.#looks = looksOf(copy);
+  }
+
+  renew(): void {
+    const now = looksOf(this.#copy);
+    const isWhole = (path: string) => isUnchanged(this.#looks.get(path), now.get(path));
+    const wrong = [...new Set([...this.#looks.keys(), ...now.keys()])].filter((path) => !isWhole(path));
+    if (wrong.length === 0) return;
+    // A folder stands before what it holds, and is removed and copied with it.
+    for (const path of wrong) rmSync(join(this.#copy, path), { recursive: true, force: true });
+    for (const path of wrong.filter((one) => this.#looks.has(one))) {
+      const [from, to] = [join(this.#original, path), join(this.#copy, path)];
+      if (lstatSync(to, { throwIfNoEntry: false }) === undefined) execFileSync("cp", ["-a", from, to]);
+    }
+    this.#looks = looksOf(this.#copy);
+  }
+}
+
+function looksOf(folder: string): Map<string, BigIntStats> {
+  const looks = new Map<string, BigIntStats>();
+  const look = (path: string) => {
+    const stats = lstatSync(join(folder, path), { bigint: true });
+    looks.set(path, stats);
+    if (stats.isDirectory()) for (const name of readdirSync(join(folder, path))) look(join(path, name));
+  };
+  look("");
+  return looks;
+}
+
+/** What a folder holds is looked at by itself; of a file the system notes each change. */
+function isUnchanged(then: BigIntStats | undefined, now: BigIntStats | undefined): boolean {
+  if (then === undefined || now === undefined || then.ino !== now.ino || then.mode !== now.mode) return false;
+  return then.isDirectory() || then.ctimeNs === now.ctimeNs;
 }
 
 /** Programs are the machine's own; everything personal is the folder's. */

@@ -1,17 +1,21 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
+  cpSync,
   existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
+  realpathSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { isSandboxHere, SandboxRoom } from "@burin/testing/sandbox-room";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { takenInWords } from "../processes/command-report.ts";
 import { isVouchedFor, vouchFor, vouchForAll } from "./vouched-files.ts";
 
@@ -22,10 +26,20 @@ const run: SandboxRoom["run"] = (...line) => room.run(...line);
 
 const IDENTITY = ["-c", "user.name=a", "-c", "user.email=a@b"];
 
+/** What each test gets a copy of: to make it anew takes longer than most of them. */
+let original: string;
+
+beforeAll(() => {
+  original = realpathSync(mkdtempSync(join(tmpdir(), "burin-planted-")));
+  makeProject(original);
+});
+
+afterAll(() => rmSync(original, { recursive: true }));
+
 beforeEach(() => {
   room = new SandboxRoom();
   ({ base, root } = room);
-  prepareProject();
+  copyProject();
 });
 
 afterEach(() => room.remove());
@@ -37,21 +51,32 @@ function git(folder: string, ...args: string[]): void {
 }
 
 /** A repository with a submodule, a work tree of its own and two folders that are none. */
-function prepareProject(): void {
-  const library = join(base, "library");
-  mkdirSync(join(root, "plain"), { recursive: true });
-  for (const folder of [root, library]) {
-    execFileSync("git", ["init", "-q", "-b", "main", folder]);
-    writeFileSync(join(folder, "a.txt"), "a\n");
-    git(folder, "add", "-A");
-    git(folder, "commit", "-qm", "one");
+function makeProject(folder: string): void {
+  const [project, library] = [join(folder, "project"), join(folder, "library")];
+  mkdirSync(join(project, "plain"), { recursive: true });
+  for (const each of [project, library]) {
+    execFileSync("git", ["init", "-q", "-b", "main", each]);
+    writeFileSync(join(each, "a.txt"), "a\n");
+    git(each, "add", "-A");
+    git(each, "commit", "-qm", "one");
   }
-  git(root, "submodule", "--quiet", "add", library, "lib");
-  git(root, "worktree", "add", "-q", "tree");
-  writeFileSync(join(root, "plain/b.txt"), "b\n");
-  writeFileSync(join(root, ".gitignore"), "tree\nplain\n");
-  git(root, "add", "-A");
-  git(root, "commit", "-qm", "two");
+  git(project, "submodule", "--quiet", "add", library, "lib");
+  git(project, "worktree", "add", "-q", "tree");
+  writeFileSync(join(project, "plain/b.txt"), "b\n");
+  writeFileSync(join(project, ".gitignore"), "tree\nplain\n");
+  git(project, "add", "-A");
+  git(project, "commit", "-qm", "two");
+}
+
+/** Where git has written down the place of the repository or of another one. */
+const PLACES = [".git/config", ".git/modules/lib/config", ".git/worktrees/tree/gitdir", "tree/.git"];
+
+function copyProject(): void {
+  cpSync(original, base, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+  for (const file of PLACES) {
+    const path = join(root, file);
+    writeFileSync(path, readFileSync(path, "utf8").replaceAll(original, base));
+  }
   // All that git has planned to run by the time the canary sings.
   const canary = `#!/bin/sh\necho "$0 $*" >> '${base}/canary'\ncat >/dev/null 2>&1 </dev/null\n`;
   writeFileSync(join(root, "canary.sh"), canary);
