@@ -98,7 +98,7 @@ export class NodeFiles {
   }
 
   async read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent> {
-    const { descriptor, realPath } = await openWithin(file, this.#access.readableRoots, constants.O_RDONLY);
+    const { descriptor, realPath } = await this.#openedToRead(file);
     try {
       this.#access.assertAllowed(file, realPath);
       const size = sizeOfFile(descriptor, file);
@@ -109,6 +109,15 @@ export class NodeFiles {
     } finally {
       closeSync(descriptor);
     }
+  }
+
+  /** Most files lie in a root, and then nobody has to look whether the other folders are there. */
+  #openedToRead(file: string): Promise<Opened> {
+    const open = (roots: readonly string[]) => openWithin(file, roots, constants.O_RDONLY);
+    return open(this.#access.roots).catch((error: unknown) => {
+      if (!(error instanceof WorkspaceError) || error.code !== "outside_root") throw error;
+      return open(this.#access.readableRoots);
+    });
   }
 }
 
