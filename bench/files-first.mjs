@@ -1,16 +1,19 @@
-// What the first call of a tool in a process costs above the second, each measured in processes of its own.
+// What the first call of a tool in a process costs above the second, each measured in processes of its own: at once,
+// and when the toolbox had half a second before.
 import { spawnSync } from "node:child_process";
 import { median, report } from "./measure.mjs";
 
 const CORE = new URL("../packages/core/dist/index.js", import.meta.url).href;
 const PROCESSES = 9;
 const MOST_MS = 8;
+const WAITS = [0, 500];
 
 /** What each tool is called with; `turn` makes every call another one. */
 const SCRIPT = `
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { createToolbox } from ${JSON.stringify(CORE)};
 const root = mkdtempSync(join(tmpdir(), "burin-bench-first-"));
 const path = join(root, "a.txt");
@@ -26,7 +29,8 @@ const args = {
   write_file: (turn) => ({ file_path: join(root, turn + ".txt"), content: "text\\n" }),
   run_shell_command: () => ({ command: "true" }),
 };
-const tool = process.argv[1];
+const [, tool, waitMs] = process.argv;
+if (waitMs !== "0") await pause(Number(waitMs));
 const taken = [];
 for (const turn of [0, 1]) {
   const start = performance.now();
@@ -44,20 +48,23 @@ const TOOLS = [
 ];
 
 export function run() {
-  for (const tool of TOOLS) {
-    const pairs = Array.from({ length: PROCESSES }, () => {
-      const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", SCRIPT, tool]);
-      if (stdout.length === 0) throw new Error(`${tool}: ${stderr}`);
-      return /** @type {[number, number]} */ (JSON.parse(String(stdout)));
-    });
-    const [first, second] = [median(pairs.map(([one]) => one)), median(pairs.map(([, one]) => one))];
-    const more = `${first.toFixed(1)} and ${second.toFixed(1)} ms`;
-    report({
-      what: `first ${tool} above the second`,
-      value: first - second,
-      unit: "ms",
-      most: MOST_MS,
-      more,
-    });
-  }
+  for (const waitMs of WAITS) for (const tool of TOOLS) measure(tool, waitMs);
+}
+
+/** @param {string} tool @param {number} waitMs */
+function measure(tool, waitMs) {
+  const pairs = Array.from({ length: PROCESSES }, () => {
+    const words = ["--input-type=module", "-e", SCRIPT, tool, String(waitMs)];
+    const { stdout, stderr } = spawnSync(process.execPath, words);
+    if (stdout.length === 0) throw new Error(`${tool}: ${stderr}`);
+    return /** @type {[number, number]} */ (JSON.parse(String(stdout)));
+  });
+  const [first, second] = [median(pairs.map(([one]) => one)), median(pairs.map(([, one]) => one))];
+  report({
+    what: `first ${tool} above the second, ${waitMs === 0 ? "at once" : `after ${waitMs} ms`}`,
+    value: first - second,
+    unit: "ms",
+    most: MOST_MS,
+    more: `${first.toFixed(1)} and ${second.toFixed(1)} ms`,
+  });
 }

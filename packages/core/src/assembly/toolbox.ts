@@ -42,7 +42,8 @@ export class Toolbox {
     this.run = this.run.bind(this);
     this.explain = this.explain.bind(this);
     this.close = this.close.bind(this);
-    void this.#loadAhead();
+    // What cannot be loaded is told of by the call that needs it.
+    this.#loadAhead().catch(() => {});
   }
 
   /** One call through lookup, validation, approval and execution. Never rejects: a failure is a result. */
