@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelFailure } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { cacheWrites, count, ReplyFrame, thought, withheld } from "./reply-reader.ts";
+import { cacheWrites, count, ReplyFrame, reportedCost, thought, withheld } from "./reply-reader.ts";
 import { ownedSignature } from "./thought-signature.ts";
 
 const LIMIT_REASONS: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"]);
@@ -136,6 +136,7 @@ export class AnthropicReply extends ReplyFrame {
       inputTokens: Math.max(input, known.inputTokens),
       outputTokens: count(usage.output_tokens) || known.outputTokens,
       cachedTokens,
+      ...reportedCost(usage),
       ...(cacheWrites(usage) ?? (known.cacheWrites && { cacheWrites: known.cacheWrites })),
     };
   }

@@ -1,7 +1,7 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { cacheWrites, count, ReplyFrame, withheld } from "./reply-reader.ts";
+import { cacheWrites, count, ReplyFrame, reportedCost, withheld } from "./reply-reader.ts";
 import type { TextCalls } from "./text-calls.ts";
 import { type ContentPiece, ThinkTags } from "./think-tags.ts";
 import { ownedSignature } from "./thought-signature.ts";
@@ -179,8 +179,7 @@ function usageOf(value: unknown): Usage | undefined {
     cachedTokens:
       count(details.cached_tokens) || count(value.cached_tokens) || count(value.prompt_cache_hit_tokens),
     ...cacheWrites({ ...value, ...details }),
-    // OpenRouter says what it takes for it.
-    ...(typeof value.cost === "number" && value.cost >= 0 ? { cost: value.cost } : {}),
+    ...reportedCost(value),
   };
 }
 

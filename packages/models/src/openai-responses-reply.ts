@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { count, ReplyFrame, thought, withheld } from "./reply-reader.ts";
+import { count, ReplyFrame, reportedCost, thought, withheld } from "./reply-reader.ts";
 import { reportedFailure } from "./service-failure.ts";
 import { ownedSignature } from "./thought-signature.ts";
 
@@ -217,5 +217,6 @@ function usageOf(value: unknown): Usage | undefined {
     inputTokens: count(value.input_tokens),
     outputTokens: count(value.output_tokens),
     cachedTokens: count(details.cached_tokens),
+    ...reportedCost(value),
   };
 }

@@ -198,6 +198,11 @@ export function withheld(reason: string): ModelFailure {
   return { type: "bad_reply", message: `The service withheld the rest of the reply (${bounded(reason)}).` };
 }
 
+/** OpenRouter says what it takes for a request, in whatever protocol. */
+export function reportedCost({ cost }: JsonRecord): Pick<Usage, "cost"> {
+  return typeof cost === "number" && cost >= 0 ? { cost } : {};
+}
+
 /** What went into a cache, as Anthropic says it and those who pass its replies on; undefined where nothing did. */
 export function cacheWrites(usage: JsonRecord): Pick<Usage, "cacheWrites"> | undefined {
   const tokens = count(usage.cache_creation_input_tokens) || count(usage.cache_write_tokens);

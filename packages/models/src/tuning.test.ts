@@ -1,6 +1,6 @@
 import type { ModelEvent } from "@burin/contract/chat-model";
 import { type FakeModelServer, startFakeModelServer } from "@burin/testing/fake-model-server";
-import { ASK, closeServers, raw, serve } from "@burin/testing/served-model";
+import { ASK, closeServers, raw, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { type ModelChoice, openModel } from "./open-model.ts";
 
@@ -73,6 +73,40 @@ describe("how a model is asked", () => {
     }
     expect(costs).toEqual([8.2, 9.2, 9.95]);
   });
+
+  it.each([
+    [
+      "openai",
+      { prompt_tokens: 1000, completion_tokens: 1 },
+      (usage: object) => [{ choices: [{ delta: { content: "a" }, finish_reason: "stop" }], usage }],
+    ],
+    [
+      "openai-responses",
+      { input_tokens: 1000, output_tokens: 1 },
+      (usage: object) => [
+        { type: "response.output_text.delta", item_id: "i", delta: "a" },
+        { type: "response.completed", response: { status: "completed", output: [], usage } },
+      ],
+    ],
+    [
+      "anthropic",
+      { input_tokens: 1000, output_tokens: 1 },
+      (usage: object) => [
+        { type: "message_start", message: { usage } },
+        { type: "content_block_start", index: 0, content_block: { type: "text", text: "a" } },
+        { type: "message_delta", delta: { stop_reason: "end_turn" }, usage },
+        { type: "message_stop" },
+      ],
+    ],
+  ] as const)(
+    "P29 what a service says that a request cost is believed, in %s",
+    async (provider, usage, stream) => {
+      const server = await serve(raw(sse(...stream({ ...usage, cost: 0.25 }))));
+      const price = { input: 10, output: 50 };
+      const told = await read({ provider, name: "m", baseUrl: server.baseUrl, price });
+      expect(told).toContainEqual({ type: "usage", usage: expect.objectContaining({ cost: 0.25 }) });
+    },
+  );
 
   it("P36 a budget of tokens is the nearest effort below it", async () => {
     const { body } = await sent({ provider: "openai", tuning: { reasoning: 5000 } });
