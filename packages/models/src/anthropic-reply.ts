@@ -73,7 +73,7 @@ export class AnthropicReply extends ReplyFrame {
       case "tool_use": {
         const { id, name, input } = block;
         this.#callIndexes.add(this.#callIndex());
-        const isWhole = isRecord(input) && Object.keys(input).length > 0;
+        const isWhole = isRecord(input) ? Object.keys(input).length > 0 : typeof input === "string";
         this.calls.add([{ index: this.#callIndex(), id, name, ...(isWhole ? { arguments: input } : {}) }]);
         return [];
       }

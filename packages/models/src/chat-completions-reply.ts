@@ -83,7 +83,8 @@ export class ChatCompletionsReply extends ReplyFrame {
       this.finishReason = choice.finish_reason.toLowerCase();
     }
     const isWhole = !isRecord(choice.delta);
-    const delta = isWhole ? choice.message : choice.delta;
+    const { message = { content: choice.text } } = choice;
+    const delta = isWhole ? message : choice.delta;
     if (!isRecord(delta)) return [];
     // Behind its pieces some give the whole once more.
     const isRepeated = isWhole && this.#isInPieces;
@@ -154,6 +155,7 @@ function ollamaChoice({ message, done, done_reason: reason }: JsonRecord): JsonR
 /** Content is a string, or a list of parts that carry text. */
 function textIn(content: unknown): string {
   if (typeof content === "string") return content;
+  if (isRecord(content)) return textIn([content]);
   if (!Array.isArray(content)) return "";
   return content.map((part) => (isRecord(part) && typeof part.text === "string" ? part.text : "")).join("");
 }

@@ -77,7 +77,7 @@ export class ResponsesReply extends ReplyFrame {
   }
 
   #readEvent(type: string, event: JsonRecord): ModelEvent[] {
-    if (/^response\.(completed|incomplete|failed)$/.test(type)) {
+    if (/^response\.(completed|incomplete|failed|cancelled|done)$/.test(type)) {
       return isRecord(event.response) ? this.#readResponse(event.response, type) : [];
     }
     return ITEM_EVENT.test(type) ? this.#readItemEvent(type, event) : [];
@@ -101,6 +101,8 @@ export class ResponsesReply extends ReplyFrame {
           item.isWhole = true;
         }
         return [];
+      case "response.output_text.done":
+        return item.hasText ? [] : this.#text(item, event.text);
       case "response.output_text.delta":
       case "response.refusal.delta":
         return this.#text(item, event.delta);
@@ -163,6 +165,11 @@ export class ResponsesReply extends ReplyFrame {
     this.isOver = true;
     if (type === "response.failed" || response.status === "failed") {
       this.failure = reportedFailure(response.error ?? response);
+      return [];
+    }
+    if (type === "response.cancelled" || response.status === "cancelled") {
+      const message = "The service broke off its reply: try again.";
+      this.failure = { type: "server_error", message, isPassing: true };
       return [];
     }
     const details = isRecord(response.incomplete_details) ? response.incomplete_details : {};

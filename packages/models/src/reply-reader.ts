@@ -132,7 +132,8 @@ export abstract class ReplyFrame implements ReplyReader {
     }
     const error = this.errorIn(chunk);
     if (error) {
-      this.failure = reportedFailure(error);
+      // A mere sign that it is one; the words stand beside it.
+      this.failure = reportedFailure(error === true ? chunk : error);
       return [];
     }
     const events = this.readChunk(chunk);

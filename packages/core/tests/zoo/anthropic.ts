@@ -65,6 +65,16 @@ export const ANTHROPIC: readonly Shape[] = [
     [START, begin(0, { type: "text", text: "Hello" }), close(0), ...FINE],
     HELLO,
   ),
+  shape(
+    "a call's arguments at once, as text",
+    [
+      START,
+      begin(0, { type: "tool_use", id: "A", name: "read_file", input: READ_JSON }),
+      close(0),
+      ...CALLED,
+    ],
+    { calls: [READ] },
+  ),
   shape("two blocks of text", [START, ...textAt(0, "Hel"), ...textAt(1, "lo"), ...FINE], HELLO),
   shape("no start of the message", [...HELLO_AT(0), ...FINE], HELLO),
   shape(

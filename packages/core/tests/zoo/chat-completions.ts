@@ -43,6 +43,8 @@ export const CHAT_COMPLETIONS: readonly Shape[] = [
   shape("a chunk that is no JSON among good ones", [text("Hel"), "{bad", text("lo"), STOP, DONE], HELLO),
   shape("data after [DONE]", [text("Hello"), STOP, DONE, text("again")], HELLO),
   shape("emoji and CJK", [text("漢字 "), text("😀"), STOP], { text: "漢字 😀" }),
+  shape("content as one part", [text({ type: "text", text: "Hello" }), STOP], HELLO),
+  shape("text in the place of a delta", [{ choices: [{ text: "Hello", finish_reason: "stop" }] }], HELLO),
   shape("a refusal as text", [D({ refusal: "Hello" }), STOP], HELLO),
   shape("reasoning_content", [D({ reasoning_content: "hm" }), text("Hello"), STOP], {
     ...HELLO,
@@ -208,6 +210,7 @@ export const CHAT_COMPLETIONS: readonly Shape[] = [
   shape("an error inside the stream", [{ error: { message: "boom", type: "server_error" } }], {
     end: "server_error",
   }),
+  shape("an error that is only a sign", [{ error: true, message: "insufficient balance" }], { end: "quota" }),
   shape("an error after text", [text("Hello"), { error: { message: "slow down", code: 429 } }], {
     ...HELLO,
     end: "rate_limited",

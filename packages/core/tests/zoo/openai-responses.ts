@@ -70,6 +70,16 @@ export const RESPONSES: readonly Shape[] = [
     [CREATED, textDelta("Hel", 0), done(0, message("Hel")), textDelta("lo", 1), done(1, message("lo")), DONE],
     HELLO,
   ),
+  shape(
+    "the whole text alone",
+    [CREATED, E("output_text.done", { output_index: 0, text: "Hello" }), DONE],
+    HELLO,
+  ),
+  shape("a response that was cancelled", [CREATED, textDelta("Hello"), ended("cancelled")], {
+    ...HELLO,
+    end: "server_error",
+  }),
+  shape("another name of the last event", [CREATED, ...HELLO_AT(0), ended("done")], HELLO),
   shape("a refusal as text", [CREATED, E("refusal.delta", { output_index: 0, delta: "Hello" }), DONE], HELLO),
   shape("P34 no last event", [CREATED, ...HELLO_AT(0)], HELLO),
   shape("[DONE] at the end", [CREATED, ...HELLO_AT(0), DONE, "[DONE]"], HELLO),
