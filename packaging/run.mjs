@@ -133,7 +133,12 @@ async function lint(tools) {
   const page = readFileSync(join(repository, "docs/automation.md"), "utf8");
   const job = /```yaml\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
   const action = readFileSync(join(repository, "action.yml"), "utf8");
-  const texts = { "file:///a/action.yml": action, "file:///a/.github/workflows/review.yml": job };
+  const docs = readFileSync(join(repository, ".github/workflows/docs.yml"), "utf8");
+  const texts = {
+    "file:///a/action.yml": action,
+    "file:///a/.github/workflows/review.yml": job,
+    "file:///a/.github/workflows/docs.yml": docs,
+  };
   for (const [uri, text] of Object.entries(texts)) {
     await check(`the checker of GitHub finds nothing in ${uri.split("/").at(-1)}`, async () => {
       assertNone(

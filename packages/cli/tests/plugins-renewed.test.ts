@@ -1,6 +1,7 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -116,7 +117,7 @@ describe("burin plugins update", () => {
 
 describe("skills of a site", () => {
   const servers: Server[] = [];
-  const files = new Map<string, string>();
+  const files = new Map<string, string | Buffer>();
   let site: string;
 
   beforeEach(async () => {
@@ -139,7 +140,7 @@ describe("skills of a site", () => {
   }
 
   const SKILLS = "/.well-known/agent-skills";
-  const digest = (text: string) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
+  const digest = (text: string | Buffer) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
   const skill = (name: string) => `---\nname: ${name}\ndescription: how to ${name}\n---\nDo it.\n`;
   function offer(name: string, more: object = {}) {
     files.set(`${SKILLS}/${name}/SKILL.md`, skill(name));
@@ -169,11 +170,7 @@ describe("skills of a site", () => {
       path,
       digest: digest(files.get(`${SKILLS}/many/${path}`) ?? ""),
     }));
-    index([
-      offer("one"),
-      { name: "many", files: many },
-      { name: "packed", type: "archive", url: "x.tar.gz" },
-    ]);
+    index([offer("one"), { name: "many", files: many }, { name: "packed", type: "folder", url: "x" }]);
     const shown = await run("plugins", "add", site);
     expect(shown.stdout).toMatch(
       /Skills of 127\.0\.0\.1:\d+ [\s\S]*its skills\n {2}many\n {2}one\nLeft\n {2}skill packed: /,
@@ -234,5 +231,42 @@ describe("skills of a site", () => {
     expect(code).toBe(0);
     expect(stdout.match(/^ {2}skill .*: /gm)).toHaveLength(8);
     expect(JSON.parse((await run("plugins", "list", "--json")).stdout)[0].skills).toEqual(["fine"]);
+  });
+
+  it("may be archives: their files are taken, and none that leads elsewhere", async () => {
+    const folder = join(top, "packed");
+    await put("packed/SKILL.md", skill("packed"));
+    await put("packed/scripts/run.sh", "true\n");
+    await put("other", "x");
+    await symlink("/etc/passwd", join(folder, "link"));
+    const packed = (...words: string[]) => {
+      const archive = execFileSync("tar", ["-cz", "-C", folder, ...words]);
+      files.set(`${SKILLS}/packed.tar.gz`, archive);
+      index([{ name: "packed", type: "archive", url: "packed.tar.gz", digest: digest(archive) }]);
+      return run("plugins", "add", site, "packed", "--apply");
+    };
+    for (const words of [
+      ["SKILL.md", "link"],
+      ["-P", "SKILL.md", "../other"],
+      ["-P", "SKILL.md", join(top, "other")],
+    ])
+      expect(await packed(...words)).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringMatching(/archive/),
+      });
+    expect((await packed("scripts")).stdout).toContain("skill packed: it has no SKILL.md");
+    await run("plugins", "remove", JSON.parse((await run("plugins", "list", "--json")).stdout)[0].name);
+    await rm(join(folder, "link"));
+    for (const format of ["--format=ustar", "--format=pax", "--format=gnu"]) {
+      expect(await packed(format, ".")).toMatchObject({ code: 0 });
+      expect(await ours("skills/packed/SKILL.md")).toBe(skill("packed"));
+      expect(await ours("skills/packed/scripts/run.sh")).toBe("true\n");
+      await run("plugins", "remove", JSON.parse((await run("plugins", "list", "--json")).stdout)[0].name);
+    }
+    const broken = Buffer.from("no archive");
+    files.set(`${SKILLS}/packed.tar.gz`, broken);
+    index([{ name: "packed", type: "archive", url: "packed.tar.gz", digest: digest(broken) }]);
+    expect(await run("plugins", "add", site, "--apply")).toMatchObject({ code: 2, stdout: "" });
   });
 });

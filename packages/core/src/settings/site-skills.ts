@@ -25,7 +25,11 @@ const SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 const NAME = /^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
 /** Below the skill's folder. */
 const PATH = /^(?!.*(?:^|\/)\.{0,2}(?:\/|$))[ -"$->@-Z^-~]+$/;
+const ARCHIVE = "archive";
+/** Of a tar file. */
+const BLOCK = 512;
 const MOST_BYTES = 1024 * 1024;
+const MOST_UNPACKED_BYTES = 16 * MOST_BYTES;
 const MOST_FILES = 500;
 
 /**
@@ -53,9 +57,11 @@ export async function fetchSiteSkills(site: URL, chosen?: string): Promise<SiteS
     }
     count += files.length;
     if (count > MOST_FILES) throw new Error(`${site.host} offers more than ${MOST_FILES} files.`);
-    const held = new Map<string, Buffer>();
+    let held = new Map<string, Buffer>();
     for (const { path, url, digest } of files) held.set(path, await checked(url, digest, index));
-    found.push({ name: String(offer.name), files: held });
+    if (offer.type === "archive") held = await unpacked(held.get(ARCHIVE) ?? Buffer.alloc(0));
+    if (held.has("SKILL.md")) found.push({ name: String(offer.name), files: held });
+    else left.push(`skill ${String(offer.name)}: it has no SKILL.md`);
   }
   return { skills: found, left };
 }
@@ -63,10 +69,10 @@ export async function fetchSiteSkills(site: URL, chosen?: string): Promise<SiteS
 /** Why it cannot be used, in words, where it cannot. */
 function filesOf({ name, type, url, digest, files }: Fields, index: URL): OfferedFile[] | string {
   if (typeof name !== "string" || !NAME.test(name)) return "its name is not usable";
-  if (type === "archive") return "it is an archive; only files are taken";
-  const given = type === "skill-md" ? [{ path: "SKILL.md", url, digest }] : files;
-  const listed = records(given);
-  if (!listed.some(({ path }) => path === "SKILL.md")) return "it has no SKILL.md";
+  const one = { "skill-md": "SKILL.md", archive: ARCHIVE }[String(type)];
+  const listed = records(one === undefined ? files : [{ path: one, url, digest }]);
+  if (listed.length === 0) return "its type is not known";
+  if (one === undefined && !listed.some(({ path }) => path === "SKILL.md")) return "it has no SKILL.md";
   const usable = listed.flatMap(({ path, url: at = `${name}/${path}`, digest: print }) =>
     PATH.test(String(path)) &&
     URL.canParse(String(at), index.href) &&
@@ -75,6 +81,31 @@ function filesOf({ name, type, url, digest, files }: Fields, index: URL): Offere
       : [],
   );
   return usable.length === listed.length ? usable : "a path, an address or a digest in it is not usable";
+}
+
+/** What a tar file that gzip has packed holds. Throws for what is neither a file nor a folder, or lies elsewhere. */
+async function unpacked(packed: Buffer): Promise<Map<string, Buffer>> {
+  const { gunzipSync } = await import("node:zlib");
+  const bytes = gunzipSync(packed, { maxOutputLength: MOST_UNPACKED_BYTES });
+  const files = new Map<string, Buffer>();
+  for (let at = 0; at + BLOCK <= bytes.length; ) {
+    const text = (from: number, length: number) =>
+      bytes.toString("utf8", at + from, at + from + length).split("\0", 1)[0] ?? "";
+    const [name, kind, size] = [text(0, 100), text(156, 1), Number.parseInt(text(124, 12), 8)];
+    if (name === "") break;
+    const prefix = text(257, 6) === "ustar" ? text(345, 155) : "";
+    const path = (prefix === "" ? name : `${prefix}/${name}`).replace(/^\.\//, "");
+    const content = bytes.subarray(at + BLOCK, at + BLOCK + size);
+    const isNote = /^[xg]$/.test(kind) && !content.includes("path=");
+    if (kind === "" || kind === "0") {
+      if (!PATH.test(path)) throw new Error(`the archive has a file "${path}".`);
+      files.set(path, content);
+    } else if (!isNote && kind !== "5")
+      throw new Error(`"${path}" in the archive is neither file nor folder.`);
+    if (!(size >= 0) || files.size > MOST_FILES) throw new Error("the archive is broken or too large.");
+    at += BLOCK * (1 + Math.ceil(size / BLOCK));
+  }
+  return files;
 }
 
 function records(value: unknown): Fields[] {

@@ -6,7 +6,6 @@ import { parse as parseToml } from "smol-toml";
 import { type Fields, type Found, fields } from "./found.ts";
 
 const MOST_BYTES = 128 * 1024 * 1024;
-const MOST_HEAD_BYTES = 1024 * 1024;
 const MOST_DEPTH = 4;
 
 /** The text of a file of another agent; null when there is none, or it cannot be read, which is then said. */
@@ -54,8 +53,8 @@ function objectIn(source: string): Fields | null {
 }
 
 /** The same of the first lines of a file that may be long, one after the other. */
-export function* firstLinesOf(file: string): Generator<Fields> {
-  const head = readBeginning(file, MOST_HEAD_BYTES).toString("utf8");
+export function* firstLinesOf(file: string, bytes: number): Generator<Fields> {
+  const head = readBeginning(file, bytes).toString("utf8");
   for (const line of head.split("\n")) yield objectIn(line) ?? {};
 }
 

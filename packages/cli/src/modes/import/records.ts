@@ -3,6 +3,9 @@ import { type Fields, type Found, fields, list, type Step, type Talk, text } fro
 import { callAndAnswer, stepsOf } from "./message-parts.ts";
 import { filesBelow, firstLinesOf, linesIn, textOf } from "./read-files.ts";
 
+/** Nearly always the first lines are short, and there may be thousands of records. */
+const HEAD_BYTES = [16 * 1024, 1024 * 1024];
+
 interface Records {
   /** The files below the folder whose names end so, this many folders deep. */
   readonly named: RegExp;
@@ -27,9 +30,11 @@ export function addRecords(found: Found, place: string, { named, depth, folder, 
 
 /** The first folder that a record names is the one that it began in. */
 function folderIn(file: string): string {
-  for (const { cwd, payload } of firstLinesOf(file)) {
-    const folder = text(cwd ?? fields(payload).cwd);
-    if (folder !== "") return folder;
+  for (const bytes of HEAD_BYTES) {
+    for (const { cwd, payload } of firstLinesOf(file, bytes)) {
+      const folder = text(cwd ?? fields(payload).cwd);
+      if (folder !== "") return folder;
+    }
   }
   return "";
 }
