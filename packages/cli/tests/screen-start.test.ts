@@ -40,11 +40,14 @@ function modeOf(terminal: ScreenTerminal): string {
 const MODE = new RegExp(`${"\u001b"}\\[\\?(\\d+)([hl])`, "g");
 
 /** Switched on and not off again. */
+/** The caret, and rows that are wrapped. */
+const ON = new Set(["7", "25"]);
+
 function leftOn(written: string): string[] {
   const modes = [...written.matchAll(MODE)];
   const state = new Map(modes.map(([, mode = "", letter]) => [mode, letter === "h"]));
   const pushed = written.split("\u001b[>1u").length - written.split("\u001b[<u").length;
-  const left = [...state].filter(([mode, isOn]) => isOn !== (mode === "25")).map(([mode]) => mode);
+  const left = [...state].filter(([mode, isOn]) => isOn !== ON.has(mode)).map(([mode]) => mode);
   return pushed === 0 ? left : [...left, "keyboard"];
 }
 

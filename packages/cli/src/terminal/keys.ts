@@ -2,7 +2,7 @@ import { StringDecoder } from "node:string_decoder";
 
 /** One thing that came from the keyboard, or from the terminal itself. */
 export interface Key {
-  /** `enter`, `ctrl+r`, `alt+left`, `text`, `paste`, or a report of the terminal: `cursor`, `background`. */
+  /** `enter`, `ctrl+r`, `alt+left`, `text`, `paste`, or a report of the terminal: `cursor`, `background`, `device`. */
   readonly name: string;
   /** What is to be inserted, or what was reported. */
   readonly text: string;
@@ -151,6 +151,7 @@ function controlKey(code: number): Key {
 }
 
 function sequenceKey([, mark = "", numbers = "", letter = ""]: RegExpExecArray): Key {
+  if (mark === ">" && letter === "c") return { name: "device", text: numbers };
   if (mark !== "") return NOTHING;
   const fields = numbers.split(";");
   const [first = "", second = "", third = ""] = fields;

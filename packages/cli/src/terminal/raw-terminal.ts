@@ -4,8 +4,11 @@ import type { ScreenPort } from "./screen.ts";
 
 /** Bracketed paste, whether the window is looked at, keys that say which of them are held, and a title that can be given back. */
 const ENTER = "\u001b[?2004h\u001b[?1004h\u001b[>1u\u001b[22;2t";
-const LEAVE = "\u001b[23;2t\u001b[<u\u001b[?1004l\u001b[?2004l\u001b[?2026l\u001b[?25h";
-const ASK_BACKGROUND = "\u001b]11;?\u0007";
+const LEAVE = "\u001b[23;2t\u001b[<u\u001b[?1004l\u001b[?2004l\u001b[?2026l\u001b[?7h\u001b[?25h";
+/** Which colour the background has, and which terminal it is. */
+const ASK = "\u001b]11;?\u0007\u001b[>c";
+/** What xterm.js, which is the terminal of VS Code and of many pages, says that it is. */
+const XTERM_JS = "0;276;0";
 /** A sequence comes in one piece; an escape that is followed by nothing for so long is the key. */
 const ESCAPE_MS = 30;
 /** Text and a new line in one piece are pasted where terminals do not say so; a person is slower. */
@@ -24,6 +27,7 @@ interface Listener {
 /** The terminal as a screen needs it, given back as it was found however the program ends. */
 export class RawTerminal implements ScreenPort {
   readonly reflows: boolean;
+  movesCaret = false;
   /** Whether the user looks at the window; null where the terminal does not tell. */
   hasFocus: boolean | null = null;
   readonly #environment: NodeJS.ProcessEnv;
@@ -53,9 +57,13 @@ export class RawTerminal implements ScreenPort {
     this.#enter();
   }
 
-  /** Asks once what colour the background has; a terminal that does not know stays silent. */
-  askBackground(): void {
-    this.write(ASK_BACKGROUND);
+  /** Asks once what it is, and what colour its background has; a terminal that does not know stays silent. */
+  ask(): void {
+    this.write(ASK);
+  }
+
+  set device(report: string) {
+    this.movesCaret = report === XTERM_JS;
   }
 
   close(): void {

@@ -13,6 +13,8 @@ export interface ScreenPort {
   size(): { readonly columns: number; readonly rows: number };
   /** Rows that no longer fit a narrower window are wrapped by the terminal itself. */
   readonly reflows: boolean;
+  /** When rows below the caret are wrapped, the caret goes down as many rows. */
+  readonly movesCaret: boolean;
 }
 
 export interface Caret {
@@ -20,43 +22,75 @@ export interface Caret {
   readonly column: number;
 }
 
-const BEGIN_FRAME = "\u001b[?2026h\u001b[?25l";
-const END_FRAME = "\u001b[?25h\u001b[?2026l";
+const BEGIN_FRAME = "\u001b[?2026h";
+const END_FRAME = "\u001b[?2026l";
+const HIDE_CARET = "\u001b[?25l";
+const SHOW_CARET = "\u001b[?25h";
+/** What does not fit into a row is cut off, and not wrapped. */
+const CUT = "\u001b[?7l";
+const WRAP = "\u001b[?7h";
 /** A change of so few bytes is shown at once by any terminal. */
 const SMALL = 80;
+/** What was written so long ago has come to the terminal. */
+const ON_ITS_WAY_MS = 20;
 
 /**
  * The screen of a program that leaves the terminal its scrollback. Rows that are final are written once and never
  * touched again; below them stand the live rows, of which only what has changed is written. All moves are
  * counted from the caret, so that it does not matter where on the screen the program began.
+ *
+ * The window may change while a frame is on its way, and then the terminal has wrapped rows that we take for one. That
+ * does no harm to a caret that is parked at the first live row, where the terminal itself keeps it: what is
+ * drawn from there on goes down alone, is cut where it is live, and is taken away as a whole by the next frame.
  */
 export class Screen {
+  /** The window is being dragged: no row is gone on with, as what was there before may have been wrapped. */
+  isMoving = false;
   readonly #port: ScreenPort;
   #drawn: readonly Row[] = [];
   #caret: Caret = { row: 0, column: 0 };
-  #columns = 0;
+  /** Of the window that was drawn for last. */
+  #size = { columns: 0, rows: 0 };
+  #isHidden = false;
+  #writtenAt = 0;
+  /** Nobody knows whether what was written last came before the window changed, or behind that. */
+  #isDoubtful = false;
 
   constructor(port: ScreenPort) {
     this.#port = port;
   }
 
-  /** Writes what is final above the live rows, and makes these the live rows. */
-  draw(final: readonly Row[], live: readonly Row[], caret: Caret | null): void {
+  /** Whether the window is the one that was drawn for last. */
+  get fits(): boolean {
     const { columns, rows } = this.#port.size();
+    return this.#size.columns === 0 || (columns === this.#size.columns && rows === this.#size.rows);
+  }
+
+  /** Writes what is final above the live rows, and makes these the live rows. Without a caret it is hidden, and parked. */
+  draw(final: readonly Row[], live: readonly Row[], caret: Caret | null): void {
+    const { rows } = this.#port.size();
     const most = Math.max(rows - 1, 1);
     const hidden = Math.max(Math.min(live.length - most, caret?.row ?? live.length), 0);
     const shown = live.slice(hidden, hidden + most);
-    const pen = this.#pen(columns);
-    const next = [...final, ...shown];
-    for (const [index, row] of next.entries()) pen.write(index, row, this.#drawn[index]);
-    pen.clearFrom(next.length, this.#drawn.length);
+    const pen = this.#pen();
+    if (final.length > 0 && this.#isHidden && this.isMoving) this.#drawn = pen.clear();
+    for (const [index, row] of final.entries()) pen.write(index, row, this.#drawn[index]);
+    const before = pen.bytes.length;
+    for (const [index, row] of shown.entries())
+      pen.write(final.length + index, row, this.#drawn[final.length + index]);
+    const isWritten = pen.bytes.length > before;
+    if (isWritten) pen.bytes = `${pen.bytes.slice(0, before)}${CUT}${pen.bytes.slice(before)}${WRAP}`;
+    pen.clearFrom(final.length + shown.length, this.#drawn.length);
     this.#drawn = shown;
-    const place = caret ?? { row: live.length - 1, column: 0 };
-    this.#caret = { row: Math.max(place.row - hidden, 0), column: place.column };
+    this.#caret = caret === null ? { row: 0, column: 0 } : { ...caret, row: Math.max(caret.row - hidden, 0) };
     pen.moveTo(final.length + this.#caret.row, this.#caret.column);
-    const { bytes } = pen;
-    if (bytes === "") return;
-    this.#port.write(bytes.length > SMALL ? `${BEGIN_FRAME}${bytes}${END_FRAME}` : bytes);
+    this.#write(pen.bytes, caret === null && shown.length > 0);
+  }
+
+  /** The window has changed. */
+  move(): void {
+    this.isMoving = true;
+    if (performance.now() - this.#writtenAt < ON_ITS_WAY_MS) this.#isDoubtful = true;
   }
 
   /** Takes the live rows away, and leaves the caret where they began. */
@@ -76,21 +110,43 @@ export class Screen {
   forget(): void {
     this.#drawn = [];
     this.#caret = { row: 0, column: 0 };
+    this.#isHidden = false;
+  }
+
+  #write(bytes: string, isHidden: boolean): void {
+    const wasHidden = this.#isHidden;
+    this.#isHidden = isHidden;
+    if (bytes === "" && isHidden === wasHidden) return;
+    this.#writtenAt = performance.now();
+    this.#isDoubtful = false;
+    const isLarge = bytes.length > SMALL;
+    const hide = !wasHidden && (isHidden || isLarge) ? HIDE_CARET : "";
+    const show = !isHidden && (wasHidden || isLarge) ? SHOW_CARET : "";
+    const frame = `${hide}${bytes}${show}`;
+    this.#port.write(isLarge ? `${BEGIN_FRAME}${frame}${END_FRAME}` : frame);
   }
 
   /** A pen at the caret; in another window than the last one all live rows are taken away first. */
-  #pen(columns: number): Pen {
-    const isSame = columns === this.#columns || this.#columns === 0;
-    const isNarrower = columns < this.#columns;
-    this.#columns = columns;
+  #pen(): Pen {
+    const isSame = this.fits;
+    const { columns } = this.#port.size();
+    const isNarrower = columns < this.#size.columns;
+    this.#size = this.#port.size();
     if (isSame) return new Pen(this.#caret.row, this.#caret.column, this.#drawn.length);
+    const { reflows, movesCaret } = this.#port;
     const height = (width: number): number =>
-      this.#port.reflows && isNarrower ? Math.max(Math.ceil(width / columns), 1) : 1;
-    const above = this.#drawn.slice(0, this.#caret.row).reduce((sum, { width }) => sum + height(width), 0);
-    const within = height(this.#caret.column + 1) - 1;
-    const pen = new Pen(above + within, this.#caret.column, 0);
-    pen.clearFrom(0, 1);
-    this.#drawn = [];
+      reflows && isNarrower ? Math.max(Math.ceil(width / columns), 1) : 1;
+    const heightOf = (rows: readonly Row[]) => rows.reduce((sum, { width }) => sum + height(width), 0);
+    const { row, column } = this.#caret;
+    const above = heightOf(this.#drawn.slice(0, row));
+    const below = this.#drawn.slice(row + 1);
+    const pushed = heightOf(below) - below.length;
+    // Its own row is wrapped only when the caret has been pushed out of it.
+    const pushedIn = pushed === 0 ? 0 : pushed + height(this.#drawn[row]?.width ?? 0) - 1;
+    const moved = this.#isDoubtful ? 0 : pushedIn;
+    const within = movesCaret ? moved : height(column + 1) - 1;
+    const pen = new Pen(above + within, this.#caret.column, 1);
+    this.#drawn = pen.clear();
     return pen;
   }
 }
@@ -122,6 +178,16 @@ class Pen {
     }
     this.#column = row.width;
     this.#height = Math.max(this.#height, index + 1);
+  }
+
+  /** Takes all rows away; gives those that are left. */
+  clear(): [] {
+    if (this.#height > 0) {
+      this.moveTo(0, 0);
+      this.bytes += "\u001b[J";
+    }
+    this.#height = 0;
+    return [];
   }
 
   clearFrom(index: number, height: number): void {

@@ -262,7 +262,7 @@ export class App implements Desk {
     this.view.theme = THEMES.find((theme) => theme === ui.theme) ?? "auto";
     for (const fault of this.view.useColors(ui.colors ?? {}))
       this.note(say("theme.unknown", { fault }), true);
-    this.terminal.askBackground();
+    this.terminal.ask();
   }
 
   async #close(): Promise<void> {
@@ -306,6 +306,7 @@ export class App implements Desk {
     for (const key of keys) {
       if (key.name === "background") this.view.background = key.text;
       else if (key.name === "focus" || key.name === "blur") this.terminal.hasFocus = key.name === "focus";
+      else if (key.name === "device") this.terminal.device = key.text;
       else if (key.name === "cursor") this.view.answer(key.text);
       else this.#press(key);
     }

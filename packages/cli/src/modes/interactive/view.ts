@@ -4,6 +4,7 @@ import type { TextBuffer } from "../../state/text-buffer.ts";
 import type { Transcript } from "../../state/transcript.ts";
 import { habits } from "../../terminal/cell-width.ts";
 import {
+  type Caret,
   learnWidths,
   type Row,
   Screen,
@@ -43,6 +44,8 @@ export interface Shown {
 /** While a reply streams, a person reads no faster. */
 const STREAM_MS = 60;
 const RESIZE_MS = 40;
+/** A window that has not changed for so long is at rest. */
+const STEADY_MS = 300;
 const MOST_PROMPT_ROWS = 12;
 /** Behind so many rows what they have left behind in memory is given back sooner, which costs a little time. */
 const MANY_ROWS = 500;
@@ -61,6 +64,7 @@ export class View {
   #rowCount = 0;
   #next: NodeJS.Timeout | NodeJS.Immediate | null = null;
   #isUrgent = false;
+  #rest: NodeJS.Timeout | undefined;
   #answers: number[] | null = null;
   #isClosed = false;
   /** Others write to the terminal. */
@@ -111,9 +115,20 @@ export class View {
 
   /** The window has another size; while it is dragged nothing is drawn that the next size would put out of place. */
   resized(): void {
+    if (this.#isClosed) return;
     this.#cancel();
     this.#isUrgent = true;
-    this.#next = setTimeout(() => this.now(), RESIZE_MS);
+    this.#screen.move();
+    this.#next = setTimeout(() => this.#settle(), RESIZE_MS);
+  }
+
+  #settle(): void {
+    this.#draw();
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(() => {
+      this.#screen.isMoving = false;
+      this.soon();
+    }, STEADY_MS);
   }
 
   /** Not more often than is worth it. */
@@ -125,6 +140,11 @@ export class View {
   }
 
   now(): void {
+    if (this.#screen.fits) this.#draw();
+    else this.resized();
+  }
+
+  #draw(): void {
     this.#cancel();
     if (this.#isClosed || this.#isAway) return;
     this.#drawnAt = performance.now();
@@ -136,17 +156,19 @@ export class View {
     const { lines, caret } = this.#bottom(columns, rows);
     const room = Math.max(rows - 1 - lines.length, 0);
     const above = live.length > room ? live.slice(live.length - room) : live;
+    const isParked = caret === null || (this.#screen.isMoving && !look.isSpoken);
     const painted = lines.map((line) => paint(cutLine(line, columns), this.#theme));
-    this.#screen.draw(final, [...above, ...painted], {
-      row: above.length + caret.row,
-      column: Math.min(caret.column, columns - 1),
-    });
+    const place = isParked
+      ? null
+      : { row: above.length + caret.row, column: Math.min(caret.column, columns - 1) };
+    this.#screen.draw(final, [...above, ...painted], place);
     this.#askWidths();
   }
 
   /** Draws what is final and takes all else away; nothing is drawn behind that. */
   close(): void {
     this.#cancel();
+    clearTimeout(this.#rest);
     const frame = { width: this.width, theme: this.#theme, now: performance.now() };
     const final: Row[] = this.#rows.takeFinal(this.#shown.transcript, frame);
     final.push(...this.#rows.live(this.#shown.transcript, frame));
@@ -158,7 +180,7 @@ export class View {
   begin(): void {
     this.#isAway = false;
     this.#screen.forget();
-    this.now();
+    this.#draw();
   }
 
   /** Takes one of the terminal's answers on widths. */
@@ -190,8 +212,8 @@ export class View {
     this.#isUrgent = false;
   }
 
-  /** What stands below the transcript: a panel or the prompt, and the status. */
-  #bottom(width: number, height: number): { lines: Line[]; caret: { row: number; column: number } } {
+  /** What stands below the transcript: a panel or the prompt, and the status; a caret where something is written. */
+  #bottom(width: number, height: number): { lines: Line[]; caret: Caret | null } {
     const { panel, buffer, completions, waiting, status } = this.#shown;
     const above: Line[] = [[], ...waiting.map((text) => waitingLine(text, width))];
     if (waiting.length > 0) above.push([{ text: `  ${say("queue.hint")}`, style: "dim" }]);
@@ -204,17 +226,19 @@ export class View {
         height: Math.max(height - above.length - 2, 4),
         theme: this.#theme,
       });
-      const place = caret ?? { row: lines.length - 1, column: 0 };
+      const isNeeded = look.isSpoken ? { row: lines.length - 1, column: 0 } : null;
+      const place = caret ?? isNeeded;
       return {
         lines: [...above, ...lines, ...(look.isSpoken ? [] : [statusRow])],
-        caret: { row: above.length + place.row, column: place.column },
+        caret: place && { row: above.length + place.row, column: place.column },
       };
     }
     const prompt = promptView(buffer, width, Math.min(MOST_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1)));
     const choices =
       completions?.lines(width, Math.max(Math.min(8, height - prompt.lines.length - 4), 1)) ?? [];
     const lines = buffer.isEmpty ? [placeholder(state.isWorking, width)] : prompt.lines;
-    const caret = { row: above.length + prompt.caret.row, column: prompt.caret.column };
+    const isQuiet = state.isWorking && buffer.isEmpty && !look.isSpoken;
+    const caret = isQuiet ? null : { row: above.length + prompt.caret.row, column: prompt.caret.column };
     const isBare = look.isSpoken || choices.length > 0;
     return { lines: [...above, ...lines, ...choices, ...(isBare ? [] : [statusRow])], caret };
   }
