@@ -24,6 +24,8 @@ const LATE_MODULES = [
   "packages/models/src/service-failure.ts",
   "packages/models/src/sse.ts",
   "packages/contract/src/settings/settings-schema.ts",
+  "packages/core/src/session/otlp.ts",
+  "packages/core/src/session/telemetry.ts",
   "packages/core/src/text/changing.ts",
   "packages/machine/src/files/diff.ts",
   "packages/edit-match/src/edit-match.ts",

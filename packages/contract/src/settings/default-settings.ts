@@ -12,6 +12,7 @@ export const DEFAULT_SETTINGS = {
   sandbox: { mode: "workspace-write", network: false, discovered: false },
   shell: { passEnvironment: [] },
   web: { allowedHosts: [] },
+  telemetry: { contents: false },
   ui: {},
   tools: {
     include: [],

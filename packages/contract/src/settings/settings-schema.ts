@@ -224,6 +224,16 @@ const SECTIONS = {
     toolDiscoverySeconds: seconds("How long toolDiscoveryCommand may take."),
     toolCallSeconds: seconds("How long toolCallCommand may take."),
   }),
+  telemetry: section(
+    "Traces and metrics for OpenTelemetry; nothing is sent without an endpoint.",
+    defaults.telemetry,
+    {
+      endpoint: text("Where OTLP over HTTP is taken, instead of OTEL_EXPORTER_OTLP_ENDPOINT."),
+      contents: flag(
+        "Prompts, answers, and arguments and results of calls are sent, too, without known secrets.",
+      ),
+    },
+  ),
   ui: section("How the screen looks.", defaults.ui, {
     language: choice(["en", "zh", "ja", "fr", "ru"], "Default: the language of the locale."),
     theme: choice(

@@ -86,7 +86,7 @@ export class Session {
     this.#announcement = this.#announced(home, options);
     const place = { id: this.id, root: home.root, home: home.folder, environment: home.environment };
     const kept = { isRecorded, resumed: resume, keep: keepLog };
-    const recorded = { ...place, secretNames: home.variables.secret, ...kept };
+    const recorded = { ...place, secretNames: home.variables.secret, settings: home.settings, ...kept };
     this.#recording = new Recording(recorded, this.#announcement);
     this.#parking = new Parking({ sessionId: this.id, recording: this.#recording, past: this.#past, answer });
     const conversation = new Conversation((event) => this.#recording.note(event));

@@ -1,14 +1,20 @@
-import type { AgentEvent, RunEnd } from "@burin/contract/agent-event";
+import { type AgentEvent, notice, type RunEnd } from "@burin/contract/agent-event";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
+import type { Settings } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { isAnswered } from "@burin/contract/tool-call";
 import type { ReadMemory, SeenFile } from "@burin/machine/files/read-record";
 import type { EventLog, LogPlace } from "./event-log.ts";
 import type { LogRecord } from "./record-line.ts";
+import type { Telemetry } from "./telemetry.ts";
 
 const TOLD_AFTER_SEAL = new Set<AgentEvent["type"]>(["notice", "input_error"]);
 /** Time for the first request to go out before the machinery of the log is loaded. */
 const PAUSE_MS = 30;
+
+interface RecordedPlace extends LogPlace {
+  readonly settings: Settings;
+}
 
 /**
  * Hears all events of a session, for its log and for those who follow it. The log is loaded a little after the first
@@ -17,7 +23,7 @@ const PAUSE_MS = 30;
 export class Recording {
   /** What the model was shown of files in an earlier process, and is shown now. */
   readonly reads: ReadMemory;
-  readonly #place: LogPlace;
+  readonly #place: RecordedPlace;
   readonly #announcement: AgentEvent;
   #early: Parameters<EventLog["note"]>[] = [];
   #seen: SeenFile[] = [];
@@ -27,9 +33,11 @@ export class Recording {
   #timer: NodeJS.Timeout | null = null;
   #isSealed = false;
   #hasBegun = false;
+  /** null where nobody listens. */
+  readonly #telemetry: Promise<Telemetry> | null;
 
   /** The announcement is the first event. */
-  constructor(place: LogPlace, announcement: AgentEvent) {
+  constructor(place: RecordedPlace, announcement: AgentEvent) {
     this.#place = place;
     this.#announcement = announcement;
     this.reads = {
@@ -37,6 +45,7 @@ export class Recording {
       // It is written with the answer that shows it to the model: one that a crash takes away has shown nothing.
       note: (seen) => void this.#seen.push(seen),
     };
+    this.#telemetry = isObserved(place) ? this.#openTelemetry(place) : null;
   }
 
   /** Nothing stands before it: by it a log is known. */
@@ -53,6 +62,7 @@ export class Recording {
       return;
     }
     if (!this.#hasBegun) this.#begin();
+    this.#observe(event);
     const seen = isStep(event) && this.#seen.length > 0 ? this.#seen.splice(0) : undefined;
     const noted = [event, new Date().toISOString(), seen] as const;
     if (this.#log !== null) {
@@ -98,6 +108,7 @@ export class Recording {
       if (end.status === "success") told = { ...end, status: "error", error: { type, message } };
     }
     this.#known.add(told);
+    this.#observe(told);
     log.tell(told, at);
     return told;
   }
@@ -108,9 +119,24 @@ export class Recording {
   }
 
   async close(): Promise<void> {
+    // What there is to say of it belongs into the log.
+    await (await this.#telemetry)?.send();
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#opening === null && this.#early.length === 0) this.#place.resumed?.lock.release();
     else await (await this.#open()).close();
+  }
+
+  async #openTelemetry({ id, settings, environment, secretNames }: RecordedPlace): Promise<Telemetry> {
+    const tell = (message: string) => this.note(notice(message));
+    const { Telemetry: Class } = await import("./telemetry.ts");
+    return new Class({ id, settings, environment, secretNames, tell });
+  }
+
+  /** In the order in which it happens. */
+  #observe(event: AgentEvent): void {
+    const now = Date.now();
+    // Whatever goes wrong there is no matter of the session.
+    this.#telemetry?.then((telemetry) => telemetry.note(event, now)).catch(() => {});
   }
 
   #open(): Promise<EventLog> {
@@ -123,6 +149,13 @@ export class Recording {
     });
     return this.#opening;
   }
+}
+
+/** By the usual variables, or by settings of the user. */
+function isObserved({ settings, environment }: RecordedPlace): boolean {
+  const names = ["", "TRACES_", "METRICS_"].map((kind) => `OTEL_EXPORTER_OTLP_${kind}ENDPOINT`);
+  const isNamed = settings.telemetry.endpoint !== undefined || names.some((name) => environment[name]);
+  return isNamed && environment.OTEL_SDK_DISABLED?.toLowerCase() !== "true";
 }
 
 /** With these the model has been told what was read or written before. */

@@ -37,6 +37,7 @@ describe("what a project may say", () => {
     [{ model: { prices: { m: { input: 0, output: 0 } } } }, "model.prices"],
     [{ web: { allowedHosts: ["localhost:80"] } }, "web.allowedHosts"],
     [{ web: { search: { provider: "exa", url: "http://evil.example" } } }, "web.search"],
+    [{ telemetry: { endpoint: "http://evil.example" } }, "telemetry"],
     [{ model: { provider: "gemini" } }, "model.provider"],
     [{ model: { apiKeyEnv: "AWS_SECRET_ACCESS_KEY" } }, "model.apiKeyEnv"],
     [{ model: { fallbacks: [{ baseUrl: "http://evil.example/v1" }] } }, "model.fallbacks"],

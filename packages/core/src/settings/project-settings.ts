@@ -52,6 +52,8 @@ const PLACES: Readonly<Record<string, Place>> = {
   "files.ignore": "tightens",
   "files.ignoreFileNames": "tightens",
   "shell.passEnvironment": "loosens",
+  // This says who hears of sessions.
+  telemetry: "loosens",
   "web.allowedHosts": "loosens",
   // This says who gets the questions and the key.
   "web.search": "loosens",

@@ -1,0 +1,77 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startFakeModelServer } from "@burin/core/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { burin } from "./burin.ts";
+
+let root: string;
+let posted: { path: string | undefined; text: string }[];
+const closing: (() => unknown)[] = [];
+
+beforeEach(async () => {
+  root = await realpath(await mkdtemp(join(tmpdir(), "burin-otel-")));
+  posted = [];
+});
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+  await rm(root, { recursive: true });
+});
+
+/** Where the traces go; gives its address. */
+async function openReceiver(): Promise<string> {
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request.setEncoding("utf8")) text += chunk;
+    posted.push({ path: request.url, text });
+    response.end("{}");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function ask(env: Record<string, string> = {}) {
+  const calls = [{ name: "run_shell_command", args: { command: "env" } }];
+  const model = await startFakeModelServer([{ calls }, { text: "ready" }]);
+  closing.push(() => model.close());
+  const service = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "fake", OPENAI_API_KEY: "key" };
+  const args = ["-p", "go", "--yes", "--sandbox", "off", "--output-format", "stream-json"];
+  return burin(args, { cwd: root, env: { ...service, ...env } });
+}
+
+const tracesIn = () => posted.filter(({ path }) => path === "/v1/traces").map(({ text }) => text);
+
+describe("OpenTelemetry of burin -p", () => {
+  it("has all of a run when the process has ended; what a command gets has no key of it", async () => {
+    const url = await openReceiver();
+    const OTEL_EXPORTER_OTLP_HEADERS = "api-key=a-key-of-the-test";
+    const { stdout, code } = await ask({ OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_EXPORTER_OTLP_HEADERS });
+    expect(code).toBe(0);
+    const [traces = "", ...more] = tracesIn();
+    expect(more).toEqual([]);
+    for (const name of ["invoke_agent burin", "chat fake", "execute_tool run_shell_command"])
+      expect(traces).toContain(`"name":"${name}"`);
+    expect(posted.map(({ path }) => path).sort()).toEqual(["/v1/metrics", "/v1/traces"]);
+    expect(stdout).toContain("BURIN_");
+    expect(stdout).not.toContain("a-key-of-the-test");
+  });
+
+  it("is switched on by the user's settings, and never by those of a project", async () => {
+    const url = await openReceiver();
+    const settings = JSON.stringify({ telemetry: { endpoint: url, contents: true } });
+    await mkdir(join(root, ".burin"));
+    await mkdir(join(root, ".home"));
+    await writeFile(join(root, ".burin/settings.json"), settings);
+    await burin(["trust", "yes"], { cwd: root });
+    const { stdout } = await ask();
+    expect(stdout).toContain('"status":"success"');
+    expect(posted).toEqual([]);
+    await writeFile(join(root, ".home/settings.json"), settings);
+    await ask();
+    expect(tracesIn().join("")).toContain("gen_ai.tool.call.arguments");
+  });
+});

@@ -1,0 +1,218 @@
+import { randomUUID } from "node:crypto";
+import { messageOf } from "@burin/contract/text/error-message";
+import { httpRequest } from "@burin/machine/http/http-request";
+
+export type Attributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+export interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  /** Asks another program for something. */
+  readonly isClient?: boolean;
+  /** Milliseconds since 1970. */
+  readonly start: number;
+  readonly end: number;
+  readonly attributes: Attributes;
+  readonly isError?: boolean;
+}
+
+/** Their limits are those of the conventions. */
+const SECONDS = {
+  unit: "s",
+  bounds: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92],
+};
+const METRICS = {
+  "gen_ai.client.token.usage": {
+    unit: "{token}",
+    bounds: Array.from({ length: 14 }, (_, power) => 4 ** power),
+  },
+  "gen_ai.client.operation.duration": SECONDS,
+  "gen_ai.execute_tool.duration": SECONDS,
+};
+
+/** What is sent at the end of a session is waited for so long, however long a request may take elsewhere. */
+const LAST_WAIT_MS = 3000;
+const DEFAULT_TIMEOUT_MS = 10_000;
+const PAUSE_MS = 5000;
+/** Where nothing can be sent, the oldest are forgotten. */
+const MOST_SPANS = 2000;
+
+interface Series {
+  readonly attributes: Attributes;
+  readonly counts: number[];
+  count: number;
+  sum: number;
+}
+
+interface Target {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+type Signal = "traces" | "metrics";
+
+/**
+ * Sends spans and metrics as OTLP in JSON over HTTP, as the usual variables say. By hand, because the SDK for it is
+ * 15 packages of 29 MB, and takes longer to load than the whole of Burin.
+ */
+export class Otlp {
+  readonly #environment: NodeJS.ProcessEnv;
+  readonly #targets: Readonly<Record<Signal, Target | null>>;
+  readonly #resource: object;
+  readonly #begun = Date.now();
+  readonly #series = new Map<string, Series>();
+  readonly #tell: (message: string) => void;
+  #spans: Span[] = [];
+  #hasMeasured = false;
+  #timer: NodeJS.Timeout | undefined;
+  #isTold = false;
+
+  /** `endpoint` stands in the place of the variable for it. */
+  constructor(environment: NodeJS.ProcessEnv, endpoint: string | undefined, tell: (message: string) => void) {
+    this.#environment = environment;
+    this.#tell = tell;
+    this.#targets = {
+      traces: targetOf("traces", environment, endpoint),
+      metrics: targetOf("metrics", environment, endpoint),
+    };
+    const attributes = {
+      "service.name": "burin",
+      ...listed(environment.OTEL_RESOURCE_ATTRIBUTES),
+      ...(environment.OTEL_SERVICE_NAME && { "service.name": environment.OTEL_SERVICE_NAME }),
+      "service.instance.id": randomUUID(),
+    };
+    this.#resource = { attributes: plain(attributes) };
+  }
+
+  addSpan(span: Span): void {
+    if (this.#targets.traces === null) return;
+    this.#spans.push(span);
+    if (this.#spans.length > MOST_SPANS) this.#spans.shift();
+    this.#sendLater();
+  }
+
+  measure(metric: keyof typeof METRICS, value: number, attributes: Attributes): void {
+    if (this.#targets.metrics === null) return;
+    const { bounds } = METRICS[metric];
+    const key = JSON.stringify([metric, attributes]);
+    const fresh = { attributes, counts: Array(bounds.length + 1).fill(0), count: 0, sum: 0 };
+    const series = this.#series.get(key) ?? fresh;
+    this.#series.set(key, series);
+    const bucket = bounds.findIndex((bound) => value <= bound);
+    const at = bucket < 0 ? bounds.length : bucket;
+    series.counts[at] = (series.counts[at] ?? 0) + 1;
+    series.count += 1;
+    series.sum += value;
+    this.#hasMeasured = true;
+    this.#sendLater();
+  }
+
+  #sendLater(): void {
+    this.#timer ??= setTimeout(() => void this.send(DEFAULT_TIMEOUT_MS), PAUSE_MS).unref();
+  }
+
+  /** Sends what there is; never rejects. */
+  async send(mostMs = LAST_WAIT_MS): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const spans = this.#spans.splice(0);
+    const isMeasured = this.#hasMeasured;
+    this.#hasMeasured = false;
+    const given = Number(this.#environment.OTEL_EXPORTER_OTLP_TIMEOUT) || DEFAULT_TIMEOUT_MS;
+    const signal = AbortSignal.timeout(Math.min(mostMs, given));
+    const scope = { name: "burin" };
+    const traces = {
+      resourceSpans: [{ resource: this.#resource, scopeSpans: [{ scope, spans: spans.map(spanJson) }] }],
+    };
+    const metrics = {
+      resourceMetrics: [{ resource: this.#resource, scopeMetrics: [{ scope, metrics: this.#metrics() }] }],
+    };
+    await Promise.all([
+      spans.length > 0 && this.#post("traces", traces, signal),
+      isMeasured && this.#post("metrics", metrics, signal),
+    ]);
+  }
+
+  async #post(kind: Signal, value: object, signal: AbortSignal): Promise<void> {
+    const target = this.#targets[kind];
+    if (target === null) return;
+    const body = [Buffer.from(JSON.stringify(value))];
+    const headers = { ...target.headers, "content-type": "application/json" };
+    const environment = this.#environment;
+    try {
+      const answer = await httpRequest(
+        { url: target.url, method: "POST", headers, body, environment },
+        signal,
+      );
+      for await (const _ of answer.body);
+      if (answer.status >= 300) throw new Error(`the answer was ${answer.status}`);
+    } catch (error) {
+      if (this.#isTold) return;
+      this.#isTold = true;
+      const { origin, pathname } = target.url;
+      this.#tell(`Telemetry could not be sent to ${origin}${pathname}: ${messageOf(error)}`);
+    }
+  }
+
+  #metrics(): object[] {
+    const time = { startTimeUnixNano: nanoseconds(this.#begun), timeUnixNano: nanoseconds(Date.now()) };
+    return Object.entries(METRICS).flatMap(([name, { unit, bounds }]) => {
+      const own = [...this.#series].filter(([key]) => key.startsWith(`["${name}"`));
+      if (own.length === 0) return [];
+      const dataPoints = own.map(([, { attributes, counts, count, sum }]) => ({
+        ...time,
+        attributes: plain(attributes),
+        count: String(count),
+        sum,
+        bucketCounts: counts.map(String),
+        explicitBounds: bounds,
+      }));
+      // 2: from the beginning on, and not since it was sent last.
+      return [{ name, unit, histogram: { aggregationTemporality: 2, dataPoints } }];
+    });
+  }
+}
+
+/** null where the variables say that nothing of this kind is wanted. */
+function targetOf(kind: Signal, environment: NodeJS.ProcessEnv, endpoint: string | undefined): Target | null {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: shared, OTEL_EXPORTER_OTLP_HEADERS: headers } = environment;
+  const own = (name: string) => environment[`OTEL_EXPORTER_OTLP_${kind.toUpperCase()}_${name}`];
+  if (environment[`OTEL_${kind.toUpperCase()}_EXPORTER`] === "none") return null;
+  const top = endpoint ?? shared;
+  const address =
+    (endpoint === undefined && own("ENDPOINT")) || (top && `${top.replace(/\/+$/, "")}/v1/${kind}`);
+  if (!address || !URL.canParse(address)) return null;
+  return { url: new URL(address), headers: { ...listed(headers), ...listed(own("HEADERS")) } };
+}
+
+/** `one=1,two=2`, each value as in an address. */
+function listed(text = ""): Record<string, string> {
+  const pairs = new URLSearchParams(text.replaceAll("+", "%2B").replaceAll(",", "&"));
+  return Object.fromEntries([...pairs].map(([key, value]) => [key.trim(), value.trim()]));
+}
+
+function spanJson({ start, end, attributes, isClient, isError, ...span }: Span): object {
+  const times = { startTimeUnixNano: nanoseconds(start), endTimeUnixNano: nanoseconds(end) };
+  const status = isError ? { status: { code: 2 } } : {};
+  return { ...span, kind: isClient ? 3 : 1, ...times, attributes: plain(attributes), ...status };
+}
+
+function nanoseconds(milliseconds: number): string {
+  return String(BigInt(Math.round(milliseconds)) * 1_000_000n);
+}
+
+function plain(attributes: Attributes): object[] {
+  return Object.entries(attributes).flatMap(([key, value]) =>
+    value === undefined ? [] : [{ key, value: anyValue(value) }],
+  );
+}
+
+function anyValue(value: string | number | boolean | readonly string[]): object {
+  if (typeof value === "string") return { stringValue: value };
+  if (typeof value === "boolean") return { boolValue: value };
+  if (typeof value === "number")
+    return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
+  return { arrayValue: { values: value.map(anyValue) } };
+}
