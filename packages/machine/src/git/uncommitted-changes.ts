@@ -2,7 +2,7 @@ import { runProgram } from "../processes/supervisor.ts";
 import { ONLY_HERE } from "./git-environment.ts";
 import { type GitGround, gitIn, gitRepositories } from "./git-repository.ts";
 
-const STATUS = ["status", "--porcelain=v1", "--branch", "--no-renames", "--ignore-submodules=dirty"];
+const STATUS = ["status", "--porcelain=v1", "--branch", "--no-renames", "--ignore-submodules=all"];
 const LONGEST_MS = 5000;
 const MOST_BYTES = 64 * 1024;
 const MOST_LINES = 20;
@@ -15,7 +15,8 @@ const MOST_LINE_CHARACTERS = 200;
 export async function uncommittedChanges(ground: GitGround, signal: AbortSignal): Promise<string | null> {
   const [root = ""] = ground.roots;
   const { git, env } = gitIn(ground);
-  const use = { subcommand: "status", changes: false, readsFiles: true };
+  // It looks into no submodule, so that nobody has to ask for them first.
+  const use = { subcommand: "status", changes: false, readsFiles: false };
   if (git === null || gitRepositories(ground).repositoryFault(root, use) !== null) return null;
   let output = "";
   const { exitCode, stopped } = await runProgram({
