@@ -179,6 +179,12 @@ const PROOFS: Readonly<Record<string, Proof>> = {
       [`${ESC}_`, "> Ask anything"],
     ],
   },
+  "ctrl+s": {
+    steps: [
+      ["\u0013", "Changes side by side"],
+      ["\u0013", "Changes one below the other"],
+    ],
+  },
   "ctrl+v": { steps: [["\u0016", "No image in the clipboard"]] },
   "@": { steps: [["@a", "› a.txt"]] },
   "/": { steps: [["/hel", "› /help  every command and every key"]] },

@@ -120,6 +120,11 @@ describe("a question", () => {
       { TERM_PROGRAM: "WezTerm" },
       "]9;Run this command?\u0007",
     ],
+    [
+      "a notice of kitty",
+      { KITTY_WINDOW_ID: "1" },
+      "]99;i=burin:d=0;Burin\u001b\\\u001b]99;i=burin:p=body;Run this command?\u001b\\",
+    ],
     ["another kind of notice", { VTE_VERSION: "7600" }, "]777;notify;Burin;Run this command?\u0007"],
   ])("calls a user who looks elsewhere with %s", async (_how, env, notice) => {
     const terminal = await room.open([running("touch made.txt")], { env });

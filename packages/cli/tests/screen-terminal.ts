@@ -140,6 +140,25 @@ export class ScreenTerminal {
     );
   }
 
+  /** The rows of the window with how they look: `<1;38;5;2>` begins bold green, `<>` is as the terminal writes by itself. */
+  styledRows(): string[] {
+    const { active } = this.#terminal.buffer;
+    return Array.from({ length: this.#terminal.rows }, (_, index) => {
+      const line = active.getLine(active.baseY + index);
+      let text = "";
+      let last = "";
+      for (let at = 0; line !== undefined && at < this.#terminal.cols; at += 1) {
+        const cell = line.getCell(at);
+        if (cell === undefined || cell.getWidth() === 0) continue;
+        const look = lookOf(cell);
+        if (look !== last) text += `<${look}>`;
+        last = look;
+        text += cell.getChars() || " ";
+      }
+      return text.trimEnd();
+    });
+  }
+
   /** Resolves when the window shows that; throws with the window when it does not come to it. */
   async shows(wanted: string | RegExp): Promise<void> {
     await this.until(
@@ -178,6 +197,25 @@ export class ScreenTerminal {
   #row(index: number): string {
     return this.#terminal.buffer.active.getLine(index)?.translateToString(true) ?? "";
   }
+}
+
+function rgb(code: number): string {
+  return `2;${code >> 16};${(code >> 8) & 255};${code & 255}`;
+}
+
+/** As the sequence says it that leads to it. */
+function lookOf(cell: headless.IBufferCell): string {
+  const front = cell.isFgRGB() ? rgb(cell.getFgColor()) : cell.isFgPalette() ? `5;${cell.getFgColor()}` : "";
+  const back = cell.isBgRGB() ? rgb(cell.getBgColor()) : cell.isBgPalette() ? `5;${cell.getBgColor()}` : "";
+  return [
+    ...(cell.isBold() ? ["1"] : []),
+    ...(cell.isDim() ? ["2"] : []),
+    ...(cell.isItalic() ? ["3"] : []),
+    ...(cell.isUnderline() ? ["4"] : []),
+    ...(cell.isInverse() ? ["7"] : []),
+    ...(front === "" ? [] : [`38;${front}`]),
+    ...(back === "" ? [] : [`48;${back}`]),
+  ].join(";");
 }
 
 /** A folder with a few files, which is gone at the end. */

@@ -241,6 +241,10 @@ export const texts: Readonly<Record<TextKey, string>> = {
   "image.mark": "[image {number}]",
   "image.none": "Aucune image dans le presse-papiers",
   "key.image": "ajouter l’image du presse-papiers ; les chemins d’images collés ou déposés aussi",
+  "key.beside":
+    "afficher les modifications côte à côte dans une fenêtre large, ou de nouveau l’une sous l’autre",
+  "beside.on": "Modifications côte à côte",
+  "beside.off": "Modifications l’une sous l’autre",
   "notify.done": "Le travail est terminé.",
   "status.normal": "NORMAL",
   "theme.unknown": "Style ou apparence inconnus : {fault}",

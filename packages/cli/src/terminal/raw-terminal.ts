@@ -189,8 +189,9 @@ export class RawTerminal implements ScreenPort {
 /** A desktop notice, as the terminal knows it; "" where none is known. */
 function noticeOf(text: string, { TERM = "", TERM_PROGRAM = "", ...rest }: NodeJS.ProcessEnv): string {
   if (rest.TMUX) return "";
-  if (/^(?:iTerm\.app|WezTerm|ghostty|WarpTerminal)$/.test(TERM_PROGRAM) || rest.KITTY_WINDOW_ID)
-    return `\u001b]9;${text}\u0007`;
+  if (rest.KITTY_WINDOW_ID)
+    return `\u001b]99;i=burin:d=0;Burin\u001b\\\u001b]99;i=burin:p=body;${text}\u001b\\`;
+  if (/^(?:iTerm\.app|WezTerm|ghostty|WarpTerminal)$/.test(TERM_PROGRAM)) return `\u001b]9;${text}\u0007`;
   return rest.VTE_VERSION || /^(?:foot|rxvt)/.test(TERM) ? `\u001b]777;notify;Burin;${text}\u0007` : "";
 }
 

@@ -24,6 +24,7 @@ export const KEY_LIST: readonly (readonly [keys: string, text: TextKey])[] = [
   ["ctrl+y, alt+y", "key.yank"],
   ["ctrl+_, alt+_", "key.undo"],
   ["ctrl+v", "key.image"],
+  ["ctrl+s", "key.beside"],
   ["@", "key.file"],
   ["/", "key.command"],
   ["!, !!", "key.shell"],

@@ -315,6 +315,11 @@ export class App implements Desk {
 
   #press(key: Key): void {
     if (this.#message !== "" && key.name !== "ctrl+c" && key.name !== "escape") this.flash("");
+    if (key.name === "ctrl+s") {
+      look.isSideBySide = !look.isSideBySide;
+      this.flash(say(look.isSideBySide ? "beside.on" : "beside.off"));
+      return;
+    }
     const { panel } = this.shown;
     if (panel !== null && key.name !== "ctrl+c" && key.name !== "ctrl+z") {
       if (!this.#asking.isDeaf(panel)) {
