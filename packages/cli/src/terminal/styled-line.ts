@@ -100,11 +100,13 @@ export function wrapLine(line: Line, width: number, hang = ""): Line[] {
   return wrapping.rows();
 }
 
-/** The pieces in as few rows as they fit into, each in one row unless it is wider than that. */
+/** The pieces in as few rows as they fit into; one that takes several has them for itself. */
 export function sideBySide(pieces: readonly Line[], width: number): Line[] {
   const rows: Line[] = [];
+  let isWide = false;
   for (const piece of pieces) {
-    const row = rows.at(-1);
+    const row = isWide ? undefined : rows.at(-1);
+    isWide = lineWidth(piece) > width;
     const longer: Line = [...(row ?? []), { text: "   " }, ...piece];
     if (row !== undefined && lineWidth(longer) <= width) rows[rows.length - 1] = longer;
     else rows.push(...wrapLine(piece, width, "  "));
