@@ -103,6 +103,13 @@ describe("what is written at the prompt", () => {
     expect(lastPrompt()).toBe("first\nsecond\nthird");
   });
 
+  it("P43 is not sent either where an answer of the terminal comes in the middle of it", async () => {
+    const terminal = await room.open([]);
+    terminal.type("first\r\u001b[>1;10;0csecond\u001b]11;rgb:0000/0000/0000\u0007\rthird");
+    await terminal.shows(/> first\n {2}second\n {2}third/);
+    expect(room.server.requests).toHaveLength(0);
+  });
+
   it("is found again with ctrl+r, also in a later run", async () => {
     const first = await room.open([{ text: "One." }, { text: "Two." }]);
     first.type("the needle\r");

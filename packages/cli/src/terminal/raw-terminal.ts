@@ -15,6 +15,8 @@ const ESCAPE_MS = 30;
 const ENTER_MS = 20;
 const STOP_MS = 50;
 
+const REPORTS = new Set(["background", "blur", "cursor", "device", "focus"]);
+
 interface Listener {
   readonly onKeys: (keys: readonly Key[]) => void;
   readonly onResize: () => void;
@@ -152,18 +154,23 @@ export class RawTerminal implements ScreenPort {
 
   readonly #onData = (bytes: Buffer): void => {
     clearTimeout(this.#timer);
-    const keys = this.#reader.read(bytes);
-    const now = performance.now();
-    const isBurst = now - this.#lastInput < ENTER_MS;
-    this.#lastInput = now;
-    this.#listener.onKeys(this.#asPasted(keys, isBurst));
+    const all = this.#reader.read(bytes);
+    // What the terminal says of itself may come in the middle of what is typed.
+    this.#give(all.filter(({ name }) => REPORTS.has(name)));
+    const keys = all.filter(({ name }) => !REPORTS.has(name));
+    if (keys.length > 0) {
+      const now = performance.now();
+      const isBurst = now - this.#lastInput < ENTER_MS;
+      this.#lastInput = now;
+      this.#listener.onKeys(this.#asPasted(keys, isBurst));
+    }
     if (this.#reader.isOpen) this.#timer = setTimeout(() => this.#give(this.#reader.flush()), ESCAPE_MS);
     else if (this.#heldEnter) this.#timer = setTimeout(() => this.#giveEnter(), ENTER_MS);
   };
 
   /** New lines that come in one piece with more text are text; the last one may still be the key. */
   #asPasted(keys: readonly Key[], isBurst: boolean): Key[] {
-    const found = this.#heldEnter && keys.length > 0 ? [NEW_LINE, ...keys] : [...keys];
+    const found = this.#heldEnter ? [NEW_LINE, ...keys] : [...keys];
     this.#heldEnter = false;
     const isText = found.every(
       ({ name }) => name === "text" || name === "enter" || name === "ctrl+j" || name === "tab",
