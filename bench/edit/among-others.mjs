@@ -100,15 +100,18 @@ export function severalMistakes({ draft, random }) {
   const count = random.pick([2, 2, 3]);
   const chosen = new Set();
   while (chosen.size < count) chosen.add(random.int(COMBINED.length));
-  /** @type {Draft | undefined} */
   let made = draft;
   const texts = [plainCase(draft).oldText];
   for (const index of [...chosen].sort((a, b) => a - b)) {
-    if (made === undefined) return undefined;
-    made = COMBINED[index]?.(made, random);
-    if (made !== undefined) texts.push(plainCase(made).oldText);
+    const wrong = COMBINED[index]?.(made, random);
+    if (wrong === undefined) return undefined;
+    made = wrong;
+    const { file, oldText } = plainCase(made);
+    // What is left without the line is the text of another edit, and nobody can know better.
+    if (COMBINED[index] === lineDropped && countOf(file, oldText) > 0) return undefined;
+    texts.push(oldText);
   }
-  return made === undefined || new Set(texts).size < texts.length ? undefined : caseOf(made);
+  return new Set(texts).size < texts.length ? undefined : caseOf(made);
 }
 
 /** One change, made at several places. @param {Source} source @returns {Case | undefined} */

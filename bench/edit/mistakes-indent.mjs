@@ -41,9 +41,9 @@ function shiftFor(draft, random) {
   /** @type {(Rewrite | undefined)[]} */
   const ways = [
     filledOnly((line) => unit + line),
-    common === "" ? undefined : filledOnly((line) => line.slice(common.length)),
-    common.length > 1 ? filledOnly((line) => line.slice(Math.ceil(common.length / 2))) : undefined,
-    common === "" ? undefined : filledOnly((line) => line.slice(1)),
+    common === "" ? undefined : byIndent((indent) => indent.slice(common.length)),
+    common.length > 1 ? byIndent((indent) => indent.slice(Math.ceil(common.length / 2))) : undefined,
+    common === "" ? undefined : byIndent((indent) => indent.slice(1)),
     isDeep && onlyTabs ? byIndent((indent) => "    ".repeat(indent.length)) : undefined,
     isDeep && onlyTabs ? byIndent((indent) => "  ".repeat(indent.length)) : undefined,
     isDeep && onlySpaces ? byIndent((indent) => indent + indent) : undefined,

@@ -117,6 +117,9 @@ interface Candidate {
 
 type Find = (search: Search) => readonly Place[];
 
+/** A text is at most so many times as long as what it is in the file. */
+const MOST_TIMES_LONGER = 8;
+
 function leniently(request: EditRequest): EditMatch {
   const { content, leaveOut = [] } = request;
   const isBare = leaveOut.includes("invisible characters");
@@ -150,12 +153,14 @@ function leniently(request: EditRequest): EditMatch {
   for (const [index, tier] of tiers.entries()) {
     const candidates = tier();
     if (candidates.length === 0) continue;
-    // Where all lines are indented otherwise, another mistake in lines that are indented rightly is as likely.
-    const isShifted = (one: Candidate) => one.mistakes.has("indentation");
-    const later = candidates.every(isShifted) ? tiers.slice(Math.max(2, index + 1)) : [];
+    // Another place with other mistakes may be as near, where there is room for one.
+    const isNear = ({ mistakes }: Candidate) => [...mistakes].every((name) => name === "trailing spaces");
+    const room = content.length - candidates.reduce((sum, { place }) => sum + place.end - place.start, 0);
+    const isAlone = room * MOST_TIMES_LONGER < oldText.length || candidates.some(isNear);
+    const later = isAlone ? [] : tiers.slice(Math.max(2, index + 1));
     const isElsewhere = ({ place }: Candidate) =>
       candidates.every((one) => one.place.end < place.start || place.end < one.place.start);
-    const others = later.flatMap((find) => find()).filter((one) => !isShifted(one) && isElsewhere(one));
+    const others = later.flatMap((find) => find()).filter(isElsewhere);
     return chosen(request, [...candidates, ...others]) ?? fail(false);
   }
   return fail(false);
@@ -255,14 +260,23 @@ function agreed(content: string, candidates: readonly Candidate[]): Replacement 
   return texts.size === 1 ? [...texts.values()][0] : undefined;
 }
 
-/** Whether a line that comes at the edge stands there already: then the old text lacks it. */
-function doublesLine(content: string, { start, end }: Place, merged: readonly MergedLine[]): boolean {
-  const [above, below] = [content.slice(Math.max(0, start - 1000), start), content.slice(end, end + 1000)];
-  const lines = merged.filter(({ text }) => !isBlank(text));
-  const isNew = (line: MergedLine | undefined, beside: string | undefined) =>
-    line !== undefined && line.like === undefined && line.text === beside?.trimEnd();
-  const linesOf = (text: string) => text.split("\n").filter((line) => !isBlank(line));
-  return isNew(lines[0], linesOf(above).at(-1)) || isNew(lines.at(-1), linesOf(below)[0]);
+/**
+ * Whether a line at the edge of what is written stands next to the place already, and the place has another one there:
+ * then the old text lacks a line. So it may where its own edge stands there, and the two lines at the edge do not stay.
+ */
+function doublesLine(content: string, { start, end, sides }: Place, merged: readonly MergedLine[]): boolean {
+  const filled = (lines: readonly string[]) =>
+    lines.flatMap((line) => (isBlank(line) ? [] : [line.trimEnd()]));
+  const above = filled(content.slice(Math.max(0, start - 1000), start).split("\n")).at(-1);
+  const below = filled(content.slice(end, end + 1000).split("\n"))[0];
+  const [old, file] = [filled(sides.oldLines), filled(sides.fileLines)];
+  const lines = filled(merged.map(({ text }) => text));
+  const isDoubled = (beside: string | undefined, [edge, next]: readonly [number, number]) => {
+    if (beside === undefined || file.at(edge) === beside) return false;
+    const stays = lines.at(edge) === file.at(edge) && lines.at(next) === file.at(next);
+    return lines.at(edge) === beside || (old.at(edge) === beside && old.at(next) === file.at(next) && !stays);
+  };
+  return isDoubled(above, [0, 1]) || isDoubled(below, [-1, -2]);
 }
 
 /** The lines with their ends, without what stays as it is at either side. */

@@ -1,5 +1,4 @@
 import { type Block, isBlank } from "./lines.ts";
-import { omission } from "./omission-placeholder.ts";
 import {
   type FoldedFile,
   findPlaces,
@@ -9,6 +8,7 @@ import {
   type Said,
   type Search,
 } from "./place.ts";
+import { omission } from "./placeholder.ts";
 import type { Windows } from "./windows.ts";
 
 /** Whether a line stands for others. Dots that the file has stand for themselves. */

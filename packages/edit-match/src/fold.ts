@@ -20,6 +20,7 @@ const BLANK = 0x20;
 const BACKSLASH = 0x5c;
 const AMPERSAND = 0x26;
 const HYPHEN = 0x2d;
+const DASH = 0x2014;
 const LINE_END = 0x0a;
 
 const LOOK_ALIKE: readonly (readonly [signs: string, plain: string])[] = [
@@ -121,6 +122,10 @@ class Folder {
         at = this.#takeEscape(at, depth);
       } else if (code === AMPERSAND && depth === "entities") {
         at = this.#takeEntity(at);
+      } else if (code === DASH && isFirst) {
+        this.#take(HYPHEN, at, at + 1);
+        this.#take(HYPHEN, at + 1, at + 1);
+        at += 1;
       } else {
         // Two hyphens are a dash, unless a line begins with them: then one may be the marker of a diff.
         const end = code === HYPHEN && !isFirst && isDash(source, at) ? at + 2 : at + 1;

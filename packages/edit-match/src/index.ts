@@ -6,4 +6,4 @@ export {
   findEdit,
   type Replacement,
 } from "./edit-match.ts";
-export { newOmission } from "./omission-placeholder.ts";
+export { newOmission } from "./placeholder.ts";

@@ -20,6 +20,8 @@ interface Part {
  * Both answer nothing where that contradicts itself.
  */
 export interface Learned {
+  /** Whether the new text is indented as the file is, and the old one otherwise. */
+  readonly isAsFile: boolean;
   /** The indentation of a new line, or of one that was changed from a line of the file. */
   indent(fresh: string, from?: { readonly old: string; readonly file: string }): string | undefined;
   signs(part: Part): string | undefined;
@@ -33,19 +35,24 @@ export function learn(triples: readonly Triple[], newLines: readonly string[], d
     file: partsOf(file),
     fresh: fresh === undefined ? undefined : partsOf(fresh),
   }));
-  const indents = mannerOf(parts, "indent");
-  const signs = mannerOf(parts, "body");
   const indentMap = new IndentMap(parts.filter(({ old }) => old.body !== ""));
+  const indents = mannerOf(parts, "indent", indentMap.isOneWay);
+  const signs = mannerOf(parts, "body");
+  const isShifted = indents === "as file" && indentMap.isOneWay;
   const showsOld = newLines.some((line) => line.trim() !== "" && indentMap.isSaid(partsOf(line).indent));
   const signMap = new SignMap(parts, depth);
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
   return {
+    isAsFile: indents === "as file",
     indent: (fresh, from) => {
       if (from !== undefined && fresh === from.old && indents !== "as file") return from.file;
       if (from !== undefined && fresh === from.file && indents === "as file") return from.file;
       // Indented as only the old text is, among lines that are indented as the file is.
-      if (indents === "as file" && indentMap.isSaid(fresh) && !indentMap.isInFile(fresh)) return undefined;
+      if (isShifted && indentMap.isSaid(fresh) && !indentMap.isInFile(fresh)) return undefined;
+      // Moved in or out, and what it would be moved from is no rule.
+      if (from !== undefined && from.old !== from.file && fresh !== from.file && !indentMap.isOneWay)
+        return undefined;
       const mapped = applied(indents, fresh, () => indentMap.apply(fresh));
       const isOpen = indents === "unshown" && mapped !== fresh && !indentMap.isSaid(fresh);
       return isOpen && (indentMap.isInFile(fresh) || !showsOld) ? undefined : mapped;
@@ -67,16 +74,42 @@ interface TripleParts {
   readonly fresh: LineParts | undefined;
 }
 
+interface Vote {
+  readonly manner: Manner;
+  /** No other line of the old text is written so. */
+  readonly isSure: boolean;
+  readonly by: number;
+}
+
 /** What the first and the last line that show it agree on: between them an edit may move lines on purpose. */
-function mannerOf(parts: readonly TripleParts[], part: "indent" | "body"): Manner {
-  const shown = parts.flatMap(({ old, file, fresh }): Manner[] => {
-    if (fresh === undefined || old.body === "" || old[part] === file[part]) return [];
+function mannerOf(parts: readonly TripleParts[], part: "indent" | "body", isOneWay = false): Manner {
+  const filled = parts.filter(({ old }) => old.body !== "");
+  const said = new Set(filled.map(({ old }) => old[part]));
+  const votes = filled.map(({ old, file, fresh }): Vote | undefined => {
+    if (fresh === undefined || old[part] === file[part]) return undefined;
     const [toOld, toFile] = [likeness(old[part], fresh[part], part), likeness(file[part], fresh[part], part)];
-    if (toOld === toFile) return [];
-    return [toOld > toFile ? "as old" : "as file"];
+    if (toOld === toFile) return undefined;
+    const by = old[part].length - file[part].length;
+    return { manner: toOld > toFile ? "as old" : "as file", isSure: !said.has(fresh[part]), by };
   });
-  const [first = "unshown", last = first] = [shown[0], shown.at(-1)];
-  return first === last ? first : "mixed";
+  const shown = votes.filter((vote) => vote !== undefined);
+  const [first, last] = [shown[0], shown.at(-1)];
+  if (first === undefined || last === undefined) return part === "indent" ? movedManner(filled) : "unshown";
+  if (first.manner !== last.manner) return "mixed";
+  if (first.manner === "as old" || !isOneWay) return first.manner;
+  // Lines that moved in or out by as much as all were shifted look like the file's; but not all of a text, nor by
+  // different amounts.
+  const isAll = first === votes[0] && last === votes.at(-1);
+  const isSure = isAll || shown.some((vote) => vote.isSure) || shown.some(({ by }) => by !== first.by);
+  return isSure ? "as file" : "mixed";
+}
+
+/** Lines that all moved in or out are written as the old text is, if they moved alike. */
+function movedManner(parts: readonly TripleParts[]): Manner {
+  const moved = parts.flatMap(({ old, file, fresh }) =>
+    fresh === undefined || old.indent === file.indent ? [] : [fresh.indent.length - old.indent.length],
+  );
+  return new Set(moved).size > 1 ? "mixed" : "unshown";
 }
 
 function likeness(one: string, other: string, part: "indent" | "body"): number {
@@ -122,6 +155,11 @@ class IndentMap {
     this.#rules = rules.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
   }
 
+  /** Whether all lines were shifted alike. */
+  get isOneWay(): boolean {
+    return this.#rules.length > 0;
+  }
+
   isSaid(indent: string): boolean {
     return this.#known.has(indent);
   }
@@ -140,7 +178,9 @@ class IndentMap {
     }
     if (only !== undefined) return only;
     const results = new Set(this.#rules.flatMap((rule) => rule(indent) ?? []));
-    return results.size === 1 ? [...results][0] : undefined;
+    const [mapped, ...others] = results;
+    const isOpen = this.#isOneOff && mapped !== indent && this.isInFile(indent);
+    return others.length === 0 && !isOpen ? mapped : undefined;
   }
 }
 
@@ -269,7 +309,7 @@ class SignMap {
       const isOfWord = keys.some((key) => /^w<|>w$/.test(key));
       return !isOfWord || keys.every((key) => this.#known.has(key));
     }
-    return !keys.some((key) => isSame(key) && this.#known.get(key)?.size === 1);
+    return !keys.every((key) => isSame(key) && this.#known.get(key)?.size === 1);
   }
 }
 

@@ -19,11 +19,14 @@ export interface Sides {
   readonly fileLines: readonly string[];
   readonly blocks: readonly Block[];
   readonly depth: Depth;
+  /** A mistyped word, which is never written. */
+  readonly typo?: string;
 }
 
-/** A line to write, and the index of the line of the file that it ends like. */
+/** A line to write, the line of the new text that it is, and the index of the line of the file that it ends like. */
 export interface MergedLine {
   readonly text: string;
+  readonly fresh?: string;
   readonly like?: number | undefined;
 }
 
@@ -62,12 +65,22 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
   for (const step of steps) {
     const lines =
       "hunk" in step
-        ? changedLines(sides, step.hunk, { partnerOf, newOf, learned })
+        ? changedLines(sides, step.hunk, { partnerOf, learned })
         : keptBlock(sides, step.kept, { newOf, learned });
     if (lines === undefined) return undefined;
     merged.push(...lines);
   }
-  return merged;
+  if (sides.typo !== undefined && merged.some(({ text }) => text.includes(sides.typo ?? "")))
+    return undefined;
+  return learned.isAsFile || merged.every((line) => keepsBytes(sides, line)) ? merged : undefined;
+}
+
+/** A line that both texts have, wherever, must have the file's bytes; spaces at its end, which few see, are its own. */
+function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }: MergedLine): boolean {
+  if (isBlank(fresh)) return true;
+  const same = blocks.filter((block) => isOneToOne(block) && oldLines[block.oldFrom] === fresh);
+  const isFiles = ({ fileFrom }: Block) => fileLines[fileFrom]?.trimEnd() === text.trimEnd();
+  return same.length === 0 || same.some(isFiles);
 }
 
 type Step = { readonly kept: Block } | { readonly hunk: Hunk };
@@ -221,7 +234,7 @@ function keptBlock(sides: Sides, block: Block, { newOf, learned }: KeptParts): M
   if (isOneToOne(block) && block.isElided !== true && fresh !== undefined) {
     const [old, file] = [oldLines[block.oldFrom] ?? "", fileLines[block.fileFrom] ?? ""];
     const text = keptLine({ old, file, fresh }, learned, sides.depth);
-    return text === undefined ? undefined : [{ text, like: block.fileFrom }];
+    return text === undefined ? undefined : [{ text, fresh, like: block.fileFrom }];
   }
   return fileLines
     .slice(block.fileFrom, block.fileTo)
@@ -232,7 +245,8 @@ function keptBlock(sides: Sides, block: Block, { newOf, learned }: KeptParts): M
 function keptLine(line: Required<Triple>, learned: Learned, depth: Depth): string | undefined {
   const [old, file, fresh] = [partsOf(line.old), partsOf(line.file), partsOf(line.fresh)];
   const mapped = indentOf(line, learned);
-  const indent = isBlank(line.fresh) ? blanksLike(line.fresh, mapped) : mapped;
+  const isSaid = line.fresh === line.old;
+  const indent = isBlank(line.fresh) && !isSaid ? blanksLike(line.fresh, mapped) : mapped;
   const body = bodyOf(line, learned, depth);
   const isSame = fresh.body === old.body || fresh.body === file.body;
   const isKept = isSame && fresh.trail === old.trail && indent === file.indent;
@@ -298,14 +312,13 @@ function seamAt(
 
 interface ChangedParts {
   readonly partnerOf: ReadonlyMap<number, Block>;
-  readonly newOf: Int32Array;
   readonly learned: Learned;
 }
 
 function changedLines(
   sides: Sides,
   hunk: Hunk,
-  { partnerOf, newOf, learned }: ChangedParts,
+  { partnerOf, learned }: ChangedParts,
 ): MergedLine[] | undefined {
   const merged: MergedLine[] = [];
   const there = new Set(
@@ -316,11 +329,8 @@ function changedLines(
     const text = there.has(fresh)
       ? fresh
       : changedLine(sides, { fresh, partner: partnerOf.get(at) }, learned);
-    // A line that goes elsewhere and comes here was moved, and would have the file's bytes.
-    const isMoved = ({ oldFrom, fileFrom }: Block) =>
-      newOf[oldFrom] === -1 && sides.oldLines[oldFrom] === fresh && sides.fileLines[fileFrom] !== text;
-    if (text === undefined || (!isBlank(fresh) && sides.blocks.some(isMoved))) return undefined;
-    merged.push({ text, like: partnerOf.get(at)?.fileFrom });
+    if (text === undefined) return undefined;
+    merged.push({ text, fresh, like: partnerOf.get(at)?.fileFrom });
   }
   return merged;
 }
@@ -333,7 +343,7 @@ function blankLine({ blocks, oldLines, fileLines }: Sides, fresh: string): strin
 
 /** A line of nothing but blanks may have been shifted or not; written in the file's own sign it is in any case. */
 function blanksLike(fresh: string, mapped = fresh): string | undefined {
-  return mapped === fresh || mapped[0] !== fresh[0] ? mapped : undefined;
+  return mapped === fresh || (mapped !== "" && mapped[0] !== fresh[0]) ? mapped : undefined;
 }
 
 const QUOTES = ['"', "'", "`"];

@@ -46,8 +46,8 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
   return {
     oldLines: oldLines.slice(oldHead, oldLines.length - oldTail),
     newLines: newLines.slice(head, newLines.length - tail),
-    above: oldHead > newHead ? oldHead : 0,
-    below: oldTail > newTail ? Math.max(1, oldTail - 1) : 0,
+    above: oldHead > newHead ? (newHead > 0 ? 1 : oldHead) : 0,
+    below: oldTail > newTail ? (newTail > 1 ? 1 : Math.max(1, oldTail - 1)) : 0,
     takesEnd: false,
   };
 }
@@ -122,7 +122,7 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   const [first, last] = [said.oldLines[0] ?? "", said.oldLines.at(-1) ?? ""];
   const isLong = (line: string) =>
     size >= LEAST_PART && (said.oldLines.length === 1 || line.trim().length > 20);
-  const cutsWord = [start, end].some((at) => isWordBetween(content, at));
+  const cutsWord = [start, end].some((at) => isAmid(content, at));
   // Only who is shown a part of an endless line begins amid a word.
   const isOfEndless = said.oldLines.length === 1 && lineEnd - lineStart >= ENDLESS;
   if (cutsWord && !(isOfEndless && size >= LEAST_PART)) return undefined;
@@ -135,8 +135,9 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   return place && isCut ? { ...place, mistakes: new Set([...place.mistakes, PART]) } : place;
 }
 
-function isWordBetween(content: string, at: number): boolean {
-  return /\w/.test(content[at - 1] ?? "") && /\w/.test(content[at] ?? "");
+/** Between two letters of a word, or two signs of a row of the same. */
+function isAmid(content: string, at: number): boolean {
+  return /^(?:\w\w|(\S)\1)$/.test(content.slice(Math.max(0, at - 1), at + 1));
 }
 
 /** What a line begins with, and ends with, is none of the edit's business when the edit begins or ends amid one. */
@@ -146,6 +147,8 @@ function withinLine(
 ): Said | undefined {
   const [oldLines, newLines] = [[...said.oldLines], [...said.newLines]];
   if (!isFromStart) {
+    // How further lines are to be indented, a line that begins elsewhere does not show.
+    if (newLines.length > oldLines.length) return undefined;
     const [old, fresh] = [partsOf(oldLines[0] ?? ""), partsOf(newLines[0] ?? "")];
     if (old.indent !== fresh.indent && fresh.body !== "") return undefined;
     [oldLines[0], newLines[0]] = [old.body + old.trail, fresh.body + fresh.trail];

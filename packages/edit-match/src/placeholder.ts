@@ -1,42 +1,152 @@
-import { isBlank, keptLines, type Texts } from "./lines.ts";
-import { omission } from "./omission-placeholder.ts";
+import { isBlank } from "./lines.ts";
 
-const DOTS = /^[[(<]?(?:\.{3}|…)[\])>]?$/;
-/** Dots alone may well stand for themselves where they come for a single line that closes nothing. */
-const LEAST_GONE = 2;
+const COMMENT_START = /^(?:\/\/+|\/\*+|#+|--+|%+|;+|<!--|\{\s*\/\*+|'{3}|"{3}|\(\*|\*|rem\b)\s*/i;
+const COMMENT_END = /\s*(?:\*+\/\s*\}?|-->|\*\)|'{3}|"{3})$/;
+const BRACKETS = /^[[(<{]\s*(.*?)\s*[\])>}]$/;
+
+const LEFT_OUT = String.raw`(?:(?:the\s+)?(?:rest|remainder)\b|remaining|existing|previous|earlier|original|other|same|unchanged|unmodified|omitted|truncated|snip(?:ped)?|keep|as\s+(?:before|above|is)|and\s+so\s+on|more\s+code|code)`;
+const THING = String.raw`(?:\s+(?:of|the|this|that|your|all|existing|remaining|other|original|previous|file|files|code|contents?|text|document|page|class|component|module|script|functions?|methods?|imports?|implementation|logic|body|rows?|lines?|sections?|items?|entries|props|styles?|tests?|cases|definitions?|configuration|config|fields?))*`;
+const KEPT = String.raw`(?:\s*[,:(-]?\s*(?:(?:code|content|file)\s+)?(?:(?:remains?|stays?|is|are|kept|left|goes|follows?)\s*)?(?:here|(?:the\s+)?same(?:\s+as\s+(?:before|above))?|unchanged|unmodified|untouched|omitted|as\s+(?:it\s+)?(?:is|was|before|above)|for\s+brevity)?\s*(?:\s*for\s+brevity)?\)?)`;
+const PHRASE = new RegExp(`^${LEFT_OUT}${THING}${KEPT}$`, "i");
+const KEPT_AT_END =
+  /\b(?:unchanged|unmodified|untouched|omitted|the same|as (?:it )?(?:is|was|before)|here|for brevity)\)?$/i;
+/** What every placeholder has: dots, or the beginning of a comment or a bracket. */
+const SIGN = new RegExp(String.raw`\.\.|…|^[[(<{]|${COMMENT_START.source}`, "i");
 
 /**
- * A line of the new text that stands for lines of the old one, which would be deleted: one that says so in words, or
- * nothing but dots where lines stood. A line that the old text has as often is no such line.
+ * How surely a line only stands for lines that were left out: "certain" for words that say so, "bare" for a
+ * comment of nothing but dots, null for a line of content.
  */
-export function placeholderIn(oldText: string, newText: string): string | undefined {
-  if (isBlank(oldText) || !/\.\.|…|[a-z]/.test(newText)) return undefined;
-  const newLines = newText.split(/\r?\n/);
-  const suspects = newLines.flatMap((line, at) => {
-    const kind = DOTS.test(line.trim()) ? "bare" : omission(line);
-    return kind === null ? [] : [{ at, kind, line: line.trim() }];
-  });
-  if (suspects.length === 0) return undefined;
-  const oldLines = oldText.split(/\r?\n/);
-  const left = oldLines.map((line) => line.trim());
-  const kept = keptLines({ oldLines, newLines }, "signs");
-  const isBalanced = openBrackets(oldText) === openBrackets(newText);
-  for (const { at, kind, line } of suspects) {
-    const known = left.indexOf(line);
-    if (known >= 0) left.splice(known, 1);
-    else if (kind === "certain" || kept === undefined || !isBalanced) return line;
-    else if (goneAt({ oldLines, newLines }, kept, at) >= (isAmongNew(newLines, kept, at) ? 1 : LEAST_GONE))
-      return line;
-    else if (skipsLines(oldLines, newLines, at)) return line;
-  }
-  return undefined;
+export function omission(line: string): "certain" | "bare" | null {
+  const trimmed = line.trim();
+  if (trimmed === "" || trimmed.length > 120 || !SIGN.test(trimmed)) return null;
+  const uncommented = trimmed.replace(COMMENT_START, "").replace(COMMENT_END, "").trim();
+  const isComment = uncommented !== trimmed;
+  const inside = BRACKETS.exec(uncommented)?.[1] ?? uncommented;
+  const isBracketed = inside !== uncommented;
+  const words = inside.replace(/^(?:\.{2,}|…)+\s*|\s*(?:\.{2,}|…)+$/g, "");
+  const hasDots = words !== inside;
+  if (words === "" && hasDots) return isComment ? "bare" : null;
+  const phrase = (BRACKETS.exec(words)?.[1] ?? words).replace(/[.!]$/, "").trim();
+  if (!PHRASE.test(phrase)) return null;
+  // `...rest` in code spreads a value.
+  const isSpread = !isComment && !isBracketed && !/\s/.test(phrase);
+  if (hasDots) return isSpread ? null : "certain";
+  const isAlone = !/\s/.test(phrase) && !(isComment && isBracketed);
+  if (isComment && isBracketed && /\s/.test(phrase)) return "certain";
+  return (isComment || isBracketed) && KEPT_AT_END.test(phrase) && !isAlone ? "certain" : null;
 }
 
-/** Dots that are meant, and come for a single line, are beside what was kept. */
-function isAmongNew(newLines: readonly string[], kept: Int32Array, at: number): boolean {
-  const above = newLines.findLastIndex((line, fresh) => fresh < at && !isBlank(line));
-  const below = newLines.findIndex((line, fresh) => fresh > at && !isBlank(line));
-  return kept[above] === -1 || kept[below] === -1;
+interface Placeholder {
+  readonly line: string;
+  readonly isCertain: boolean;
+}
+
+/** Those that the old text does not have as often. */
+function* newOnes<Found extends Placeholder>(
+  found: readonly Found[],
+  old: readonly string[],
+): Generator<Found> {
+  const left = countOf(old);
+  for (const one of found) if (takeFrom(left, one.line) <= 0) yield one;
+}
+
+function countOf(lines: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const line of lines) counts.set(line, (counts.get(line) ?? 0) + 1);
+  return counts;
+}
+
+/** How many were left. */
+function takeFrom(left: Map<string, number>, line: string): number {
+  const count = left.get(line) ?? 0;
+  left.set(line, count - 1);
+  return count;
+}
+
+function trimmedLines(text: string): string[] {
+  return text.split("\n").map((line) => line.trim());
+}
+
+/** Without dots a placeholder ends with one of these words; the code of its last letter is looked at before all else. */
+const WORD_AT_END = /\b(?:unchanged|unmodified|untouched|omitted|same|is|was|before|here|brevity)$/i;
+const LAST_LETTERS: ReadonlySet<number> = new Set([..."desyDESY"].map((letter) => letter.charCodeAt(0)));
+const LONGEST_WORD = "unmodified".length;
+
+/** The placeholders of a text, in their order, and how sure they are. Of most lines only the end is looked at. */
+function* placeholdersIn(text: string): Generator<Placeholder> {
+  const nextDots = nextOf(text, ["..", "…"]);
+  let dots = nextDots(0);
+  for (let start = 0, end = 0; start < text.length; start = end + 1) {
+    const newline = text.indexOf("\n", start);
+    end = newline === -1 ? text.length : newline;
+    if (dots < start) dots = nextDots(start);
+    if (dots >= end && !endsInWord(text, start, end)) continue;
+    const line = text.slice(start, end);
+    const certainty = omission(line);
+    if (certainty !== null) yield { line: line.trim(), isCertain: certainty === "certain" };
+  }
+}
+
+/** Where the next of these signs stands from a place on, which only grows; each place of the text is looked at once. */
+function nextOf(text: string, signs: readonly string[]): (from: number) => number {
+  const next = signs.map((sign) => ({ sign, at: -1 }));
+  return (from) => {
+    for (const one of next) {
+      if (one.at >= from) continue;
+      const at = text.indexOf(one.sign, from);
+      one.at = at === -1 ? Number.POSITIVE_INFINITY : at;
+    }
+    return Math.min(...next.map(({ at }) => at));
+  };
+}
+
+/** What \w is to a pattern, which would take longer to ask for each line of a large file. */
+function isOfWord(code: number): boolean {
+  const letter = code | 0x20;
+  return (letter >= 0x61 && letter <= 0x7a && code < 0x80) || (code >= 0x30 && code <= 0x39) || code === 0x5f;
+}
+
+function endsInWord(text: string, start: number, end: number): boolean {
+  let last = end - 1;
+  while (last >= start && !isOfWord(text.charCodeAt(last))) last -= 1;
+  if (last < start || !LAST_LETTERS.has(text.charCodeAt(last))) return false;
+  return WORD_AT_END.test(text.slice(Math.max(start, last - LONGEST_WORD), last + 1));
+}
+
+/**
+ * The first line of a whole new text that stands for lines left out and that the old text did not have: writing it
+ * would lose them. A comment of nothing but dots counts only when the text also got shorter.
+ */
+export function newOmission(oldText: string, newText: string): string | null {
+  if (isBlank(oldText)) return null;
+  const found = [...placeholdersIn(newText)];
+  if (found.length === 0) return null;
+  const known = Array.from(placeholdersIn(oldText), ({ line }) => line);
+  const isShorter = newText.split("\n").length < oldText.split("\n").length;
+  for (const { line, isCertain } of newOnes(found, known)) if (isCertain || isShorter) return line;
+  return null;
+}
+
+const DOTS = /^[[(<]?(?:\.{3}|…)[\])>]?$/;
+/** Dots may well stand for themselves where they are all that comes for a single line. */
+const LEAST_GONE = 2;
+
+/** A line of the new text of an edit that stands for lines of the old one, which would be deleted. */
+export function placeholderIn(oldText: string, newText: string): string | undefined {
+  if (isBlank(oldText)) return undefined;
+  const [old, fresh] = [oldText, newText].map((text) => trimmedLines(text).filter((line) => line !== ""));
+  if (old === undefined || fresh === undefined) return undefined;
+  const found = fresh.flatMap((line, at) => {
+    const kind = DOTS.test(line) ? "bare" : omission(line);
+    return kind === null ? [] : [{ line, at, isCertain: kind === "certain" }];
+  });
+  if (found.length === 0) return undefined;
+  for (const { line, at, isCertain } of newOnes(found, old)) {
+    const isBalanced = openBrackets(oldText) === openBrackets(newText);
+    if (isCertain || !isBalanced || standsForLines(old, fresh, at)) return line;
+  }
+  return undefined;
 }
 
 /** A new text that closes other brackets than the old one lacks some lines. */
@@ -44,26 +154,26 @@ function openBrackets(text: string): number {
   return text.replace(/[^[({]/g, "").length - text.replace(/[^\])}]/g, "").length;
 }
 
-/** How many lines of the old text, blank ones apart, went where the new text has this one: between lines that were kept. */
-function goneAt({ oldLines, newLines }: Texts, kept: Int32Array, at: number): number {
-  const isBound = (fresh: number) => {
-    const line = oldLines[kept[fresh] ?? -1];
-    return line !== undefined && line === newLines[fresh] && /\w{3}/.test(line);
+/**
+ * Dots that are meant come for a single line, are among new lines between which and what stays no line is gone, or
+ * between two lines that had nothing between them.
+ */
+function standsForLines(old: readonly string[], fresh: readonly string[], at: number): boolean {
+  const [above, below] = [fresh[at - 1], fresh[at + 1]];
+  const goneIn = (lines: readonly string[]) => {
+    const left = countOf(fresh);
+    return lines.filter((line) => takeFrom(left, line) <= 0).length;
   };
-  const bounds = [...kept.keys()].filter(isBound);
-  const from = kept[bounds.findLast((fresh) => fresh < at) ?? -1] ?? -1;
-  const to = kept[bounds.find((fresh) => fresh > at) ?? -1] ?? oldLines.length;
-  const stays = new Set(kept);
-  const isGone = (line: string, old: number) => old > from && old < to && !stays.has(old) && !isBlank(line);
-  return oldLines.filter(isGone).length;
-}
-
-/** Whether the lines around it stand in the old text in that order, with lines between them. */
-function skipsLines(oldLines: readonly string[], newLines: readonly string[], at: number): boolean {
-  const from = oldLines.indexOf(newLines[at - 1] ?? "");
-  const to = oldLines.indexOf(newLines[at + 1] ?? "", from + 1);
-  return (
-    from >= 0 &&
-    oldLines.slice(from + 1, Math.max(to, from + 1)).filter((line) => !isBlank(line)).length >= LEAST_GONE
-  );
+  const gone = goneIn(old);
+  if (above === undefined && below === undefined) return gone >= LEAST_GONE;
+  const isNamed = (line: string) => /\w{3}/.test(line) && old.includes(line);
+  // A bracket may be any, and the end of the text says nothing, unless lines are missing.
+  const isOld = (line: string | undefined) =>
+    line === undefined ? gone > 0 : old.includes(line) && (gone > 0 || isNamed(line));
+  if (isOld(above) || isOld(below)) {
+    return gone > 0 || !old.some((line, index) => line === above && old[index + 1] === below);
+  }
+  const from = old.lastIndexOf(fresh.slice(0, at).findLast(isNamed) ?? "");
+  const to = old.indexOf(fresh.slice(at).find(isNamed) ?? "", from + 1);
+  return goneIn(old.slice(from + 1, to < 0 ? undefined : to)) > 0;
 }

@@ -18,10 +18,15 @@ type Repair = readonly [name: string, read: (texts: EditTexts) => readonly EditT
 
 /** Numbers before all lines; the new text may have none, or none before new lines. */
 function inNumbers(texts: EditTexts): EditTexts[] {
-  const isSpaced = [texts.oldText, texts.newText].every((text) => !/^ *L?\d+(?:\t| ?[:|→]\S)/m.test(text));
-  const oldText = withoutNumbers(texts.oldText, isSpaced, 1);
-  const read = (text: string) => withoutNumbers(text, isSpaced, 0.5) ?? text;
-  return oldText === undefined ? [] : inSigns(texts, oldText, { signs: /(?!)/g, read });
+  const isTight = [texts.oldText, texts.newText].some((text) => /^ *L?\d+(?:\t| ?[:|→]\S)/m.test(text));
+  const ways = (isTight ? [false] : [true, false]).flatMap((isSpaced) => {
+    const oldText = withoutNumbers(texts.oldText, isSpaced, 1);
+    const read = (text: string) => withoutNumbers(text, isSpaced, 0.5) ?? text;
+    return oldText === undefined ? [] : inSigns(texts, oldText, { signs: /(?!)/g, read });
+  });
+  // A space after them is theirs, unless the two texts are more alike with it.
+  const alike = ways.map(({ oldText, newText }) => nearness(newText, oldText, texts.oldText));
+  return ways.filter((_, at) => at === alike.indexOf(Math.max(...alike)));
 }
 
 /** A mistake in single signs, which the new text may have as well. */

@@ -1,3 +1,4 @@
+import { fold, foldedText } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
 import { isBlank, keyOf } from "./lines.ts";
 import { linesIn, type Place, placeAround, type Search } from "./place.ts";
@@ -30,14 +31,12 @@ export function findSlips(search: Search, stretches: readonly Stretch[]): Place[
   return slips.length > 0 && tries.some(isRival) ? [] : slips;
 }
 
-/** Whether the text stands elsewhere with another line in place of one: that is as near as any slip. */
+/** Whether most lines of the text stand elsewhere as they are: what is otherwise there is as near as any slip. */
 function isOtherwise({ lines, keys, first }: Try, { start, end }: Stretch): boolean {
   const [from, to] = [lines[first], lines[first + keys.length - 1]];
   if (keys.length < 3 || !from || !to || (from.start <= end && start <= to.end)) return false;
-  let head = 0;
-  while (head < keys.length && lines[first + head]?.key === keys[head]) head += 1;
-  if (head === keys.length) return false;
-  return keys.slice(head + 1).every((key, at) => lines[first + head + 1 + at]?.key === key);
+  const apart = keys.filter((key, at) => lines[first + at]?.key !== key).length;
+  return apart > 0 && apart <= Math.max(1, keys.length / 3);
 }
 
 function filledLines({ content, depth }: Search, stretch: Stretch): FileLine[] {
@@ -76,14 +75,21 @@ const WORDS = /[A-Za-z]{4,}/g;
 const LEAST_WORD = 5;
 
 function mistyped(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
-  const [there, given] = [lines[first + at]?.key ?? "", keys[at] ?? ""];
-  if (keys.length === 1 && given.length < 2 * LEAST_SIGNS) return undefined;
-  const word = mistypedWord(given, there);
+  const there = lines[first + at];
+  if (there === undefined || (keys.length === 1 && (keys[0] ?? "").length < 2 * LEAST_SIGNS))
+    return undefined;
+  const given = search.said.oldLines.filter((line) => !isBlank(line))[at] ?? "";
+  const word = mistypedWord(
+    foldedText(fold(given, search.depth)),
+    foldedText(fold(search.content.slice(there.start, there.end), search.depth)),
+  );
   if (word === undefined || search.content.includes(word)) return undefined;
   const [from, to] = [lines[first], lines[first + keys.length - 1]];
-  return from && to
-    ? slipPlace(search, { start: from.start, end: to.end }, { name: "a typo", at, isLeftOut: false })
-    : undefined;
+  const place =
+    from &&
+    to &&
+    slipPlace(search, { start: from.start, end: to.end }, { name: "a typo", at, isLeftOut: false });
+  return place && { ...place, sides: { ...place.sides, typo: word } };
 }
 
 function mistypedWord(given: string, there: string): string | undefined {
@@ -120,7 +126,7 @@ function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place
     });
   // A lone bracket before it, or after it, may be any; unless it stands where it is said to.
   const isKnown = (from: number, to: number, by: number) =>
-    /\w{3}/.test(keys.slice(from, to).join(" ")) || isLetterByLetter(from, to, by);
+    keys.slice(from, to).join("").length >= LEAST_SIGNS || isLetterByLetter(from, to, by);
   if (!isKnown(0, at, 0) || !isKnown(at, keys.length, 1)) return undefined;
   return slipPlace(
     search,

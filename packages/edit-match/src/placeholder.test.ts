@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { newOmission, omission } from "./omission-placeholder.ts";
+import { newOmission, omission } from "./placeholder.ts";
 
 describe("a line that stands for lines left out", () => {
   it.each([

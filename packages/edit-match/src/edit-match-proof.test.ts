@@ -1,0 +1,182 @@
+import { describe, expect, it } from "vitest";
+import { applyReplacements, findEdit } from "./edit-match.ts";
+
+interface Row {
+  readonly what: string;
+  readonly content: string;
+  readonly old: string;
+  readonly new: string;
+  /** Absent where only a refusal is right. */
+  readonly result?: string;
+}
+
+function resultOf({ content, old, new: newText }: Row): string | undefined {
+  const match = findEdit({ content, oldText: old, newText, expected: 1 });
+  return match.status === "matched" ? applyReplacements(content, match.replacements) : undefined;
+}
+
+const UNPROVEN: readonly Row[] = [
+  {
+    what: "the only kept line may be moved in by as much as all lines are shifted",
+    content: "one();\nif (a) {\n    two();\n}\nend();\n",
+    old: "    if (a) {\n        two();\n    }",
+    new: "    two();",
+  },
+  {
+    what: "kept lines are indented neither as old_string nor as the file, and moved by different amounts",
+    content: "{\n  one(1);\n  if (a) {\n    two(2);\n  }\n}\n",
+    old: "\t\tone(1);\n\t\tif (a) {\n\t\t\t\ttwo(2);\n\t\t}\n}",
+    new: "\tone(1);\n\tif (b) {\n\t\ttwo(2);\n\t}\n}",
+  },
+  {
+    what: "some lines of old_string are shifted, and new_string has them at a third depth",
+    content: "    one(1);\n    two(2);\n#endif\n    end();\n",
+    old: "one(1);\ntwo(2);\n#endif",
+    new: "  one(1);\n  two(22);\n#endif",
+  },
+  {
+    what: "the first line stands above the place, and something is put in behind it",
+    content:
+      "        )),\n      )),\n      ':',\n      suite,\n    ),\n\n    group: seq(\n        )),\n      ),\n      ':',\n      suite,\n    ),\n\n    last\n",
+    old: "        )),\n      ':',\n      suite,\n    ),\n\n    group: seq(\n        )),\n      ),\n      ':',\n      suite,\n    ),\n",
+    new: "        )),\n      )),\n      ':',\n      suite,\n    ),\n",
+  },
+  {
+    what: "the line that comes first stands above the place already, instead of one like it",
+    content: "    check(alpha, one);\n\n    check(beta, one);\n\n    check(gamma, one);\n",
+    old: "\t\tcheck(beta, one);\n\n\t\tcheck(gamma, one);",
+    new: "\t\tcheck(alpha, one);\n\n\t\tself(beta, one);\n\n\t\tcheck(gamma, one);",
+  },
+  {
+    what: "a line that is wrong in old_string comes where the file has another one like it",
+    content: "a(1);\n  }\nb(2);\n  }\nc(3);\n",
+    old: "a(1);\n  }\nb(2);\n   }\nc(3);",
+    new: "a(1);\n   }\nb(2);\nc(3);",
+  },
+  {
+    what: "a short word is all that stands behind the line left out, and stands otherwise",
+    content: "      first(value, one);\n      second(value, two);\n    myend\n  end\n",
+    old: "      first(value, one);\n      second(value, two);\n    end",
+    new: "      first(value, 11);\n      second(value, two);\n    end",
+  },
+  {
+    what: "a mistyped word would be written, on a line with another mistake",
+    content: '#import <one.h>\n#import "two.h"\n#import "three.h"\n',
+    old: "#import &lt;one.h&gt;\n#impport “two.h”\n#import “three.h”",
+    new: '#import <one.h>\n#import "half.h"\n#impport "two.h"\n#import "three.h"',
+  },
+  {
+    what: "the letter that a word lacks makes it another word of the file's",
+    content: "function gunzipSync(buffer, options);\n/**\n * other\n",
+    old: "function unzipSync(buffer, options);\n/**",
+    new: "function unzipSync(buffer, options);\nfunction more();\n/**",
+  },
+  {
+    what: "a line is left out of a copy, and most lines of the text stand elsewhere as they are",
+    content: `${"a(1);b(2);with(x);c(3);d(4);e(5);".replaceAll(";", ";\n")}msg(0);\nf(66);\ng(77);\n\n${"a(1);b(2);other(x);c(3);d(4);e(5);f(66);G(77);".replaceAll(";", ";\n")}`,
+    old: "a(1);\nb(2);\nwith(x);\nc(3);\nd(4);\ne(5);\nf(66);\ng(77);",
+    new: "a(1);\nb(22);\nwith(x);\nc(3);\nd(4);\ne(5);\nf(66);\ng(77);",
+  },
+  {
+    what: "the file escapes a sign at one place and not at another, and a new line has it beside a word",
+    content: "put(`{f}`, one);\nput(`\\{}`, two);\nput(`{q}`, end);\n",
+    old: "put(`{f}`, one);\nput(`{}`, two);\nput(`{q}`, end);",
+    new: "put(`{f}`, one);\nput(`{}`, two);\nput(`{more}`, three);\nput(`{q}`, end);",
+  },
+  {
+    what: "a line of nothing but spaces comes, in a text that is shifted by as many",
+    content: "one(1);\n\ntwo(2);\nthree(3);\n",
+    old: "  one(1);\n\n  two(2);\n  three(3);",
+    new: "  one(1);\n\n  more(1);\n  \n  two(2);\n  three(3);",
+  },
+  {
+    what: "both texts end with blank lines, of which the file has fewer",
+    content: "one( 1 );\n} // end\n\n\ntwo(2);\n",
+    old: "one(1);\n} // end\n\n\n\n",
+    new: "one(1);\n}\n\n\n",
+  },
+  {
+    what: "the text begins amid a row of the same sign",
+    content: "===== Title of number one\nnext line here\n",
+    old: "== Title  of number one",
+    new: "== Title  of number two",
+  },
+];
+
+const PROVEN: readonly Required<Row>[] = [
+  {
+    what: "of two places with several mistakes the one with fewer, however they are found",
+    content: 'print a; # &quot;moo&quot;\n\nsub b { }\n$a->c();\n\n\nprint a; # "moo"\nsub b { }\n$a->c();\n',
+    old: 'print a; # "moo"\n\nsub b { }\n$a-&gt;c();',
+    new: 'print a; # "moo"\n\nsub bb { }\n$a-&gt;c();',
+    result: 'print a; # &quot;moo&quot;\n\nsub bb { }\n$a->c();\n\n\nprint a; # "moo"\nsub b { }\n$a->c();\n',
+  },
+  {
+    what: "the space after a number is the line's own, as the other lines tell",
+    content: "type A {\n  path: string\n  time: number\n}\n",
+    old: "2|  path: string\\n  time: number",
+    new: "2|  path: string\n3|  /** When. */\n4|  time: number",
+    result: "type A {\n  path: string\n  /** When. */\n  time: number\n}\n",
+  },
+  {
+    what: "a dash is the two hyphens that a line begins with",
+    content: "-- Note: all is\n-- to be changed.\nmodule A\n",
+    old: "— to be changed.\nmodule A",
+    new: "-- to be changed.\nmodule B",
+    result: "-- Note: all is\n-- to be changed.\nmodule B\n",
+  },
+  {
+    what: "a dash is two hyphens in a new line as well",
+    content: "----------\n-- One of these\n----------\n",
+    old: "----------\n— One of these\n----------",
+    new: "----------\n— None of these\n----------\nnone\n----------\n— One of these\n----------",
+    result: "----------\n-- None of these\n----------\nnone\n----------\n-- One of these\n----------\n",
+  },
+];
+
+const LOST: readonly Row[] = [
+  {
+    what: "between a line that stays and lines that come back indented otherwise",
+    content: "    one(1);\n    two(2);\n    three(3);\n",
+    old: "    one(1);\n    two(2);\n    three(3);",
+    new: "    one(1);\n    ...\n  start();\n  one(1);\n  two(2);\n  three(3);",
+  },
+  {
+    what: "behind new lines, for lines that stood before one that stays",
+    content: "#include <a.h>\n#include <b.h>\n#include <c.h>\n#include <d.h>\n",
+    old: "#include <a.h>\n#include <b.h>\n#include <c.h>\n#include <d.h>",
+    new: "#include <c.h>\n#include <limits.h>\n/* ... */\n#include <d.h>",
+  },
+  {
+    what: "between lines that stand next to each other elsewhere",
+    content: "one(1);\n/**\n * Since one.\n */\ntwo(2);\n/**\n * Since one.\n */\nthree(3);\n",
+    old: "one(1);\n/**\n * Since one.\n */\ntwo(2);\n/**\n * Since one.\n */\nthree(3);",
+    new: "one(1);\n// ...\n/**\n * Since one.\n */\nthree(33);",
+  },
+  {
+    what: "at the end, where lines are gone that others are like",
+    content: "check(a);\nfind(1);\ncheck(a);\nfind(2);\ncheck(a);\nfind(3);\ncheck(a);\n",
+    old: "check(a);\nfind(1);\ncheck(a);\nfind(2);\ncheck(a);",
+    new: "check(a);\nfind(1);\ncheck(b);\nfind(2);\n...",
+  },
+  {
+    what: "between new lines, where lines are gone",
+    content: "'alpha',\n'beta',\n'gamma',\n'delta',\n'omega',\n",
+    old: "'alpha',\n'beta',\n'gamma',\n'delta',\n'omega',",
+    new: "'alpha',\n'anew',\n// ...\n'more',\n'delta',\n'omega',",
+  },
+];
+
+describe("what is not proven", () => {
+  it.each(UNPROVEN)("P1 P31 is not written: $what", (row) => {
+    expect(resultOf(row)).toBeUndefined();
+  });
+
+  it.each(PROVEN)("P1 P31 is written where it is proven: $what", (row) => {
+    expect(resultOf(row)).toBe(row.result);
+  });
+
+  it.each(LOST)("P2 dots stand for lines $what", ({ content, old, new: newText }) => {
+    expect(findEdit({ content, oldText: old, newText, expected: 1 }).status).toBe("omission");
+  });
+});
