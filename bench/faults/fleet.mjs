@@ -1,5 +1,6 @@
-// Workers of the fleet that are killed or paused at random moments, with the database stopped and started in between.
-// Every task must have one result, and no effect may be missing or happen twice. KILLS=200 TASKS=300 for the whole.
+// Workers of the fleet that are killed or paused at random moments, also while they start, with the database stopped and
+// started in between and clocks that jump. Every task must have one result, and no effect may be missing or happen twice.
+// KILLS=200 TASKS=300 for the whole.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,9 +9,27 @@ import { answersIn, openRoom, query, until } from "../../packages/fleet/tests/fl
 
 const KILLS = Number(process.env.KILLS ?? 10);
 const TASKS = Number(process.env.TASKS ?? 15);
-const STEPS = 6;
+const STEPS = 9;
 const WORKERS = 3;
 const CONCURRENCY = 4;
+/** A model thinks up to so long, and a worker lives up to so long. */
+const MOST_THINKING_MS = 1000;
+const MOST_LIFE_MS = 8000;
+const PAUSE_MS = 5000;
+/** Of a worker: its clock jumps back and forth by up to a day, at random moments. */
+const JUMPING_CLOCK = `data:text/javascript,${encodeURIComponent(`
+  const now = Date.now, RealDate = Date;
+  let shift = 0;
+  const jump = () => {
+    shift = Math.round((Math.random() - 0.5) * 172800000);
+    setTimeout(jump, Math.random() * 1000).unref();
+  };
+  jump();
+  globalThis.Date = class extends RealDate {
+    constructor(...given) { given.length === 0 ? super(now() + shift) : super(...given); }
+    static now() { return now() + shift; }
+  };
+`)}`;
 
 /** @typedef {{ name: string, args: any, text: string }} Answer */
 
@@ -69,9 +88,11 @@ function modelFor(ledger) {
 export async function run() {
   const started = performance.now();
   let ledger = "";
-  const room = await openRoom((messages) => modelFor(ledger)(messages));
+  const room = await openRoom(async (messages) => {
+    await pause(Math.random() * MOST_THINKING_MS);
+    return modelFor(ledger)(messages);
+  });
   ledger = join(room.folder, "ledger");
-  const counts = { killed: 0, paused: 0, stopped: 0 };
   try {
     const tasks = Array.from({ length: TASKS }, (_, index) => ({
       id: `t${index}`,
@@ -79,43 +100,83 @@ export async function run() {
       tries: 100,
     }));
     const file = await room.writeTasks(tasks);
-    const workers = [await room.commands.startWorker(CONCURRENCY)];
+    // It is killed with the others; until then it keeps the database from being ended.
+    await room.commands.startWorker(CONCURRENCY);
     await room.keepDatabase();
     const { code, stderr } = await room.fleet("run", file, "--run", "faults", "--no-follow");
     assert.equal(code, 0, stderr);
-    while (workers.length < WORKERS) workers.push(await room.commands.startWorker(CONCURRENCY));
-    const left = async () => {
-      const text =
-        "select count(*)::int as left from dbos.workflow_status where status in ('ENQUEUED', 'PENDING')";
-      return (await query(room.databaseUrl(), text))[0].left;
-    };
-    while (counts.killed < KILLS && (await left()) > 0) {
-      await pause(200 + Math.random() * 1500);
-      const at = Math.floor(Math.random() * WORKERS);
-      const victim = workers[at];
-      if (victim === undefined) break;
-      if (counts.killed % 40 === 20 && counts.stopped * 40 < counts.killed) {
-        await room.restartDatabase(2000);
-        counts.stopped += 1;
-      } else if (Math.random() < 0.1) {
-        victim.child.kill("SIGSTOP");
-        await pause(3000);
-        victim.child.kill("SIGCONT");
-        counts.paused += 1;
-      } else {
-        victim.child.kill("SIGKILL");
-        counts.killed += 1;
-        workers[at] = await room.commands.startWorker(CONCURRENCY);
-      }
-    }
-    await until(async () => (await left()) === 0);
+    const faults = new Faults(room);
+    await Promise.all(Array.from({ length: WORKERS }, () => faults.replaceWorkers()));
+    const last = await room.commands.startWorker(CONCURRENCY);
+    await until(async () => (await faults.left()) === 0);
     const maybe = await checkAll(room, ledger);
     const seconds = ((performance.now() - started) / 1000).toFixed(0);
+    const { killed, paused, stopped, leftAtEnd } = faults;
     console.log(
-      `${TASKS} tasks, ${counts.killed} workers killed, ${counts.paused} paused, database stopped ${counts.stopped} times: ${TASKS} results, ${TASKS * STEPS} effects once each, ${maybe} calls may have run; ${seconds} s`,
+      `${TASKS} tasks, ${killed} workers killed, ${paused} paused until others had their tasks, database stopped ${stopped} times: ${TASKS} results, ${TASKS * STEPS} effects once each, ${maybe} calls may have run, ${leftAtEnd} tasks left after the last kill; ${seconds} s`,
     );
+    last.child.kill("SIGINT");
+    await last.end;
   } finally {
     await room.close();
+  }
+}
+
+class Faults {
+  killed = 0;
+  paused = 0;
+  stopped = 0;
+  leftAtEnd = 0;
+  #room;
+
+  /** @param {import("../../packages/fleet/tests/fleet-room.mjs").Room} room */
+  constructor(room) {
+    this.#room = room;
+  }
+
+  /** How many tasks have not ended. @returns {Promise<number>} */
+  async left() {
+    const text =
+      "select count(*)::int as left from dbos.workflow_status where status in ('ENQUEUED', 'PENDING')";
+    for (;;) {
+      // The database may be away.
+      const rows = await query(this.#room.databaseUrl(), text).catch(() => null);
+      if (rows !== null) return rows[0].left;
+      await pause(100);
+    }
+  }
+
+  /** One worker after the other, each for a random while from its start on. */
+  async replaceWorkers() {
+    while (this.killed < KILLS && (await this.left()) > 0) {
+      const worker = this.#room.commands.start(["worker", "--concurrency", String(CONCURRENCY)], {
+        ...(Math.random() < 0.3 && { NODE_OPTIONS: `--import=${JUMPING_CLOCK}` }),
+      });
+      await pause(Math.random() * MOST_LIFE_MS);
+      if (Math.random() < 0.1) await this.#pauseWorker(worker);
+      worker.child.kill("SIGKILL");
+      await worker.end;
+      this.killed += 1;
+      this.leftAtEnd = await this.left();
+      if (this.killed % 40 === 20) {
+        this.stopped += 1;
+        await this.#room.restartDatabase(2000);
+      }
+    }
+  }
+
+  /** It sleeps, its connection is lost, others take its tasks, and it comes back. @param {ReturnType<import("../../packages/fleet/tests/fleet-room.mjs").Room["commands"]["start"]>} worker */
+  async #pauseWorker({ child, soFar }) {
+    const name = /worker (\S+):/.exec(soFar.stderr)?.[1];
+    if (name === undefined) return;
+    child.kill("SIGSTOP");
+    const text = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
+      and (classid::bigint << 32 | objid::bigint) = hashtextextended('${name}', 0)`;
+    const ended = await query(this.#room.databaseUrl(), text).catch(() => []);
+    await pause(PAUSE_MS);
+    child.kill("SIGCONT");
+    await pause(PAUSE_MS / 2);
+    if (ended.length > 0) this.paused += 1;
   }
 }
 
@@ -134,7 +195,7 @@ async function checkAll(room, ledger) {
     assert.equal(end.result, `finished ${task}`);
     const [, lines = ""] = /\+\+\+ b\/steps\.txt\n@@.*@@\n((?:\+.*\n)+)/.exec(end.patch) ?? [];
     assert.equal(lines, shellSteps.map((step) => `+${step}\n`).join(""), `${id}: ${end.patch}`);
-    for (const step of [3, 6])
+    for (const step of [3, 6, 9])
       assert.ok(end.patch.includes(`b/file-${step}.txt\n@@ -0,0 +1 @@\n+${step}\n`), `${id}: ${end.patch}`);
   }
   const done = readFileSync(ledger, "utf8").trimEnd().split("\n").sort();

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type ChatModel, isAnswered, type LogRecord, type ModelEvent, parseBudget } from "@burin/core";
+import { type BudgetLimits, type ChatModel, type ModelEvent, parseBudget } from "@burin/core";
 import type { Pool } from "pg";
-import { linesOf, recordsIn, type Step } from "./steps.ts";
+import type { Spent } from "./steps.ts";
 
 /** Where a service that turned a request away did not say for how long. */
 const PAUSE_MS = 2000;
@@ -59,7 +59,7 @@ export class Ledger {
   /** Of one task of a run: counts from here on. Gives why the run is over, if it is. */
   async spend(task: string, run: string, spent: Spent): Promise<string | null> {
     if (!this.#runs.has(run)) return null;
-    await this.#pool.query(SPEND, [task, run, spent.tokens, spent.money, spent.calls]);
+    await this.#pool.query(SPEND, [task, run, spent.tokens, spent.cost ?? 0, spent.calls]);
     return this.whyOver(run);
   }
 
@@ -98,30 +98,8 @@ export class Ledger {
   }
 }
 
-export interface Spent {
-  readonly tokens: number;
-  readonly money: number;
-  readonly calls: number;
-}
-
-/** What these records have cost, with what was spent before. */
-export function spentWith(before: Spent, records: readonly LogRecord[]): Spent {
-  let { tokens, money, calls } = before;
-  for (const { event } of records) {
-    if (event.type === "usage") {
-      tokens += event.usage.inputTokens + event.usage.outputTokens;
-      money += event.usage.cost ?? 0;
-    } else if (event.type === "tool_call" && isAnswered(event.call)) calls += 1;
-  }
-  return { tokens, money, calls };
-}
-
-export function spentBy(steps: readonly Step[]): Spent {
-  return spentWith({ tokens: 0, money: 0, calls: 0 }, recordsIn(linesOf(steps)));
-}
-
-function whyOver(row: Spent & { budget: string; milliseconds: number }): string | null {
-  const limits = Object.entries(parseBudget(row.budget)) as [keyof Spent | "milliseconds", number][];
+function whyOver(row: Required<BudgetLimits> & { readonly budget: string }): string | null {
+  const limits = Object.entries(parseBudget(row.budget)) as [keyof BudgetLimits, number][];
   const isOver = limits.some(([kind, most]) => row[kind] >= most);
   return isOver ? `The budget of the run, ${row.budget}, is used up.` : null;
 }

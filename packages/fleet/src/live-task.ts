@@ -1,4 +1,4 @@
-import { mkdir, realpath, rm } from "node:fs/promises";
+import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type AgentEvent,
@@ -12,13 +12,16 @@ import {
 import { type Base, type Bases, copyBase, patchAgainst } from "./bases.ts";
 import { applyChanges, WatchedFolder } from "./folder-changes.ts";
 import type { Ground } from "./ground.ts";
-import { type Ledger, type Spent, spentBy, spentWith } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Places } from "./places.ts";
 import { runCommand } from "./run-command.ts";
 import {
+  addSpent,
   budgetLeft,
   linesOf,
   newAnswerIn,
   recordsIn,
+  type Spent,
   type Step,
   type Submission,
   spentIn,
@@ -39,8 +42,7 @@ export interface LiveNeeds {
   /** A worker that is there for tasks that have to be alone, and goes back when it is known that they need not be. */
   readonly isLone: boolean;
   readonly ledger: Ledger;
-  /** A folder for this task alone. */
-  readonly place: string;
+  readonly places: Places;
   readonly bases: Bases;
   readonly open: Ground["open"];
 }
@@ -61,6 +63,8 @@ export class LiveTask implements TaskAtWork {
   #folder: WatchedFolder | null = null;
   #base: Base | null = null;
   #session: Session | null = null;
+  /** A folder for this task alone, when it has one. */
+  #place = "";
 
   constructor(needs: LiveNeeds) {
     this.#needs = needs;
@@ -100,9 +104,8 @@ export class LiveTask implements TaskAtWork {
     this.#stop.abort();
     this.#isRecorded();
     await this.#work;
-    // What came of it is in the database.
-    const { past, place } = this.#needs;
-    if (past.some(({ end }) => end !== undefined)) await rm(place, { recursive: true, force: true });
+    // What came of it is in the database, and whoever goes on has a folder of its own.
+    if (this.#place !== "") await this.#needs.places.leave(this.#place);
   }
 
   /**
@@ -139,7 +142,7 @@ export class LiveTask implements TaskAtWork {
   /** Until its end, or its next question. */
   async #runSession(): Promise<void> {
     const { id, past, ledger } = this.#needs;
-    this.#spent = spentBy(past);
+    this.#spent = spentIn(past);
     const why = await ledger.whyOver(this.run);
     if (why !== null) this.halt(why);
     for (;;) {
@@ -185,10 +188,11 @@ export class LiveTask implements TaskAtWork {
 
   /** The folder as the steps so far have left it, and a session's options for it. */
   async #prepare(): Promise<SessionOptions> {
-    const { submission, past, place, bases, ledger, open } = this.#needs;
+    const { id, submission, past, places, bases, ledger, open } = this.#needs;
+    if (this.#place === "") this.#place = await places.take(id);
+    const place = this.#place;
     const folder = join(place, "project");
     await rm(folder, { recursive: true, force: true });
-    await mkdir(place, { recursive: true, mode: 0o700 });
     this.#base = await bases.open(submission.base, past.find(({ commit }) => commit !== undefined)?.commit);
     await copyBase(this.#base, folder);
     const root = await realpath(folder);
@@ -236,7 +240,7 @@ export class LiveTask implements TaskAtWork {
     )[0];
     if (id === undefined) return createSession({ ...options, keepLog });
     const { root } = options;
-    const home = join(this.#needs.place, "home");
+    const home = join(this.#place, "home");
     await restoreSession({ home, root, id, lines });
     const resume = await resumeSession({ home, root, id });
     const answer = newAnswerIn(this.#needs.past);
@@ -265,16 +269,16 @@ export class LiveTask implements TaskAtWork {
   async #pay(records: readonly LogRecord[]): Promise<void> {
     if (this.#spent === null) return;
     const before = this.#spent;
-    this.#spent = spentWith(before, records);
-    const { tokens, money, calls } = this.#spent;
-    if (tokens === before.tokens && money === before.money && calls === before.calls) return;
+    this.#spent = addSpent(before, records);
+    const { tokens, calls } = this.#spent;
+    if (tokens === before.tokens && calls === before.calls) return;
     const why = await this.#needs.ledger.spend(this.#needs.id, this.run, this.#spent);
     if (why !== null) this.halt(why);
   }
 
   async #endOf(done: Extract<AgentEvent, { type: "done" }>, last: Step): Promise<TaskEnd> {
     const { status, result, error, check } = done;
-    const { place } = this.#needs;
+    const place = this.#place;
     const base = this.#base;
     const patch = base === null ? "" : await patchAgainst(base, join(place, "project"), place);
     const spent = spentIn([...this.#needs.past, last]);

@@ -47,7 +47,7 @@ async function withDoor(fleet: Fleet, work: (door: Door) => Promise<boolean>): P
 async function statesOf({ request }: Fleet, pool: Pool): Promise<readonly TaskState[]> {
   const [name] = request.words;
   const named = name ?? request.run ?? (await lastRun(pool));
-  const states = named === undefined ? [] : await tasksOf(pool, named, { withEnds: true });
+  const states = named === undefined ? [] : await tasksOf(pool, named);
   if (states.length === 0 && name !== undefined) throw new FleetError(`there is no run or task "${name}"`);
   return states;
 }
@@ -152,9 +152,9 @@ async function namedTasks({ request }: Fleet, pool: Pool, command: string): Prom
     throw new FleetError(`name a task or a run: burin fleet ${command} <id>; see burin fleet status`);
   const found: TaskState[] = [];
   for (const word of request.words) {
-    const states = await tasksOf(pool, word, { withEnds: true });
+    const states = await tasksOf(pool, word);
     const run = states.length > 0 ? undefined : await lastRun(pool);
-    const short = run === undefined ? [] : await tasksOf(pool, `${run}.${word}`, { withEnds: true });
+    const short = run === undefined ? [] : await tasksOf(pool, `${run}.${word}`);
     if (states.length + short.length === 0)
       throw new FleetError(`there is no task "${word}"; see burin fleet status`);
     found.push(...states, ...short);

@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Bases } from "./bases.ts";
 import { prepareDatabase } from "./engine.ts";
 import type { Fleet } from "./ground.ts";
 import { LiveTask } from "./live-task.ts";
+import { Places } from "./places.ts";
 import { Store } from "./store.ts";
 import { Worker } from "./worker.ts";
 
@@ -54,7 +54,8 @@ export async function openWorker({ url, ground, request }: Fleet, store: Store, 
   const atWork = new Set<LiveTask>();
   const lone = new LoneProcesses(url, request.concurrency);
   let busyAt = performance.now();
-  await mkdir(top, { recursive: true, mode: 0o700 });
+  const places = new Places(join(top, "work"));
+  await places.clear();
   const isLone = onIdle !== undefined;
   const concurrency = isLone ? 1 : request.concurrency;
   const worker: Worker = new Worker({
@@ -75,7 +76,7 @@ export async function openWorker({ url, ground, request }: Fleet, store: Store, 
     },
     begin: (id, submission, past) => {
       const isAlone = concurrency === 1;
-      const where = { id, place: join(top, "work", id), worker: worker.name, isAlone, isLone };
+      const where = { id, worker: worker.name, isAlone, isLone, places };
       const task = new LiveTask({ submission, past, bases, ledger, open: ground.open, ...where });
       atWork.add(task);
       return {

@@ -144,7 +144,7 @@ async function follow({ store, run, ground }: Followed): Promise<readonly TaskSt
     const line = countWords(counts);
     if (line !== told) ground.note(line);
     told = line;
-    if (!counts.has("queued") && !counts.has("running")) return tasksOf(store.pool, run, { withEnds: true });
+    if (!counts.has("queued") && !counts.has("running")) return tasksOf(store.pool, run);
     await pause(LOOK_MS, undefined, { signal: ground.signal }).catch(() => {});
     if (ground.signal.aborted) return null;
   }

@@ -10,7 +10,7 @@ export interface TaskState {
   readonly state: State;
   readonly worker?: string;
   readonly createdAt: number;
-  /** What it has come to, without its patch; only where it was asked for. */
+  /** What it has come to, without its patch. */
   readonly end?: Omit<TaskEnd, "patch">;
   readonly error?: string;
 }
@@ -30,8 +30,7 @@ const STATUS = "w.workflow_uuid as id, w.status, w.executor_id as worker, w.crea
 /** Patches stay where they are: a run may have thousands. The operator `->` takes any JSON, also with the character 0. */
 const KEYS = ["status", "result", "error", "turns", "tokens", "cost", "check", "question"];
 const END = `json_build_object(${KEYS.map((key) => `'${key}', o.output::json->'${key}'`).join(", ")})::text`;
-const TASKS = `select ${STATUS} from dbos.workflow_status w where ${OF} order by w.created_at, 1`;
-const ENDS = `select ${STATUS}, case when o.output is not null then ${END} end as end, o.error
+const TASKS = `select ${STATUS}, case when o.output is not null then ${END} end as end, o.error
   from dbos.workflow_status w left join dbos.workflow_output o using (workflow_uuid) where ${OF} order by w.created_at, 1`;
 
 interface Row {
@@ -39,17 +38,13 @@ interface Row {
   readonly status: string;
   readonly worker: string | null;
   readonly created: number;
-  readonly end?: string | null;
-  readonly error?: string | null;
+  readonly end: string | null;
+  readonly error: string | null;
 }
 
 /** The tasks of a run, of all runs, or one task by its id. */
-export async function tasksOf(
-  pool: Pool,
-  run: string | undefined,
-  { withEnds = false } = {},
-): Promise<readonly TaskState[]> {
-  const { rows } = await pool.query<Row>(withEnds ? ENDS : TASKS, [run ?? null]);
+export async function tasksOf(pool: Pool, run: string | undefined): Promise<readonly TaskState[]> {
+  const { rows } = await pool.query<Row>(TASKS, [run ?? null]);
   return rows.map(({ id, status, worker, created, end, error }) => {
     const state = STATES[status] ?? "failed";
     return {

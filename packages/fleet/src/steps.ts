@@ -37,13 +37,10 @@ export interface Step extends Partial<FolderChanges> {
 }
 
 /** What a task has come to. `set_aside`: it has taken its workers down with it; `waiting`: for an answer. */
-export interface TaskEnd {
+export interface TaskEnd extends Spent {
   readonly status: RunEnd["status"] | "set_aside" | "waiting";
   readonly result: string;
   readonly error?: { readonly type: string; readonly message: string };
-  readonly turns: number;
-  readonly tokens: number;
-  readonly cost?: number;
   /** What the session has changed, as git writes it. */
   readonly patch: string;
   readonly check?: RunEnd["check"];
@@ -95,22 +92,29 @@ function isUnknown(type: string): boolean {
   return type === "may_have_run" || type === "interrupted" || type === "not_run";
 }
 
-/** The tokens and the money of all replies. */
-export function spentIn(steps: readonly Step[]): {
-  readonly tokens: number;
-  readonly cost?: number;
+/** What a task has cost. */
+export interface Spent {
   readonly turns: number;
-} {
-  let tokens = 0;
-  let cost: number | undefined;
-  let turns = 0;
-  for (const { event } of recordsIn(linesOf(steps))) {
+  readonly tokens: number;
+  readonly calls: number;
+  /** In the currency of the prices, where they are known. */
+  readonly cost?: number;
+}
+
+/** What these records have cost, on top of what was spent before. */
+export function addSpent({ turns, tokens, calls, cost }: Spent, records: readonly LogRecord[]): Spent {
+  for (const { event } of records) {
+    if (event.type === "tool_call" && isAnswered(event.call)) calls += 1;
     if (event.type !== "usage") continue;
     if (event.purpose === undefined) turns += 1;
     tokens += event.usage.inputTokens + event.usage.outputTokens;
     if (event.usage.cost !== undefined) cost = (cost ?? 0) + event.usage.cost;
   }
-  return { tokens, turns, ...(cost !== undefined && { cost }) };
+  return { turns, tokens, calls, ...(cost !== undefined && { cost }) };
+}
+
+export function spentIn(steps: readonly Step[]): Spent {
+  return addSpent({ turns: 0, tokens: 0, calls: 0 }, recordsIn(linesOf(steps)));
 }
 
 /** The answer that the session has not heard yet. */
@@ -128,13 +132,10 @@ export function waitingFor(question: Question, steps: readonly Step[]): TaskEnd 
 export function budgetLeft(budget: string, steps: readonly Step[]): string | null {
   const { tokens, money, milliseconds, calls } = parseBudget(budget);
   const spent = spentIn(steps);
-  const made = recordsIn(linesOf(steps)).filter(
-    ({ event }) => event.type === "tool_call" && isAnswered(event.call),
-  );
   const left = {
     tokens: tokens && tokens - spent.tokens,
     money: money && money - (spent.cost ?? 0),
-    calls: calls && calls - made.length,
+    calls: calls && calls - spent.calls,
   };
   if (Object.values(left).some((amount) => amount !== undefined && amount <= 0)) return null;
   const parts = [

@@ -26,7 +26,7 @@ import { type Step, type Submission, type TaskEnd, waitingFor } from "./steps.ts
 /** The tries of a task are counted by what it gets done, see `LiveTask`; this is for what never gets that far. */
 const MOST_RECOVERIES = 1000;
 /** Who answers puts the task into the queue again and says what right behind that. */
-const ANSWER_TIME = { timeoutSeconds: 5, pollingIntervalMs: 500 };
+const ANSWER_TIME = { timeoutSeconds: 60, pollingIntervalMs: 500 };
 const NO_TIME = { timeoutSeconds: 0 };
 const SWEEP_MS = 500;
 const POLL_MS = 200;

@@ -87,6 +87,38 @@ export async function openRoom(reply) {
   };
 }
 
+/** A room whose model says to each prompt what was set for it. */
+export async function openScriptedRoom() {
+  /** @type {Map<string, Reply>} What the model says to each prompt: `{"prompt": "..."}` of a task names it. */
+  const replies = new Map();
+  const room = await openRoom((messages) => {
+    const prompts = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content));
+    const found = [...replies].find(([name]) => prompts.some((text) => text.endsWith(name)));
+    return found === undefined ? { text: "nothing to do" } : found[1](messages);
+  });
+  return { ...room, replies };
+}
+
+/** @param {string | { text?: string }[]} content */
+export function textOf(content) {
+  return typeof content === "string" ? content : content.map(({ text }) => text ?? "").join("");
+}
+
+/** @param {string} command */
+export function shell(command) {
+  return { calls: [{ name: "run_shell_command", args: { command } }] };
+}
+
+export const usage = { inputTokens: 90, outputTokens: 10 };
+
+/** Runs each command once and then ends; the answers so far are what it goes by. @param {string[]} lines @returns {Reply} */
+export function commands(...lines) {
+  return (messages) => {
+    const next = lines[answersIn(messages).length];
+    return next === undefined ? { text: "done", usage } : { ...shell(next), usage };
+  };
+}
+
 /** Processes of `burin fleet`. */
 class Commands {
   #folder;
@@ -174,6 +206,7 @@ function hasExited(child) {
 }
 
 /** @typedef {Awaited<ReturnType<typeof openRoom>>} Room */
+/** @typedef {Awaited<ReturnType<typeof openScriptedRoom>>} ScriptedRoom */
 
 /**
  * Where the fleet has the data of its own server.

@@ -4,7 +4,13 @@ import { isFolder, makeFolders } from "../disk/make-folders.ts";
 import { readText } from "../disk/regular-file.ts";
 import { lstatOf, realOf } from "../files/disk-looks.ts";
 import { isWithin } from "../files/paths.ts";
-import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
+import {
+  homesAbove,
+  type Sandbox,
+  type SandboxedCommand,
+  type SandboxLimits,
+  type SandboxPlan,
+} from "./sandbox.ts";
 import { Protection } from "./sandbox-guard.ts";
 import { protectedLayout } from "./sandbox-survey.ts";
 
@@ -79,8 +85,10 @@ export class LinuxSandbox implements Sandbox {
     const filter = command.network ? null : filterFile(temporary);
     const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
     // A root that holds one of the places below would show what is really there, if it came after them.
-    const outer = roots.filter((root) => !COVERED.some((place) => isWithin(root, place)));
-    const isCovered = (path: string) => [...COVERED, ...roots, home].some((folder) => isWithin(path, folder));
+    const above = homesAbove(home).filter(isFolder);
+    const covered = [...COVERED, ...above];
+    const outer = roots.filter((root) => !covered.some((place) => isWithin(root, place)));
+    const isCovered = (path: string) => [...covered, ...roots, home].some((folder) => isWithin(path, folder));
     const args = [
       ...spaces(command.network, this.#isRoot),
       // A session of its own keeps a command from typing into the user's terminal; this one has another.
@@ -90,6 +98,7 @@ export class LinuxSandbox implements Sandbox {
         [privateTemporary, "/tmp"],
         [privateTemporary, "/var/tmp"],
       ]),
+      ...above.flatMap((folder) => ["--tmpfs", folder]),
       ...alike(
         bind,
         roots.filter((root) => !outer.includes(root)),
@@ -103,6 +112,7 @@ export class LinuxSandbox implements Sandbox {
       ),
       ...alike("--ro-bind", command.network ? (nameServers(HIDDEN) ?? []) : []),
       ...hidden,
+      ...above.flatMap((folder) => ["--remount-ro", folder]),
       ...(filter === null ? [] : ["--seccomp", "9"]),
       ...["--chdir", command.cwd, "--"],
       ...(command.isAlone ? [] : ["/bin/sh", "-c", KEEPER, "sh"]),

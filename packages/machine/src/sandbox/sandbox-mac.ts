@@ -1,6 +1,12 @@
 import { join } from "node:path";
 import { protectedPaths } from "@burin/shell-judge";
-import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
+import {
+  homesAbove,
+  type Sandbox,
+  type SandboxedCommand,
+  type SandboxLimits,
+  type SandboxPlan,
+} from "./sandbox.ts";
 import { Protection } from "./sandbox-guard.ts";
 import { protectedLayout, type Survey } from "./sandbox-survey.ts";
 
@@ -49,6 +55,10 @@ export function macProfile(
     "(deny file-write*)",
     `(allow file-write* ${["/dev/null", "/dev/zero", "/dev/stdout", "/dev/stderr", "/dev/tty"].map(literal).join(" ")})`,
     '(allow file-write* (regex #"^/dev/fd/"))',
+    ...homesAbove(home).flatMap((folder) => [
+      `(deny file-read* ${subpath(folder)})`,
+      `(allow file-read* ${roots.map(subpath).join(" ")})`,
+    ]),
     `(allow file-write* ${writable.map(subpath).join(" ")})`,
     ...(survey === null ? [] : protecting(survey, roots)),
     `(deny file-read* file-write* ${subpath(home)})`,

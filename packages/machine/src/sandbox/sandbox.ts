@@ -16,6 +16,11 @@ export interface SandboxLimits {
   readonly temporary: string;
 }
 
+/** The user's home, where this one is that of a task of the fleet: there is the way to the database. Hidden but for the roots. */
+export function homesAbove(home: string): string[] {
+  return /^(.+)\/fleet\/work\/[^/]+\/home$/.exec(home)?.slice(1) ?? [];
+}
+
 export interface SandboxedCommand {
   readonly argv: readonly [program: string, ...args: string[]];
   readonly cwd: string;

@@ -1,0 +1,64 @@
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { readText } from "@burin/core";
+
+const OWNER = "worker";
+const MOST_OWNER_BYTES = 100;
+
+/**
+ * Folders to work in, one for each task. A worker that was taken for lost may still be at work in one, on this machine:
+ * then whoever goes on with the task has another.
+ */
+export class Places {
+  readonly #folder: string;
+  readonly #own = new Set<string>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async take(id: string): Promise<string> {
+    for (let number = 1; ; number += 1) {
+      const place = join(this.#folder, number === 1 ? id : `${id}.${number}`);
+      if (this.#own.has(place) || this.#isTaken(place)) continue;
+      this.#own.add(place);
+      await rm(place, { recursive: true, force: true });
+      await mkdir(place, { recursive: true, mode: 0o700 });
+      await writeFile(join(place, OWNER), String(process.pid));
+      return place;
+    }
+  }
+
+  async leave(place: string): Promise<void> {
+    await rm(place, { recursive: true, force: true });
+    this.#own.delete(place);
+  }
+
+  /** Takes away what workers have left that are gone; what came of it is in the database. */
+  async clear(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(this.#folder)) {
+      const place = join(this.#folder, name);
+      if (this.#ownerOf(place) > 0 && !this.#isTaken(place))
+        await rm(place, { recursive: true, force: true });
+    }
+  }
+
+  #isTaken(place: string): boolean {
+    const pid = this.#ownerOf(place);
+    return pid > 0 && pid !== process.pid && isAlive(pid);
+  }
+
+  /** 0 where there is none yet. */
+  #ownerOf(place: string): number {
+    return Number(readText(join(place, OWNER), MOST_OWNER_BYTES) ?? 0);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

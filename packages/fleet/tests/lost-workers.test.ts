@@ -1,0 +1,120 @@
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { answersIn, openScriptedRoom, type ScriptedRoom, shell, until } from "./fleet-room.mjs";
+
+let room: ScriptedRoom;
+
+beforeAll(async () => {
+  room = await openScriptedRoom();
+});
+
+afterAll(async () => {
+  await room.close();
+});
+
+describe("burin fleet, when workers are lost,", () => {
+  it("goes on where a killed worker stopped, on another machine: no reply is asked for and no effect done twice", async () => {
+    const ledger = join(room.folder, "ledger");
+    room.replies.set("kill me", (messages) => {
+      const answers = answersIn(messages);
+      const last = answers.at(-1)?.text ?? "";
+      if (answers.length === 0) return shell("printf kept > kept.txt && ln -s kept.txt link && rm start.txt");
+      if (answers.length === 1)
+        return shell(`echo x >> ${ledger} && while [ -e ${ledger} ]; do sleep 0.1; done`);
+      if (last.includes("may have run")) return shell("cat link; echo; ls");
+      return { text: "went on" };
+    });
+    const file = await room.writeTasks([{ id: "killed", prompt: "kill me" }]);
+    const asked = room.server.requests.length;
+    const worker = await room.commands.startWorker();
+    await room.keepDatabase();
+    await room.fleet("run", file, "--run", "second", "--no-follow");
+    await until(() => existsSync(ledger));
+    const BURIN_FLEET_DATABASE = room.databaseUrl();
+    const other = await room.commands.startWorker(1, {
+      BURIN_HOME: join(room.folder, "other"),
+      BURIN_FLEET_DATABASE,
+    });
+    worker.child.kill("SIGKILL");
+    await until(() => room.hasEnded("second.killed"));
+    const { stdout: log } = await room.fleet("logs", "second.killed");
+    expect(log.match(/--- worker/g)).toHaveLength(2);
+    expect(log).toContain("may have run");
+    expect(log).toMatch(/kept\n +kept\.txt\n +link\n/);
+    expect(log).not.toContain("start.txt\n ");
+    expect(await readFile(ledger, "utf8")).toBe("x\n");
+    expect(room.server.requests.length - asked).toBe(4);
+    expect(room.server.problems).toEqual([]);
+    const [state] = await room.commands.states("second");
+    expect(state?.end).toMatchObject({ status: "success", result: "went on" });
+    other.child.kill("SIGINT");
+    expect((await other.end).code).toBe(130);
+  });
+
+  it("sets a task aside that takes its workers with it, says during what, and tries again when told to", async () => {
+    let pid = 0;
+    room.replies.set("poison", async () => {
+      await until(() => pid !== 0);
+      return shell(`kill -9 ${pid}`);
+    });
+    const file = await room.writeTasks([{ id: "bad", prompt: "poison", tries: 2 }]);
+    await room.fleet("run", file, "--run", "third", "--no-follow");
+    for (let tries = 0; tries < 2; tries += 1) {
+      pid = 0;
+      const worker = await room.commands.startWorker(1);
+      pid = worker.child.pid ?? 0;
+      await worker.end;
+    }
+    const last = await room.commands.startWorker(1);
+    await until(() => room.hasEnded("third.bad"));
+    const [state] = await room.commands.states("third");
+    expect(state?.end).toMatchObject({ status: "set_aside", turns: 2 });
+    expect(state?.end.error.message).toMatch(
+      /^2 workers in a row were lost with this task, the last one during run_shell_command/,
+    );
+    room.replies.set("poison", () => ({ text: "well again" }));
+    await room.fleet("retry", "third");
+    await until(() => room.hasEnded("third.bad"));
+    expect((await room.commands.states("third"))[0]?.end).toMatchObject({
+      status: "success",
+      result: "well again",
+    });
+    last.child.kill("SIGINT");
+    await last.end;
+  });
+
+  it("sets aside only the task that its workers are lost by, not one that worked beside it", async () => {
+    const [healthy, go] = [join(room.folder, "healthy"), join(room.folder, "go")];
+    room.replies.set("kills", async () => {
+      await until(() => existsSync(healthy));
+      return shell(`rm -f ${healthy}; kill -9 $PPID; sleep 600`);
+    });
+    room.replies.set("waits", (messages) => {
+      const isDone = answersIn(messages).some(({ text }) => text.includes("Exit code: 0"));
+      const wait = `touch ${healthy}; while [ ! -e ${go} ]; do sleep 0.1; done; echo done`;
+      return isDone ? { text: "survived" } : shell(wait);
+    });
+    const file = await room.writeTasks([
+      { id: "bad", prompt: "kills" },
+      { id: "good", prompt: "waits" },
+    ]);
+    await room.fleet("run", file, "--run", "beside", "--no-follow");
+    for (let lost = 0; lost < 2; lost += 1) await (await room.commands.startWorker(4)).end;
+    const worker = await room.commands.startWorker(4);
+    // Its third loss was that of a process for it alone.
+    await until(() => room.hasEnded("beside.bad"));
+    await writeFile(go, "");
+    await until(() => room.hasEnded("beside.good"));
+    worker.child.kill("SIGINT");
+    await worker.end;
+    const states = await room.commands.states("beside");
+    const [bad, good] = ["beside.bad", "beside.good"].map((id) => states.find((state) => state.id === id));
+    expect(bad?.end).toMatchObject({ status: "set_aside" });
+    expect(bad?.end.error.message).toMatch(
+      /^3 workers in a row were lost with this task, the last one during/,
+    );
+    expect(good?.end).toMatchObject({ status: "success", result: "survived" });
+  });
+});
