@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Ledger } from "../src/ledger.ts";
+import { openPool } from "../src/store.ts";
 import {
   answersIn,
   commands,
@@ -236,6 +238,37 @@ describe("burin fleet", () => {
         Array(4).fill("success"),
       );
     });
+  });
+
+  it("P35 leaves a model alone on all workers when its service has asked one of them to", async () => {
+    const pools = [openPool(room.databaseUrl()), openPool(room.databaseUrl())] as const;
+    const [told, other] = [new Ledger(pools[0]), new Ledger(pools[1])];
+    const request = { system: "", history: [], tools: [] };
+    const error = { type: "rate_limited", message: "slow down", retryAfterMs: 600_000 };
+    const limited = told.around({
+      name: "limited",
+      async *stream() {
+        yield { type: "end", reason: "error", error };
+      },
+    });
+    for await (const event of limited.stream(request, AbortSignal.timeout(60_000)))
+      expect(event).toMatchObject({ error });
+    await other.look([]);
+    const asked: boolean[] = [];
+    const same = other.around({
+      name: "limited",
+      async *stream(_, signal) {
+        asked.push(signal.aborted);
+        yield { type: "end", reason: "cancelled" };
+      },
+    });
+    const stop = new AbortController();
+    const reading = same.stream(request, stop.signal)[Symbol.asyncIterator]().next();
+    stop.abort();
+    await reading;
+    // Only when nobody wanted the reply any more.
+    expect(asked).toEqual([true]);
+    for (const pool of pools) await pool.end();
   });
 
   it("P21 keeps commands of a task from finding the way to the database, also where they have the network", async () => {
