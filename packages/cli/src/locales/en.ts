@@ -18,7 +18,7 @@ export const en = {
   "prompt.pasted": "[pasted: {count} lines]",
   "prompt.more": "… {count} more lines",
   "prompt.placeholder": "Ask anything; @ names a file, / a command",
-  "prompt.working": "Say more: enter sends it with the next request, tab at the end",
+  "prompt.working": "Say more: enter sends it with the next turn, tab when done",
   "status.window": "{percent}% of window",
   "status.keys": "? for keys",
   "status.working": "esc to interrupt",

@@ -32,7 +32,7 @@ const WRAP = "\u001b[?7h";
 /** A change of so few bytes is shown at once by any terminal. */
 const SMALL = 80;
 /** What was written so long ago has come to the terminal. */
-const ON_ITS_WAY_MS = 20;
+const ON_ITS_WAY_MS = 5;
 
 /**
  * The screen of a program that leaves the terminal its scrollback. Rows that are final are written once and never
