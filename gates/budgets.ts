@@ -5,17 +5,17 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3840,
-  "edit-match": 2720,
+  "edit-match": 2810,
   "shell-judge": 3820,
-  machine: 12020,
+  machine: 12040,
   models: 6170,
   testing: 1410,
   web: 2110,
   mcp: 2320,
   core: 14510,
   serve: 2120,
-  fleet: 3730,
-  cli: 14180,
+  fleet: 3780,
+  cli: 14210,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -26,19 +26,6 @@ const TABLE = `
     cost float8
   )`;
 
-/**
- * PostgreSQL takes nothing out of JSON that has the character 0 or half of a pair of surrogates anywhere, as words of
- * models may. Only these and other control characters are written with `\u`, so that they become readable text.
- */
-const READABLE = `
-  create or replace function burin_fleet.readable(given text) returns json language plpgsql immutable as $$
-  begin
-    perform given::json->'';
-    return given::json;
-  exception when others then
-    return replace(given, '\\u', '/u')::json;
-  end $$`;
-
 const FOLD_ENDS = `
   insert into burin_fleet.spent
   select w.workflow_uuid, -1, w.completed_at, trim('"' from (e.value->'status')::text),
@@ -113,9 +100,7 @@ export class PageData {
 
   async open(): Promise<void> {
     // Two that begin at the same time would both find nothing there.
-    await this.#pool.query(
-      `begin; select pg_advisory_xact_lock(${SCHEMA_KEY}); ${TABLE}; ${READABLE}; commit`,
-    );
+    await this.#pool.query(`begin; select pg_advisory_xact_lock(${SCHEMA_KEY}); ${TABLE}; commit`);
   }
 
   close(): Promise<void> {

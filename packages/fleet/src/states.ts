@@ -27,9 +27,10 @@ const STATES: Readonly<Record<string, State>> = {
 const OF =
   "w.name = 'task' and ($1::text is null or w.workflow_uuid = $1 or starts_with(w.workflow_uuid, $1 || '.'))";
 const STATUS = "w.workflow_uuid as id, w.status, w.executor_id as worker, w.created_at::float8 as created";
-/** Patches stay where they are: a run may have thousands. The operator `->` takes any JSON, also with the character 0. */
+/** Patches stay where they are, for a run may have thousands; but what is not plain is read here, whole. */
 const KEYS = ["status", "result", "error", "turns", "tokens", "cost", "check", "question"];
-const END = `json_build_object(${KEYS.map((key) => `'${key}', o.output::json->'${key}'`).join(", ")})::text`;
+const OBJECT = `json_build_object(${KEYS.map((key) => `'${key}', o.output::json->'${key}'`).join(", ")})::text`;
+const END = `case when burin_fleet.is_plain(o.output) then ${OBJECT} else o.output end`;
 const TASKS = `select ${STATUS}, case when o.output is not null then ${END} end as end, o.error
   from dbos.workflow_status w left join dbos.workflow_output o using (workflow_uuid) where ${OF} order by w.created_at, 1`;
 
@@ -52,14 +53,15 @@ export async function tasksOf(pool: Pool, run: string | undefined): Promise<read
       state,
       createdAt: created,
       ...(worker !== null && state === "running" && { worker }),
-      ...(state === "ended" && end && { end: withoutNull(JSON.parse(end)) }),
+      ...(state === "ended" && end && { end: knownOf(JSON.parse(end)) }),
       ...(error && { error: wordsOf(error) }),
     };
   });
 }
 
-function withoutNull(end: Omit<TaskEnd, "patch">): Omit<TaskEnd, "patch"> {
-  return Object.fromEntries(Object.entries(end).filter(([, value]) => value !== null)) as typeof end;
+function knownOf(end: Omit<TaskEnd, "patch">): Omit<TaskEnd, "patch"> {
+  const known = Object.entries(end).filter(([key, value]) => KEYS.includes(key) && value !== null);
+  return Object.fromEntries(known) as typeof end;
 }
 
 /** What the engine keeps of an error that was thrown. */
@@ -93,8 +95,7 @@ export async function lastRun(pool: Pool): Promise<string | undefined> {
   return id?.slice(0, id.lastIndexOf("."));
 }
 
-const PATCHES =
-  "select workflow_uuid as id, (output::json->'patch')::text as patch from dbos.workflow_output where workflow_uuid = any($1)";
+const PATCHES = "select workflow_uuid as id, output from dbos.workflow_output where workflow_uuid = any($1)";
 const PATCHES_AT_ONCE = 20;
 
 /** What the sessions of ended tasks have changed, a few at a time. */
@@ -104,8 +105,8 @@ export async function* patchesOf(
 ): AsyncGenerator<{ readonly id: string; readonly patch: string }> {
   for (let from = 0; from < ids.length; from += PATCHES_AT_ONCE) {
     const some = ids.slice(from, from + PATCHES_AT_ONCE);
-    const { rows } = await pool.query<{ id: string; patch: string | null }>(PATCHES, [some]);
-    for (const { id, patch } of rows) yield { id, patch: patch === null ? "" : JSON.parse(patch) };
+    const { rows } = await pool.query<{ id: string; output: string | null }>(PATCHES, [some]);
+    for (const { id, output } of rows) yield { id, patch: JSON.parse(output ?? "{}").patch ?? "" };
   }
 }
 

@@ -16,8 +16,25 @@ export function openPool(url: string): Pool {
   return pool;
 }
 
+/**
+ * PostgreSQL takes nothing out of JSON that has the character 0 or half of a pair of surrogates anywhere, as words of
+ * models may. What is only looked at is read with these and other control characters written as `/u`.
+ */
+const READABLE = `
+  create or replace function burin_fleet.is_plain(given text) returns boolean language plpgsql immutable as $$
+  begin
+    perform given::json->'';
+    return true;
+  exception when others then
+    return false;
+  end $$;
+  create or replace function burin_fleet.readable(given text) returns json language sql immutable as $$
+    select case when burin_fleet.is_plain(given) then given::json else replace(given, '\\u', '/u')::json end
+  $$`;
+
 const TABLES = `
   create schema if not exists burin_fleet;
+  ${READABLE};
   create table if not exists burin_fleet.base (
     hash text not null,
     part integer not null,
