@@ -90,12 +90,6 @@ const UNPROVEN: readonly Row[] = [
     new: "  one(1);\n\n  more(1);\n  \n  two(2);\n  three(3);",
   },
   {
-    what: "both texts end with blank lines, of which the file has fewer",
-    content: "one( 1 );\n} // end\n\n\ntwo(2);\n",
-    old: "one(1);\n} // end\n\n\n\n",
-    new: "one(1);\n}\n\n\n",
-  },
-  {
     what: "the text begins amid a row of the same sign",
     content: "===== Title of number one\nnext line here\n",
     old: "== Title  of number one",
@@ -104,6 +98,13 @@ const UNPROVEN: readonly Row[] = [
 ];
 
 const PROVEN: readonly Required<Row>[] = [
+  {
+    what: "a list is no diff, though its lines begin with hyphens and spaces",
+    content: "  - [One](#one)\n    - [Two](#two)\n    - [Three](#three)\n  - [Four](#four)\n",
+    old: "- [One](#one)\n  - [Two](#two)\n  - [Three](#three)",
+    new: "  - [One](#one)\n    - [Three](#three)",
+    result: "  - [One](#one)\n    - [Three](#three)\n  - [Four](#four)\n",
+  },
   {
     what: "of two places with several mistakes the one with fewer, however they are found",
     content: 'print a; # &quot;moo&quot;\n\nsub b { }\n$a->c();\n\n\nprint a; # "moo"\nsub b { }\n$a->c();\n',

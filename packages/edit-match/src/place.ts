@@ -46,8 +46,8 @@ export function saidLines(oldText: string, newText: string): Said | undefined {
   return {
     oldLines: oldLines.slice(oldHead, oldLines.length - oldTail),
     newLines: newLines.slice(head, newLines.length - tail),
-    above: oldHead > newHead ? (newHead > 0 ? 1 : oldHead) : 0,
-    below: oldTail > newTail ? (newTail > 1 ? 1 : Math.max(1, oldTail - 1)) : 0,
+    above: oldHead > newHead ? oldHead : 0,
+    below: oldTail > newTail ? Math.max(1, oldTail - 1) : 0,
     takesEnd: false,
   };
 }

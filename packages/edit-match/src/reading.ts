@@ -16,17 +16,14 @@ export interface Reading extends EditTexts {
 /** A mistake that goes through a whole text, and the texts without it: in no way, one or several. */
 type Repair = readonly [name: string, read: (texts: EditTexts) => readonly EditTexts[]];
 
-/** Numbers before all lines; the new text may have none, or none before new lines. */
+/** Numbers before all lines; the new text may have none, or none before new lines. A space after them may be theirs. */
 function inNumbers(texts: EditTexts): EditTexts[] {
   const isTight = [texts.oldText, texts.newText].some((text) => /^ *L?\d+(?:\t| ?[:|→]\S)/m.test(text));
-  const ways = (isTight ? [false] : [true, false]).flatMap((isSpaced) => {
+  return (isTight ? [false] : [true, false]).flatMap((isSpaced) => {
     const oldText = withoutNumbers(texts.oldText, isSpaced, 1);
     const read = (text: string) => withoutNumbers(text, isSpaced, 0.5) ?? text;
     return oldText === undefined ? [] : inSigns(texts, oldText, { signs: /(?!)/g, read });
   });
-  // A space after them is theirs, unless the two texts are more alike with it.
-  const alike = ways.map(({ oldText, newText }) => nearness(newText, oldText, texts.oldText));
-  return ways.filter((_, at) => at === alike.indexOf(Math.max(...alike)));
 }
 
 /** A mistake in single signs, which the new text may have as well. */
@@ -216,6 +213,9 @@ function wholeDiff({ oldText, newText }: EditTexts): EditTexts[] {
     lines.every((line) => line === "" || line[0] === " " || line[0] === mark);
   if (!isMarked(old, "-") || !isMarked(fresh, "+")) return [];
   if (![...old, ...fresh].some((line) => line[0] === "-" || line[0] === "+")) return [];
+  // What stays is the same in both, and else the markers are those of a list.
+  const stays = (lines: readonly string[]) => lines.filter((line) => line[0] === " ").join("\n");
+  if (stays(old) !== stays(fresh)) return [];
   const bare = (lines: readonly string[]) => lines.map((line) => line.slice(1)).join("\n");
   return [{ oldText: bare(old), newText: bare(fresh) }];
 }

@@ -35,8 +35,8 @@ export function findSlips(search: Search, stretches: readonly Stretch[]): Place[
 function isOtherwise({ lines, keys, first }: Try, { start, end }: Stretch): boolean {
   const [from, to] = [lines[first], lines[first + keys.length - 1]];
   if (keys.length < 3 || !from || !to || (from.start <= end && start <= to.end)) return false;
-  const apart = keys.filter((key, at) => lines[first + at]?.key !== key).length;
-  return apart > 0 && apart <= Math.max(1, keys.length / 3);
+  const apart = keys.filter((key, at) => lines[first + at]?.key !== key);
+  return apart.length === 1 || (apart.length > 1 && apart.join("").length <= keys.join("").length / 3);
 }
 
 function filledLines({ content, depth }: Search, stretch: Stretch): FileLine[] {
