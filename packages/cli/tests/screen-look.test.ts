@@ -92,6 +92,7 @@ describe("a question", () => {
     terminal.type("w");
     await terminal.shows(/allow +ls/);
     await terminal.shows(/ask +touch made\.txt +\(/);
+    expect(terminal.text().split("is not known to be").length).toBe(2);
     await terminal.shows('"always" would allow: run_shell_command(touch made.txt)');
     terminal.type("w");
     await terminal.until(() => !/allow +ls/.test(terminal.text()), "the question alone");

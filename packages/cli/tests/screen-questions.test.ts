@@ -108,6 +108,45 @@ describe("a question", () => {
     expect(lastAnswer()).not.toBe("");
   });
 
+  it("shows the hunk that is chosen, in a low window and without colours", async () => {
+    const edit = editing("long.txt", [
+      ["line 3\n", "line three\n"],
+      ["line 15\n", "line fifteen\n"],
+      ["line 30\n", "line thirty\n"],
+    ]);
+    const terminal = await room.open([edit, { text: "One." }], { rows: 18, env: { NO_COLOR: "1" } });
+    terminal.type("go\r");
+    await terminal.shows("Make this change?");
+    await answer(terminal, "h", "y yes");
+    await terminal.shows("› [x] 1/3");
+    expect(terminal.text()).toContain("page up and page down to scroll");
+    terminal.type("\u001b[B \u001b[B ");
+    await terminal.shows("› [ ] 3/3");
+    expect(terminal.text()).toContain("line thirty");
+    terminal.type("\u001b[5~\u001b[5~");
+    await terminal.shows("  [x] 1/3");
+    terminal.type("\u001b[A");
+    await terminal.shows("› [ ] 2/3");
+    terminal.type("\r");
+    await terminal.shows("One.");
+    const text = await readFile(join(room.root, "long.txt"), "utf8");
+    expect(text.match(/line [a-z]+/g)).toEqual(["line three"]);
+  });
+
+  it("says in full what its keys do in a narrow window, and nothing beside says another thing", async () => {
+    const terminal = await room.open([running("rm a.txt"), { text: "All right." }], { columns: 45 });
+    terminal.type("go\r");
+    await terminal.shows("Run this command?");
+    expect(terminal.text()).not.toContain("esc to interrupt");
+    await answer(terminal, "n", "y yes");
+    await terminal.shows(/Say what to do instead, then press enter[\s│]+\(esc: just no\)/);
+    terminal.type("\r");
+    await terminal.shows("All right.");
+    terminal.type("\u0015/theme\r");
+    await terminal.shows(/write to narrow down, enter chooses, esc[\s│]+closes/);
+    expect(terminal.text()).not.toContain("? for keys");
+  });
+
   it("can be scrolled to its end, however long it is", async () => {
     const content = Array.from({ length: 100 }, (_, n) => `new ${n}`).join("\n");
     const write = {

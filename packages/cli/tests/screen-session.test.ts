@@ -148,6 +148,7 @@ async function reviewAndPlan(): Promise<void> {
   expect(await readFile(join(root, "rows.txt"), "utf8")).toBe(`${LINES.join("\n")}\n`);
   terminal.type("\u001b");
   await terminal.until(() => !terminal.text().includes("Changes of this session"), "the prompt");
+  await terminal.shows("taken back: rows.txt");
   terminal.type("\u001b[Z\u001b[Z");
   await terminal.shows("fake-model · plan");
   await ask("plan it", "Go on with this plan?");
@@ -183,6 +184,7 @@ async function killAndResume(): Promise<void> {
   terminal = new ScreenTerminal({ cwd: root, columns: 90, rows: 36, args: ["-c"] });
   await terminal.shows("touch begun.txt");
   await terminal.shows("fake-model · default");
+  await terminal.shows("The session ended while this was running.");
   await ask("go on", "I look first at what was done.");
   await keep("taken up after kill -9");
   expect(JSON.stringify(server.requests.at(-1)?.body.messages)).toContain("All that was done so far.");

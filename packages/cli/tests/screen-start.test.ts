@@ -90,6 +90,13 @@ describe("the first start", () => {
     terminal.type("\r");
     await terminal.shows("http://127.0.0.1:1/v1 cannot be reached:");
     await terminal.shows("Which model service?");
+    terminal.type("another\r");
+    await terminal.shows("Where is the service?");
+    terminal.type("localhost:1\r");
+    await terminal.shows("press enter if it needs none");
+    terminal.type("\r");
+    await terminal.shows("http://localhost:1 cannot be reached:");
+    await terminal.shows("Which model service?");
     terminal.type("\u001b");
     await terminal.shows("No model is set.");
     terminal.type("keep this\r");

@@ -54,7 +54,8 @@ async function takeBack(desk: CommandDesk, chosen: readonly Change[]): Promise<v
     const file_path = resolve(desk.options.root, change.file);
     const result = await desk.callOwn("edit", { file_path, old_string: after, new_string: before });
     change.isTakenBack = result !== null && result.error === undefined;
-    if (result?.error)
+    if (change.isTakenBack) desk.note(say("undo.done", { file: change.file }));
+    else if (result?.error)
       desk.note(say("undo.refused", { file: change.file, reason: result.error.message }), true);
   }
 }

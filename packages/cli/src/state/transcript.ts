@@ -18,6 +18,8 @@ interface CallItem {
   call: ToolCall;
   since: number;
   milliseconds: number;
+  /** Its session ended while it ran; how it is told to the model is known with the next prompt. */
+  isLeft: boolean;
 }
 
 /** What a session has used so far. */
@@ -96,6 +98,11 @@ export class Transcript {
   print(draw: (width: number) => readonly Line[]): void {
     this.#close();
     this.#items.push({ kind: "lines", draw });
+  }
+
+  /** What was heard is of a session that has ended: nothing of it runs any more. */
+  leaveOpenCalls(): void {
+    for (const item of this.#open.values()) item.isLeft = item.call.status === "executing";
   }
 
   hear(event: AgentEvent, now: number): void {
@@ -195,13 +202,14 @@ export class Transcript {
     const known = this.#open.get(call.callId);
     if (known === undefined) {
       this.#close();
-      const item: CallItem = { kind: "call", call, since: now, milliseconds: 0 };
+      const item: CallItem = { kind: "call", call, since: now, milliseconds: 0, isLeft: false };
       this.#items.push(item);
       this.#open.set(call.callId, item);
     } else {
       // Time in which a person was asked is not the call's.
       if (call.status === "executing" && known.call.status !== "executing") known.since = now;
       known.call = call;
+      known.isLeft = false;
       known.milliseconds = now - known.since;
     }
     if (!isOver(call)) return;

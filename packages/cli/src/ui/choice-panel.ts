@@ -1,7 +1,7 @@
 import { say } from "../locales/say.ts";
 import { TextBuffer } from "../state/text-buffer.ts";
 import type { Key } from "../terminal/keys.ts";
-import { type Line, shownText } from "../terminal/styled-line.ts";
+import { type Line, shownText, wrapLine } from "../terminal/styled-line.ts";
 import { type Choice, ChoiceList } from "./choice-list.ts";
 import { editKey } from "./edit-keys.ts";
 import { framed, type Panel, type PanelSpace, type PanelView } from "./panel.ts";
@@ -34,10 +34,10 @@ class ChoicePanel implements Panel {
   view({ width, height }: PanelSpace): PanelView {
     const room = Math.max(width - 3, 8);
     const input = promptView(this.#words, room, 1);
-    const found = this.#list.lines(room, Math.max(Math.min(MOST_ROWS, height - 4), 1));
+    const hint = wrapLine([{ text: say("choice.keys"), style: "dim" }], room);
+    const found = this.#list.lines(room, Math.max(Math.min(MOST_ROWS, height - 3 - hint.length), 1));
     const none: Line[] = [[{ text: say("choice.none"), style: "dim" }]];
-    const hint: Line = [{ text: say("choice.keys"), style: "dim" }];
-    const rows = [...input.lines, ...(found.length === 0 ? none : found), hint];
+    const rows = [...input.lines, ...(found.length === 0 ? none : found), ...hint];
     const caret = { row: 1 + input.caret.row, column: 2 + input.caret.column };
     return { lines: framed(shownText(this.#needs.title), rows, width), caret };
   }

@@ -32,9 +32,9 @@ export class InputPanel implements Panel {
     if (!this.#needs.isSecret) shown.moveTo(this.#text.caret);
     const input = promptView(shown, room, 3);
     const hint: Line[] = wrapLine([{ text: this.#needs.hint }], room);
-    const keys: Line = [{ text: say("input.keys"), style: "dim" }];
+    const keys = wrapLine([{ text: say("input.keys"), style: "dim" }], room);
     const caret = { row: 1 + hint.length + input.caret.row, column: 2 + input.caret.column };
-    return { lines: framed(this.#needs.title, [...hint, ...input.lines, keys], width), caret };
+    return { lines: framed(this.#needs.title, [...hint, ...input.lines, ...keys], width), caret };
   }
 
   key(key: Key): boolean {

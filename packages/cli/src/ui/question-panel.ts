@@ -47,6 +47,8 @@ export class QuestionPanel extends Standing implements Panel {
   #hunk = 0;
   readonly #hunks: readonly string[];
   readonly #taken = new Set<number>();
+  /** Where each hunk begins, as it was drawn last. */
+  readonly #hunkRows: number[] = [];
 
   constructor(needs: QuestionNeeds) {
     super();
@@ -67,7 +69,11 @@ export class QuestionPanel extends Standing implements Panel {
     const { shown, from } = scrolled(content, this.#from, this.#page);
     this.#from = from;
     const isCut = shown.length < content.length;
-    const place = say("question.scroll", { from: from + 1, to: from + shown.length, all: content.length });
+    const place = say(this.#state === "hunks" ? "question.scrollHunks" : "question.scroll", {
+      from: from + 1,
+      to: from + shown.length,
+      all: content.length,
+    });
     const rows: Line[] = [...shown, ...(isCut ? [[{ text: place, style: "dim" } as Span]] : []), ...below];
     const lines = framed(this.#title(), [...rows, ...(input?.lines ?? [])], width);
     if (input === null) return { lines };
@@ -109,16 +115,17 @@ export class QuestionPanel extends Standing implements Panel {
   }
 
   #hunkLines(width: number): Line[] {
-    return this.#hunks.flatMap((hunk, index) => {
+    const rows: Line[] = [];
+    for (const [index, hunk] of this.#hunks.entries()) {
       const mark = this.#taken.has(index) ? "[x] " : "[ ] ";
-      const head: Line = [
-        {
-          text: `${mark}${index + 1}/${this.#hunks.length}`,
-          style: index === this.#hunk ? "chosen" : "strong",
-        },
-      ];
-      return [head, ...diffLines(hunk, width)];
-    });
+      this.#hunkRows[index] = rows.length;
+      rows.push([
+        { text: index === this.#hunk ? "› " : "  ", style: "accent" },
+        { text: `${mark}${index + 1}/${this.#hunks.length}`, style: "strong" },
+      ]);
+      rows.push(...diffLines(hunk, width));
+    }
+    return rows;
   }
 
   /** Why, and which keys there are. */
@@ -126,10 +133,11 @@ export class QuestionPanel extends Standing implements Panel {
     const { confirmation, reason, agent } = this.#needs.question;
     const isCommand = confirmation.kind === "exec";
     const exception = isCommand && confirmation.exception;
+    const isSaidBelow = this.#isExplained && this.#explanation.some((line) => line.includes(reason));
     const facts = [
       agent === null ? "" : say("question.asker", { agent: shownText(agent) }),
       exception ? say(`question.${exception}`) : "",
-      isCommand || this.#isExplained ? shownText(reason) : "",
+      (isCommand || this.#isExplained) && !isSaidBelow ? shownText(reason) : "",
     ].filter((text) => text !== "");
     const lines = wrapLine([{ text: facts.join(" · "), style: "dim" }], width);
     if (this.#isExplained)
@@ -139,7 +147,7 @@ export class QuestionPanel extends Standing implements Panel {
   }
 
   #keyLines(width: number): Line[] {
-    if (this.#state === "reason") return [[{ text: say("question.reason"), style: "dim" }]];
+    if (this.#state === "reason") return wrapLine([{ text: say("question.reason"), style: "dim" }], width);
     if (this.#state === "scope") return wrapLine([{ text: say("question.scope") }], width);
     if (this.#state === "hunks") return wrapLine([{ text: say("question.hunkKeys"), style: "dim" }], width);
     const choices = this.#choices().map(
@@ -172,9 +180,10 @@ export class QuestionPanel extends Standing implements Panel {
   }
 
   #scroll(name: string): boolean {
-    const steps: Record<string, number> = { up: -1, down: 1, pageup: -this.#page, pagedown: this.#page };
+    const pages: Record<string, number> = { pageup: -this.#page, pagedown: this.#page };
+    const steps = this.#state === "hunks" ? pages : { up: -1, down: 1, ...pages };
     const step = steps[name];
-    if (step === undefined || this.#state === "hunks") return false;
+    if (step === undefined) return false;
     this.#from = Math.max(this.#from + step, 0);
     return true;
   }
@@ -204,6 +213,7 @@ export class QuestionPanel extends Standing implements Panel {
         return true;
       case "h":
         if (this.#hunks.length > 1) this.#state = "hunks";
+        this.#from = this.#hunkRows[this.#hunk] ?? 0;
         return true;
       default:
         return false;
@@ -240,6 +250,7 @@ export class QuestionPanel extends Standing implements Panel {
     if (name === "escape") this.#state = "choose";
     else if (name === "up" || name === "down") {
       this.#hunk = (this.#hunk + (name === "up" ? -1 : 1) + this.#hunks.length) % this.#hunks.length;
+      this.#from = this.#hunkRows[this.#hunk] ?? 0;
     } else if (text === " " || text === "x") {
       if (!this.#taken.delete(this.#hunk)) this.#taken.add(this.#hunk);
     } else if (name === "enter" && confirmation.kind === "edit") {

@@ -11,13 +11,15 @@ export interface Status {
   /** Time in which work went on. */
   readonly milliseconds: number;
   readonly isWorking: boolean;
+  /** A panel says itself what its keys do. */
+  readonly hasPanel: boolean;
   /** Takes the place of the hint. */
   readonly message: string;
 }
 
 /** One line: what is asked, how, how full, how dear and how long; and at its end what the keys do. */
 export function statusLine(status: Status, width: number): Line {
-  const { model, mode, filled, money, milliseconds, isWorking, message } = status;
+  const { model, mode, filled, money, milliseconds, isWorking, hasPanel, message } = status;
   const more = [
     filled === null ? "" : say("status.window", { percent: Math.round(filled * 100) }),
     money > 0 ? `$${money.toFixed(money < 0.01 ? 4 : money < 1 ? 3 : 2)}` : "",
@@ -30,7 +32,8 @@ export function statusLine(status: Status, width: number): Line {
       style: mode === "yolo" ? "warning" : "dim",
     },
   ];
-  const hint = message !== "" ? message : say(isWorking ? "status.working" : "status.keys");
+  const keys = hasPanel ? "" : say(isWorking ? "status.working" : "status.keys");
+  const hint = message !== "" ? message : keys;
   const right: Span = { text: hint, style: message !== "" ? "warning" : "dim" };
   // In a narrow window what the keys do is worth more than what it has cost.
   for (let count = more.length; count >= 0; count -= 1) {

@@ -1,3 +1,4 @@
+import type { ToolCall } from "@burin/core";
 import { say } from "../locales/say.ts";
 import type { Item, Transcript } from "../state/transcript.ts";
 import { isOver } from "../state/transcript.ts";
@@ -104,7 +105,8 @@ function itemLines(item: Item, { width, now }: Frame): Line[] {
       return item.isWhole ? [] : [cutLine([{ text: words, style: "dim" }], width)];
     }
     case "call": {
-      const { call, since, milliseconds } = item;
+      const { since, milliseconds } = item;
+      const call = item.isLeft ? leftCall(item.call) : item.call;
       const time = isOver(call) ? milliseconds : call.status === "executing" ? now - since : 0;
       const lines = callLines(call, { width, milliseconds: time });
       return isOver(call) ? lines : lines.slice(0, MOST_CALL_ROWS);
@@ -116,6 +118,12 @@ function itemLines(item: Item, { width, now }: Frame): Line[] {
         .split("\n")
         .flatMap((text) => wrapLine([{ text: shownText(text), style: item.isBad ? "bad" : "dim" }], width));
   }
+}
+
+/** A call as it stands when its session ended under it. */
+function leftCall(call: ToolCall): ToolCall {
+  const error = { type: "cancelled", message: say("call.left") };
+  return { ...call, status: "cancelled", llmContent: "", returnDisplay: "", error } as ToolCall;
 }
 
 function promptLines(text: string, width: number): Line[] {

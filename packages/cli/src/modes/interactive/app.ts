@@ -342,6 +342,7 @@ export class App implements Desk {
       money: spent.money,
       milliseconds: this.work.milliseconds,
       isWorking: this.isWorking,
+      hasPanel: this.shown.panel !== null,
       message: this.#message || (this.vim?.isNormal ? say("status.normal") : ""),
     };
   }

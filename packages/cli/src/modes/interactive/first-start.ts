@@ -85,8 +85,9 @@ export class FirstStart {
       return apiKey === null || apiKey === "" ? null : { ...known, name: "", apiKey };
     }
     if (way !== OTHER) return { provider: "openai", name: "", baseUrl: way };
-    const baseUrl = await this.#ask({ title: say("first.urlTitle"), hint: say("first.url") });
-    if (baseUrl === null || baseUrl === "") return null;
+    const address = await this.#ask({ title: say("first.urlTitle"), hint: say("first.url") });
+    if (address === null || address === "") return null;
+    const baseUrl = withScheme(address);
     const apiKey = await this.#ask({
       title: say("first.keyTitle"),
       hint: say("first.keyMaybe"),
@@ -157,6 +158,13 @@ export class FirstStart {
       this.#desk.show(new InputPanel({ ...needs, done: end, close: () => end(null) }));
     });
   }
+}
+
+/** An address as people write it; this machine and those named by numbers seldom have a certificate. */
+function withScheme(address: string): string {
+  if (address.includes("://")) return address;
+  const isNear = /^(?:localhost|[\d.]+|\[[^\]]*\])(?=[:/]|$)/i.test(address);
+  return `${isNear ? "http" : "https"}://${address}`;
 }
 
 /** One small request; null when the model answers it. */

@@ -28,6 +28,7 @@ export class Front {
       filled: null,
       money: 0,
       milliseconds: 0,
+      hasPanel: false,
       isWorking: false,
       message: "",
     };

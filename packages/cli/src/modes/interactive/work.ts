@@ -72,7 +72,9 @@ export class Work {
   /** Draws what the session holds that was taken up. */
   showPast(): void {
     const { host, transcript, view } = this.#desk;
-    for (const event of host.takePast()) transcript.hear(event, performance.now());
+    const past = host.takePast();
+    for (const event of past) transcript.hear(event, performance.now());
+    if (past.length > 0) transcript.leaveOpenCalls();
     view.now();
   }
 
