@@ -4,6 +4,8 @@ import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing"
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newFolder, removeFolder, ScreenTerminal } from "./screen-terminal.ts";
 
+const ANSWER = "Done.\n\n| name | words |\n| --- | --- |\n| a.txt | 1 |\n\n---\n\n> quoted\n";
+
 let root = "";
 let server: FakeModelServer | undefined;
 let screen: ScreenTerminal | undefined;
@@ -11,7 +13,7 @@ let screen: ScreenTerminal | undefined;
 beforeEach(async () => {
   root = await newFolder({ "a.txt": "alpha\n" });
   const call = { name: "run_shell_command", args: { command: "touch made.txt" } };
-  server = await startFakeModelServer([{ text: "見ました。", calls: [call] }, { text: "Done." }]);
+  server = await startFakeModelServer([{ text: "見ました。", calls: [call] }, { text: ANSWER }]);
 });
 
 afterEach(async () => {
@@ -51,10 +53,14 @@ describe("for a screen reader", () => {
       "見ました。",
       expect.stringMatching(/^done: Run touch made\.txt/),
       "Done.",
+      "• name: a.txt",
+      "  words: 1",
+      "---",
+      "> quoted",
       "The work is done.",
       expect.stringMatching(/^> /),
     ]);
-    for (const sign of ["┌", "│", "└", "●", "✓"]) expect(terminal.written).not.toContain(sign);
+    for (const sign of ["┌", "│", "└", "─", "●", "✓"]) expect(terminal.written).not.toContain(sign);
   });
 });
 

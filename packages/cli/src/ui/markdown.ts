@@ -1,6 +1,7 @@
 import { widthOf } from "../terminal/cell-width.ts";
 import { type Line, type Span, type Style, shownText, wrapLine } from "../terminal/styled-line.ts";
 import { highlighted } from "./highlight.ts";
+import { look } from "./look.ts";
 
 const SPECIAL = /[`*_~[\]\\<!]/;
 const INLINE =
@@ -126,7 +127,7 @@ function cutPlace(text: string, most: number): number {
 function blockLines(text: string, width: number, keepsMarks: boolean): Line[] {
   const [, lead = "", mark = "", rest = ""] = /^(\s*)([#>*+-]{1,6}|\d{1,3}[.)])?(.*)$/.exec(text) ?? [];
   if (mark === "" || !/^\s/.test(rest)) {
-    if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(text))
+    if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(text) && !look.isSpoken)
       return [[{ text: "─".repeat(Math.min(width, 40)), style: "dim" }]];
     return wrapLine(inline(text, keepsMarks), width, lead);
   }
@@ -136,7 +137,7 @@ function blockLines(text: string, width: number, keepsMarks: boolean): Line[] {
     return wrapLine([{ text: kept + words.replace(/\s+#+$/, ""), style: "heading" }], width);
   }
   if (/^>+$/.test(mark)) {
-    const bar: Span = { text: `${lead}│ `, style: "dim" };
+    const bar: Span = { text: `${lead}${look.isSpoken ? ">" : "│"} `, style: "dim" };
     const inner = wrapLine(inline(words, keepsMarks), Math.max(width - widthOf(bar.text), 1));
     return inner.map((line) => [bar, ...line]);
   }
@@ -191,7 +192,8 @@ function tableLines(rows: readonly string[], width: number, keepsMarks: boolean)
   );
   const total = widths.reduce((sum, one) => sum + one, 0) + 3 * (columns - 1);
   // A table that does not fit is one line for each cell: what is cut off could not be read at all.
-  if (total > width) return narrowTable(cells, width);
+  // So is one that is read aloud: a line made of bars and dashes says nothing.
+  if (total > width || look.isSpoken) return narrowTable(cells, width);
   const drawn = cells.map((row, index) =>
     widths.flatMap((one, at): Span[] => {
       const cell = row[at] ?? [];
