@@ -1,4 +1,4 @@
-import type { ToolCall, ToolDisplay } from "@burin/core";
+import type { ToolCall, ToolDisplay, ToolError } from "@burin/core";
 import { say } from "../../locales/say.ts";
 import {
   cutLine,
@@ -158,9 +158,9 @@ function detailOf(call: ToolCall, width: number): Line[] {
     case "executing":
       return liveLines(call.display, width);
     case "error":
-      return errorLines(call.error.message, "bad", width);
+      return errorLines(faultOf(call), "bad", width);
     case "cancelled":
-      return errorLines(call.error.message, "dim", width);
+      return errorLines(faultOf(call), "dim", width);
     case "success":
       return typeof call.returnDisplay === "string"
         ? faultLines(call.returnDisplay)
@@ -176,6 +176,13 @@ function liveLines(display: ToolDisplay | undefined, width: number): Line[] {
   return typeof display === "object" && display.kind === "todo_list"
     ? lines
     : lines.slice(-MOST_LIVE_ROWS).map((line) => line.map(({ text }): Span => ({ text, style: "dim" })));
+}
+
+/** What went wrong; the tool's own name, which means something to a model, is not said again. */
+function faultOf({ name, error: { message } }: ToolCall & { readonly error: ToolError }): string {
+  if (!message.startsWith(`${name} `)) return message;
+  const rest = message.slice(name.length + 1);
+  return rest.charAt(0).toUpperCase() + rest.slice(1);
 }
 
 function errorLines(message: string, style: Style, width: number): Line[] {
