@@ -129,7 +129,9 @@ describe("the transcript", () => {
     for (const [at, columns] of [40, 80, 120, 160, 200, 240, 280].map(
       (mark, index) => [mark, [80, 160, 60, 120, 70, 200, 120][index] ?? 80] as const,
     )) {
-      await terminal.shows(`mark${String(at).padStart(4, "0")}`);
+      const mark = `mark${String(at).padStart(4, "0")}`;
+      // The line may have gone out of the window before anybody looks.
+      await terminal.until(() => terminal.all().join("\n").includes(mark), mark);
       terminal.resize(columns, 30);
     }
     await terminal.shows("? for keys");
