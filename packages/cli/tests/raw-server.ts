@@ -1,4 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { BURIN } from "./burin.ts";
@@ -21,12 +24,30 @@ export interface RawServer {
   readonly answer: (id: number | string) => Promise<RawMessage>;
 }
 
+/** The folder that is served; another for each test. */
+export let root: string;
+const open: RawServer[] = [];
+
+export async function openRoot(): Promise<void> {
+  root = await realpath(await mkdtemp(join(tmpdir(), "burin-served-")));
+  await writeFile(join(root, "a.txt"), "one\n");
+}
+
+/** Ends all servers as their clients do. */
+export async function closeRoot(): Promise<void> {
+  for (const { child, ended } of open.splice(0)) {
+    child.stdin.destroy();
+    await ended;
+  }
+  await rm(root, { recursive: true, force: true });
+}
+
 /** `burin serve` as it ships, for a client that need not keep the protocol. */
-export function rawServer(root: string, args: readonly string[], env: object = {}): RawServer {
+export function rawServer(folder: string, args: readonly string[], env: object = {}): RawServer {
   const { PATH = "" } = process.env;
   const child = spawn(process.execPath, [BURIN, "serve", ...args], {
-    cwd: root,
-    env: { PATH, HOME: root, BURIN_HOME: `${root}/.home`, ...env },
+    cwd: folder,
+    env: { PATH, HOME: folder, BURIN_HOME: `${folder}/.home`, ...env },
     stdio: ["pipe", "pipe", "ignore"],
   });
   child.stdin.on("error", () => {});
@@ -37,7 +58,7 @@ export function rawServer(root: string, args: readonly string[], env: object = {
     if (done) throw new Error("The server is gone.");
     return JSON.parse(value);
   };
-  return {
+  const server: RawServer = {
     child,
     ended,
     send: (line) =>
@@ -52,4 +73,6 @@ export function rawServer(root: string, args: readonly string[], env: object = {
       }
     },
   };
+  open.push(server);
+  return server;
 }

@@ -1,30 +1,16 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RawMessage, type RawServer, rawServer } from "./raw-server.ts";
+import { closeRoot, openRoot, type RawMessage, type RawServer, rawServer, root } from "./raw-server.ts";
 
-let root: string;
-const open: RawServer[] = [];
+beforeEach(openRoot);
 
-beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-bad-")));
-  await writeFile(join(root, "a.txt"), "one\n");
-});
-
-afterEach(async () => {
-  for (const { child, ended } of open.splice(0)) {
-    child.stdin.destroy();
-    await ended;
-  }
-  await rm(root, { recursive: true, force: true });
-});
+afterEach(closeRoot);
 
 function serve(...args: string[]): RawServer {
   const server = rawServer(root, args);
-  open.push(server);
   return server;
 }
 
@@ -151,7 +137,6 @@ describe("an editor that", () => {
     model = await startFakeModelServer([{ calls: [{ name, args: { ...args } }] }, { text: "Done." }]);
     const env = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: "m", OPENAI_API_KEY: "k" };
     const server = rawServer(root, ["acp"], env);
-    open.push(server);
     server.send({ id: "start", method: "initialize", params: { protocolVersion: 1, clientCapabilities } });
     await server.answer("start");
     server.send({ id: "new", method: "session/new", params: { cwd: root, mcpServers: [] } });

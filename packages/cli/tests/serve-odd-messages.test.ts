@@ -1,24 +1,9 @@
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type RawServer, rawServer } from "./raw-server.ts";
+import { closeRoot, openRoot, type RawServer, rawServer, root } from "./raw-server.ts";
 
-let root: string;
-const open: RawServer[] = [];
+beforeEach(openRoot);
 
-beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-odd-")));
-  await writeFile(join(root, "a.txt"), "one\n");
-});
-
-afterEach(async () => {
-  for (const { child, ended } of open.splice(0)) {
-    child.stdin.destroy();
-    await ended;
-  }
-  await rm(root, { recursive: true, force: true });
-});
+afterEach(closeRoot);
 
 /** What each face is first told, and a request that it answers whatever came before. */
 const FACES = {
@@ -34,7 +19,6 @@ type Face = keyof typeof FACES;
 async function serve(face: Face): Promise<RawServer> {
   const model = { OPENAI_BASE_URL: "http://127.0.0.1:9/v1", OPENAI_MODEL: "m", OPENAI_API_KEY: "k" };
   const server = rawServer(root, [face], model);
-  open.push(server);
   server.send({ id: "start", method: "initialize", params: FACES[face].hello });
   await server.answer("start");
   if (face === "mcp") server.send({ method: "notifications/initialized" });
@@ -127,7 +111,6 @@ describe("burin serve acp", () => {
     "refuses the protocol version %j and waits for another",
     async (version) => {
       const server = rawServer(root, ["acp"]);
-      open.push(server);
       server.send({ id: 1, method: "session/list", params: {} });
       expect(await server.answer(1)).toMatchObject({ error: { code: INVALID } });
       server.send({

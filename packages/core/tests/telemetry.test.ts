@@ -259,6 +259,18 @@ describe("OpenTelemetry", () => {
     expect(receiver.text()).toContain('{"key":"team","value":{"stringValue":"a"}}');
   });
 
+  it.each(["collector:4318", "not an address"])(
+    "that has no address of the web is named: %s",
+    async (endpoint) => {
+      const events = await work({ settings: { telemetry: { endpoint } }, lines: [{ text: "one" }] });
+      expect(events).toContainEqual(expect.objectContaining({ type: "done", status: "success" }));
+      const notices = events.flatMap((event) => (event.type === "notice" ? event.message : []));
+      expect(notices).toEqual([
+        `Telemetry is not sent: "${endpoint}/v1/traces" is not an http or https URL.`,
+      ]);
+    },
+  );
+
   it("that cannot be reached keeps no session from its work, and is reported once", async () => {
     await receiver.close();
     const environment = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${receiver.url}/v1/traces` };

@@ -1,19 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { applyReplacements, findEdit } from "./edit-match.ts";
-
-interface Row {
-  readonly what: string;
-  readonly content: string;
-  readonly old: string;
-  readonly new: string;
-  /** Absent where only a refusal is right. */
-  readonly result?: string;
-}
-
-const resultOf = ({ content, old, new: newText }: Row) => {
-  const match = findEdit({ content, oldText: old, newText, expected: 1 });
-  return match.status === "matched" ? applyReplacements(content, match.replacements) : undefined;
-};
+import { type Row, resultOf } from "../tests/edit-row.ts";
+import { findEdit } from "./edit-match.ts";
 
 const CODE = "function a() {\n  one();\n  two();\n  three();\n  four();\n}\n";
 

@@ -44,7 +44,7 @@ export interface LiveNeeds {
   readonly ledger: Ledger;
   readonly places: Places;
   readonly bases: Bases;
-  readonly open: Ground["open"];
+  readonly ground: Pick<Ground, "home" | "open">;
 }
 
 /**
@@ -188,7 +188,7 @@ export class LiveTask implements TaskAtWork {
 
   /** The folder as the steps so far have left it, and a session's options for it. */
   async #prepare(): Promise<SessionOptions> {
-    const { id, submission, past, places, bases, ledger, open } = this.#needs;
+    const { id, submission, past, places, bases, ledger, ground } = this.#needs;
     if (this.#place === "") this.#place = await places.take(id);
     const place = this.#place;
     const folder = join(place, "project");
@@ -197,8 +197,8 @@ export class LiveTask implements TaskAtWork {
     await copyBase(this.#base, folder);
     const root = await realpath(folder);
     const { allow, deny, setup, approvalMode, maxTurns, check } = submission;
-    const given = await open(root, { model: submission.model, around: ledger.around });
-    const { permissions, ...settings } = given.settings ?? {};
+    const given = await ground.open(root, { model: submission.model, around: ledger.around });
+    const { permissions, sandbox, ...settings } = given.settings ?? {};
     const options: SessionOptions = {
       ...given,
       root,
@@ -208,6 +208,8 @@ export class LiveTask implements TaskAtWork {
       ...(check !== undefined && { check }),
       settings: {
         ...settings,
+        // There is the way to the database.
+        sandbox: { ...sandbox, hide: [...(sandbox?.hide ?? []), ground.home] },
         permissions: {
           ...permissions,
           allow: [...(permissions?.allow ?? []), ...allow],

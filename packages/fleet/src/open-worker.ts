@@ -77,7 +77,7 @@ export async function openWorker({ url, ground, request }: Fleet, store: Store, 
     begin: (id, submission, past) => {
       const isAlone = concurrency === 1;
       const where = { id, worker: worker.name, isAlone, isLone, places };
-      const task = new LiveTask({ submission, past, bases, ledger, open: ground.open, ...where });
+      const task = new LiveTask({ submission, past, bases, ledger, ground, ...where });
       atWork.add(task);
       return {
         next: (signal) => task.next(signal),

@@ -192,7 +192,10 @@ describe("burin fleet", () => {
 
     it("shows a log as it grows, until its task has ended", async () => {
       const [here, there] = [join(room.folder, "here"), join(room.folder, "there")];
-      room.replies.set("slow", commands(`touch ${here}; while [ ! -e ${there} ]; do sleep 0.1; done`));
+      room.replies.set(
+        "slow",
+        commands(`touch ${here}; while [ -e ${room.folder} ] && [ ! -e ${there} ]; do sleep 0.1; done`),
+      );
       const file = await room.writeTasks([{ id: "slow", prompt: "slow" }]);
       await room.fleet("run", file, "--run", "log", "--no-follow");
       await until(() => existsSync(here));
@@ -326,7 +329,10 @@ describe("burin fleet", () => {
 
   it("runs no more tasks of one tenant at a time than --per-tenant says, and keeps no other tenant waiting", async () => {
     const [here, there] = [join(room.folder, "a-here"), join(room.folder, "a-there")];
-    room.replies.set("busy", commands(`touch ${here}; while [ ! -e ${there} ]; do sleep 0.1; done`));
+    room.replies.set(
+      "busy",
+      commands(`touch ${here}; while [ -e ${room.folder} ] && [ ! -e ${there} ]; do sleep 0.1; done`),
+    );
     const file = await room.writeTasks([
       { id: "a1", prompt: "busy", tenant: "a" },
       { id: "a2", prompt: "busy", tenant: "a" },

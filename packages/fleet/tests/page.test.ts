@@ -112,6 +112,9 @@ describe("burin fleet serve", () => {
       words: "a zero: /u0000 and half a pair: /ud83d",
       hasPatch: true,
     });
+    const results = JSON.parse((await room.fleet("results", "first", "--json")).stdout);
+    const change = results.find(({ id }: { id: string }) => id === "first.change");
+    expect(change).toMatchObject({ result: "a zero: \0 and half a pair: \ud83d", turns: 2 });
     expect(kindsOf(task)).toEqual(["worker", "said", "call", "call", "call", "said", "end"]);
     const again = await page.get(`/api/tasks/first.change?from=${task.next}`);
     expect(again).toMatchObject({ entries: [], next: task.next, hasMore: false });

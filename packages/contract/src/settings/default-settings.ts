@@ -9,7 +9,7 @@ export const DEFAULT_SETTINGS = {
   context: { fileNames: [], environment: true },
   loop: { detection: true },
   files: { ignoreFileNames: [], ignore: [] },
-  sandbox: { mode: "workspace-write", network: false, discovered: false },
+  sandbox: { mode: "workspace-write", network: false, hide: [], discovered: false },
   shell: { passEnvironment: [] },
   web: { allowedHosts: [] },
   telemetry: { contents: false },

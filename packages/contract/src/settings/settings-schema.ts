@@ -198,6 +198,7 @@ const SECTIONS = {
       "workspace-write: commands can write to the project and to a private temporary folder.",
     ),
     network: flag("Commands can use the network."),
+    hide: texts("Folders that commands do not see, by absolute paths; the project stays visible."),
     discovered: flag("Discovered tools and MCP servers get the same write limits as commands."),
   }),
   web: section("What the web tools may reach.", defaults.web, {

@@ -211,6 +211,7 @@ export class ToolSet {
       environment,
       sandbox: settings.sandbox.mode,
       network: settings.sandbox.network,
+      hide: settings.sandbox.hide,
       passEnvironment: variables.pass,
       secretEnvironment: variables.secret,
       isReadOnly: () => this.current.mode === "plan",

@@ -74,8 +74,8 @@ export class Otlp {
     this.#environment = environment;
     this.#tell = tell;
     this.#targets = {
-      traces: targetOf("traces", environment, endpoint),
-      metrics: targetOf("metrics", environment, endpoint),
+      traces: this.#targetOf("traces", endpoint),
+      metrics: this.#targetOf("metrics", endpoint),
     };
     const attributes = {
       "service.name": "burin",
@@ -84,6 +84,29 @@ export class Otlp {
       "service.instance.id": randomUUID(),
     };
     this.#resource = { attributes: plain(attributes) };
+  }
+
+  /** null where the variables say that nothing of this kind is wanted, or nothing that can be read. */
+  #targetOf(kind: Signal, endpoint: string | undefined): Target | null {
+    const environment = this.#environment;
+    const { OTEL_EXPORTER_OTLP_ENDPOINT: shared, OTEL_EXPORTER_OTLP_HEADERS: headers } = environment;
+    const own = (name: string) => environment[`OTEL_EXPORTER_OTLP_${kind.toUpperCase()}_${name}`];
+    if (environment[`OTEL_${kind.toUpperCase()}_EXPORTER`] === "none") return null;
+    const top = endpoint ?? shared;
+    const address =
+      (endpoint === undefined && own("ENDPOINT")) || (top && `${top.replace(/\/+$/, "")}/v1/${kind}`);
+    if (!address) return null;
+    const url = URL.canParse(address) ? new URL(address) : null;
+    if (url === null || !/^https?:$/.test(url.protocol)) {
+      this.#tellOnce(`Telemetry is not sent: "${address}" is not an http or https URL.`);
+      return null;
+    }
+    return { url, headers: { ...listed(headers), ...listed(own("HEADERS")) } };
+  }
+
+  #tellOnce(message: string): void {
+    if (!this.#isTold) this.#tell(message);
+    this.#isTold = true;
   }
 
   addSpan(span: Span): void {
@@ -149,10 +172,8 @@ export class Otlp {
       for await (const _ of answer.body);
       if (answer.status >= 300) throw new Error(`the answer was ${answer.status}`);
     } catch (error) {
-      if (this.#isTold) return;
-      this.#isTold = true;
       const { origin, pathname } = target.url;
-      this.#tell(`Telemetry could not be sent to ${origin}${pathname}: ${messageOf(error)}`);
+      this.#tellOnce(`Telemetry could not be sent to ${origin}${pathname}: ${messageOf(error)}`);
     }
   }
 
@@ -173,18 +194,6 @@ export class Otlp {
       return [{ name, unit, histogram: { aggregationTemporality: 2, dataPoints } }];
     });
   }
-}
-
-/** null where the variables say that nothing of this kind is wanted. */
-function targetOf(kind: Signal, environment: NodeJS.ProcessEnv, endpoint: string | undefined): Target | null {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: shared, OTEL_EXPORTER_OTLP_HEADERS: headers } = environment;
-  const own = (name: string) => environment[`OTEL_EXPORTER_OTLP_${kind.toUpperCase()}_${name}`];
-  if (environment[`OTEL_${kind.toUpperCase()}_EXPORTER`] === "none") return null;
-  const top = endpoint ?? shared;
-  const address =
-    (endpoint === undefined && own("ENDPOINT")) || (top && `${top.replace(/\/+$/, "")}/v1/${kind}`);
-  if (!address || !URL.canParse(address)) return null;
-  return { url: new URL(address), headers: { ...listed(headers), ...listed(own("HEADERS")) } };
 }
 
 /** `one=1,two=2`, each value as in an address. */

@@ -120,7 +120,7 @@ export class Recording {
 
   async close(): Promise<void> {
     // What there is to say of it belongs into the log.
-    await (await this.#telemetry)?.send();
+    await this.#telemetry?.then((telemetry) => telemetry.send()).catch(() => {});
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#opening === null && this.#early.length === 0) this.#place.resumed?.lock.release();
     else await (await this.#open()).close();

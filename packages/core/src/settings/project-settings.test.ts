@@ -33,6 +33,7 @@ describe("what a project may say", () => {
     [{ sandbox: { mode: "off" } }, "sandbox.mode"],
     [{ sandbox: { network: true } }, "sandbox.network"],
     [{ shell: { passEnvironment: ["OPENAI_API_KEY"] } }, "shell.passEnvironment"],
+    [{ sandbox: { hide: ["/usr"] } }, "sandbox.hide"],
     [{ model: { baseUrl: "http://evil.example/v1" } }, "model.baseUrl"],
     [{ model: { prices: { m: { input: 0, output: 0 } } } }, "model.prices"],
     [{ web: { allowedHosts: ["localhost:80"] } }, "web.allowedHosts"],

@@ -51,6 +51,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   "permissions.deny": "tightens",
   "files.ignore": "tightens",
   "files.ignoreFileNames": "tightens",
+  "sandbox.hide": "loosens",
   "shell.passEnvironment": "loosens",
   // This says who hears of sessions.
   telemetry: "loosens",

@@ -6,6 +6,7 @@ export interface LimitsOptions {
   readonly mode: SandboxMode;
   readonly roots: readonly string[];
   readonly home: string;
+  readonly hide?: readonly string[] | undefined;
   readonly environment: NodeJS.ProcessEnv;
   /** The folder of this session's temporary files; made when it is asked for. */
   readonly temporary: () => string;
@@ -38,9 +39,9 @@ export class CommandLimits {
   }
 
   async #probe(mode: Exclude<SandboxMode, "off">): Promise<SandboxState> {
-    const { roots, home, environment, temporary } = this.#options;
+    const { roots, home, hide, environment, temporary } = this.#options;
     const { probeSandbox } = await import("../sandbox/sandbox-probe.ts");
-    return probeSandbox({ mode, roots, home, temporary: temporary() }, environment);
+    return probeSandbox({ mode, roots, home, ...(hide && { hide }), temporary: temporary() }, environment);
   }
 
   /** null where there is no sandbox. */

@@ -10,6 +10,8 @@ export interface CommandsOptions {
   readonly home: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly sandbox: SandboxMode;
+  /** Folders that commands in the sandbox do not see, but for the roots in them. */
+  readonly hide?: readonly string[];
   /** Commands have the network also inside the sandbox. */
   readonly network: boolean;
   /** Variables that commands get although they look like secrets. */

@@ -57,6 +57,7 @@ export class RunningCommands {
       mode: options.sandbox,
       roots: options.roots,
       home: options.home,
+      hide: options.hide,
       environment: options.environment,
       temporary: () => this.#openSession().folder,
       onGuard: (before, temporary) =>

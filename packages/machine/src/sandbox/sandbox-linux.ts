@@ -4,13 +4,7 @@ import { isFolder, makeFolders } from "../disk/make-folders.ts";
 import { readText } from "../disk/regular-file.ts";
 import { lstatOf, realOf } from "../files/disk-looks.ts";
 import { isWithin } from "../files/paths.ts";
-import {
-  homesAbove,
-  type Sandbox,
-  type SandboxedCommand,
-  type SandboxLimits,
-  type SandboxPlan,
-} from "./sandbox.ts";
+import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
 import { Protection } from "./sandbox-guard.ts";
 import { protectedLayout } from "./sandbox-survey.ts";
 
@@ -76,7 +70,7 @@ export class LinuxSandbox implements Sandbox {
   }
 
   async plan(command: SandboxedCommand): Promise<SandboxPlan> {
-    const { roots, home, temporary, mode } = this.#limits;
+    const { roots, home, hide = [], temporary, mode } = this.#limits;
     const privateTemporary = join(temporary, "tmp");
     makeFolders(privateTemporary);
     const hidden = hiddenHome(home);
@@ -85,8 +79,8 @@ export class LinuxSandbox implements Sandbox {
     const filter = command.network ? null : filterFile(temporary);
     const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
     // A root that holds one of the places below would show what is really there, if it came after them.
-    const above = homesAbove(home).filter(isFolder);
-    const covered = [...COVERED, ...above];
+    const away = hide.flatMap((folder) => realOf(folder) ?? []).filter(isFolder);
+    const covered = [...COVERED, ...away];
     const outer = roots.filter((root) => !covered.some((place) => isWithin(root, place)));
     const isCovered = (path: string) => [...covered, ...roots, home].some((folder) => isWithin(path, folder));
     const args = [
@@ -98,7 +92,7 @@ export class LinuxSandbox implements Sandbox {
         [privateTemporary, "/tmp"],
         [privateTemporary, "/var/tmp"],
       ]),
-      ...above.flatMap((folder) => ["--tmpfs", folder]),
+      ...away.flatMap((folder) => ["--tmpfs", folder]),
       ...alike(
         bind,
         roots.filter((root) => !outer.includes(root)),
@@ -112,7 +106,7 @@ export class LinuxSandbox implements Sandbox {
       ),
       ...alike("--ro-bind", command.network ? (nameServers(HIDDEN) ?? []) : []),
       ...hidden,
-      ...above.flatMap((folder) => ["--remount-ro", folder]),
+      ...away.flatMap((folder) => ["--remount-ro", folder]),
       ...(filter === null ? [] : ["--seccomp", "9"]),
       ...["--chdir", command.cwd, "--"],
       ...(command.isAlone ? [] : ["/bin/sh", "-c", KEEPER, "sh"]),

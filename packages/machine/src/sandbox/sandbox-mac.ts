@@ -1,12 +1,6 @@
 import { join } from "node:path";
 import { protectedPaths } from "@burin/shell-judge";
-import {
-  homesAbove,
-  type Sandbox,
-  type SandboxedCommand,
-  type SandboxLimits,
-  type SandboxPlan,
-} from "./sandbox.ts";
+import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
 import { Protection } from "./sandbox-guard.ts";
 import { protectedLayout, type Survey } from "./sandbox-survey.ts";
 
@@ -44,7 +38,7 @@ export class MacSandbox implements Sandbox {
 
 /** Later rules win. Names that do not exist can be denied just as well. */
 export function macProfile(
-  { mode, roots, home, temporary }: SandboxLimits,
+  { mode, roots, home, hide = [], temporary }: SandboxLimits,
   network: boolean,
   survey: Survey | null,
 ): string {
@@ -55,7 +49,7 @@ export function macProfile(
     "(deny file-write*)",
     `(allow file-write* ${["/dev/null", "/dev/zero", "/dev/stdout", "/dev/stderr", "/dev/tty"].map(literal).join(" ")})`,
     '(allow file-write* (regex #"^/dev/fd/"))',
-    ...homesAbove(home).flatMap((folder) => [
+    ...hide.flatMap((folder) => [
       `(deny file-read* ${subpath(folder)})`,
       `(allow file-read* ${roots.map(subpath).join(" ")})`,
     ]),

@@ -12,13 +12,10 @@ export interface SandboxLimits {
   readonly roots: readonly string[];
   /** Where Burin keeps what belongs to the user: hidden, but for long outputs. */
   readonly home: string;
+  /** Further folders that are hidden, but for the roots in them. */
+  readonly hide?: readonly string[];
   /** A folder of this session's own, for the temporary files of commands. */
   readonly temporary: string;
-}
-
-/** The user's home, where this one is that of a task of the fleet: there is the way to the database. Hidden but for the roots. */
-export function homesAbove(home: string): string[] {
-  return /^(.+)\/fleet\/work\/[^/]+\/home$/.exec(home)?.slice(1) ?? [];
 }
 
 export interface SandboxedCommand {
