@@ -212,7 +212,11 @@ describe("burin fleet", () => {
     it("ends all tasks of a run when its budget is used up, also in the middle of a command", async () => {
       const begun = join(room.folder, "spending");
       const lines = [1, 2, 3, 4, 5, 6].map((number) => `echo ${number}`);
-      room.replies.set("spend", commands(...lines));
+      // Nobody spends before there is a command to end.
+      room.replies.set("spend", async (messages) => {
+        await until(() => existsSync(begun));
+        return commands(...lines)(messages);
+      });
       room.replies.set("sleep", commands(`echo $$ > ${begun}; exec sleep 600`));
       const file = await room.writeTasks([
         { id: "sleeping", prompt: "sleep" },
