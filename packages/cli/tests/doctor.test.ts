@@ -162,7 +162,7 @@ describe("burin doctor", () => {
     [404, "ok", "HTTP 404"],
     [401, "fail", "refuses the key (HTTP 401)"],
     [503, "warn", "HTTP 503"],
-  ])("asks the model's service with --online: HTTP %i is told as %2$s", async (status, state, words) => {
+  ])("asks the model's service with --online: HTTP %i is %s: %s", async (status, state, words) => {
     const { url, asked } = await service(status);
     const offline = await doctor([], { OPENAI_BASE_URL: url });
     expect(offline.about("model")).toMatchObject([{ state: "ok" }]);

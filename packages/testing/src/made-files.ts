@@ -12,7 +12,7 @@ afterAll(() => {
 
 /** A folder of its own, by its real path; it and what is made beside it are removed after the file's tests. */
 export function temporaryFolder(): string {
-  const top = realpathSync(mkdtempSync(join(tmpdir(), "burin-files-")));
+  const top = realpathSync(mkdtempSync(join(tmpdir(), "burin-")));
   made.push(top);
   const folder = join(top, "root");
   mkdirSync(folder);
