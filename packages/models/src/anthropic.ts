@@ -164,14 +164,19 @@ function thinkingBlocks(part: Part): Block[] {
   return signature === undefined ? [] : [{ type: "thinking", thinking: part.text ?? "", signature }];
 }
 
+function versioned(base: string): string {
+  const start = base.replace(/\/messages$/, "");
+  return /\/v\d+$/.test(start) ? start : `${start}/v1`;
+}
+
 /** Anthropic's Messages API. The base URL may end before `/v1`; Vertex has a path of its own. */
 export const MESSAGES: Protocol = {
   dialect: "full",
   path: (base, model) => {
     if (base.endsWith("/publishers/anthropic")) return `${base}/models/${model}:streamRawPredict`;
-    return /\/v\d+$/.test(base) ? `${base}/messages` : `${base}/v1/messages`;
+    return `${versioned(base)}/messages`;
   },
-  listing: (base) => (/\/v\d+$/.test(base) ? `${base}/models` : `${base}/v1/models`),
+  listing: (base) => `${versioned(base)}/models`,
   carries: isShownImageOrPdf,
   keyHeader: "x-api-key",
   headers: { "anthropic-version": "2023-06-01" },

@@ -6,15 +6,12 @@ import type { TextCalls } from "./text-calls.ts";
 import { type ContentPiece, ThinkTags } from "./think-tags.ts";
 import { ownedSignature } from "./thought-signature.ts";
 import type { SignedCall } from "./tool-call-assembly.ts";
+import { wordSet } from "./word-set.ts";
 
 const OVERFLOW_REASON = "model_context_window_exceeded";
-const LIMIT_REASONS: ReadonlySet<string> = new Set(["length", "max_tokens", "model_length", OVERFLOW_REASON]);
-const WITHHELD_REASONS: ReadonlySet<string> = new Set(["content_filter", "safety", "sensitive"]);
-const BROKEN_REASONS: ReadonlySet<string> = new Set([
-  "error",
-  "network_error",
-  "insufficient_system_resource",
-]);
+const LIMIT_REASONS = wordSet(`length max_tokens model_length ${OVERFLOW_REASON}`);
+const WITHHELD_REASONS = wordSet("content_filter safety sensitive");
+const BROKEN_REASONS = wordSet("error network_error insufficient_system_resource");
 
 /** A piece of reasoning as OpenRouter gives it; all of them go back as they came, in order. */
 type ReasoningDetail = Record<string, unknown>;

@@ -23,7 +23,7 @@ export function configuredModel(
       ? chooseModel(names, environment)
       : chooseOther(besides(names, name), names, environment);
   if (!first) return null;
-  const model = opened(first, { environment, around: names.around });
+  const model = opened(first, { ...names, environment });
   const { fallbacks = [] } = names.model;
   if (fallbacks.length === 0) return model;
   let chain: ChatModel | undefined;
@@ -39,10 +39,7 @@ function besides({ model, models = {} }: ModelNames, name: string): NamedModel {
   return Object.hasOwn(models, name) ? { name } : { ...model, name };
 }
 
-interface OpenedIn {
-  readonly environment: NodeJS.ProcessEnv;
-  readonly around: Asked["around"];
-}
+type OpenedIn = Pick<Asked, "around"> & { readonly environment: NodeJS.ProcessEnv };
 
 function opened(choice: ModelChoice, { environment, around = (model) => model }: OpenedIn): ChatModel {
   const { retries, window: contextWindow, price } = choice;
@@ -61,7 +58,7 @@ function others(names: Asked, environment: NodeJS.ProcessEnv): ChatModel[] {
   return (names.model.fallbacks ?? []).map((entry) => {
     const named: NamedModel = typeof entry === "string" ? { name: entry } : entry;
     const choice = chooseOther(named, names, environment);
-    return choice ? opened(choice, { environment, around: names.around }) : missing(named.name ?? "");
+    return choice ? opened(choice, { ...names, environment }) : missing(named.name ?? "");
   });
 }
 

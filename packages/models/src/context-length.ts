@@ -15,7 +15,7 @@ const WORDS = new RegExp(
     `\\b${SENT}\\b[^\\n]{0,80}?\\b${TOO_MUCH}[^\\n]{0,80}${MEASURE}`,
     "(?:prompt|input)[^.]{0,20} too (?:long|large)",
     `\\b(?:prompt|input) (?:tokens?|length)\\b[^\\n]{0,40}?\\b${TOO_MUCH}`,
-    "maximum (?:context|prompt|input|sequence)",
+    "maximum (?:supported )?(?:context|prompt|input|sequence)",
     "range of input length",
     "too many (?:input )?tokens",
     "exceed[^.\\n]{0,60}(?:maximum number of tokens|context|token limit)",
@@ -34,6 +34,7 @@ const OUTPUT_LIMIT =
   /max_(?:completion_|output_)?tokens(?! must be at least 1, got -)|maximum tokens you requested/i;
 const OUTPUT_ALONE =
   /max_(?:completion_|output_)?tokens[`'"]* (?:must|should|can ?not|can't) be (?:less|lower|smaller|<|at most)/i;
+const INPUT = /\b(?:prompt|input|messages)\b/i;
 /** Too much of something else. */
 const OTHER_MEASURE =
   /per[- ](?:minute|second|hour|day)|rate.?limit|quota|\bimages?\b|\btools?\b[^.\n]{0,20}\b\d+/i;
@@ -43,17 +44,16 @@ const STATUSES: ReadonlySet<number> = new Set([400, 404, 413, 422, 500, 503]);
 const SIZES = [
   /"n_ctx"\s*:\s*(\d+)/,
   /n_ctx:? (\d+)/,
-  /(?:maximum|max) (?:context|prompt|input|sequence|model) length (?:is|of)(?: just| only)? (\d+)/i,
-  /context (?:length|window|size)(?: is| of|:)?(?: only)? (\d+)/i,
-  /context length \((\d+) tokens\)/i,
+  /(?:maximum|max) (?:supported )?(?:context|prompt|input|sequence|model) length(?: of [^\s\d]\S*)?(?: is| of)?(?: just| only)? \(?(\d+)/i,
+  /context (?:length|window|size)(?: is| of|:)?(?: only)? \(?(\d+)/i,
   /context limit: [\d +]+> (\d+)/i,
   /length should be \[\d+, ?(\d+)\]/i,
   /token limit:? (\d+)/i,
-  /maximum number of tokens allowed \((\d+)\)/i,
+  /(?:maximum number of tokens allowed|max message tokens) \(?(\d+)/i,
   /max size:? (\d+) tokens/i,
   /(\d+) maximum/i,
   /(?:less|fewer) than [a-z_ ]+\((\d+)\)/i,
-  /(?:exceeds the limit of|limit is|(?:less|fewer) than|<=|maximum length(?: of| is)?|maximum of|cannot exceed) (\d+)/i,
+  /(?:limit (?:of|is)|(?:less|fewer) than|<=|maximum length(?: of| is)?|maximum of|cannot exceed) (\d+)/i,
 ];
 
 /** Whether a refusal means that the request is too long for the model; undefined when it means anything else. */
@@ -74,7 +74,7 @@ function isAboutLength(said: string): boolean {
   const answer = said.replace(/\b(prompt|input)_tokens\b/g, "$1 tokens");
   if (!WORDS.test(answer) || OUTPUT_ALONE.test(answer)) return false;
   return (
-    /context|range of input length/i.test(answer) ||
-    !(OUTPUT_LIMIT.test(answer) || OTHER_MEASURE.test(answer))
+    /context|range of input length|tokens of image and text/i.test(answer) ||
+    !((OUTPUT_LIMIT.test(answer) && !INPUT.test(answer)) || OTHER_MEASURE.test(answer))
   );
 }

@@ -6,11 +6,9 @@ const UNKNOWN_WINDOW = 32_768;
  * Only a default: `model.contextWindow` in the settings beats it, and so does what a service says.
  */
 const WINDOWS: readonly (readonly [RegExp, number])[] = [
-  [/^claude-(?:2|instant)/, 100_000],
   [/^claude-(?:[a-z]+-)?(?:3|4(?![.-][6-9]))/, 200_000],
   [/^claude-(?:fable|mythos|opus|sonnet|haiku)/, 1_000_000],
   [/^claude/, 200_000],
-  [/^gemini-1\.0/, 32_768],
   [/^gemini/, 1_000_000],
   [/^gpt-oss/, 131_072],
   [/^gpt-(?:5[.-][4-9]|[6-9])(?!.*(?:mini|nano))/, 1_050_000],
@@ -18,7 +16,7 @@ const WINDOWS: readonly (readonly [RegExp, number])[] = [
   [/^gpt-4[.-]1/, 1_000_000],
   [/^(?:gpt-4o|chatgpt-4o|gpt-4-turbo|gpt-4[.-]5|gpt-4-\d{4}-preview|o1-mini|o1-preview)/, 128_000],
   [/^o[134](?:$|-)|^codex/, 200_000],
-  [/^gpt-4-32k|^grok-2.*vision/, 32_768],
+  [/^grok-2.*vision/, 32_768],
   [/^gpt-4/, 8192],
   [/^gpt-3\.5/, 16_385],
   [/^grok-4[.-][3-9]/, 500_000],

@@ -35,10 +35,7 @@ class Chain {
       if (!failure) return;
       // A conversation that is too long is made shorter, not carried to another model.
       const isOver = failure.type === "context_length" || step + 1 >= this.#models.length;
-      if (isOver || signal.aborted) {
-        yield { type: "end", reason: "error", error: failure };
-        return;
-      }
+      if (isOver || signal.aborted) return yield { type: "end", reason: "error", error: failure };
       const next = this.#at(begun + step + 1).name;
       const message = `${model.name} failed: ${failure.message} Now asking ${next}.`;
       yield { type: "notice", message, restart: true };

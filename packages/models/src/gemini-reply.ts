@@ -1,21 +1,14 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { count, ReplyFrame, thought, withheld } from "./reply-reader.ts";
+import { wordSet } from "./word-set.ts";
 
 /** A reply that ended in one of these has said what it had to say. */
-const FINE_REASONS: ReadonlySet<string> = new Set([
-  "STOP",
-  "MAX_TOKENS",
-  "FINISH_REASON_UNSPECIFIED",
-  "OTHER",
-]);
+const FINE_REASONS = wordSet("STOP MAX_TOKENS FINISH_REASON_UNSPECIFIED OTHER");
 /** The model tried to make a call and failed; asking once more often helps. */
-const FAILED_CALLS: ReadonlySet<string> = new Set([
-  "MALFORMED_FUNCTION_CALL",
-  "UNEXPECTED_TOOL_CALL",
-  "MISSING_THOUGHT_SIGNATURE",
-  "MALFORMED_RESPONSE",
-]);
+const FAILED_CALLS = wordSet(
+  "MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE MALFORMED_RESPONSE",
+);
 
 /** Reads one reply in the generateContent protocol. */
 export class GeminiReply extends ReplyFrame {

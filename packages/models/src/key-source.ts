@@ -100,7 +100,7 @@ async function exchanged(credentials: JsonRecord): Promise<{ key: string; second
     typeof secret === "string"
       ? {
           grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-          assertion: assertion({ email: String(email), secret, address }),
+          assertion: assertion(String(email), secret, address),
         }
       : { grant_type: "refresh_token", client_id, client_secret, refresh_token };
   const body = new URLSearchParams();
@@ -121,14 +121,8 @@ async function exchanged(credentials: JsonRecord): Promise<{ key: string; second
   return { key: given.access_token, seconds: Number(given.expires_in ?? 3600) };
 }
 
-interface Signer {
-  readonly email: string;
-  readonly secret: string;
-  readonly address: string;
-}
-
 /** The word of a service account for itself. */
-function assertion({ email, secret, address }: Signer): string {
+function assertion(email: string, secret: string, address: string): string {
   const now = Math.floor(Date.now() / 1000);
   const scope = "https://www.googleapis.com/auth/cloud-platform";
   const claims = { iss: email, scope, aud: address, iat: now, exp: now + 3600 };

@@ -14,8 +14,8 @@ export interface KnownModel {
 
 /** What the table says of the model, under whatever name a service has it; undefined for one that it does not know. */
 export function knownModel(name: string): KnownModel | undefined {
-  const plain = plainName(name);
-  const row = table.models.find((model) => model.startsWith(`${plain} `));
+  const start = `${plainName(name)} `;
+  const row = table.models.find((model) => model.startsWith(start));
   return row === undefined ? undefined : readRow(row);
 }
 

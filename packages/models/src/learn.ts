@@ -50,6 +50,8 @@ const NO_IMAGES = new RegExp(
     "no endpoints found that support image",
     "missing data required for image",
     "at most 0 image",
+    "image_url is only supported by",
+    "can only concatenate str",
     "unknown variant .?image_url",
     "content\\b[^\\n]{0,60}(?:must|should) be (?:a )?(?:valid )?string",
     "content\\.type[^\\n]{0,40}allowed values",

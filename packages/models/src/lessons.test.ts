@@ -42,6 +42,29 @@ function picture(bytes: string): Message[] {
   ];
 }
 
+describe("P12 a model that sees no images says so in many words:", () => {
+  it.each<[number, string]>([
+    [400, "this model does not support image input (ref: b8bd630e)"],
+    [400, "facebook/opt-125m is not a multimodal model None"],
+    [400, "Invalid content type. image_url is only supported by certain models."],
+    [400, "Model does not support images. Please use a model that does."],
+    [404, "The requested endpoint or model does not support image input capability"],
+    [422, "messages.1.content: Input should be a valid string"],
+    [500, 'Failed to parse messages: Unsupported content part type: "image_url"'],
+    [500, 'can only concatenate str (not "list") to str'],
+  ])("%i %s", async (status, message) => {
+    const refusal = { error: { message, status, type: "invalid_request_error" } };
+    const { server, model } = await learning("openai", refusal, { text: "ok" });
+    const events = await read(model, { history: picture("seen") });
+    expect(events[0]).toMatchObject({
+      type: "notice",
+      message: expect.stringContaining("cannot see images"),
+    });
+    expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
+    expect(JSON.stringify(server.requests[1]?.body)).not.toContain("image_url");
+  });
+});
+
 describe("P12 media that one answer brings", () => {
   it.each([
     ["openai", "Image from read_file:"],

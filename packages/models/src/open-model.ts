@@ -2,7 +2,7 @@ import type { ChatModel } from "@burin/contract/chat-model";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { ModelProvider, ServiceName } from "@burin/contract/settings/settings";
 import { chatCompletionsBody } from "./chat-completions-request.ts";
-import { type Protocol, type ServiceOptions, serviceModel } from "./service-model.ts";
+import { openAiBase, type Protocol, type ServiceOptions, serviceModel } from "./service-model.ts";
 import { isShownImage } from "./user-items.ts";
 
 /** A model that can be asked, named by settings and environment or by a program. */
@@ -22,8 +22,8 @@ export interface ModelChoice extends ServiceOptions {
 
 const CHAT_COMPLETIONS: Protocol = {
   dialect: "full",
-  path: (base) => (base.endsWith("/chat/completions") ? base : `${base}/chat/completions`),
-  listing: (base) => `${base.replace(/\/(?:chat\/completions|responses)$/, "")}/models`,
+  path: (base) => `${openAiBase(base)}/chat/completions`,
+  listing: (base) => `${openAiBase(base)}/models`,
   carries: isShownImage,
   keyHeader: "authorization",
   body: async (model, request, quirks) => {

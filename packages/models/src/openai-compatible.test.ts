@@ -6,7 +6,7 @@ import type { Message } from "@burin/contract/messages/message";
 import type { FakeReply } from "@burin/testing/fake-model-server";
 import { ASK, ask, closeServers, delta, raw, serve, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
-import { openAiCompatible } from "./open-model.ts";
+import { openAiCompatible, openModel } from "./open-model.ts";
 
 const KEY = "sk-very-secret-key";
 const STOP: ModelEvent = { type: "end", reason: "stop" };
@@ -79,6 +79,25 @@ describe("a whole exchange", () => {
     expect((await ask({ baseUrl: `${baseUrl}/chat/completions` })).at(-1)).toEqual(STOP);
     expect((await ask({ baseUrl: ` ${baseUrl}?api-version=1 ` })).at(-1)).toEqual(STOP);
   });
+
+  it.each([
+    ["openai", "/completions", "/v1/chat/completions"],
+    ["openai", "/responses", "/v1/chat/completions"],
+    ["openai", "/models/", "/v1/chat/completions"],
+    ["openai-responses", "/chat/completions", "/v1/responses"],
+    ["anthropic", "/messages", "/v1/messages"],
+  ] as const)(
+    "P54 an address that was copied with its path is understood: %s, %s",
+    async (provider, path, asked) => {
+      const server = await serve({ text: "a" });
+      const events: ModelEvent[] = [];
+      const model = openModel({ provider, name: "m", baseUrl: `${server.baseUrl}${path}` });
+      const request = { system: "s", history: [ASK], tools: [] };
+      for await (const event of model.stream(request, new AbortController().signal)) events.push(event);
+      expect(events.at(-1)).toEqual(STOP);
+      expect(server.requests.map((request) => request.path)).toEqual([asked]);
+    },
+  );
 
   it("makes a new id where the server gives one that the history has", async () => {
     const body = sse(

@@ -3,7 +3,7 @@ import type { Part } from "@burin/contract/messages/parts";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { ResponsesReply } from "./openai-responses-reply.ts";
 import type { TunedRequest } from "./prepare-request.ts";
-import type { Protocol } from "./service-model.ts";
+import { openAiBase, type Protocol } from "./service-model.ts";
 import { signatureOf } from "./thought-signature.ts";
 import { effortOf, mergedBody } from "./tuning.ts";
 import { isShownImage, isShownImageOrPdf, markedText, userItems } from "./user-items.ts";
@@ -105,9 +105,8 @@ function reasoningItem(part: Part): JsonRecord[] {
 /** OpenAI's Responses API. The base URL usually ends in `/v1`. */
 export const RESPONSES: Protocol = {
   dialect: "full",
-  path: (base) =>
-    base.endsWith("/responses") ? base : `${base.replace(/\/chat\/completions$/, "")}/responses`,
-  listing: (base) => `${base.replace(/\/(?:chat\/completions|responses)$/, "")}/models`,
+  path: (base) => `${openAiBase(base)}/responses`,
+  listing: (base) => `${openAiBase(base)}/models`,
   carries: isShownImageOrPdf,
   keyHeader: "authorization",
   body: responsesBody,

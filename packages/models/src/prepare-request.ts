@@ -9,6 +9,7 @@ import type { Lessons } from "./lessons.ts";
 import type { SchemaDialect } from "./tool-schema.ts";
 import { isShownImage } from "./user-items.ts";
 import { wireName } from "./wire-names.ts";
+import { wordSet } from "./word-set.ts";
 
 /** How a model is asked, where somebody says so; what is left out the service decides. */
 export type Tuning = Pick<ModelEntry, "maxOutput" | "reasoning" | "temperature" | "topP" | "cache" | "body">;
@@ -26,10 +27,8 @@ export interface PreparedRequest extends TunedRequest {
   readonly conversation: object;
 }
 
-const PLAIN_KEYWORDS: ReadonlySet<string> = new Set(
-  "type description properties required items enum minimum maximum minItems maxItems minLength maxLength pattern default additionalProperties".split(
-    " ",
-  ),
+const PLAIN_KEYWORDS = wordSet(
+  "type description properties required items enum minimum maximum minItems maxItems minLength maxLength pattern default additionalProperties",
 );
 
 /** Whether every service takes the schema as it stands, so that nothing has to be loaded to write it anew. */

@@ -136,6 +136,41 @@ describe("P5 a request that is too long for the model, said by", () => {
   });
 });
 
+const RESETS = Date.now() + 30_000;
+
+describe("P11 the moment at which a limit is reset is the pause", () => {
+  it.each<[string, object, Record<string, string>]>([
+    ["in a header, in seconds", {}, { "x-ratelimit-reset": String(Math.ceil(RESETS / 1000)) }],
+    ["in a header, in milliseconds", {}, { "x-ratelimit-reset": String(RESETS) }],
+    [
+      "OpenRouter, in the answer",
+      {
+        error: {
+          message: "Rate limit exceeded: free-models-per-min.",
+          code: 429,
+          metadata: { headers: { "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": String(RESETS) } },
+        },
+      },
+      {},
+    ],
+  ])("%s", async (_where, body, headers) => {
+    const { retryAfterMs = 0 } = await failureOf(refusal(429, body, headers));
+    expect(retryAfterMs).toBeGreaterThan(0);
+    expect(retryAfterMs).toBeLessThanOrEqual(31_000);
+  });
+
+  it("but not one that is past, or that of a day's quota", async () => {
+    for (const moment of [RESETS - 60_000, RESETS + 80_000_000]) {
+      const error = {
+        message: "free-models-per-day",
+        metadata: { headers: { "X-RateLimit-Reset": `${moment}` } },
+      };
+      const failure = await failureOf(refusal(429, { error }));
+      expect([failure.type, failure.retryAfterMs]).toEqual(["quota", undefined]);
+    }
+  });
+});
+
 describe("what is told of a failure", () => {
   it("shows what the service behind the service said", async () => {
     const raws = [JSON.stringify({ error: { message: "bridge is out" } }), "bridge is out"];
@@ -210,6 +245,42 @@ describe("P35 words that mean the same, whatever the status and the language:", 
     },
   );
 
+  it.each<[string, number, string]>([
+    ["unauthorized", 401, "No auth credentials found"],
+    ["unauthorized", 403, "The security token included in the request is expired"],
+    ["unauthorized", 401, "invalid access token or token expired"],
+    ["forbidden", 400, "Operation not allowed"],
+    ["forbidden", 400, "Your organization must be verified to stream this model."],
+    ["forbidden", 401, "The `models` permission is required to access this endpoint"],
+    ["forbidden", 403, "No access to model: openai/o3"],
+    ["forbidden", 403, "This model is gated. Please accept its license."],
+    ["forbidden", 403, "Access denied. Please check your network settings."],
+    ["forbidden", 403, "Your request was blocked."],
+    ["forbidden", 429, "Your account has been locked, please contact customer service"],
+    ["not_found", 400, "The provided model identifier is invalid."],
+    ["not_found", 404, "Not found the model kimi-k2.5 or Permission denied"],
+    ["no_tools", 400, "Function calling is not enabled for models/gemma-3-27b-it"],
+    ["no_tools", 400, "deepseek-reasoner does not support Function Calling"],
+    ["filtered", 451, "The content you provided or machine outputted is blocked."],
+    ["filtered", 400, "输入内容审核不通过，涉嫌违规"],
+    ["quota", 403, "not enough balance"],
+    ["quota", 403, "You need positive balance to do inference. Please add balance manually"],
+    ["quota", 429, "week allocated quota exceeded."],
+    ["quota", 400, "资源包余量用尽，请购买量包或开通后付费"],
+    ["context_length", 400, "Total tokens of image and text exceed max message tokens 131072"],
+    ["context_length", 400, "prompt length (5000) exceeds maximum input length (4096)"],
+    ["bad_request", 400, "Thinking mode does not support this tool_choice"],
+    ["bad_request", 400, "Setting 'parallel_tool_calls' is not permitted for this model"],
+    ["bad_request", 400, "This model does not support assistant message prefill."],
+    ["bad_request", 400, "`temperature` is deprecated for this model."],
+    ["bad_request", 400, "Thinking can't be disabled for this model."],
+    ["bad_request", 400, "Invalid 'tools[0].function.name': string does not match pattern"],
+    ["bad_request", 400, "The value of max_tokens is incorrect, it should be in [1, 8192]"],
+  ])("%s: %i %s", async (type, status, message) => {
+    const failure = await failureOf(refusal(status, openAi(message)), { apiKey: "sk-a-long-key" });
+    expect([failure.type, failure.isPassing]).toEqual([type, undefined]);
+  });
+
   it.each<[string, object, string]>([
     [
       "MiniMax",
@@ -217,6 +288,16 @@ describe("P35 words that mean the same, whatever the status and the language:", 
       "quota",
     ],
     ["Hunyuan", { Response: { Error: { Code: "X", Message: "too many requests" } } }, "rate_limited"],
+    [
+      "Hunyuan, key",
+      { Response: { Error: { Code: "AuthFailure.SecretIdNotFound", Message: "Not found" } } },
+      "unauthorized",
+    ],
+    [
+      "Hunyuan, in Chinese",
+      { Response: { Error: { Code: "LimitExceeded", Message: "请求限频" } } },
+      "rate_limited",
+    ],
     ["a gateway", { success: false, message: "Too many requests" }, "rate_limited"],
     ["a Spring server", { code: 401, msg: "令牌已过期或验证不正确" }, "unauthorized"],
   ])("a failure under a success, from %s", async (_who, body, type) => {

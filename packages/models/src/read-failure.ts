@@ -1,5 +1,6 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { type TooLong, tooLongIn } from "./context-length.ts";
+import { wordSet } from "./word-set.ts";
 
 /** What a service that does not do what it was asked means by it. */
 export type FailureKind =
@@ -11,9 +12,15 @@ export type FailureKind =
   /** The model wrote a call that the service could not read. */
   | "malformed_call"
   | "key"
+  /** Nobody says whether it is the key, or what stands in the way. */
+  | "refused"
   /** The key is fine; a region, a verification, an API that is switched off stands in the way. */
   | "permission"
+  /** Locked, suspended, not active: nobody's key helps. */
+  | "account"
   | "model"
+  /** A gateway that knows nobody who has the model. */
+  | "channel"
   | "no_tools"
   | "protocol"
   /** A filter of the service finds fault with what was said. */
@@ -22,7 +29,7 @@ export type FailureKind =
   | "request"
   /** On the side of the service, and likely to pass. */
   | "server"
-  /** A server of one's own has lost the model, and loads it again when it is asked. */
+  /** The model cannot be run at the moment; a server of one's own loads it again when it is asked. */
   | "lost_model"
   /** On the side of the service, and the same next time: a chat template, a lack of memory. */
   | "unfit_server";
@@ -52,21 +59,28 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /^(?:content_(?:filter|policy|moderation)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|\w*SensitiveContentDetected\w*|invalid_prompt|PROHIBITED_CONTENT|1301)$/i,
+    /^(?:content_(?:filter|policy|moderation)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|(?:invalid|blocked)_prompt|prompt_blocked|censorship\w*|PROHIBITED_CONTENT|1301)$|sensitive_?(?:content|word|check)/i,
   ],
   ["protocol", /^unsupported_api_for_model$/],
   [
     "quota",
-    /insufficient_(?:\w+_)?(?:quota|balance|credits?|funds)|^billing_|budget_exceeded|exceeded_current_quota|credit_balance|^Arrearage$|FreeTierOnly$|payment_required|PerDay|^SetLimitExceeded$|^(?:1113|1304|1308|1309|1310|1311|1313)$/i,
+    /insufficient_(?:\w+_)?(?:quota|balance|credits?|funds)|^billing_|(?:budget|spend(?:ing)?_limit)_exceeded|overdue|token_quota_failed|exceeded_current_quota|credit_balance|^Arrearage$|FreeTierOnly$|payment_required|PerDay|^SetLimitExceeded$|^(?:1113|1304|1308|1309|1310|1311|1313)$/i,
+  ],
+  [
+    "account",
+    /account_(?:deactivated|suspended)|CONSUMER_SUSPENDED|organization_restricted|^11(?:10|11|12|20|21)$/,
   ],
   [
     "permission",
-    /unsupported_country|permission[-_]?(?:denied|error)|^(?:SERVICE_DISABLED|API_KEY_\w+_BLOCKED|CONSUMER_SUSPENDED|FAILED_PRECONDITION|BILLING_DISABLED)$|_(?:terms_required|permission_blocked)|^(?:request_)?forbidden$|account_(?:deactivated|suspended)|organization_restricted|AccessDenied/i,
+    /unsupported_country|permission[-_]?(?:denied|error)|^(?:SERVICE_DISABLED|API_KEY_\w+_BLOCKED|FAILED_PRECONDITION|BILLING_DISABLED|1220)$|_(?:terms_required|permission_blocked|access_denied)|^(?:request_)?forbidden$|access_terminated|Access(?:Denied|Disabled)|NotOpen$/i,
   ],
-  ["key", /invalid_api_key|^(?:authentication_error|API_KEY_INVALID|InvalidApiKey|UNAUTHENTICATED)$/],
+  [
+    "key",
+    /invalid_(?:api_key|authentication)|^AuthFailure|^(?:authentication_error|API_KEY_INVALID|InvalidApiKey|UNAUTHENTICATED|no_db_connection)$/,
+  ],
   [
     "model",
-    /^(?:model_(?:not_found|not_available|not_supported|decommissioned)|invalid_model|ModelNotFound|1211)$|not_found/i,
+    /^(?:model_(?:not_found|not_available|not_supported|decommissioned)|(?:invalid|unknown|unavailable|unsupported)_?model|ModelNotFound|1211|1221)$|not_?found|^InvalidEndpoint/i,
   ],
   ["limit", /rate_?limit|too_many_requests|^RESOURCE_EXHAUSTED$|^Throttling|slow_down/i],
   ["server", /overloaded|^(?:server_error|api_error|internal_error|UNAVAILABLE|INTERNAL)$|capacity_exceeded/],
@@ -76,7 +90,8 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
 const VAGUE: ReadonlySet<FailureKind | undefined> = new Set([undefined, "server", "request"]);
 
 const NOT = "(?:not |n't |un|dis)(?:be )?(?:currently )?(?:support|enabl|allow|availab|accept|implement)";
-const TOOLS = "(?:tools?|functions?)(?:[ _-](?:use|usage|call(?:s|ing)?|choice|param))?";
+/** How one is chosen is another matter. */
+const TOOLS = "(?:tools?|functions?)(?:[ _-](?:use|usage|call(?:s|ing)?|param))?(?!\\w|[ _-]?choice)";
 
 /** What a service says in words; a code beats them. */
 const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
@@ -90,7 +105,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|input was flagged|inappropriate content|(?:potentially )?(?:unsafe|sensitive) (?:or sensitive )?content|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)/i,
+    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|input was flagged|inappropriate content|(?:potentially )?(?:unsafe|sensitive) (?:or sensitive )?content|sensitive (?:chat|words?|check)\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} (?:is|was) blocked/i,
   ],
   [
     "no_tools",
@@ -100,20 +115,42 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
     ),
   ],
   [
-    "permission",
-    /(?:country|region|location|territory)\b[^.\n]{0,40}(?:not |un)(?:supported|available|allowed)|not (?:available|supported) in your (?:country|region|location)|must be verified|verify (?:your )?(?:organi[sz]ation|account|identity)|has not been used in project|(?:is|API) disabled|terms acceptance|data policy|(?:n't|(?<!or you do )not) have access to|not (?:authorized|allowed) to (?:perform|use|access)|access is denied|NoAuthError|requires a subscription|firewall|use case details|(?:account|project|organi[sz]ation|team)\b[^.\n]{0,30}(?:suspended|deactivated|blocked)/i,
+    "quota",
+    /(?:insufficient|not enough) (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:need|requires?) (?:a )?positive balance|used up your (?:\w+ ){0,3}(?:allocation|allowance)|(?<!per )\b(?:hour|day|daily|week|month)(?:ly)? (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please recharge|(?:余额|额度|配额|余量|资源包)(?:不足|已?用[尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spending limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|reached your[^.\n]{0,40}usage limit|(?:budget (?:has been )?|crossed budget: )exceeded/i,
+  ],
+  // What a service has no access to it calls missing as well, in one breath.
+  ["model", /(?:not|n't) (?:be )?(?:found|exist)\b[^\n]{0,80}\bor (?:you|permission|access)/i],
+  [
+    "account",
+    /(?:account|project|organi[sz]ation|team|subscription)\b[^.\n]{0,30}\b(?:suspended|deactivated|blocked|locked|inactive|not active|banned|has been disabled)/i,
   ],
   [
-    "quota",
-    /insufficient (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:dai|week|month)ly (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please recharge|(?:余额|额度|配额)(?:不足|已?用[尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spending limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|reached your[^.\n]{0,40}usage limit|(?:budget (?:has been )?|crossed budget: )exceeded/i,
+    "permission",
+    new RegExp(
+      [
+        "(?:country|region|location|territory)\\b[^.\\n]{0,40}(?:not |un)(?:supported|available|allowed)",
+        "not (?:available|supported) in your (?:country|region|location)",
+        "must be verified|verify (?:your )?(?:organi[sz]ation|account|identity)|requires a subscription",
+        "has not been used in project|(?:is|API) disabled|firewall|NoAuthError",
+        "terms acceptance|data policy|use case details|is gated|no allowed providers",
+        "(?:not|n't) have (?:\\w+ ){0,2}(?:access|permissions?)\\b|\\bno access\\b|missing scopes?",
+        "(?:no|insufficient|lacks? (?:the )?required) (?:permissions?|data action)|permissions? (?:is |are )?(?:denied|required)",
+        "(?:has|have) not (?:yet )?(?:activated|agreed|accepted|enabled)|endpoint\\b[^\\n]{0,80} is not running",
+        "not (?:authorized|allowed|permitted) (?:to (?:perform|use|access)|for (?:this|your) (?:account|organi[sz]ation|project|team|user|key|plan))",
+        "access (?:is )?denied(?! due to)|operation (?:is )?not allowed|(?:request|you) (?:was|were|have been|has been) blocked",
+        "unavailable for (?:this |your )?account|only available (?:for|to)\\b",
+      ].join("|"),
+      "i",
+    ),
   ],
   [
     "key",
-    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ )?(?:api.?key|token|credential)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|not found|not provided)|unregistered callers|user not found|reported as leaked/i,
+    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ )?(?:api.?key|token|credential)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|not found|not provided)|unregistered callers|not authenticated|login fail|(?:authentication|certification) failed|token (?:is |was )?(?:not match|invalid)|user not found|reported as leaked/i,
   ],
+  ["channel", /no available channels?\b|无可用渠道/i],
   [
     "lost_model",
-    /model (?:has |is |was )?(?:crashed|unloaded)|runner (?:process )?has (?:unexpectedly )?(?:stopped|terminated)/i,
+    /model (?:has |is |was )?(?:crashed|unloaded)|degraded function|runner (?:process )?has (?:unexpectedly )?(?:stopped|terminated)/i,
   ],
   [
     "unfit_server",
@@ -121,11 +158,11 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "model",
-    /\bmodel\b[^.\n]{0,80}(?:not (?:found|exist|valid|available)|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|not found the) model|not a valid model|inference profile|模型不存在/i,
+    /\bmodel\b[^.\n]{0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|inference profile|taken offline|(?:could not|no) (?:route|handler)\b|模型不存在/i,
   ],
   [
     "limit",
-    /(?:request|rate|qps|[rt]pm) limit (?:is |was )?(?:reached|exceeded)|\brate.?limit|too many requests|throttled|过于频繁|频率(?:过高|限制)|限流|并发[^。\n]{0,10}过高|负载已饱和/i,
+    /(?:request|rate|qps|[rt]pm) limit (?:is |was )?(?:reached|exceeded)|\brate.?limit|too many requests|throttled|过于频繁|频率(?:过高|限制)|限[流频]|qps ?overflow|并发[^。\n]{0,10}过高|负载已饱和/i,
   ],
 ];
 /** Only where nobody says when it will be over. */
@@ -166,6 +203,7 @@ function kindOf(
     (VAGUE.has(named) || BETTER_KNOWN[said]?.includes(named ?? "server"));
   if (beats && fits(said, status, hasHint)) return said;
   if (status === 402) return "quota";
+  if (named === "account") return "account";
   const isLimit =
     status === 429 || named === "limit" || (said === "limit" && (status === 0 || status === 403));
   if (isLimit) return !hasHint && SPENT.test(words) ? "quota" : "limit";
@@ -177,8 +215,9 @@ function kindOf(
 const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
   protocol: ["model"],
   no_tools: ["model"],
+  account: ["model", "key", "permission", "limit"],
   permission: ["model", "key", "permission"],
-  quota: ["permission"],
+  quota: ["permission", "account", "limit"],
   filtered: ["permission"],
   key: ["permission"],
 };
@@ -187,8 +226,8 @@ const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
 function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
   // A limit that will be over names the page on billing as well.
   if (kind === "quota") return !hasHint || status !== 429;
-  if (kind === "key" || kind === "model" || kind === "permission") return status < 429;
-  if (kind === "filtered") return status < 429;
+  if (kind === "account" || kind === "channel") return true;
+  if (["key", "model", "permission"].includes(kind)) return status < 500 && status !== 429;
   if (kind === "unfit_server" || kind === "lost_model")
     return status !== 429 && status !== 401 && status !== 403;
   if (kind === "no_tools" || kind === "protocol") return status !== 429 && status !== 401;
@@ -201,14 +240,13 @@ function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
 
 function kindOfStatus(status: number): FailureKind {
   if (status === 401) return "key";
-  if (status === 403) return "key";
+  if (status === 403) return "refused";
   if (status === 404 || status === 405) return "model";
   return isPassingStatus(status) || status >= 500 ? "server" : "request";
 }
 
 function isPassingStatus(status: number): boolean {
-  if (status === 0 || status === 408 || status === 409 || status === 425) return true;
-  if (status === 424 || status === 498) return true;
+  if ([0, 408, 409, 424, 425, 498].includes(status)) return true;
   return status >= 500 && status !== 501 && status !== 505;
 }
 
@@ -229,17 +267,7 @@ function kindIn(
   return table.find(([, pattern]) => texts.some((text) => pattern.test(text)))?.[0];
 }
 
-const CODE_KEYS: ReadonlySet<string> = new Set([
-  "code",
-  "type",
-  "status",
-  "reason",
-  "quotaId",
-  "error",
-  "error_code",
-  "errorCode",
-  "error_type",
-]);
+const CODE_KEYS = wordSet("code Code type status reason quotaId error error_code errorCode error_type");
 const MOST_NODES = 500;
 
 /** The short names and the sentences in an answer, however deep, also those of a service behind the service. */

@@ -110,8 +110,7 @@ class LenientReader {
   *#word(at: number): Generator<Reading> {
     const [word = ""] =
       /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|[A-Za-z]+)/.exec(this.#text.slice(at, at + 100)) ?? [];
-    const known = WORDS.get(word);
-    if (known !== undefined) yield [known.value, at + word.length];
+    if (WORDS.has(word)) yield [WORDS.get(word), at + word.length];
     else if (/^[-\d]/.test(word)) yield [Number(word), at + word.length];
   }
 
@@ -121,10 +120,8 @@ class LenientReader {
   }
 }
 
-const WORDS: ReadonlyMap<string, { readonly value: unknown }> = new Map(
-  Object.entries({ true: true, false: false, null: null, True: true, False: false, None: null }).map(
-    ([word, value]) => [word, { value }] as const,
-  ),
+const WORDS: ReadonlyMap<string, unknown> = new Map(
+  Object.entries({ true: true, false: false, null: null, True: true, False: false, None: null }),
 );
 
 /** What stands between the quotes, with JSON's escapes; line breaks stand for themselves. */

@@ -24,7 +24,15 @@ function ofHeaders(headers: IncomingHttpHeaders): number | undefined {
     /^\d+(\.\d+)?$/.test(milliseconds) ? Number(milliseconds) : undefined,
     ofRetryAfter(String(headers["retry-after"] ?? "").trim()),
   ].filter((time) => time !== undefined);
-  return times.length === 0 ? undefined : Math.max(...times);
+  if (times.length > 0) return Math.max(...times);
+  return untilReset(String(headers["x-ratelimit-reset"] ?? ""));
+}
+
+/** A moment in seconds or milliseconds since 1970; one that is far off is that of a day's quota. */
+function untilReset(moment: string): number | undefined {
+  if (!/^\d{10}(?:\d{3})?$/.test(moment)) return undefined;
+  const left = Number(moment.padEnd(13, "0")) - Date.now();
+  return left > 0 && left <= MOST_TO_RESET_MS ? left : undefined;
 }
 
 function ofRetryAfter(after: string): number | undefined {
@@ -34,6 +42,7 @@ function ofRetryAfter(after: string): number | undefined {
   return Number.isNaN(moment) ? undefined : Math.max(0, moment - Date.now());
 }
 
+const MOST_TO_RESET_MS = 120_000;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const TIME =
   "\\d+(?:\\.\\d+)?\\s*(?:ms|milliseconds?|d(?:ays?)?|h(?:ours?|rs?)?|m(?:in(?:ute)?s?)?|s(?:ec(?:ond)?s?)?)\\b\\.?";
@@ -43,6 +52,7 @@ const TIMES = new RegExp(
   "i",
 );
 const FIELD = /"(?:retryDelay|retry_delay)"\s*:\s*"(\d+(?:\.\d+)?)s"/;
+const RESET = /"x-ratelimit-reset"\s*:\s*"?(\d+)/i;
 const SECONDS = /"retry_?after(?:_?seconds)?"\s*:\s*"?(\d+(?:\.\d+)?)"?\s*[,}]/i;
 
 /** The pause that an answer asks for: Google's RetryInfo, a field, or a sentence such as "try again in 11s". */
@@ -50,7 +60,7 @@ export function hintIn(answer: string): number | undefined {
   const field = FIELD.exec(answer)?.[1] ?? SECONDS.exec(answer)?.[1];
   if (field !== undefined) return Number(field) * 1000;
   const words = TIMES.exec(answer)?.[1];
-  if (words === undefined) return undefined;
+  if (words === undefined) return untilReset(RESET.exec(answer)?.[1] ?? "");
   const pieces = [...words.matchAll(/(\d+(?:\.\d+)?)\s*(ms|mil|[dhms])/gi)];
   const unitOf = (unit: string): number =>
     UNITS[unit.toLowerCase() === "mil" ? "ms" : unit.toLowerCase()] ?? 0;

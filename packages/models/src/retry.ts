@@ -53,8 +53,7 @@ async function* attempts(
     const isTooLate = retryAfterMs > MOST_ASKED_DELAY_MS;
     const delay = isGiven || isTooLate ? undefined : delayBefore(attempt, failure, options);
     if (delay === undefined) {
-      yield { type: "end", reason: "error", error: toldWith(failure, attempt) };
-      return;
+      return yield { type: "end", reason: "error", error: toldWith(failure, attempt) };
     }
     yield {
       type: "notice",
@@ -62,10 +61,7 @@ async function* attempts(
       restart: true,
     };
     await wait(delay, signal);
-    if (signal.aborted) {
-      yield { type: "end", reason: "cancelled" };
-      return;
-    }
+    if (signal.aborted) return yield { type: "end", reason: "cancelled" };
   }
 }
 

@@ -100,58 +100,50 @@ function freshId(taken: Set<string>): string {
 }
 
 function callIdsOf(history: readonly Message[]): Set<string> {
-  const ids = history.flatMap((message) => message.parts.map((part) => part.functionCall?.id ?? ""));
-  return new Set(ids.filter((id) => id !== ""));
+  return new Set(history.flatMap(({ parts }) => parts.flatMap(({ functionCall }) => functionCall?.id || [])));
 }
 
 /** What is wrong with the calls and answers of the history, if anything. */
 function historyFault(history: readonly Message[]): string | undefined {
-  const ledger = new CallLedger();
-  for (const message of history) {
-    const fault = message.role === "model" ? ledger.unanswered() : undefined;
+  const calls: Calls = new Map();
+  for (const { role, parts } of history) {
+    const fault = role === "model" ? unanswered(calls) : undefined;
     if (fault !== undefined) return fault;
-    for (const part of message.parts) {
-      const found = ledger.enter(message.role, part);
+    for (const { functionCall: call, functionResponse: answer } of parts) {
+      const found = call ? callFault(call, role, calls) : answer && answerFault(answer, role, calls);
       if (found !== undefined) return found;
     }
   }
-  return ledger.unanswered();
+  return unanswered(calls);
 }
 
-/** Which calls were made, and which of them still wait for their answer. */
-class CallLedger {
-  readonly #names = new Map<string, string>();
-  readonly #open = new Set<string>();
+type Role = Message["role"];
+/** Each call that was made, by its id. */
+type Calls = Map<string, { readonly name: string; isOpen: boolean }>;
 
-  unanswered(): string | undefined {
-    return this.#open.size > 0 ? `No answer was given to the call ${[...this.#open].join(", ")}.` : undefined;
-  }
+function unanswered(calls: Calls): string | undefined {
+  const open = [...calls].filter(([, { isOpen }]) => isOpen).map(([id]) => id);
+  return open.length > 0 ? `No answer was given to the call ${open.join(", ")}.` : undefined;
+}
 
-  enter(role: Message["role"], { functionCall, functionResponse }: Part): string | undefined {
-    if (functionCall) return this.#enterCall(role, functionCall);
-    return functionResponse ? this.#enterAnswer(role, functionResponse) : undefined;
-  }
+function callFault({ id, name = "" }: NonNullable<Part["functionCall"]>, role: Role, calls: Calls) {
+  if (role !== "model") return "A message of the user holds a call.";
+  if (!id) return "A call has no id.";
+  if (calls.has(id)) return `Two calls have the id ${id}.`;
+  calls.set(id, { name, isOpen: true });
+  return undefined;
+}
 
-  #enterCall(
-    role: Message["role"],
-    { id, name = "" }: NonNullable<Part["functionCall"]>,
-  ): string | undefined {
-    if (role !== "model") return "A message of the user holds a call.";
-    if (!id) return "A call has no id.";
-    if (this.#names.has(id)) return `Two calls have the id ${id}.`;
-    this.#names.set(id, name);
-    this.#open.add(id);
-    return undefined;
-  }
-
-  #enterAnswer(role: Message["role"], answer: NonNullable<Part["functionResponse"]>): string | undefined {
-    const { id = "", name = "" } = answer;
-    if (role !== "user") return `A message of the model holds the answer ${id}.`;
-    const asked = this.#names.get(id);
-    if (asked === undefined) return `The answer "${id}" (${name}) belongs to no call.`;
-    if (!this.#open.delete(id)) return `The call ${id} was answered twice.`;
-    return asked === name ? undefined : `The answer ${id} is from ${name}, and the call was to ${asked}.`;
-  }
+function answerFault(answer: NonNullable<Part["functionResponse"]>, role: Role, calls: Calls) {
+  const { id = "", name = "" } = answer;
+  if (role !== "user") return `A message of the model holds the answer ${id}.`;
+  const call = calls.get(id);
+  if (call === undefined) return `The answer "${id}" (${name}) belongs to no call.`;
+  if (!call.isOpen) return `The call ${id} was answered twice.`;
+  call.isOpen = false;
+  return call.name === name
+    ? undefined
+    : `The answer ${id} is from ${name}, and the call was to ${call.name}.`;
 }
 
 /**

@@ -8,17 +8,9 @@ import { shownUrl } from "./shown-url.ts";
 /** What of a service's own words is shown; they may be a whole web page. */
 const MOST_DETAIL_CHARACTERS = 500;
 
-const DETAIL_KEYS = [
-  "error",
-  "errors",
-  "message",
-  "Message",
-  "msg",
-  "detail",
-  "error_msg",
-  "status_msg",
-  "error_description",
-];
+const DETAIL_KEYS = "error errors message Message msg detail error_msg status_msg error_description".split(
+  " ",
+);
 
 /** The service's own account of a failure, on one line and bounded; empty when it gave none. */
 export function detailOf(answer: unknown): string {
@@ -73,8 +65,7 @@ export function statusFailure(refused: RefusedRequest): ModelFailure {
   });
   const head = `${shownUrl(url)} answered HTTP ${status}${refused.detail ? `: ${refused.detail}` : ""}`;
   const message = `${ended(head)} ${adviceFor(read.kind, refused)}`.trim();
-  const { retryAfterMs } = hint;
-  return { ...failureOf(read, message), status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return failureOf(read, message, { status, retryAfterMs: hint.retryAfterMs });
 }
 
 /** Of each kind: the type for programs, and what to do about it; `MODEL` stands for the name of the model. */
@@ -90,13 +81,25 @@ const KINDS: Readonly<Record<FailureKind, readonly [type: string, advice: string
     "unauthorized",
     "The API key was rejected: check that it is whole, still valid and meant for this service and model.",
   ],
+  refused: [
+    "unauthorized",
+    "Either the API key was rejected, or something stands in the way: check the key, what it may be used for, and whether a proxy or firewall has answered.",
+  ],
   permission: [
     "forbidden",
     "The key itself is not the fault: do what the service says above (region, verification, terms, an API to enable), or choose another model.",
   ],
+  account: [
+    "forbidden",
+    "The account is locked, suspended or not active, with whatever key: see what the service says above, or ask its support.",
+  ],
   model: [
     "not_found",
     'Either there is no model "MODEL" at this service, or the base URL is wrong: it usually ends in /v1.',
+  ],
+  channel: [
+    "not_found",
+    'This gateway has nobody behind it with the model "MODEL": check its name, and the group of the key.',
   ],
   no_tools: [
     "no_tools",
@@ -112,20 +115,26 @@ const KINDS: Readonly<Record<FailureKind, readonly [type: string, advice: string
   ],
   request: ["bad_request", ""],
   server: ["server_error", "The fault is on the side of the service: try again later."],
-  lost_model: ["server_error", "The server has lost the model: look at its log and its memory."],
+  lost_model: [
+    "server_error",
+    "The model cannot be run there at the moment: if the server is your own, look at its log and its memory.",
+  ],
   unfit_server: [
     "server_error",
     "The same request would fail again: look at the server's memory, or at the chat template of this model.",
   ],
 };
 
-function failureOf({ kind, isPassing, tooLong }: ReadFailure, message: string): ModelFailure {
-  const failure = { type: KINDS[kind][0], message, ...tooLong };
+type Known = Readonly<Record<"status" | "retryAfterMs", number | undefined>>;
+
+function failureOf({ kind, isPassing, tooLong }: ReadFailure, message: string, known: Known): ModelFailure {
+  const said = Object.entries(known).filter(([, value]) => value !== undefined);
+  const failure = { type: KINDS[kind][0], message, ...tooLong, ...Object.fromEntries(said) };
   return isPassing ? { ...failure, isPassing } : failure;
 }
 
 function adviceFor(kind: FailureKind, { status, model, hasKey }: RefusedRequest): string {
-  if (!hasKey && (kind === "key" || kind === "permission")) {
+  if (!hasKey && ["key", "permission", "refused"].includes(kind)) {
     return "The service requires an API key, and none is set.";
   }
   if (kind === "server" && (status === 503 || status === 529)) {
@@ -142,12 +151,7 @@ export function reportedFailure(error: unknown): ModelFailure {
   const status = told.find((code) => code >= 400 && code <= 599);
   const retryAfterMs = hintIn(JSON.stringify(error) ?? "");
   const read = readFailure({ status: status ?? 0, answer: error, hasHint: retryAfterMs !== undefined });
-  const failure = failureOf(read, `The service reported an error in its reply: ${detail}`);
-  return {
-    ...failure,
-    ...(status === undefined ? {} : { status }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  };
+  return failureOf(read, `The service reported an error in its reply: ${detail}`, { status, retryAfterMs });
 }
 
 /** What the network layer threw, as a failure that names the host and the port and says what to check. */

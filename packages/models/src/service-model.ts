@@ -157,7 +157,8 @@ class Service {
       }
       const { error, refusal } = ending;
       const mayLearn = isSilent && learned < MOST_LESSONS;
-      if (mayLearn && error.type === "unauthorized" && !isKeyRefused && isGot(this.#options.apiKey)) {
+      const isGot = typeof this.#options.apiKey === "function";
+      if (mayLearn && error.type === "unauthorized" && !isKeyRefused && isGot) {
         isKeyRefused = true;
         continue;
       }
@@ -304,8 +305,9 @@ async function endpointOf(
   }
 }
 
-function isGot(apiKey: ServiceOptions["apiKey"]): boolean {
-  return typeof apiKey === "function";
+/** Some people copy the address of what is asked for, with its path. */
+export function openAiBase(base: string): string {
+  return base.replace(/\/(?:chat\/completions|completions|responses|models)$/, "");
 }
 
 /** The key of the service; throws where there is none, in words that may be shown. */

@@ -131,18 +131,7 @@ function readBracketed(text: string, isWhole: boolean): WrittenCalls {
   return calls && { calls, length };
 }
 
-const CALL_KEYS = [
-  "name",
-  "tool",
-  "tool_name",
-  "function",
-  "arguments",
-  "parameters",
-  "args",
-  "input",
-  "type",
-  "id",
-];
+const CALL_KEYS = "name tool tool_name function arguments parameters args input type id".split(" ");
 
 /** An answer may be JSON too, so that here only what has nothing but the parts of a call is taken for one. */
 function readBareJson(text: string): WrittenCalls {

@@ -2,6 +2,7 @@ import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { schemaAt } from "@burin/contract/messages/schema-faults";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
+import { wordSet } from "./word-set.ts";
 
 /**
  * What a provider understands. `full`: JSON Schema, as long as nothing is a reference and the top is a plain
@@ -13,19 +14,15 @@ export type SchemaDialect = "full" | "plain";
 const MOST_NODES = 3000;
 const MOST_DEPTH: Readonly<Record<SchemaDialect, number>> = { full: 24, plain: 12 };
 
-const DROPPED = words(
+const DROPPED = wordSet(
   "$ref $defs definitions $schema $id id $comment $anchor $dynamicAnchor $dynamicRef $vocabulary",
 );
-const PLAIN = words(
+const PLAIN = wordSet(
   "type description required enum minimum maximum minItems maxItems nullable items properties anyOf",
 );
-const PLAIN_FORMATS: ReadonlySet<unknown> = words("date-time date time int32 int64 float double");
+const PLAIN_FORMATS: ReadonlySet<unknown> = wordSet("date-time date time int32 int64 float double");
 /** What no provider takes at the top of the parameters. */
-const NOT_AT_TOP = words("not if then else enum const nullable type");
-
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(" "));
-}
+const NOT_AT_TOP = wordSet("not if then else enum const nullable type");
 
 type Form = SchemaDialect | "narrow";
 
@@ -188,10 +185,10 @@ function names(required: unknown): string[] {
 
 /** Keywords that say which type is meant where `type` does not. */
 const TYPE_OF: Readonly<Record<string, ReadonlySet<string>>> = {
-  object: words("properties additionalProperties"),
-  array: words("items prefixItems minItems"),
-  string: words("pattern format minLength maxLength"),
-  number: words("minimum maximum"),
+  object: wordSet("properties additionalProperties"),
+  array: wordSet("items prefixItems minItems"),
+  string: wordSet("pattern format minLength maxLength"),
+  number: wordSet("minimum maximum"),
 };
 const SAYS_TYPE = ["type", "anyOf", "oneOf", "allOf", "not", "$ref", "if"];
 /** Any value at all, in words that narrow services take. */

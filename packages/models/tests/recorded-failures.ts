@@ -34,7 +34,7 @@ export function recorded([title, status, body, third = {}, fourth]: Row): Record
 
 const MONEY = /add credit or raise the limit/;
 const KEY = /API key was rejected/;
-const NO_KEY_FAULT = /key itself is not the fault/;
+const NO_KEY_FAULT = /key itself is not the fault|account is locked/;
 
 export function openAi(message: string, code: string | null = null, type = "invalid_request_error"): object {
   return { error: { message, type, param: null, code } };

@@ -1,0 +1,4 @@
+/** Names with spaces between them, as a set. */
+export function wordSet(names: string): ReadonlySet<string> {
+  return new Set(names.split(" "));
+}
