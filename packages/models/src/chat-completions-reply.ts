@@ -9,9 +9,11 @@ import type { SignedCall } from "./tool-call-assembly.ts";
 import { wordSet } from "./word-set.ts";
 
 const OVERFLOW_REASON = "model_context_window_exceeded";
-const LIMIT_REASONS = wordSet(`length max_tokens model_length ${OVERFLOW_REASON}`);
-const WITHHELD_REASONS = wordSet("content_filter safety sensitive");
-const BROKEN_REASONS = wordSet("error network_error insufficient_system_resource");
+const LIMIT_REASONS = wordSet(`length max_tokens model_length max_output ${OVERFLOW_REASON}`);
+/** Also what other protocols call it; with a reason behind it. */
+const WITHHELD = /^(?:content_?filter|safety|sensitive|recitation|blocklist|prohibited_content|spii|refusal)/;
+const BROKEN =
+  /^(?:error|network_error|insufficient_system_resource|abort|cancell?ed|timeout|malformed|function_call_filter)/;
 
 /** A piece of reasoning as OpenRouter gives it; all of them go back as they came, in order. */
 type ReasoningDetail = Record<string, unknown>;
@@ -119,8 +121,8 @@ export class ChatCompletionsReply extends ReplyFrame {
 
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
     const reason = this.finishReason;
-    if (WITHHELD_REASONS.has(reason)) return withheld(reason);
-    if (BROKEN_REASONS.has(reason)) {
+    if (WITHHELD.test(reason)) return withheld(reason);
+    if (BROKEN.test(reason)) {
       const message = `The service broke off its reply (${reason}): try again.`;
       return { type: "server_error", message, isPassing: true };
     }

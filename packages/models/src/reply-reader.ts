@@ -60,11 +60,25 @@ export abstract class ReplyFrame implements ReplyReader {
   finish(): ModelEvent[] {
     const last = this.lastWords();
     const failure = this.failure ?? this.faultOf(!this.textSeen && this.calls.isEmpty) ?? this.#brokenOff();
-    const { isLimited, takenIds, usage } = this;
+    const { isLimited, takenIds } = this;
     const ending = isLimited ? "limit" : this.areCallsComplete ? "complete" : "open";
     const made = this.calls.finish({ ending, takenIds });
     const { said, calls } = this.completed(made, failure === undefined && !isLimited);
-    return [...last, ...said, ...closingEvents({ calls, usage, failure, isLimited })];
+    return [...last, ...said, ...this.#closing(calls, failure)];
+  }
+
+  /** The events that end a reply. After a failure no call is given: nothing of a broken reply may run. */
+  #closing(calls: readonly SignedCall[], failure: ModelFailure | undefined): ModelEvent[] {
+    const { usage, isLimited } = this;
+    const told: ModelEvent[] = usage ? [{ type: "usage", usage }] : [];
+    if (failure) return [...told, { type: "end", reason: "error", error: failure }];
+    const made = calls.flatMap(({ call, signature }): ModelEvent[] => {
+      const event: ModelEvent = { type: "function_call", call };
+      return signature === undefined
+        ? [event]
+        : [{ type: "thought", text: "", signature, callId: call.id }, event];
+    });
+    return [...made, ...told, { type: "end", reason: isLimited ? "length" : "stop" }];
   }
 
   /** The output limit cut it. */
@@ -154,29 +168,6 @@ export abstract class ReplyFrame implements ReplyReader {
 
 export function thought(text: unknown): ModelEvent[] {
   return typeof text === "string" && text !== "" ? [{ type: "thought", text }] : [];
-}
-
-interface WholeReply {
-  readonly calls: readonly SignedCall[];
-  readonly usage: Usage | undefined;
-  readonly failure: ModelFailure | undefined;
-  readonly isLimited: boolean;
-}
-
-/** The events that end a reply. After a failure no call is given: nothing of a broken reply may run. */
-function closingEvents({ calls, usage, failure, isLimited }: WholeReply): ModelEvent[] {
-  const told: ModelEvent[] = usage ? [{ type: "usage", usage }] : [];
-  if (failure) return [...told, { type: "end", reason: "error", error: failure }];
-  return [
-    ...calls.flatMap(({ call, signature }): ModelEvent[] => [
-      ...(signature === undefined
-        ? []
-        : [{ type: "thought", text: "", signature, callId: call.id } satisfies ModelEvent]),
-      { type: "function_call", call },
-    ]),
-    ...told,
-    { type: "end", reason: isLimited ? "length" : "stop" },
-  ];
 }
 
 /** A reply with nothing in it; `unreadable` is the first thing that could not be understood, if any. */

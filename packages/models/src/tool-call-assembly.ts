@@ -103,7 +103,7 @@ export class ToolCallAssembly {
     this.#last = call;
     call.index ??= fragment.index;
     call.id ||= fragment.id;
-    call.name ||= fragment.name;
+    call.name = grownName(call.name, fragment.name);
     call.signature = fragment.signature ?? call.signature;
     if (fragment.name !== "") call.namedInChunk = this.#chunk;
     if (typeof fragment.arguments === "string") call.text += fragment.arguments;
@@ -149,8 +149,10 @@ export class ToolCallAssembly {
   #beginsAnother(call: GrowingCall, fragment: Fragment): boolean {
     const otherId = fragment.id !== "" && call.id !== "" && fragment.id !== call.id;
     if (fragment.name !== "" && call.name !== "") {
-      if (otherId || fragment.name !== call.name || call.namedInChunk === this.#chunk) return true;
-      return hasWholeArguments(call);
+      if (otherId || call.namedInChunk === this.#chunk) return true;
+      if (fragment.name === call.name) return hasWholeArguments(call);
+      // A name may come in pieces, too, where the place in the list says that it is the same call.
+      return hasArguments(call) || fragment.index === undefined || fragment.index !== call.index;
     }
     // Some servers make up a new id for every fragment, so an id alone begins a call only where the
     // arguments before it are complete, or where it brings none itself.
@@ -164,6 +166,12 @@ export function freshCallId(used: ReadonlySet<string>, start: "call" | "text" = 
     const id = `${start}${String(number).padStart(5, "0")}`;
     if (!used.has(id)) return id;
   }
+}
+
+/** Some send the name once, some with each fragment, some so far as it has come, and some in pieces. */
+function grownName(known: string, more: string): string {
+  if (more === "") return known;
+  return more.startsWith(known) ? more : known + more;
 }
 
 function fragmentOf(item: JsonRecord): Omit<Fragment, "signature"> {
