@@ -12,7 +12,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1410,
   web: 2110,
   mcp: 2320,
-  core: 14520,
+  core: 14530,
   serve: 2120,
   fleet: 3780,
   cli: 14280,

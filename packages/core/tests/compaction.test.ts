@@ -106,6 +106,17 @@ describe("P5 a window that fills up", () => {
     expect(next.at(-1)).toMatchObject({ type: "done", status: "success" });
   });
 
+  it("a window in which the instructions and tools alone do not fit is said to be too small, and asked once", async () => {
+    const { seen, server: fake } = await play({ window: 1000, step: () => ({ text: "ok" }) });
+    const events = await eventsOf(sessionAt(fake.baseUrl).run("Hello."));
+    const message = expect.stringMatching(
+      /instructions and tools alone take about \d+ tokens.*a larger window/,
+    );
+    expect(events.at(-1)).toMatchObject({ type: "done", status: "error", error: { message } });
+    expect(seen).toEqual({ refused: 1, summaries: 0, steps: 0 });
+    expect(events.filter(({ type }) => type === "notice" || type === "compaction")).toEqual([]);
+  });
+
   it("a refusal as too long shortens the conversation and asks once more; a window that is said is kept to", async () => {
     const path = await file("a.txt", WORDS.repeat(150));
     const { seen, server: fake } = await play({

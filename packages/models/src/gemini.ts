@@ -65,12 +65,8 @@ function declaration({ name, description, parameters }: FunctionDeclaration, isO
   return isOld ? { name, description, parameters } : { name, description, parametersJsonSchema: parameters };
 }
 
-interface Signing {
-  /** Signatures go back as they came. */
-  readonly returns: boolean;
-  /** Calls without one get a stand-in. */
-  readonly standsIn: boolean;
-}
+/** Whether signatures go back as they came, and calls without one get a stand-in. */
+type Signing = Readonly<Record<"returns" | "standsIn", boolean>>;
 
 function contents(history: readonly Message[], signing: Signing): JsonRecord[] {
   const partsOf = ({ role, parts }: Message): JsonRecord[] =>

@@ -73,12 +73,9 @@ async function said(command: string): Promise<string> {
 
 /** A token for Google's cloud, from the credentials that its own tools keep or that the environment names. */
 export async function googleToken(environment: NodeJS.ProcessEnv, isRefused: boolean): Promise<string> {
+  const folder = environment.CLOUDSDK_CONFIG ?? join(homedir(), ".config/gcloud");
   const file =
-    environment.GOOGLE_APPLICATION_CREDENTIALS ??
-    join(
-      environment.CLOUDSDK_CONFIG ?? join(homedir(), ".config/gcloud"),
-      "application_default_credentials.json",
-    );
+    environment.GOOGLE_APPLICATION_CREDENTIALS ?? join(folder, "application_default_credentials.json");
   const kept = known.get(file);
   if (kept && !isRefused && kept.until > Date.now()) return kept.key;
   const credentials = parseJson(readNamedText(file, MOST_BYTES) ?? "");
@@ -96,22 +93,15 @@ async function exchanged(credentials: JsonRecord): Promise<{ key: string; second
   const { client_email: email, private_key: secret, token_uri } = credentials;
   const address = typeof token_uri === "string" ? token_uri : "https://oauth2.googleapis.com/token";
   const { client_id, client_secret, refresh_token } = credentials;
+  const jwt = "urn:ietf:params:oauth:grant-type:jwt-bearer";
   const form =
     typeof secret === "string"
-      ? {
-          grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-          assertion: assertion(String(email), secret, address),
-        }
+      ? { grant_type: jwt, assertion: assertion(String(email), secret, address) }
       : { grant_type: "refresh_token", client_id, client_secret, refresh_token };
-  const body = new URLSearchParams();
-  for (const [name, value] of Object.entries(form)) body.append(name, String(value));
+  const fields = Object.fromEntries(Object.entries(form).map(([name, value]) => [name, String(value)]));
+  const body = [Buffer.from(String(new URLSearchParams(fields)))];
   const headers = { "content-type": "application/x-www-form-urlencoded" };
-  const request = {
-    url: new URL(address),
-    method: "POST",
-    headers,
-    body: [Buffer.from(String(body))],
-  } as const;
+  const request = { url: new URL(address), method: "POST", headers, body } as const;
   const answer = await httpRequest(request, AbortSignal.timeout(MOST_COMMAND_MS));
   const given = parseJson(await startOfText(answer.body, MOST_BYTES));
   if (!isRecord(given) || typeof given.access_token !== "string") {

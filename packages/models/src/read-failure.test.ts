@@ -1,7 +1,7 @@
 import type { FakeReply } from "@burin/testing/fake-model-server";
 import { closeServers, delta, failureOf, raw, sse } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
-import { FINAL, openAi, PASSING, type Row, recorded } from "../tests/recorded-failures.ts";
+import { FINAL, google, openAi, PASSING, type Row, recorded } from "../tests/recorded-failures.ts";
 
 afterEach(closeServers);
 
@@ -168,6 +168,41 @@ describe("P11 the moment at which a limit is reset is the pause", () => {
       const failure = await failureOf(refusal(429, { error }));
       expect([failure.type, failure.retryAfterMs]).toEqual(["quota", undefined]);
     }
+  });
+});
+
+describe("P35 what is not there is either the model or the address:", () => {
+  const MODEL = /There is no model "m" at this service/;
+  const PATH = /Nothing is found under this address: check the base URL/;
+
+  it.each<[string, number, unknown, RegExp]>([
+    ["Anthropic", 404, { type: "error", error: { type: "not_found_error", message: "model: m" } }, MODEL],
+    ["Gemini", 404, google("NOT_FOUND", "models/gemini-1.5-pro is not found for API version v1beta"), MODEL],
+    [
+      "Azure",
+      404,
+      openAi("The API deployment for this resource does not exist.", "DeploymentNotFound"),
+      MODEL,
+    ],
+    ["Ollama", 404, openAi("model 'm' not found, try pulling it first", null, "not_found_error"), MODEL],
+    ["Ollama, address", 404, "404 page not found", PATH],
+    ["OpenAI, address", 404, openAi("Invalid URL (POST /chat/completions)"), PATH],
+    ["Groq, address", 404, openAi("Unknown request URL: POST /chat/completions.", "unknown_url"), PATH],
+    ["Mistral, address", 404, { message: "no Route matched with those values" }, PATH],
+    ["vLLM, address", 404, { detail: "Not Found" }, PATH],
+    ["Anthropic, address", 404, { error: { type: "not_found_error", message: "Not Found" } }, PATH],
+    ["Express, address", 404, "Cannot POST /chat/completions", PATH],
+    ["a page", 404, "<html>nginx</html>", PATH],
+    ["another method", 405, { detail: "Method Not Allowed" }, PATH],
+  ])("%s", async (...[_who, status, body, words]) => {
+    const failure = await failureOf(refusal(status, body), { apiKey: "sk-a-long-key" });
+    expect(failure).toMatchObject({ type: "not_found", message: expect.stringMatching(words) });
+  });
+
+  it("LM Studio, address, under a success", async () => {
+    const body = { error: "Unexpected endpoint or method. (POST /chat/completions)" };
+    const message = expect.stringContaining("check the base URL, which usually ends in /v1");
+    expect(await failureOf(refusal(200, body))).toMatchObject({ type: "not_found", message });
   });
 });
 

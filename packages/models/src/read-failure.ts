@@ -19,6 +19,8 @@ export type FailureKind =
   /** Locked, suspended, not active: nobody's key helps. */
   | "account"
   | "model"
+  /** Nobody answers under this address. */
+  | "path"
   /** A gateway that knows nobody who has the model. */
   | "channel"
   | "no_tools"
@@ -80,8 +82,9 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "model",
-    /^(?:model_(?:not_found|not_available|not_supported|decommissioned)|(?:invalid|unknown|unavailable|unsupported)_?model|ModelNotFound|1211|1221)$|not_?found|^InvalidEndpoint/i,
+    /^(?:model_(?:not_found|not_available|not_supported|decommissioned)|(?:invalid|unknown|unavailable|unsupported)_?model|1211|1221)$|\w\.?NotFound|^InvalidEndpoint/i,
   ],
+  ["path", /not_found|unknown_url|^NOT_?FOUND$/i],
   ["limit", /rate_?limit|too_many_requests|^RESOURCE_EXHAUSTED$|^Throttling|slow_down/i],
   ["server", /overloaded|^(?:server_error|api_error|internal_error|UNAVAILABLE|INTERNAL)$|capacity_exceeded/],
   ["request", /^(?:invalid_?(?:request|argument|parameter)|bad_?request|context_?length)/i],
@@ -158,7 +161,11 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "model",
-    /\bmodel\b[^.\n]{0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|inference profile|taken offline|(?:could not|no) (?:route|handler)\b|模型不存在/i,
+    /^model: \S+$|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|inference profile|taken offline|模型不存在/im,
+  ],
+  [
+    "path",
+    /\b(?:could not|no|unknown) (?:request )?(?:route|handler|url)\b|invalid url|unexpected endpoint|page not found|cannot (?:post|get) \//i,
   ],
   [
     "limit",
@@ -213,10 +220,11 @@ function kindOf(
 
 /** Where what is said is truer than the name that it comes under. */
 const BETTER_KNOWN: Partial<Record<FailureKind, readonly FailureKind[]>> = {
-  protocol: ["model"],
-  no_tools: ["model"],
-  account: ["model", "key", "permission", "limit"],
-  permission: ["model", "key", "permission"],
+  protocol: ["model", "path"],
+  no_tools: ["model", "path"],
+  model: ["path"],
+  account: ["model", "path", "key", "permission", "limit"],
+  permission: ["model", "path", "key", "permission"],
   quota: ["permission", "account", "limit"],
   filtered: ["permission"],
   key: ["permission"],
@@ -227,7 +235,7 @@ function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
   // A limit that will be over names the page on billing as well.
   if (kind === "quota") return !hasHint || status !== 429;
   if (kind === "account" || kind === "channel") return true;
-  if (["key", "model", "permission"].includes(kind)) return status < 500 && status !== 429;
+  if (["key", "model", "path", "permission"].includes(kind)) return status < 500 && status !== 429;
   if (kind === "unfit_server" || kind === "lost_model")
     return status !== 429 && status !== 401 && status !== 403;
   if (kind === "no_tools" || kind === "protocol") return status !== 429 && status !== 401;
@@ -241,7 +249,7 @@ function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
 function kindOfStatus(status: number): FailureKind {
   if (status === 401) return "key";
   if (status === 403) return "refused";
-  if (status === 404 || status === 405) return "model";
+  if (status === 404 || status === 405) return "path";
   return isPassingStatus(status) || status >= 500 ? "server" : "request";
 }
 

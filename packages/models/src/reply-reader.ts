@@ -177,7 +177,8 @@ function emptyReply(unreadable: string | undefined): ModelFailure {
     return { ...failure, message: "The reply of the service was empty: no text and no call." };
   }
   if (looksLikeHtml(unreadable)) {
-    const message = "A web page came in place of a reply: the base URL is wrong. It usually ends in /v1.";
+    const message =
+      "A web page came in place of a reply: check the base URL, which usually ends in /v1, and whether a proxy or a login page of the network has answered.";
     return { type: "bad_reply", message };
   }
   const told = parseJson(unreadable);

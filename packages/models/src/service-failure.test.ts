@@ -51,7 +51,7 @@ describe("failures", () => {
     [
       404,
       '{"error":{"message":"model m not found"}}',
-      ["not_found", /\/v1\/chat\/completions answered.*model "m".*usually ends in \/v1/],
+      ["not_found", /\/v1\/chat\/completions answered.*no model "m" at this service/],
     ],
     [404, "<html>nginx</html>", ["not_found", /a web page/]],
     [422, '{"detail":[{"msg":"field required"}]}', ["bad_request", /field required/]],

@@ -95,7 +95,11 @@ const KINDS: Readonly<Record<FailureKind, readonly [type: string, advice: string
   ],
   model: [
     "not_found",
-    'Either there is no model "MODEL" at this service, or the base URL is wrong: it usually ends in /v1.',
+    'There is no model "MODEL" at this service for this key: burin models --online lists those that there are.',
+  ],
+  path: [
+    "not_found",
+    'Nothing is found under this address: check the base URL, which usually ends in /v1, and the name of the model ("MODEL").',
   ],
   channel: [
     "not_found",
@@ -151,7 +155,10 @@ export function reportedFailure(error: unknown): ModelFailure {
   const status = told.find((code) => code >= 400 && code <= 599);
   const retryAfterMs = hintIn(JSON.stringify(error) ?? "");
   const read = readFailure({ status: status ?? 0, answer: error, hasHint: retryAfterMs !== undefined });
-  return failureOf(read, `The service reported an error in its reply: ${detail}`, { status, retryAfterMs });
+  const head = `The service reported an error in its reply: ${detail}`;
+  // Which model that is stands in no part of the answer.
+  const advice = read.isPassing ? "" : KINDS[read.kind][1].replace(/ \(?"MODEL"\)?/, "");
+  return failureOf(read, advice === "" ? head : `${ended(head)} ${advice}`, { status, retryAfterMs });
 }
 
 /** What the network layer threw, as a failure that names the host and the port and says what to check. */

@@ -13,12 +13,9 @@ export type WrittenCalls =
   | "unfinished"
   | undefined;
 
-interface Form {
-  readonly marker: string;
-  readonly read: (text: string, isWhole: boolean) => WrittenCalls;
-}
+type Read = (text: string, isWhole: boolean) => WrittenCalls;
 
-const FORMS: readonly Form[] = [
+const FORMS: readonly { readonly marker: string; readonly read: Read }[] = [
   { marker: "<tool_call>", read: readTagged },
   { marker: "<function=", read: readFunctionTag },
   { marker: "[TOOL_CALLS]", read: readBracketed },

@@ -40,7 +40,7 @@ export function openAi(message: string, code: string | null = null, type = "inva
   return { error: { message, type, param: null, code } };
 }
 
-function google(status: string, message: string, ...details: object[]): object {
+export function google(status: string, message: string, ...details: object[]): object {
   return { error: { message, status, details } };
 }
 

@@ -280,6 +280,9 @@ export class Agent {
     const { end, text, calls } = reply;
     const isTooLong = end.reason === "error" && end.error.type === "context_length";
     if (!isTooLong || text !== "" || calls.length > 0 || signal.aborted) return reply;
+    const fault = (await import("./compaction/shorten.ts")).tooSmall(this.#request(), this.#size);
+    if (fault)
+      return { ...reply, end: { ...end, error: { ...end.error, message: `${end.error.message} ${fault}` } } };
     this.#compactor.noteTooLong(end.error);
     yield* this.#shortened(signal);
     return yield* this.#reply(signal, unfinished);

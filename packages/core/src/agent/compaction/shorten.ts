@@ -41,9 +41,18 @@ const DIGEST = 0.4;
 /** An answer smaller than this is not worth the note that would take its place. */
 const LEAST_TOKENS = 100;
 
+/** Why a first request cannot be shortened that holds hardly anything but instructions and tools. */
+export function tooSmall(request: ModelRequest, size: ContextSize): string | undefined {
+  const fixed = size.of({ ...request, history: [] });
+  const isFirst = !request.history.some(({ role }) => role === "model");
+  if (!isFirst || fixed * 2 < size.of(request)) return undefined;
+  return `Nothing can be left out: the instructions and tools alone take about ${fixed} tokens. Start the model's server with a larger window (Ollama: OLLAMA_CONTEXT_LENGTH), raise the limit at the service, or choose another model.`;
+}
+
 /** Clears old answers; where that is not enough, replaces all but the newest messages. */
 export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncGenerator<AgentEvent, void> {
   const { size, request, limit, window, isAll } = needs;
+  if (!isAll && tooSmall(request(), size)) return;
   const before = size.of(request());
   const callIds = oldAnswers(request().history, limit * KEPT_ANSWERS, size);
   if (callIds.length > 0) {
