@@ -48,7 +48,7 @@ const SIZES = [
   /context (?:length|window|size)(?: is| of|:)?(?: only)? \(?(\d+)/i,
   /context limit: [\d +]+> (\d+)/i,
   /length should be \[\d+, ?(\d+)\]/i,
-  /token limit:? (\d+)/i,
+  /token limit ?:? ?(\d+)/i,
   /(?:maximum number of tokens allowed|max message tokens) \(?(\d+)/i,
   /max size:? (\d+) tokens/i,
   /(\d+) maximum/i,

@@ -46,6 +46,35 @@ describe("models with names of the person's own", () => {
     expect(server.requests[0]?.body).toMatchObject({ model: "claude-x", max_tokens: 900, temperature: 0.5 });
   });
 
+  it("P36 P12 are asked as their entry says: thinking, sampling, cache, further fields, images, tools and price", async () => {
+    const usage = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
+    const server = await serve({ text: "ok", usage });
+    const entry: ModelEntry = {
+      provider: "anthropic",
+      baseUrl: server.baseUrl,
+      reasoning: 2048,
+      topP: 0.9,
+      cache: "1h",
+      body: { metadata: { user_id: "u" } },
+      images: false,
+      tools: false,
+      price: { input: 1, output: 2 },
+    };
+    const model = configuredModel({ model: { name: "own" }, models: { own: entry } }, {});
+    const image = { inlineData: { mimeType: "image/png", data: "aW1hZ2U=" } };
+    const history = [{ role: "user" as const, parts: [{ text: "go" }, image] }];
+    const tool = { name: "look", description: "d", parameters: { type: "object" as const, properties: {} } };
+    const events: ModelEvent[] = [];
+    const request = { system: "s", history, tools: [tool] };
+    for await (const event of model?.stream(request, new AbortController().signal) ?? []) events.push(event);
+    const body = server.requests[0]?.body ?? {};
+    expect(body).toMatchObject({ thinking: { budget_tokens: 2048 }, metadata: { user_id: "u" } });
+    expect(body).not.toHaveProperty("tools");
+    expect(JSON.stringify(body)).toContain('"ttl":"1h"');
+    expect(JSON.stringify(body)).toContain("image/png cannot be seen by this model");
+    expect(events).toContainEqual({ type: "usage", usage: expect.objectContaining({ cost: 3 }) });
+  });
+
   it("name the organization and the project that pay, where an entry does", async () => {
     const server = await serve({ text: "ok" });
     const paid = { baseUrl: server.baseUrl, model: "m", organization: "org-1", project: "proj-2" };

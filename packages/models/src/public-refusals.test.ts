@@ -4,10 +4,10 @@ import { afterEach, describe, expect, it } from "vitest";
 
 afterEach(closeServers);
 
-/** What a service was seen to answer, with the public thread where somebody showed it; long texts are cut. */
+/** What a service was seen to answer, with the public thread or the page that shows it; long texts are cut. */
 interface PublicRefusal {
   readonly who: string;
-  /** `owner/repository#thread` on GitHub, or an address. */
+  /** `owner/repository#thread` on GitHub, or the address of the service's own table of errors. */
   readonly at: string;
   readonly status: number;
   readonly stream?: boolean;

@@ -57,11 +57,11 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ["malformed_call", /^(?:tool_use_failed|output_parse_failed)$/],
   [
     "context",
-    /^(?:(?:model_)?context_(?:length|window)_exceeded|exceed_context_size_error|tokens_limit_reached|1261)$/,
+    /^(?:(?:model_)?context_(?:length|window)_exceeded|exceed_context_size_error|tokens_limit_reached|1261)$|(?:prompt|input|tokens)_(?:exceeded|too_long)$/,
   ],
   [
     "filtered",
-    /^(?:content_(?:filter|policy|moderation)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|(?:invalid|blocked)_prompt|prompt_blocked|censorship\w*|PROHIBITED_CONTENT|1301)$|sensitive_?(?:content|word|check)/i,
+    /^(?:content_(?:filter|policy|moderation)\w*|ResponsibleAIPolicyViolation|data_?inspection_?failed|(?:invalid|blocked)_prompt|prompt_blocked|censorship\w*|PROHIBITED_CONTENT|1301)$|sensitive_?(?:content|word|check)|safety_(?:breach|violation)/i,
   ],
   ["protocol", /^unsupported_api_for_model$/],
   [
@@ -78,7 +78,7 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "key",
-    /invalid_(?:api_key|authentication)|^AuthFailure|^(?:authentication_error|API_KEY_INVALID|InvalidApiKey|UNAUTHENTICATED|no_db_connection)$/,
+    /invalid_(?:api_key|authentication)|auth_?fail|failed_to_auth|^(?:authentication_error|API_KEY_INVALID|InvalidApiKey|UNAUTHENTICATED|no_db_connection)$/i,
   ],
   [
     "model",
@@ -119,8 +119,13 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "quota",
-    /(?:insufficient|not enough) (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:need|requires?) (?:a )?positive balance|used up your (?:\w+ ){0,3}(?:allocation|allowance)|(?<!per )\b(?:hour|day|daily|week|month)(?:ly)? (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please recharge|(?:余额|额度|配额|余量|资源包)(?:不足|已?用[尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spending limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|reached your[^.\n]{0,40}usage limit|(?:budget (?:has been )?|crossed budget: )exceeded/i,
+    /(?:insufficient|not enough) (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:need|requires?) (?:a )?positive balance|used up your (?:\w+ ){0,3}(?:allocation|allowance)|(?<!per )\b(?:hour|day|daily|week|month)(?:ly)? (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please (?:recharge|purchase)|(?:余额|额度|配额|余量|资源包)(?:不足|已?用[尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spending limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|reached your[^.\n]{0,40}usage limit|(?:budget (?:has been )?|crossed budget: )exceeded/i,
   ],
+  [
+    "key",
+    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ )?(?:api.?key|token|credential)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|disabled|not found|not provided)|unregistered callers|not authenticated|login fail|(?:authentication|certification) failed|token (?:is |was )?(?:not match|invalid)|user not found|reported as leaked/i,
+  ],
+  ["channel", /no available channels?\b|无可用渠道|incorrect model id/i],
   // What a service has no access to it calls missing as well, in one breath.
   ["model", /(?:not|n't) (?:be )?(?:found|exist)\b[^\n]{0,80}\bor (?:you|permission|access)/i],
   [
@@ -134,23 +139,18 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
         "(?:country|region|location|territory)\\b[^.\\n]{0,40}(?:not |un)(?:supported|available|allowed)",
         "not (?:available|supported) in your (?:country|region|location)",
         "must be verified|verify (?:your )?(?:organi[sz]ation|account|identity)|requires a subscription",
-        "has not been used in project|(?:is|API) disabled|firewall|NoAuthError",
+        "has not been used in project|(?:is|API|been) (?:disabled|deactivated)|firewall|NoAuthError",
         "terms acceptance|data policy|use case details|is gated|no allowed providers",
-        "(?:not|n't) have (?:\\w+ ){0,2}(?:access|permissions?)\\b|\\bno access\\b|missing scopes?",
+        "(?:not|n't) have (?:\\w+ ){0,2}(?:access|permissions?)\\b|\\bno access\\b(?! token)|missing scopes?",
         "(?:no|insufficient|lacks? (?:the )?required) (?:permissions?|data action)|permissions? (?:is |are )?(?:denied|required)",
         "(?:has|have) not (?:yet )?(?:activated|agreed|accepted|enabled)|endpoint\\b[^\\n]{0,80} is not running",
         "not (?:authorized|allowed|permitted) (?:to (?:perform|use|access)|for (?:this|your) (?:account|organi[sz]ation|project|team|user|key|plan))",
         "access (?:is )?denied(?! due to)|operation (?:is )?not allowed|(?:request|you) (?:was|were|have been|has been) blocked",
-        "unavailable for (?:this |your )?account|only available (?:for|to)\\b",
+        "unavailable for (?:this |your )?account|only available (?:for|to)\\b|\\bIP (?:address(?:es)?|ranges?)\\b",
       ].join("|"),
       "i",
     ),
   ],
-  [
-    "key",
-    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ )?(?:api.?key|token|credential)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|not found|not provided)|unregistered callers|not authenticated|login fail|(?:authentication|certification) failed|token (?:is |was )?(?:not match|invalid)|user not found|reported as leaked/i,
-  ],
-  ["channel", /no available channels?\b|无可用渠道/i],
   [
     "lost_model",
     /model (?:has |is |was )?(?:crashed|unloaded)|degraded function|runner (?:process )?has (?:unexpectedly )?(?:stopped|terminated)/i,
@@ -211,8 +211,7 @@ function kindOf(
   if (beats && fits(said, status, hasHint)) return said;
   if (status === 402) return "quota";
   if (named === "account") return "account";
-  const isLimit =
-    status === 429 || named === "limit" || (said === "limit" && (status === 0 || status === 403));
+  const isLimit = status === 429 || named === "limit" || (said === "limit" && [0, 403, 503].includes(status));
   if (isLimit) return !hasHint && SPENT.test(words) ? "quota" : "limit";
   if (named !== undefined && fits(named, status, hasHint)) return named;
   return kindOfStatus(status);

@@ -40,6 +40,19 @@ describe("how a model is asked", () => {
     });
   });
 
+  it.each<[ModelChoice["provider"], object]>([
+    ["openai-responses", { temperature: 0.2, top_p: 0.9, max_output_tokens: 1000 }],
+    ["anthropic", { temperature: 0.2, top_p: 0.9, max_tokens: 1000 }],
+    ["gemini", { generationConfig: { temperature: 0.2, topP: 0.9, maxOutputTokens: 1000 } }],
+  ])("P36 sampling and the output limit are said in the words of %s", async (provider, words) => {
+    const { body, server } = await sent({
+      provider,
+      tuning: { temperature: 0.2, topP: 0.9, maxOutput: 1000 },
+    });
+    expect(body).toMatchObject(words);
+    expect(server.problems).toEqual([]);
+  });
+
   it("P36 P5 Claude behind a compatible service keeps its cache for an hour, too", async () => {
     const { body } = await sent({ provider: "openai", name: "anthropic/claude-x", tuning: { cache: "1h" } });
     expect(JSON.stringify(body)).toContain('"cache_control":{"type":"ephemeral","ttl":"1h"}');
