@@ -61,6 +61,7 @@ async function interrupt({ replies, isThere, options = {}, prompt = "go" }: Phas
   for await (const event of session.run("and now?")) next.push(event);
   expect(next.at(-1)).toMatchObject({ type: "done", status: "success", result: "Here again." });
   expect(started.problems).toEqual([]);
+  expect(JSON.stringify(started.requests.at(-1)?.body)).toContain("and now?");
   expect(historyOf([...events, ...next])).toEqual(session.history);
   await session.close();
   const calls = events.flatMap((event) => (event.type === "tool_call" ? [event.call] : []));

@@ -54,6 +54,14 @@ describe("the body of a chat completions request", () => {
     });
   });
 
+  it("P11 has what was added to the last message after it was sent once", () => {
+    const last = user({ text: "first" });
+    const history = [user({ text: "hi" }), model({ text: "Hello." }), last];
+    expect(messages(...history).at(-1)).toEqual({ role: "user", content: "first" });
+    (last.parts as Part[]).push({ text: "second" });
+    expect(messages(...history).at(-1)).toEqual({ role: "user", content: "first\nsecond" });
+  });
+
   it("has neither a tools key nor a system message where there are none", () => {
     const request = body([user({ text: "hi" })], [], "");
     expect(Object.keys(request)).toEqual(["model", "messages", "stream", "stream_options"]);

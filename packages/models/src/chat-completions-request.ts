@@ -101,10 +101,12 @@ function writtenMessages({ system, history }: ModelRequest, { quirks, mark }: Wr
   const asking = history.filter(({ role }) => role === "user");
   const toMark = new Set(mark ? asking.slice(-2) : []);
   const opening = hasSystem || system === "" ? undefined : asking[0];
+  // By more of the reply, or by the prompt after a request that failed.
+  const mayGrow = (message: Message): boolean => message === history.at(-1);
   let turn: Message[] = [];
   const takeTurn = (): string => {
     const [first] = turn;
-    const isOwn = turn.some((message) => toMark.has(message) || message === opening);
+    const isOwn = turn.some((message) => toMark.has(message) || message === opening || mayGrow(message));
     const write = (): string => {
       const before = first && first === opening ? system : "";
       const wire = userMessages(turn, before, quirks);
@@ -119,8 +121,7 @@ function writtenMessages({ system, history }: ModelRequest, { quirks, mark }: Wr
       continue;
     }
     const write = (): string => joined(assistantMessages(message.parts, quirks));
-    // The last message may still grow.
-    const answer = message === history.at(-1) ? write() : remembered(memory, message, write);
+    const answer = mayGrow(message) ? write() : remembered(memory, message, write);
     if (answer === "") continue;
     written.push(...[takeTurn(), answer].filter((json) => json !== ""));
     turn = [];
