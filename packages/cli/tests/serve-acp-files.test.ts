@@ -100,6 +100,27 @@ describe("files that are open in an editor", () => {
     expect(await readFile(path, "utf8")).toBe("one\r\nthree\r\n");
   });
 
+  it("keeps a file's last line end when the editor hands out lines without it, saved or not", async () => {
+    const [saved, typed] = [join(root, "a.txt"), join(root, "b.txt")];
+    await writeFile(typed, "one\ntwo\n");
+    const buffers = new Map([
+      [saved, "one\ntwo"],
+      [typed, "one\nunsaved"],
+    ]);
+    const edit = (file_path: string, old_string: string) =>
+      call("edit", { file_path, old_string, new_string: "changed" });
+    const read = (file_path: string) => call("read_file", { file_path });
+    const opened = await room.editor(
+      [read(saved), edit(saved, "two"), read(typed), edit(typed, "unsaved"), { text: "Done." }],
+      { buffers, says: () => "once" },
+    );
+    const { sessionId } = await room.newSession(opened);
+    await prompt(opened, sessionId, "Change both.");
+    expect(await readFile(saved, "utf8")).toBe("one\nchanged\n");
+    expect(buffers.get(saved)).toBe("one\ntwo");
+    expect(buffers.get(typed)).toBe("one\nchanged\n");
+  });
+
   it("searches what the editor has and has not saved, of files that were read and of files with hits", async () => {
     for (const name of ["read.txt", "hit.txt", "saved.txt"]) await writeFile(join(root, name), "old word\n");
     await writeFile(join(root, ".gitignore"), "ignored.txt\n");

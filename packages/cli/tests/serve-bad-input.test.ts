@@ -190,6 +190,20 @@ describe("an editor that", () => {
     expect(JSON.stringify(model.requests[1]?.body.messages)).toContain("one\\n");
   });
 
+  it("answers a write with null, as those of Neovim and Emacs do, has written", async () => {
+    const fs = { readTextFile: true, writeTextFile: true };
+    const args = { file_path: join(root, "a.txt"), old_string: "unsaved", new_string: "changed" };
+    const { server, sessionId, prompt } = await serveAcp({ fs }, "edit", args);
+    server.send({ id: "mode", method: "session/set_mode", params: { sessionId, modeId: "yolo" } });
+    server.send(prompt);
+    for (let message = await server.next(); message.id !== "prompt"; message = await server.next()) {
+      const { id, method } = message;
+      if (method === "fs/read_text_file") server.send({ id, result: { content: "unsaved\n" } });
+      if (method === "fs/write_text_file") server.send({ id, result: null });
+    }
+    expect(JSON.stringify(model.requests[1]?.body.messages)).toContain("Successfully modified");
+  });
+
   it("floods with sessions, prompts and methods that do not exist: each request has one error, and work goes on", async () => {
     const { server, prompt } = await serveAcp({}, "read_file", { file_path: join(root, "a.txt") });
     const unknown = { sessionId: "unknown", prompt: [] };

@@ -103,7 +103,8 @@ class UnsavedFiles {
   /** null when it is what is saved, but for line ends. */
   async of(file: string, saved: FileSnapshot): Promise<string | null> {
     if (saved.text === null || saved.firstLine !== undefined) return null;
-    const text = await this.#buffers.read(await this.#disk.resolve(file));
+    const given = await this.#buffers.read(await this.#disk.resolve(file));
+    const text = given === null ? null : withLastLineEnd(given, saved.text);
     return text === null || plain(text) === plain(saved.text) ? null : text;
   }
 
@@ -172,6 +173,12 @@ function notRead(file: string): WorkspaceError {
 
 function versionOf(path: string, text: string): string {
   return MARK + createHash("sha256").update(`${path}\0${text}`).digest("hex");
+}
+
+/** Editors that have lines and not text often leave out the last line end, and would save the file with it. */
+function withLastLineEnd(text: string, saved: string): string {
+  if (!saved.endsWith("\n") || text.endsWith("\n")) return text;
+  return text + (text.includes("\r\n") ? "\r\n" : "\n");
 }
 
 function plain(text: string): string {
