@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -78,6 +78,27 @@ describe("a client of the tools that", () => {
     expect(question.method).toBe("roots/list");
     server.send({ id: question.id, ...answer });
     await stillReads(server);
+  });
+
+  it("changes its roots in the middle of a call has the call's answer, and is then in the other folder", async () => {
+    const folders = [join(root, "one"), join(root, "two")];
+    for (const folder of folders) await mkdir(folder);
+    const server = await serveMcp({ roots: { listChanged: true } }, "--yes");
+    const nameRoot = async (folder = "") => {
+      const { id } = await nextAsked(server, "roots/list");
+      server.send({ id, result: { roots: [{ uri: `file://${folder}` }] } });
+    };
+    await nameRoot(folders[0]);
+    server.send(
+      toolCall(1, "run_shell_command", { command: "touch begun; until [ -e go ]; do sleep 0.1; done" }),
+    );
+    await expect.poll(() => existsSync(join(root, "one/begun"))).toBe(true);
+    server.send({ method: "notifications/roots/list_changed" });
+    await nameRoot(folders[1]);
+    server.send(toolCall(2, "run_shell_command", { command: "pwd" }));
+    expect(textOf(await server.answer(2))).toContain(folders[1]);
+    await writeFile(join(root, "one/go"), "");
+    expect(await server.answer(1)).toMatchObject({ result: { structuredContent: { exitCode: 0 } } });
   });
 
   it("answers after the call was cancelled: nothing is written", async () => {

@@ -127,6 +127,34 @@ describe("burin serve mcp --http", () => {
     expect(await statusOf(new URL("/other", url), { authorization })).toBe(404);
     expect(await statusOf(url, { authorization, "mcp-session-id": "unknown" })).toBe(404);
     expect(await statusOf(url, { authorization })).toBe(406);
+    expect(await statusOf(url, { authorization: `bearer  ${TOKEN}` })).toBe(406);
+  });
+
+  it("opens the stream of a session at once, and again when it broke, and tells there of what changes", async () => {
+    const url = await serve();
+    const session = await begin(url);
+    const open = (signal: AbortSignal) => fetch(url, { headers: { ...HEADERS, ...session }, signal });
+    const broken = new AbortController();
+    expect((await open(broken.signal)).status).toBe(200);
+    expect((await open(broken.signal)).status).toBe(409);
+    broken.abort();
+    let stream = await open(AbortSignal.timeout(60_000));
+    await expect
+      .poll(async () => {
+        if (stream.status === 409) stream = await open(AbortSignal.timeout(60_000));
+        return stream.status;
+      })
+      .toBe(200);
+    const params = { name: "run_shell_command", arguments: { command: "seq 100000" } };
+    await (
+      await post(url, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }), session)
+    ).text();
+    let told = "";
+    for await (const chunk of stream.body ?? []) {
+      told += Buffer.from(chunk);
+      if (told.includes("notifications/resources/list_changed")) break;
+    }
+    expect(told).toMatch(/^:\n\nevent: message\n/);
   });
 
   it("keeps its token from the commands that it runs", async () => {

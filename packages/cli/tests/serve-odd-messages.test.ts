@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { closeRoot, openRoot, type RawServer, rawServer, root } from "./raw-server.ts";
 
@@ -127,7 +129,7 @@ describe("burin serve acp", () => {
   it("says what is wrong with a folder, a cursor and a session", async () => {
     const server = await serve("acp");
     const mcpServers: unknown[] = [];
-    const faulty: [method: string, params: object, why: string][] = [
+    const faulty: Refused[] = [
       ["session/new", { cwd: ".", mcpServers }, "absolute"],
       ["session/new", { cwd: "/dev/null", mcpServers }, "not a directory"],
       ["session/new", { cwd: "/\0", mcpServers }, "null bytes"],
@@ -137,10 +139,39 @@ describe("burin serve acp", () => {
       ["session/list", { cursor: "abc" }, "cursor"],
       ["session/prompt", { sessionId: "__proto__", prompt: [] }, "no session"],
     ];
-    for (const [at, [method, params, why]] of faulty.entries()) {
-      server.send({ id: at, method, params });
-      const { error } = await server.answer(at);
-      expect([error?.code, error?.message]).toEqual([-32602, expect.stringContaining(why)]);
-    }
+    await expectRefused(server, faulty);
+  });
+
+  it("says what is wrong with a prompt and a model, and lists no session whose folder nobody knows", async () => {
+    const server = await serve("acp");
+    server.send({ id: "new", method: "session/new", params: { cwd: root, mcpServers: [] } });
+    const sessionId = (await server.answer("new")).result?.sessionId;
+    const empty = { type: "text", text: " \n" };
+    const setModel = (value: unknown) => [
+      "session/set_config_option",
+      { sessionId, configId: "model", ...(typeof value === "boolean" ? { type: "boolean" } : {}), value },
+      "by its name",
+    ];
+    await expectRefused(server, [
+      ["session/prompt", { sessionId, prompt: [] }, "empty"],
+      ["session/prompt", { sessionId, prompt: [empty, empty] }, "empty"],
+      setModel(""),
+      setModel(true),
+    ] as Refused[]);
+    const folder = join(root, ".home/sessions/somewhere");
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "20260101T000000-abcdef.jsonl"), "no record\n");
+    server.send({ id: "list", method: "session/list", params: {} });
+    expect((await server.answer("list")).result).toEqual({ sessions: [] });
   });
 });
+
+type Refused = [method: string, params: object, why: string];
+
+async function expectRefused(server: RawServer, requests: readonly Refused[]): Promise<void> {
+  for (const [at, [method, params, why]] of requests.entries()) {
+    server.send({ id: at, method, params });
+    const { error } = await server.answer(at);
+    expect([error?.code, error?.message]).toEqual([-32602, expect.stringContaining(why)]);
+  }
+}

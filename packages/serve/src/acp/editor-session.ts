@@ -91,7 +91,9 @@ export class EditorSession {
     void this.#tell({ sessionUpdate: "current_mode_update", currentModeId: mode });
   }
 
-  setModel(name: string): void {
+  setModel(name: string | boolean): void {
+    if (typeof name !== "string" || name.trim() === "")
+      throw RequestError.invalidParams(undefined, "a model is chosen by its name");
     this.#session.useModel(name);
     this.#model = name;
   }
@@ -125,11 +127,13 @@ export class EditorSession {
   }
 
   async prompt(blocks: readonly ContentBlock[], signal: AbortSignal): Promise<StopReason> {
+    const parts = promptParts(blocks);
+    if (parts.every(({ text }) => text?.trim() === ""))
+      throw RequestError.invalidParams(undefined, "the prompt is empty");
     const stop = new AbortController();
     this.#stops.add(stop);
     try {
       const all = AbortSignal.any([stop.signal, signal]);
-      const parts = promptParts(blocks);
       return await (parts[0]?.text?.trim() === "/compact" ? this.#compact(all) : this.#run(parts, all));
     } finally {
       this.#stops.delete(stop);

@@ -97,7 +97,7 @@ function routes(sessions: EditorSessions, version: string) {
       const opened = sessions.named(params.sessionId);
       if (params.configId !== "model")
         throw RequestError.invalidParams(undefined, "the only option is model");
-      opened.setModel(String(params.value));
+      opened.setModel(params.value);
       return { configOptions: opened.configOptions };
     })
     .onRequest(session.prompt, async ({ params, signal }) => ({
@@ -183,7 +183,8 @@ class EditorSessions {
 
   async list(cwd: string | null, cursor: string | null) {
     const root = cwd === null ? null : await asAnswer(realpath(cwd));
-    const all = await sessionSummaries(this.#home, root);
+    // Of a record that is damaged nobody may know the folder, and without it no editor can open it.
+    const all = (await sessionSummaries(this.#home, root)).filter((one) => (cwd ?? one.root) !== null);
     const from = Number(cursor ?? 0);
     if (!/^\d*$/.test(cursor ?? "")) throw RequestError.invalidParams(undefined, "the cursor is not known");
     const sessions = all.slice(from, from + PAGE).map(({ id, root: itsRoot, prompt, changed }) => ({

@@ -10,6 +10,8 @@ export class Place {
   readonly #listeners = new Set<(what: Change) => void>();
   #folders: readonly string[] | undefined;
   #opening: Promise<ServedTools> | null = null;
+  /** Of folders that the client has left while calls ran there. */
+  readonly #left = new Set<ServedTools>();
   /** What must be known before tools are opened. */
   #before: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -54,8 +56,16 @@ export class Place {
     const old = this.#opening;
     this.#opening = opened;
     if (old === null) return;
-    await old.then((tools) => tools.close()).catch(() => {});
+    void old.then((tools) => this.#leave(tools)).catch(() => {});
     this.#tell("tools");
+  }
+
+  /** What was asked for there is still answered. */
+  async #leave(tools: ServedTools): Promise<void> {
+    this.#left.add(tools);
+    await tools.answered();
+    this.#left.delete(tools);
+    await tools.close();
   }
 
   onChange(listener: (what: Change) => void): () => void {
@@ -87,6 +97,6 @@ export class Place {
     this.#isClosed = true;
     this.#listeners.clear();
     const tools = await this.#opening?.catch(() => null);
-    await tools?.close();
+    await Promise.allSettled([tools, ...this.#left].map((one) => one?.close()));
   }
 }

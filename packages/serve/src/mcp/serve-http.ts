@@ -23,6 +23,8 @@ import { tellOfChanges, toolServer } from "./tool-server.ts";
 
 const HOST = "127.0.0.1";
 const PATH = "/mcp";
+/** What a client that vanishes in its message leaves. */
+const GONE = "ECONNRESET";
 /** Clients that vanished leave theirs behind; the one that was unused for longest makes room. */
 const MOST_SESSIONS = 64;
 
@@ -41,7 +43,7 @@ export async function serveMcpOverHttp(
   const clients = new HttpClients(ground);
   const answer = toNodeHandler(
     { fetch: (request) => clients.answer(request) },
-    { onerror: ({ message }) => ground.note(message) },
+    { onerror: (error) => ("code" in error && error.code === GONE ? undefined : ground.note(error.message)) },
   );
   const isLocalHost = localhostHostValidation();
   const isLocalOrigin = localhostOriginValidation();
@@ -90,7 +92,20 @@ function listen(server: HttpServer, port: number): Promise<number> {
 
 function isToken({ headers }: IncomingMessage, token: string): boolean {
   const print = (text: string) => createHash("sha256").update(text).digest();
-  return timingSafeEqual(print(headers.authorization ?? ""), print(`Bearer ${token}`));
+  const given = headers.authorization?.replace(/^bearer +/i, "Bearer ") ?? "";
+  return timingSafeEqual(print(given), print(`Bearer ${token}`));
+}
+
+/**
+ * A stream begins with a comment, or its client would hear nothing of it before the first message; and it ends with
+ * its client, or the one stream of a session would be taken until there is something to say.
+ */
+function listenedTo(response: Response, signal: AbortSignal): Response {
+  if (!response.ok || response.body === null) return response;
+  const begun = new TransformStream<Uint8Array, Uint8Array>({
+    start: (stream) => stream.enqueue(Buffer.from(":\n\n")),
+  });
+  return new Response(response.body.pipeThrough(begun, { signal }), response);
 }
 
 /** Those of the older revisions have a session each; the newer ones say with each request all that it needs. */
@@ -124,7 +139,8 @@ class HttpClients {
     if (session === undefined) return new Response("There is no such session.\n", { status: 404 });
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
-    return session.handleRequest(request);
+    const response = await session.handleRequest(request);
+    return request.method === "GET" ? listenedTo(response, request.signal) : response;
   }
 
   async #begin(request: Request): Promise<Response> {

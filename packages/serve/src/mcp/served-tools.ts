@@ -47,6 +47,7 @@ export class ServedTools {
   readonly #reading = new CallSlots(MOST_READING);
   readonly #others = new CallSlots(MOST_OTHERS);
   readonly #listeners = new Set<(what: "tools" | "resources") => void>();
+  readonly #calls = new Set<Promise<unknown>>();
 
   constructor(options: SessionOptions) {
     const settings = ownSettings(options.settings as Settings);
@@ -104,7 +105,16 @@ export class ServedTools {
     manner: CallManner,
   ): Promise<CallToolResult | InputRequiredResult> {
     const slots = this.#toolbox.registry.getTool(name)?.kind === "read" ? this.#reading : this.#others;
-    return slots.run(() => this.#call(name, args, manner));
+    const call = slots.run(() => this.#call(name, args, manner));
+    this.#calls.add(call);
+    const end = () => this.#calls.delete(call);
+    call.then(end, end);
+    return call;
+  }
+
+  /** Resolves when all calls have their answers. */
+  async answered(): Promise<void> {
+    await Promise.allSettled(this.#calls);
   }
 
   async #call(name: string, args: Record<string, unknown>, manner: CallManner) {
