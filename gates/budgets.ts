@@ -15,7 +15,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   core: 14530,
   serve: 2120,
   fleet: 3780,
-  cli: 14280,
+  cli: 14310,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -257,4 +257,12 @@ describe("burin import", () => {
     expect(await ours("settings.json")).toContain("// mine");
     expect(await ours("settings.json")).not.toContain("theirs");
   });
+
+  it("says that there is nothing to take", async () => {
+    for (const more of [[], ["--apply"]])
+      expect(await run("import", "--from", "codex", ...more)).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Nothing to take from Codex \(.*\.codex\)\.\n$/),
+      });
+  });
 });

@@ -192,4 +192,45 @@ describe("burin plugins", () => {
     expect(existsSync(join(top, "burin/skills/good/SKILL.md"))).toBe(true);
     expect(existsSync(join(top, "burin/skills/linked"))).toBe(false);
   });
+
+  it("leaves skills and commands behind links, which are not copied, and says so", async () => {
+    await putPlugin();
+    await symlink("tag", join(top, "plugin/skills/linked"));
+    await symlink("greet.md", join(top, "plugin/commands/hello.md"));
+    const { code, stdout } = await run("plugins", "add", "../plugin", "--apply");
+    expect(code).toBe(0);
+    expect(stdout).toContain("skills/linked/SKILL.md: it is not a file of the plugin");
+    expect(stdout).toContain("commands/hello.md: it is not a file of the plugin");
+    expect((await run("plugins", "list")).stdout).toContain("tag, greet, ");
+  });
+
+  it("says what is wrong with a place, a marketplace and a record, and changes nothing", async () => {
+    const market = (source: unknown) => ({ plugins: [{ name: "one", source }] });
+    await putPlugin("project/market-evil");
+    const wrong: [file: string, content: string | object, why: string][] = [
+      ["half.json", "{", "half.json is not valid JSON"],
+      ["list.json", [], "must be"],
+      ["text.json", { plugins: "one" }, "must be"],
+      ["nothing.json", { plugins: [null] }, "must be"],
+      ["number.json", market(5), "must be"],
+      ["empty.json", { plugins: [] }, "it lists none"],
+      ["far.json", market({ url: "nowhere" }), "in a way that Burin knows"],
+      ["gone.json", market("./gone"), "gone does not exist"],
+      ["market/marketplace.json", market("../market-evil"), "outside the marketplace"],
+    ];
+    for (const [file, content, why] of wrong) {
+      await put(`project/${file}`, content);
+      expect(await run("plugins", "add", file, "one")).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(why),
+      });
+    }
+    expect((await run("plugins", "add", "../nowhere")).stderr).toContain("nowhere does not exist");
+    await put("burin/plugins/tools/installed.json", "[]");
+    for (const words of [["list"], ["update"], ["remove", "tools"]])
+      expect(await run("plugins", ...words)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("installed.json"),
+      });
+  });
 });

@@ -348,7 +348,18 @@ describe("burin serve mcp", () => {
       code: 2,
       stderr: expect.stringContaining("burin serve mcp"),
     });
-    expect(await burin(["serve", "mcp", "--port", "x"], { cwd: root })).toMatchObject({ code: 2 });
+    const refused = [
+      ["mcp --port x", "whole number"],
+      ["mcp more", 'no "more"'],
+      ["acp --http", "only burin serve mcp"],
+      ["mcp --root nowhere", `no folder ${join(root, "nowhere")}`],
+      ["acp --root a.txt", `no folder ${join(root, "a.txt")}`],
+    ] as const;
+    for (const [words, why] of refused)
+      expect(await burin(["serve", ...words.split(" ")], { cwd: root })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(why),
+      });
     await mkdir(join(root, ".home"));
     await writeFile(join(root, ".home", "settings.json"), "{");
     expect(await burin(["serve", "mcp"], { cwd: root })).toMatchObject({ code: 2, stdout: "" });

@@ -10,6 +10,7 @@ import { type Output, visible } from "../terminal/output.ts";
 type Own = SubcommandRequest["own"];
 type Server = Settings["mcpServers"][string];
 
+const NO_SERVERS = "burin: no MCP servers in settings. See burin mcp add.";
 const FORMS = "burin mcp add | list | remove | test | login. See burin --help.";
 
 /** Names, looks after and tries the MCP servers of settings. */
@@ -118,8 +119,7 @@ async function list({ words, options }: SubcommandRequest, { output, signal }: I
   const { settings, notices } = await openSettings(options);
   noteNotices(notices, output);
   const servers = Object.entries(settings.mcpServers);
-  if (servers.length === 0 && options.outputFormat === "text")
-    output.note("burin: no MCP servers in settings. See burin mcp add.");
+  if (servers.length === 0 && options.outputFormat === "text") output.note(NO_SERVERS);
   const states = await withDoor(settings, options, (door) =>
     Promise.all(servers.map(([alias]) => stateOf(door, alias, signal))),
   );
@@ -172,6 +172,7 @@ async function test({ words, options }: SubcommandRequest, { output, signal }: I
   const { settings, notices } = await openSettings(options);
   noteNotices(notices, output);
   const aliases = words.length > 0 ? words : Object.keys(settings.mcpServers);
+  if (aliases.length === 0) output.note(NO_SERVERS);
   let code: ExitCode = EXIT.done;
   for (const alias of aliases) {
     if (settings.mcpServers[alias] === undefined) throw unknown(alias, settings);

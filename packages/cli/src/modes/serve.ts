@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { type CommonOptions, readSettings, sessionOptions } from "../request/options.ts";
 import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
@@ -11,9 +12,13 @@ const MOST_PORT = 65_535;
 export async function runServe({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [face, ...rest] = words;
   const isHttp = own.http === true || own.port !== undefined;
-  if ((face !== "mcp" && face !== "acp") || rest.length > 0 || (face === "acp" && isHttp)) {
+  if (face !== "mcp" && face !== "acp")
     throw new UsageError("say what to serve: burin serve mcp, or burin serve acp. See burin help serve.");
-  }
+  if (rest.length > 0) throw new UsageError(`burin serve ${face} takes no "${rest[0]}".`);
+  if (face === "acp" && isHttp) throw new UsageError("only burin serve mcp takes --http and --port.");
+  // What is wrong with the folder is told now, and not to the first call.
+  if (statSync(options.root, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UsageError(`there is no folder ${options.root}.`);
   goOnWithoutNotes();
   const ground = groundOf(options, io);
   if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(withModel(ground));

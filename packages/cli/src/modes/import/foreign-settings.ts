@@ -39,7 +39,8 @@ export function fileNamesIn({ context, project_doc_fallback_filenames: names }: 
 }
 
 function addFileNames(found: Found, names: readonly string[]): void {
-  if (names.length > 0) found.set(["context", "fileNames"], [...new Set(["AGENTS.md", ...names])]);
+  if (names.length > 0)
+    found.settings.push({ path: ["context", "fileNames"], value: [...new Set(["AGENTS.md", ...names])] });
 }
 
 export function addPermissions(found: Found, given: unknown, isOfProject: boolean): void {
@@ -56,10 +57,10 @@ function addTools(found: Found, { allowed, exclude, core, ...others }: Fields): 
   addRules(found, { allow: allowed, deny: texts(exclude).filter(isPart) });
   const excluded = texts(exclude).filter((name) => !isPart(name));
   if (excluded.length > 0)
-    found.set(
-      ["tools", "exclude"],
-      excluded.map((name) => ownToolName(name) ?? name),
-    );
+    found.settings.push({
+      path: ["tools", "exclude"],
+      value: excluded.map((name) => ownToolName(name) ?? name),
+    });
   if (texts(core).length > 0) found.leave("setting tools.core", "name the tools in tools.include");
   for (const key of Object.keys(others)) found.leave(`setting tools.${key}`, NO_SUCH_SETTING);
 }
@@ -80,5 +81,5 @@ function addModel(found: Found, { model, model_provider, model_providers, securi
   const provider = isGemini ? "gemini" : isResponses ? "openai-responses" : "openai";
   const where = address === "" ? {} : { baseUrl: address };
   const key = text(env_key) === "" ? {} : { apiKeyEnv: env_key };
-  found.set(["model"], { provider, name, ...where, ...key });
+  found.settings.push({ path: ["model"], value: { provider, name, ...where, ...key } });
 }

@@ -50,10 +50,6 @@ export class Found {
   leave(what: string, why: unknown): void {
     this.left.push({ what, why: why instanceof Error ? why.message : String(why) });
   }
-
-  set(path: readonly string[], value: unknown): void {
-    this.settings.push({ path, value });
-  }
 }
 
 /** Where to look. */

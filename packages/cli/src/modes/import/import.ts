@@ -104,52 +104,61 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
+/** What is taken beside sessions: what one is called, the heading of all, and a line for each. */
+const KINDS: readonly (readonly [what: string, title: string, lines: (found: Found) => string[]])[] = [
+  ["rule", "Rules", ({ rules }) => rules.map(shownRule)],
+  ["MCP server", "MCP servers, which start with each session", ({ servers }) => servers.map(shownServer)],
+  [
+    "memory file",
+    "Texts for the model, in all projects",
+    ({ memories }) => memories.map(({ file, text }) => `${file} (${text.length} characters)`),
+  ],
+  [
+    "setting",
+    "Settings",
+    ({ settings }) => settings.map(({ path, value }) => `${path.join(".")} = ${JSON.stringify(value)}`),
+  ],
+];
+
+/** How much there is of what, in words; empty where there is nothing. */
+function amounts({ found, sessions }: Offer): string {
+  const counts = KINDS.map(([what, , lines]) => [lines(found).length, what] as const);
+  return [[sessions.length, "session"] as const, ...counts]
+    .flatMap(([count, what]) => (count === 0 ? [] : [counted(count, what)]))
+    .join(", ");
+}
+
 function overview(offers: readonly Offer[]): string {
-  const lines = offers.map(({ from, agent, found, sessions }) => {
-    const { rules, servers, memories, settings } = found;
-    const counts = [
-      [sessions.length, "session"],
-      [rules.length, "rule"],
-      [servers.length, "MCP server"],
-      [memories.length, "memory file"],
-      [settings.length, "setting"],
-    ] as const;
-    const said = counts.flatMap(([count, what]) => (count === 0 ? [] : [counted(count, what)]));
-    return `${from.padEnd(7)} ${agent.name}: ${said.join(", ") || "nothing"}\n`;
-  });
+  const lines = offers.map(
+    (offer) => `${offer.from.padEnd(7)} ${offer.agent.name}: ${amounts(offer) || "nothing"}\n`,
+  );
   return `${lines.join("")}What exactly, without changing anything: burin import --from NAME\n`;
 }
 
-function print({ from, agent, found, sessions }: Offer, isApplied: boolean, output: Output): void {
+function print(offer: Offer, isApplied: boolean, output: Output): void {
+  const { from, agent, found, sessions } = offer;
   const block = (title: string, lines: readonly string[]) => {
     if (lines.length > 0) output.out(visible(`${title}\n${lines.map((line) => `  ${line}\n`).join("")}`));
   };
-  output.out(visible(`${isApplied ? "Taken" : "To be taken"} from ${agent.name} (${agent.folder}):\n`));
+  const isNothing = amounts(offer) === "";
+  const taken = isNothing ? "Nothing to take" : isApplied ? "Taken" : "To be taken";
+  output.out(visible(`${taken} from ${agent.name} (${agent.folder})${isNothing ? "." : ":"}\n`));
   for (const root of new Set(sessions.map((session) => session.root))) {
     const held = sessions.filter((session) => session.root === root);
     block(`Sessions of ${root}`, held.map(shownSession));
   }
-  block(
-    "Rules",
-    found.rules.map(
-      ({ list, rule, of, isOfProject }) => `${list} ${rule}  (${of}${isOfProject ? ", in this folder" : ""})`,
-    ),
-  );
-  block("MCP servers, which start with each session", found.servers.map(shownServer));
-  block(
-    "Texts for the model, in all projects",
-    found.memories.map(({ file, text }) => `${file} (${text.length} characters)`),
-  );
-  block(
-    "Settings",
-    found.settings.map(({ path, value }) => `${path.join(".")} = ${JSON.stringify(value)}`),
-  );
+  for (const [, title, lines] of KINDS) block(title, lines(found));
   block(
     "Left",
     found.left.map(({ what, why }) => `${what}: ${why}`),
   );
+  if (isNothing) return;
   if (!isApplied) output.out(`Nothing was changed. To take it: burin import --from ${from} --apply\n`);
   else if (sessions.length > 0) output.out("To go on: burin -c, or burin -r with the id of a session.\n");
+}
+
+function shownRule({ list, rule, of, isOfProject }: Found["rules"][number]): string {
+  return `${list} ${rule}  (${of}${isOfProject ? ", in this folder" : ""})`;
 }
 
 function shownSession({ id, at, prompt, isKnown }: OfferedSession): string {

@@ -1,16 +1,32 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
-import { cloneRepository, fetchSiteSkills, readText } from "@burin/core";
+import { dirname, join, resolve, sep } from "node:path";
+import { cloneRepository, fetchSiteSkills, type JsonSchema } from "@burin/core";
 import { UsageError } from "../../terminal/exit-code.ts";
-import { PLUGIN_SCHEMA } from "./read-plugin.ts";
+import { PLUGIN_SCHEMA, readJson } from "./read-plugin.ts";
 
 const MARKETPLACES = [
   "marketplace.json",
   ".claude-plugin/marketplace.json",
   ".agents/plugins/marketplace.json",
 ];
-const MOST_BYTES = 4 * 1024 * 1024;
+const TEXT: JsonSchema = { type: "string" };
+const SOURCE: JsonSchema = { type: "object", properties: { repo: TEXT, url: TEXT, ref: TEXT } };
+const MARKETPLACE: JsonSchema = {
+  type: "object",
+  required: ["plugins"],
+  properties: {
+    metadata: { type: "object", properties: { pluginRoot: TEXT } },
+    plugins: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["name"],
+        properties: { name: TEXT, source: { anyOf: [TEXT, SOURCE] } },
+      },
+    },
+  },
+};
 
 /** A folder, the address of a repository or of a site with skills, or a marketplace and the name of a plugin in it. */
 export type Source = readonly [source: string, chosen?: string | undefined];
@@ -29,7 +45,7 @@ export async function withPlugin(
   const fetched = mkdtempSync(join(tmpdir(), "burin-plugin-"));
   let count = 0;
   const folderOf = async (from: string): Promise<string> => {
-    if (!isAddress(from)) return resolve(from);
+    if (!isAddress(from)) return existing(from);
     const [url = "", branch] = from.split("#");
     count += 1;
     const folder = join(fetched, `${count}`);
@@ -48,6 +64,11 @@ export async function withPlugin(
   } finally {
     rmSync(fetched, { recursive: true, force: true });
   }
+}
+
+function existing(path: string): string {
+  if (!existsSync(path)) throw new UsageError(`${resolve(path)} does not exist.`);
+  return resolve(path);
 }
 
 async function fetching<T>(from: string, work: Promise<T>): Promise<T> {
@@ -87,8 +108,8 @@ function isAddress(source: string): boolean {
 
 /** Where the chosen plugin of a marketplace is. */
 function listed(file: string, chosen: string | undefined): string {
-  const { plugins = [], metadata } = JSON.parse(readText(file, MOST_BYTES) ?? "{}") as Marketplace;
-  const names = plugins.map(({ name }) => name).join(", ");
+  const { plugins = [], metadata } = (readJson(file, MARKETPLACE) ?? {}) as Marketplace;
+  const names = plugins.map(({ name }) => name).join(", ") || "it lists none";
   const found = plugins.find(({ name }) => name === chosen);
   if (found === undefined)
     throw new UsageError(
@@ -99,7 +120,7 @@ function listed(file: string, chosen: string | undefined): string {
   const top = dirname(file).replace(/[/\\]\.(?:claude-plugin|agents[/\\]plugins)$/, "");
   if (typeof source === "string") {
     const inside = resolve(top, metadata?.pluginRoot ?? ".", source);
-    if (!isAddress(source) && !inside.startsWith(top))
+    if (!isAddress(source) && inside !== top && !inside.startsWith(join(top, sep)))
       throw new UsageError(`${source} lies outside the marketplace.`);
     return isAddress(source) ? source : inside;
   }

@@ -1,12 +1,12 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { burinHome, changeSettings, loadSettings, readText } from "@burin/core";
+import { dirname, join, sep } from "node:path";
+import { burinHome, changeSettings, type JsonSchema, loadSettings } from "@burin/core";
 import type { Io, SubcommandRequest } from "../../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../../terminal/exit-code.ts";
 import { type Output, visible } from "../../terminal/output.ts";
 import { placed, type Source, withPlugin } from "./fetch-plugin.ts";
 import { describeSettings, type PluginSettings, settingsOf } from "./plugin-settings.ts";
-import { filesOf, type Plugin, readPlugin } from "./read-plugin.ts";
+import { filesOf, type Plugin, readJson, readPlugin } from "./read-plugin.ts";
 
 /** What was installed, so that it can be renewed and taken away again. */
 interface Installed {
@@ -21,9 +21,14 @@ interface Installed {
 }
 
 const RECORD = "installed.json";
-const MOST_BYTES = 1024 * 1024;
+const LIST: JsonSchema = { type: "array" };
+const INSTALLED: JsonSchema = {
+  type: "object",
+  required: ["name", "version", "source", "skills", "commands", "servers"],
+  properties: { skills: LIST, commands: LIST, servers: LIST, hooks: LIST },
+};
 const USAGE =
-  "write burin plugins list, add <folder|url|marketplace> [name], update [name], or remove <name>.";
+  "write burin plugins list, add <folder|url|site|marketplace> [name], update [name], or remove <name>.";
 
 /** Shows what a plugin brings and would run, installs it when told to, lists, renews and removes what is installed. */
 export async function runPlugins(
@@ -33,7 +38,7 @@ export async function runPlugins(
   const [action = "list", first, second, tooMuch] = words;
   const ground = { home: burinHome(process.env), isApplied: own.apply === true, output };
   if (tooMuch !== undefined) throw new UsageError(`burin plugins ${action} takes no "${tooMuch}".`);
-  if (action === "add" && first !== undefined) await add([first, second], ground);
+  if (action === "add" && first !== undefined) await offer(placed([first, second]), null, ground);
   else if (second !== undefined) throw new UsageError(USAGE);
   else if (action === "list" && first === undefined) list(ground, options.outputFormat === "text");
   else if (action === "update") return update(first, ground);
@@ -52,9 +57,8 @@ function installedIn(home: string): Installed[] {
   const folder = join(home, "plugins");
   if (!existsSync(folder)) return [];
   return readdirSync(folder).flatMap((name) => {
-    const text = readText(join(folder, name, RECORD), MOST_BYTES);
-    const written = text === null ? null : (JSON.parse(text) as Partial<Installed>);
-    return written === null ? [] : [{ hooks: [], fingerprint: "", ...written } as Installed];
+    const written = readJson(join(folder, name, RECORD), INSTALLED);
+    return written === null ? [] : [{ hooks: [], fingerprint: "", ...written } as unknown as Installed];
   });
 }
 
@@ -69,28 +73,11 @@ function list({ home, output }: Ground, isText: boolean): void {
   const all = installedIn(home);
   if (!isText) output.out(`${JSON.stringify(all, null, 2)}\n`);
   else if (all.length === 0) output.out("No plugins installed. See burin help plugins.\n");
-  for (const { name, version, source, skills, commands, servers, hooks } of isText ? all : []) {
+  for (const one of isText ? all : []) {
+    const { skills, commands, servers, hooks, source } = one;
     const parts = [...skills, ...commands, ...servers, ...hooks.map((_, at) => `hook ${at + 1}`)];
-    output.out(
-      visible(`${`${name} ${version}`.trim()}  ${parts.join(", ")}  (${[source].flat().join(" ")})\n`),
-    );
+    output.out(visible(`${titleOf(one)}  ${parts.join(", ")}  (${[source].flat().join(" ")})\n`));
   }
-}
-
-async function add(given: Source, ground: Ground): Promise<void> {
-  const { home, isApplied, output } = ground;
-  const source = placed(given);
-  await withPlugin(source, async (folder, left) => {
-    const plugin = readable(folder, left);
-    const settings = settingsOf(plugin, home);
-    output.out(visible(described(plugin, settings)));
-    if (isApplied) await install({ plugin, settings, source, before: null }, home);
-    output.out(
-      isApplied
-        ? visible(`Installed. To take it away again: burin plugins remove ${plugin.name}\n`)
-        : "Nothing was installed. To install it: the same with --apply\n",
-    );
-  });
 }
 
 /** Each plugin from where it came: what is new in it is shown, and installed when told to. */
@@ -99,7 +86,7 @@ async function update(name: string | undefined, ground: Ground): Promise<ExitCod
   const all = name === undefined ? installedIn(ground.home) : [named(name, ground)];
   for (const before of all) {
     try {
-      await renew(before, ground);
+      await offer([before.source].flat() as unknown as Source, before, ground);
     } catch (error) {
       if (!(error instanceof UsageError) || name !== undefined) throw error;
       ground.output.note(visible(`burin: ${before.name}: ${error.message}`));
@@ -109,44 +96,50 @@ async function update(name: string | undefined, ground: Ground): Promise<ExitCod
   return code;
 }
 
-async function renew(before: Installed, { home, isApplied, output }: Ground): Promise<void> {
-  await withPlugin([before.source].flat() as unknown as Source, async (folder, left) => {
-    const plugin = readable(folder, left);
-    if (plugin.name !== before.name)
-      throw new UsageError(`where ${before.name} came from, there is ${plugin.name} now.`);
-    if (plugin.fingerprint === before.fingerprint) {
-      output.out(visible(`${`${before.name} ${before.version}`.trim()}: nothing is new.\n`));
-      return;
+/** Shows what a plugin brings, or what is new in one that is installed, and installs it when told to. */
+async function offer(source: Source, before: Installed | null, ground: Ground): Promise<void> {
+  const { home, isApplied, output } = ground;
+  const tell = (text: string) => output.out(visible(`${text}\n`));
+  await withPlugin(source, async (folder, left) => {
+    const plugin = readPlugin(folder, left);
+    if (before !== null) {
+      if (plugin.name !== before.name)
+        throw new UsageError(`where ${before.name} came from, there is ${plugin.name} now.`);
+      if (plugin.fingerprint === before.fingerprint) return tell(`${titleOf(before)}: nothing is new.`);
+      tell(`Instead of ${titleOf(before)} (files ${before.fingerprint}):`);
     }
     const settings = settingsOf(plugin, home);
-    const { version, fingerprint } = before;
-    output.out(visible(`Instead of ${`${before.name} ${version}`.trim()} (files ${fingerprint}):\n`));
     output.out(visible(described(plugin, settings)));
-    if (isApplied) await install({ plugin, settings, source: before.source, before }, home);
-    output.out(isApplied ? "Updated.\n" : "Nothing was changed. To update it: the same with --apply\n");
+    if (isApplied) await install({ plugin, settings, source, before }, home);
+    const [done, undone] =
+      before === null
+        ? [
+            `Installed. To take it away again: burin plugins remove ${plugin.name}`,
+            "installed. To install it",
+          ]
+        : ["Updated.", "changed. To update it"];
+    tell(isApplied ? done : `Nothing was ${undone}: the same with --apply`);
   });
 }
 
-function readable(folder: string, left: readonly string[]): Plugin {
-  try {
-    return readPlugin(folder, left);
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
+function titleOf({ name, version }: Pick<Plugin, "name" | "version">): string {
+  return `${name} ${version}`.trim();
 }
 
 function described(plugin: Plugin, settings: PluginSettings): string {
-  const { name, version, description, skills, commands, left, fingerprint } = plugin;
+  const { description, skills, commands, left, fingerprint } = plugin;
   const { started, run } = describeSettings(settings);
   const block = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? "" : `${title}\n${lines.map((line) => `  ${line}\n`).join("")}`;
-  const asCommand = (one: string) => `/${one}`;
   return [
-    `${`${name} ${version}`.trim()}${description === "" ? "" : `: ${description}`} (files ${fingerprint})\n`,
+    `${titleOf(plugin)}${description === "" ? "" : `: ${description}`} (files ${fingerprint})\n`,
     block("Starts with each session, as MCP servers whose tools ask", started),
     block("Runs at these events without asking, and may allow, change or refuse calls", run),
     block("Tells the model of its skills", skills),
-    block("Offers its commands", commands.map(asCommand)),
+    block(
+      "Offers its commands",
+      commands.map((one) => `/${one}`),
+    ),
     block("Left", left),
   ].join("");
 }
@@ -159,41 +152,46 @@ interface Installing {
   readonly before: Installed | null;
 }
 
+/** Where the user's own are that a plugin adds to, and how one is called. */
+const KINDS = {
+  skills: [(name: string) => join("skills", name), (name: string) => `the skill ${name}`],
+  commands: [(name: string) => join("commands", `${name}.md`), (name: string) => `the command /${name}`],
+} as const;
+const KIND_NAMES = ["skills", "commands"] as const;
+
+function pathsOf(plugin: Readonly<Record<(typeof KIND_NAMES)[number], readonly string[]>>): string[] {
+  return KIND_NAMES.flatMap((kind) => plugin[kind].map(KINDS[kind][0]));
+}
+
 /** All or nothing: what would take the place of something else is found before anything is written. */
 async function install({ plugin, settings, source, before }: Installing, home: string): Promise<void> {
   const { name, version, skills, commands, root, fingerprint } = plugin;
   const { servers, hooks } = settings;
   const place = join(home, "plugins", name);
   const { settings: present } = await loadSettings({ home, root: home });
-  const others = (kind: "skills" | "commands" | "servers", all: readonly string[]) =>
-    all.filter((one) => before?.[kind].includes(one) !== true);
-  const isThere = (...path: string[]) => existsSync(join(home, ...path));
+  const aliases = Object.keys(servers);
   const taken = [
     ...(before === null && existsSync(place) ? [`the plugin ${name} (burin plugins remove ${name})`] : []),
-    ...others("skills", skills)
-      .filter((one) => isThere("skills", one))
-      .map((one) => `the skill ${one}`),
-    ...others("commands", commands)
-      .filter((one) => isThere("commands", `${one}.md`))
-      .map((one) => `the command /${one}`),
-    ...others("servers", Object.keys(servers))
-      .filter((one) => present.mcpServers[one])
+    ...KIND_NAMES.flatMap((kind) => {
+      const [placeOf, callIt] = KINDS[kind];
+      const others = plugin[kind].filter((one) => before?.[kind].includes(one) !== true);
+      return others.filter((one) => existsSync(join(home, placeOf(one)))).map(callIt);
+    }),
+    ...aliases
+      .filter((one) => present.mcpServers[one] && before?.servers.includes(one) !== true)
       .map((one) => `the MCP server ${one}`),
   ];
   if (taken.length > 0)
     throw new UsageError(`nothing was installed, because you have ${taken.join(", ")} already.`);
   if (before !== null) await takeAway(before, home);
-  const names = { skills, commands, servers: Object.keys(servers) };
-  const record: Installed = { name, version, source, fingerprint, ...names, hooks };
+  const record: Installed = { name, version, source, fingerprint, skills, commands, servers: aliases, hooks };
   mkdirSync(join(place, "data"), { recursive: true, mode: 0o700 });
   writeFileSync(join(place, RECORD), `${JSON.stringify(record, null, 2)}\n`, { mode: 0o600 });
+  const used = pathsOf(plugin);
   for (const path of filesOf(root)) {
     copy(join(root, path), join(place, "files", path));
-    const [kind, one = ""] = path.split(/[/\\]/);
-    const isUsed =
-      (kind === "skills" && skills.includes(one)) ||
-      (kind === "commands" && commands.includes(one.slice(0, -3)));
-    if (isUsed) copy(join(root, path), join(home, path));
+    if (used.some((one) => path === one || path.startsWith(join(one, sep))))
+      copy(join(root, path), join(home, path));
   }
   const file = join(home, "settings.json");
   for (const [alias, definition] of Object.entries(servers))
@@ -219,12 +217,12 @@ async function remove(name: string, ground: Ground): Promise<void> {
 }
 
 /** All but what it has written itself. */
-async function takeAway({ name, servers, skills, commands, hooks }: Installed, home: string): Promise<void> {
-  for (const alias of servers)
+async function takeAway(plugin: Installed, home: string): Promise<void> {
+  for (const alias of plugin.servers)
     await changeSettings(join(home, "settings.json"), ["mcpServers", alias], undefined);
-  const own = new Set(hooks.map((hook) => JSON.stringify(hook)));
-  if (own.size > 0) await changeHooks(home, (all) => all.filter((hook) => !own.has(JSON.stringify(hook))));
-  for (const one of skills) rmSync(join(home, "skills", one), { recursive: true, force: true });
-  for (const one of commands) rmSync(join(home, "commands", `${one}.md`), { force: true });
-  rmSync(join(home, "plugins", name, "files"), { recursive: true, force: true });
+  const ownHooks = new Set(plugin.hooks.map((hook) => JSON.stringify(hook)));
+  if (ownHooks.size > 0)
+    await changeHooks(home, (all) => all.filter((hook) => !ownHooks.has(JSON.stringify(hook))));
+  for (const path of [...pathsOf(plugin), join("plugins", plugin.name, "files")])
+    rmSync(join(home, path), { recursive: true, force: true });
 }

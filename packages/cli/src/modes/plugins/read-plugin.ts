@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
-import { join, relative, resolve, sep } from "node:path";
+import { basename, join, relative, resolve, sep } from "node:path";
 import { type JsonSchema, parseRule, readText, SETTINGS_SCHEMA, schemaError } from "@burin/core";
+import { UsageError } from "../../terminal/exit-code.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -85,15 +86,15 @@ const HOOKS_FILE: JsonSchema = {
   properties: { hooks: { type: "array" } },
 };
 const HOOK = (SETTINGS_SCHEMA.properties?.hooks?.items ?? {}) as JsonSchema;
-const MOST_BYTES = 1024 * 1024;
+const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_FILES = 5000;
 const MOST_ALL_BYTES = 64 * 1024 * 1024;
 
-/** Reads a plugin by Agent Plugins 1.0.0. Throws why the folder is none; a part that is broken is left, and no other. */
+/** Reads a plugin by Agent Plugins 1.0.0. Throws UsageError with why the folder is none; a part that is broken is left, and no other. */
 export function readPlugin(folder: string, more: readonly string[] = []): Plugin {
   const root = realpathSync(folder);
   const manifest = jsonIn(root, "plugin.json", MANIFEST);
-  if (manifest === null) throw new Error(`${folder} has no plugin.json, so it is not an Agent Plugin.`);
+  if (manifest === null) throw new UsageError(`${folder} has no plugin.json, so it is not an Agent Plugin.`);
   const unknown = Object.keys(manifest).filter((key) => !Object.hasOwn(MANIFEST.properties ?? {}, key));
   const left = [...more, ...unknown.map((key) => `${key} of plugin.json: unknown`)];
   const parts = { root, left };
@@ -122,10 +123,10 @@ interface Parts {
   readonly left: string[];
 }
 
-/** A file of the plugin itself; one that a link leads out of it is none. */
+/** A file of the plugin itself; one behind a link is none, as links are not copied. */
 function isFile({ root, left }: Parts, path: string): boolean {
   const real = realIn(root, path);
-  if (real !== null && statSync(real).isFile()) return true;
+  if (real === join(root, path) && statSync(real).isFile()) return true;
   if (existsSync(join(root, path))) left.push(`${path}: it is not a file of the plugin`);
   return false;
 }
@@ -148,20 +149,25 @@ function namesIn({ root, left }: Parts, kind: string): string[] {
   return names.filter((name) => PART.test(name));
 }
 
-/** null where there is no such file. Throws what is wrong with it. */
-function jsonIn(root: string, name: string, schema: JsonSchema): Fields | null {
-  const real = realIn(root, name);
-  const text = real === null ? null : readText(real, MOST_BYTES);
+/** null where there is no such file. Throws UsageError with what is wrong with it. */
+export function readJson(path: string, schema: JsonSchema): Fields | null {
+  const text = readText(path, MOST_BYTES);
   if (text === null) return null;
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error(`${join(root, name)} is not valid JSON.`);
+    throw new UsageError(`${path} is not valid JSON.`);
   }
-  const fault = schemaError({ ...schema, description: name }, value);
-  if (fault !== null) throw new Error(`${join(root, name)}: ${fault}.`);
+  const fault = schemaError({ ...schema, description: basename(path) }, value);
+  if (fault !== null) throw new UsageError(`${path}: ${fault}.`);
   return value as Fields;
+}
+
+/** The same of a file of the plugin itself. */
+function jsonIn(root: string, name: string, schema: JsonSchema): Fields | null {
+  const real = realIn(root, name);
+  return real === null ? null : readJson(real, schema);
 }
 
 /** The same of what a plugin may have: what is wrong with it is left. */
@@ -232,7 +238,7 @@ export function filesOf(root: string): string[] {
       const path = join(folder, entry.name);
       if (entry.isDirectory() && entry.name !== ".git") look(path);
       else if (entry.isFile()) files.push(relative(root, path));
-      if (files.length > MOST_FILES) throw new Error(`A plugin may have ${MOST_FILES} files at most.`);
+      if (files.length > MOST_FILES) throw new UsageError(`A plugin may have ${MOST_FILES} files at most.`);
     }
   };
   look(root);
