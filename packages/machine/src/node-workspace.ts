@@ -29,11 +29,17 @@ export function openWorkspace(
   const real = realDirectory(root);
   const more = includeDirectories.map((directory) => realDirectory(resolve(real, directory)));
   const roots = [real, ...more];
+  let known = { path: "", name: "." };
   const files = once(async () => new (await import("./files/files.ts")).NodeFiles(roots, settings, settings));
   return {
     root: real,
     roots,
-    relative: (path) => relative(real, resolve(real, path)).split(sep).join("/") || ".",
+    relative(path) {
+      const name = () => relative(real, resolve(real, path)).split(sep).join("/") || ".";
+      // A call asks for the same path several times.
+      if (path !== known.path) known = { path, name: name() };
+      return known.name;
+    },
     ...lazily(files, METHODS),
     ...lazily(async () => (await files()).changes(), CHANGING),
   };

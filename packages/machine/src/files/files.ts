@@ -15,7 +15,7 @@ import { leaveOutFolders } from "../processes/helper-program.ts";
 import { Access, type AccessSettings } from "./access.ts";
 import type { FileChanges } from "./change-files.ts";
 import type { FolderRules } from "./ignore.ts";
-import { type Opened, openWithin, pathsIn, resolveWithin } from "./paths.ts";
+import { locate, type Opened, openWithin, pathsIn } from "./paths.ts";
 import { readContent } from "./read-content.ts";
 import { sizeOfFile } from "./read-opened.ts";
 import { type ReadMemory, ReadRecord } from "./read-record.ts";
@@ -51,8 +51,8 @@ export class NodeFiles {
     });
   }
 
-  resolve(path: string): Promise<string> {
-    return resolveWithin(path, this.#access.roots);
+  async resolve(path: string): Promise<string> {
+    return (await locate(path, this.#access.roots)).absolute;
   }
 
   async list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing> {

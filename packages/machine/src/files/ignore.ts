@@ -1,5 +1,6 @@
 import { basename, dirname, join, relative, sep } from "node:path";
 import { gitTopOf, infoExclude, isGitTop, personalExcludes, readSmallFile } from "../git/git-excludes.ts";
+import { lstatOf } from "./disk-looks.ts";
 import { IgnoreFile } from "./ignore-file.ts";
 import { isWithin } from "./paths.ts";
 
@@ -39,7 +40,8 @@ interface Layers {
 export class IgnoreRules {
   readonly #roots: readonly string[];
   readonly #ownNames: readonly string[];
-  readonly #settings: IgnoreFile;
+  /** null when they say nothing, which is how it mostly is. */
+  readonly #settings: IgnoreFile | null;
   readonly #folders = new Map<string, FolderRules>();
   readonly #environment: NodeJS.ProcessEnv | null;
 
@@ -48,7 +50,7 @@ export class IgnoreRules {
     this.#roots = roots;
     this.#environment = withGit ? (settings.environment ?? process.env) : null;
     this.#ownNames = [OWN_FILE, ...settings.ignoreFileNames];
-    this.#settings = new IgnoreFile(settings.ignore.join("\n"));
+    this.#settings = settings.ignore.length === 0 ? null : new IgnoreFile(settings.ignore.join("\n"));
   }
 
   /** The rules for what lies directly in a folder of one of the roots. */
@@ -73,8 +75,15 @@ export class IgnoreRules {
   }
 
   visibility(path: string, isFolder: boolean): Visibility {
-    if (this.#isTop(path)) return "shown";
+    if (this.#isTop(path) || (this.#environment === null && !this.#hasOwnRules(path))) return "shown";
     return this.folder(dirname(path)).visibilityOf(basename(path), isFolder);
+  }
+
+  /** Mostly there are none, and to see that takes less than to ask them. */
+  #hasOwnRules(path: string): boolean {
+    const folder = dirname(path);
+    if (this.#ownNames.some((name) => lstatOf(join(folder, name)) !== null)) return true;
+    return this.#isTop(folder) ? this.#settings !== null : this.#hasOwnRules(folder);
   }
 
   /** A root inside another one is an ordinary folder of that one. */
@@ -98,7 +107,7 @@ export class IgnoreRules {
       folder = join(folder, name);
       rules = rules.child(name, folder === root ? () => true : gitFilesOnly);
     }
-    return rules.asRoot(this.#settings.isEmpty ? [] : [{ file: this.#settings, prefix: "" }]);
+    return rules.asRoot(this.#settings === null ? [] : [{ file: this.#settings, prefix: "" }]);
   }
 }
 

@@ -37,12 +37,11 @@ function bodyOf(newText: string, body: Uint8Array, { encoding }: TextFormat): Bu
   if (encoding === "utf-8" && isPlain(body, newText)) return encodeText(newText, encoding);
   const oldText = decodeBytes(body, encoding);
   const lineEnds = lineEndsOf(oldText);
+  const text = withLastLineEnd(newText, oldText);
   const isReadable = encoding === "utf-8" ? isUtf8(body) : !oldText.includes("\ufffd");
   if (!isReadable || !isUnicode(encoding) || lineEnds === "mixed") {
-    const text = withLastLineEnd(newText, oldText);
     return joinLines(newLines(text), oldLines(body, encoding), { encoding, lineEnds, isReadable });
   }
-  const text = withLastLineEnd(newText, oldText);
   return encodeText(lineEnds === "\r\n" ? text.replace(/\r?\n/g, "\r\n") : text, encoding);
 }
 

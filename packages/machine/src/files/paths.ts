@@ -1,9 +1,10 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync } from "node:fs";
-import { readdir, readlink, realpath, stat } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { nearNames } from "@burin/contract/text/near-names";
 import { shownPath } from "@burin/contract/text/shown-path";
+import { linkTarget } from "./disk-looks.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 
 /** true when the path is the folder or lies in it; whole segments count, so `/proj` does not hold `/proj-evil`. */
@@ -59,14 +60,9 @@ function withRealFolder(pattern: string): string | null {
 }
 
 /**
- * The absolute path meant by `path`, spelled as it was given. Its real location is judged: links are
+ * The absolute path meant by `path`, spelled as it was given, and its real location. That is judged: links are
  * resolved, and for a path that does not exist yet those of its nearest existing ancestor.
  */
-export async function resolveWithin(path: string, roots: readonly string[]): Promise<string> {
-  return (await locate(path, roots)).absolute;
-}
-
-/** The same, with the place where that really is. */
 export async function locate(
   path: string,
   roots: readonly string[],
@@ -101,8 +97,8 @@ async function realLocation(absolute: string): Promise<string> {
       return join(await realOf(existing), ...missing);
     } catch (error) {
       const code = codeOf(error);
-      const target = code === "ENOENT" ? await linkTarget(existing) : null;
-      if (target !== null) {
+      const target = code === "ENOENT" ? linkTarget(existing) : undefined;
+      if (target !== undefined) {
         throw new WorkspaceError("not_found", `${existing} is a link to ${target}, which does not exist.`);
       }
       if ((code !== "ENOENT" && code !== "ENOTDIR") || dirname(existing) === existing) {
@@ -112,10 +108,6 @@ async function realLocation(absolute: string): Promise<string> {
       existing = dirname(existing);
     }
   }
-}
-
-async function linkTarget(path: string): Promise<string | null> {
-  return readlink(path).catch(() => null);
 }
 
 export interface Opened {
@@ -133,7 +125,7 @@ export interface Opened {
  * Once the way is walked it is known to the system, and opening takes less time than asking another thread for it.
  */
 export async function openWithin(path: string, roots: readonly string[], flags: number): Promise<Opened> {
-  const absolute = await resolveWithin(path, roots);
+  const { absolute } = await locate(path, roots);
   let descriptor: number;
   try {
     descriptor = openSync(absolute, flags | constants.O_NONBLOCK);

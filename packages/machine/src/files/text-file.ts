@@ -99,25 +99,27 @@ class LineWindow {
   readonly #range: LineRange;
   /** null for an encoding that the window's own bytes decide. */
   readonly #encoding: string | null;
-  readonly #lines: Buffer[] = [];
-  #line: Buffer[] = [];
+  readonly #pieces: Buffer[] = [];
+  /** How many bytes are kept of each line. */
+  readonly #lengths: number[] = [];
   #lineBytes = 0;
   #keptBytes = 0;
   #lineNumber = 0;
   #endsInLine = false;
-  #isFull = false;
+  #isFull: boolean;
   #isWhole = true;
 
   constructor(range: LineRange, encoding: string | null) {
     this.#range = range;
     this.#encoding = encoding;
+    this.#isFull = range.limit < 1;
   }
 
   add(bytes: Uint8Array, countFrom: CountFrom): void {
     if (bytes.length === 0) return;
     let start = 0;
     if (!this.#isFull && this.#lineNumber < this.#range.offset) start = this.#skip(bytes, countFrom);
-    while (start < bytes.length && this.#isWanted()) start = this.#take(bytes, start);
+    start = this.#take(bytes, start);
     if (start < bytes.length) this.#lineNumber += countFrom(start);
     this.#endsInLine = bytes[bytes.length - 1] !== NEWLINE;
   }
@@ -137,40 +139,49 @@ class LineWindow {
     return start;
   }
 
-  #isWanted(): boolean {
-    return !this.#isFull && this.#lines.length < this.#range.limit;
+  /** Keeps the wanted lines, in one piece where all of each is kept; gives where what is not wanted begins. */
+  #take(bytes: Uint8Array, start: number): number {
+    let [from, at] = [start, start];
+    while (at < bytes.length && !this.#isFull) {
+      const newline = bytes.indexOf(NEWLINE, at);
+      const end = newline === -1 ? bytes.length : newline + 1;
+      // A character takes at most four bytes; a little more shows that the line goes on.
+      const room = this.#range.mostLineCharacters * 4 + 8 - this.#lineBytes;
+      const kept = Math.min(end - at, room);
+      if (kept < end - at) {
+        this.#isWhole = false;
+        this.#keep(bytes.subarray(from, at + kept));
+        from = end;
+      }
+      this.#lineBytes += kept;
+      at = end;
+      if (newline !== -1) this.#endLine();
+    }
+    this.#keep(bytes.subarray(from, at));
+    return at;
   }
 
-  #take(bytes: Uint8Array, start: number): number {
-    const newline = bytes.indexOf(NEWLINE, start);
-    const end = newline === -1 ? bytes.length : newline + 1;
-    // A character takes at most four bytes; a little more shows that the line goes on.
-    const room = this.#range.mostLineCharacters * 4 + 8 - this.#lineBytes;
-    const kept = Buffer.from(bytes.subarray(start, Math.min(end, start + Math.max(0, room))));
-    if (kept.length < end - start) this.#isWhole = false;
-    this.#line.push(kept);
-    this.#lineBytes += kept.length;
-    if (newline !== -1) this.#endLine();
-    return end;
+  /** A copy: what comes next may be read into the same memory. */
+  #keep(bytes: Uint8Array): void {
+    if (bytes.length > 0) this.#pieces.push(Buffer.from(bytes));
   }
 
   #endLine(): void {
-    const line = this.#line.length === 1 ? this.#line[0] : Buffer.concat(this.#line);
-    if (line !== undefined) this.#lines.push(line);
+    this.#lengths.push(this.#lineBytes);
     this.#keptBytes += this.#lineBytes;
-    this.#line = [];
     this.#lineBytes = 0;
     this.#lineNumber += 1;
-    const most = this.#range.mostCharacters;
-    if (most !== undefined && this.#keptBytes > most * 4) this.#isFull = true;
+    const { limit, mostCharacters = Number.POSITIVE_INFINITY } = this.#range;
+    this.#isFull = this.#lengths.length >= limit || this.#keptBytes > mostCharacters * 4;
   }
 
   finish(): LinesRead {
     if (this.#endsInLine) {
-      if (this.#isWanted() && this.#lineNumber >= this.#range.offset) this.#endLine();
+      if (!this.#isFull && this.#lineNumber >= this.#range.offset) this.#endLine();
       else this.#lineNumber += 1;
     }
-    const { text, count, linesCut } = this.#texts();
+    const bytes = Buffer.concat(this.#pieces);
+    const { text, count, linesCut } = this.#texts(bytes);
     const lines: TextLines = {
       kind: "text",
       text,
@@ -179,22 +190,23 @@ class LineWindow {
       totalLines: this.#lineNumber,
       linesCut,
     };
-    return { lines, shown: linesCut === 0 && this.#isWhole ? () => this.#shown(count) : null };
+    return { lines, shown: linesCut === 0 && this.#isWhole ? () => this.#shown(bytes, count) : null };
   }
 
-  #texts(): { text: string; count: number; linesCut: number } {
-    const bytes = Buffer.concat(this.#lines);
+  #texts(bytes: Buffer): { text: string; count: number; linesCut: number } {
     const encoding = this.#encoding ?? narrowEncoding(bytes);
     const mostCharacters = this.#range.mostCharacters ?? Number.POSITIVE_INFINITY;
-    const longest = this.#lines.reduce((most, line) => Math.max(most, line.length), 0);
+    const longest = this.#lengths.reduce((most, length) => Math.max(most, length), 0);
     const isShort = longest <= this.#range.mostLineCharacters && bytes.length <= mostCharacters;
     if (isShort)
-      return { text: this.#unmarked(decodeBytes(bytes, encoding)), count: this.#lines.length, linesCut: 0 };
+      return { text: this.#unmarked(decodeBytes(bytes, encoding)), count: this.#lengths.length, linesCut: 0 };
     const texts: string[] = [];
     let linesCut = 0;
     let characters = 0;
-    for (const line of this.#lines) {
-      const decoded = decodeBytes(line, encoding);
+    let at = 0;
+    for (const length of this.#lengths) {
+      const decoded = decodeBytes(bytes.subarray(at, at + length), encoding);
+      at += length;
       const text = texts.length === 0 ? this.#unmarked(decoded) : decoded;
       const shown = this.#cut(text);
       characters += shown.length;
@@ -217,8 +229,9 @@ class LineWindow {
     return `${line.slice(0, wholeCharacterEnd(line, most))}${LINE_CUT}${lineEnd || "\n"}`;
   }
 
-  #shown(count: number): ShownLines {
-    const hash = hashOf(Buffer.concat(this.#lines.slice(0, count)));
+  #shown(bytes: Buffer, count: number): ShownLines {
+    const length = this.#lengths.slice(0, count).reduce((sum, one) => sum + one, 0);
+    const hash = hashOf(bytes.subarray(0, length));
     const firstLine = this.#range.offset + 1;
     const lastLine = this.#range.offset + count;
     return { firstLine, lastLine, totalLines: this.#lineNumber, hash };
