@@ -9,7 +9,7 @@ const STEP_MS = 5;
 const THOUGHT_MS = 200;
 
 /** What the first program, hash or lock would load of Node itself. */
-const BUILTINS = ["node:child_process", "node:crypto", "node:net"];
+const BUILTINS = ["node:child_process", "node:crypto", "node:net", "node:cluster"];
 
 interface Step {
   readonly pauseMs: number;
@@ -30,7 +30,7 @@ export class LoadAhead {
       () => import("../scheduler/scheduler.ts"),
       () => import("../approval/approval-policy.ts"),
       () => import("@burin/machine/processes/command-report"),
-      () => import("@burin/machine/search/ripgrep"),
+      async () => (await import("@burin/machine/search/ripgrep")).ripgrepProgram(),
       () => import("../text/overwriting.ts"),
       () => import("../text/changing.ts"),
       ...BUILTINS.map((name) => async () => process.getBuiltinModule(name)),

@@ -1,4 +1,5 @@
 import { isAbsolute } from "node:path";
+import { once } from "@burin/contract/async/once";
 import type { FileSnapshot, FileWrite } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
@@ -53,7 +54,7 @@ type Placed = Pick<Matched, "replacements" | "stage">;
 type PlacedAll = { readonly placed: Placed } | { readonly failure: ToolError };
 
 /** Finding a place and showing a change is much code, which most starts of Burin have no use for. */
-const changing = () => import("../text/changing.ts");
+const changing = once(() => import("../text/changing.ts"));
 
 /** As little as can be read, to learn why a file cannot be. */
 const A_LOOK = { offset: 0, limit: 1, mostLineCharacters: 1 };

@@ -1,3 +1,4 @@
+import { once } from "@burin/contract/async/once";
 import type { Workspace } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import {
@@ -36,7 +37,7 @@ const BACKGROUND_START_MS = 200;
 const MOST_TRIES = 3;
 
 /** Telling of commands and their output is much code, which most starts of Burin have no use for. */
-const telling = () => import("@burin/machine/processes/command-report");
+const telling = once(() => import("@burin/machine/processes/command-report"));
 
 const ACTIONS = ["list", "output", "stop"];
 

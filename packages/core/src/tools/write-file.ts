@@ -1,4 +1,5 @@
 import { isAbsolute } from "node:path";
+import { once } from "@burin/contract/async/once";
 import type { FileSnapshot } from "@burin/contract/machine/file-change";
 import { type Workspace, WorkspaceError } from "@burin/contract/machine/workspace";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
@@ -31,7 +32,7 @@ interface Plan {
 }
 
 /** Comparing contents is much code, which most starts of Burin have no use for. */
-const overwriting = () => import("../text/overwriting.ts");
+const overwriting = once(() => import("../text/overwriting.ts"));
 
 export class WriteFile extends PreparingTool<WriteFileParams> {
   readonly name = "write_file";
