@@ -9,31 +9,25 @@ export interface MediaKind {
 export const ENDS_EARLY = "it ends too early";
 
 interface KnownKind extends MediaKind {
-  readonly begins: (head: Buffer) => boolean;
+  /** Given the first bytes, as text of which each character is a byte. */
+  readonly begins: (start: string, head: Buffer) => boolean;
 }
 
 const KINDS: readonly KnownKind[] = [
-  {
-    mimeType: "image/png",
-    begins: (head) => ascii(head, 1, 3) === "PNG" && head[0] === 0x89,
-    fault: pngFault,
-  },
-  { mimeType: "image/jpeg", begins: (head) => head.readUIntBE(0, 3) === 0xffd8ff, fault: jpegFault },
-  { mimeType: "image/gif", begins: (head) => /^GIF8[79]a$/.test(ascii(head, 0, 6)), fault: gifFault },
-  {
-    mimeType: "image/webp",
-    begins: (head) => ascii(head, 0, 4) === "RIFF" && ascii(head, 8, 4) === "WEBP",
-    fault: webpFault,
-  },
+  { mimeType: "image/png", begins: (start) => start.startsWith("\x89PNG"), fault: pngFault },
+  { mimeType: "image/jpeg", begins: (start) => start.startsWith("\xff\xd8\xff"), fault: jpegFault },
+  { mimeType: "image/gif", begins: (start) => /^GIF8[79]a/.test(start), fault: gifFault },
+  { mimeType: "image/webp", begins: (start) => /^RIFF.{4}WEBP/s.test(start), fault: webpFault },
   { mimeType: "image/bmp", begins: isBmp, fault: bmpFault },
-  { mimeType: "application/pdf", begins: (head) => ascii(head, 0, 5) === "%PDF-", fault: pdfFault },
+  { mimeType: "application/pdf", begins: (start) => start.startsWith("%PDF-"), fault: pdfFault },
 ];
 
 const LEAST_HEAD = 12;
 
 export function mediaKind(head: Buffer): MediaKind | null {
   const padded = head.length >= LEAST_HEAD ? head : Buffer.concat([head, Buffer.alloc(LEAST_HEAD)]);
-  return KINDS.find(({ begins }) => begins(padded)) ?? null;
+  const start = ascii(padded, 0, LEAST_HEAD);
+  return KINDS.find(({ begins }) => begins(start, padded)) ?? null;
 }
 
 /** true for text whose root element is svg. */
@@ -150,8 +144,8 @@ function webpFault(bytes: Buffer): string | null {
 }
 
 /** "BM" alone also begins many a text; the sizes that follow must fit. */
-function isBmp(head: Buffer): boolean {
-  if (ascii(head, 0, 2) !== "BM" || head.length < 26) return false;
+function isBmp(start: string, head: Buffer): boolean {
+  if (!start.startsWith("BM") || head.length < 26) return false;
   return [12, 40, 52, 56, 64, 108, 124].includes(head.readUInt32LE(14)) && head.readUInt32LE(6) === 0;
 }
 
