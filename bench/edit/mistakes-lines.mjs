@@ -134,6 +134,13 @@ export function lineDropped(draft, random) {
   const index = pickAway(draft, spots, random);
   const both = random.chance(0.6);
   const made = slippedAt(draft, index, { line: null, both });
+  // What is left without the line is the text of another place, and nobody can know better.
+  const file = [
+    ...draft.head,
+    ...draft.rows.map(({ kind, text }) => (kind === "new" ? "" : text)),
+    ...draft.tail,
+  ];
+  if (looks(file.join("\n")).includes(looks(saidText(made)))) return undefined;
   const left = saidText(made).split("\n").filter(isFilled).length;
   return { ...made, open: draft.open || left < 3 || isBesideChange(draft.rows, index) };
 }

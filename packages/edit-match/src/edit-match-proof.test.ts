@@ -50,7 +50,7 @@ const UNPROVEN: readonly Row[] = [
     what: "a mistyped word would be written, on a line with another mistake",
     content: '#import <one.h>\n#import "two.h"\n#import "three.h"\n',
     old: "#import &lt;one.h&gt;\n#impport “two.h”\n#import “three.h”",
-    new: '#import <one.h>\n#import "half.h"\n#impport "two.h"\n#import "three.h"',
+    new: '#import <one.h>\n#impport "half.h"\n#impport "two.h"\n#import "three.h"',
   },
   {
     what: "the letter that a word lacks makes it another word of the file's",

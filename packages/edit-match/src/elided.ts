@@ -3,6 +3,7 @@ import {
   type FoldedFile,
   findPlaces,
   linesIn,
+  NO_EDGE,
   type Place,
   placeAround,
   type Said,
@@ -34,7 +35,7 @@ export function findElided(file: FoldedFile, search: Search, windows: Windows): 
   if (parts.length === 0 || (said === search.said && parts.length < 2)) return [];
   const found = parts.map(({ from, to }) => {
     const lines = said.oldLines.slice(from, to);
-    const part = { ...search, said: { ...said, oldLines: lines, above: 0, below: 0 } };
+    const part = { ...search, said: { ...said, oldLines: lines, above: NO_EDGE, below: NO_EDGE } };
     return findPlaces(file, part, windows.around(lines.join("\n")));
   });
   const places = inOrder(found, staysAtEnds(said, parts));

@@ -35,11 +35,15 @@ export function learn(triples: readonly Triple[], newLines: readonly string[], d
     file: partsOf(file),
     fresh: fresh === undefined ? undefined : partsOf(fresh),
   }));
-  const indentMap = new IndentMap(parts.filter(({ old }) => old.body !== ""));
+  const freshParts = newLines.map(partsOf).filter(({ body }) => body !== "");
+  const indentMap = new IndentMap(
+    parts.filter(({ old }) => old.body !== ""),
+    freshParts,
+  );
   const indents = mannerOf(parts, "indent", indentMap.isOneWay);
   const signs = mannerOf(parts, "body");
   const isShifted = indents === "as file" && indentMap.isOneWay;
-  const showsOld = newLines.some((line) => line.trim() !== "" && indentMap.isSaid(partsOf(line).indent));
+  const showsOld = freshParts.some(({ indent }) => indentMap.isSaid(indent));
   const signMap = new SignMap(parts, depth);
   const trails = new Map<string, Set<string>>();
   for (const { old, file } of parts) addTo(trails, old.trail, file.trail);
@@ -48,8 +52,8 @@ export function learn(triples: readonly Triple[], newLines: readonly string[], d
     indent: (fresh, from) => {
       if (from !== undefined && fresh === from.old && indents !== "as file") return from.file;
       if (from !== undefined && fresh === from.file && indents === "as file") return from.file;
-      // Indented as only the old text is, among lines that are indented as the file is.
-      if (isShifted && indentMap.isSaid(fresh) && !indentMap.isInFile(fresh)) return undefined;
+      // What is put around lines that moved in by as much as the old text is shifted.
+      if (isShifted && indentMap.isSaid(fresh) && indentMap.isAround(fresh)) return undefined;
       // Moved in or out, and what it would be moved from is no rule.
       if (from !== undefined && from.old !== from.file && fresh !== from.file && !indentMap.isOneWay)
         return undefined;
@@ -92,7 +96,9 @@ function mannerOf(parts: readonly TripleParts[], part: "indent" | "body", isOneW
     const by = old[part].length - file[part].length;
     return { manner: toOld > toFile ? "as old" : "as file", isSure: !said.has(fresh[part]), by };
   });
-  const shown = votes.filter((vote) => vote !== undefined);
+  const isKept = ({ old, file, fresh }: TripleParts) => fresh?.body === old.body || fresh?.body === file.body;
+  const ofKept = votes.filter((vote, at) => vote !== undefined && filled[at] && isKept(filled[at]));
+  const shown = (ofKept.length > 0 ? ofKept : votes).filter((vote) => vote !== undefined);
   const [first, last] = [shown[0], shown.at(-1)];
   if (first === undefined || last === undefined) return part === "indent" ? movedManner(filled) : "unshown";
   if (first.manner !== last.manner) return "mixed";
@@ -145,11 +151,13 @@ class IndentMap {
   readonly #isPartly: boolean;
   readonly #isOneOff: boolean;
 
-  constructor(parts: readonly TripleParts[]) {
+  constructor(parts: readonly TripleParts[], freshParts: readonly LineParts[]) {
     for (const { old, file } of parts) addTo(this.#known, old.indent, file.indent);
     const pairs = [...this.#known].flatMap(([old, files]) => [...files].map((file) => ({ old, file })));
     const shift = pairs.find(({ old, file }) => old !== file);
-    this.#isOneOff = parts.filter(({ old, file }) => old.indent !== file.indent).length === 1;
+    // Several new lines are not off like a single one by chance.
+    const isAlone = parts.length === 1 && freshParts.filter(({ indent }) => this.isSaid(indent)).length > 1;
+    this.#isOneOff = !isAlone && parts.filter(({ old, file }) => old.indent !== file.indent).length === 1;
     this.#isPartly = pairs.some(({ old, file }) => old === file);
     const rules = shift === undefined ? [(indent: string) => indent] : indentRules(shift);
     this.#rules = rules.filter((rule) => pairs.every(({ old, file }) => rule(old) === file));
@@ -166,6 +174,13 @@ class IndentMap {
 
   isInFile(indent: string): boolean {
     return [...this.#known.values()].some((files) => files.has(indent));
+  }
+
+  /** Whether all lines of the file are further in. */
+  isAround(indent: string): boolean {
+    return [...this.#known.values()].every((files) =>
+      [...files].every(({ length }) => length > indent.length),
+    );
   }
 
   /** Lines keep their indentation unless all lines were shifted alike. */
@@ -257,8 +272,8 @@ class SignMap {
 
   apply({ line, start, end }: Part): string | undefined {
     const body = line.slice(start, end);
-    // Where an escape and a line break are one, it may be either.
-    if (this.#depth === "escapes" && /\\[nrt]/.test(body)) return undefined;
+    // Where an escape and a line break or a tab are one, it may be either.
+    if (this.#depth === "escapes" && /\\[nrt]|\t/.test(body)) return undefined;
     if (!this.#changesAny) return body;
     const losesEscapes = this.#losesAny && (this.#depth === "backslashes" || this.#depth === "escapes");
     if (losesEscapes && PATTERN.test(body)) return undefined;

@@ -177,26 +177,71 @@ function commonLines(
 }
 
 /**
- * Other lines that may be the ones kept: between those that both texts have once, each line is the first that it can
- * be, or the last. How many lines are kept so says nothing: two brackets more are no sign.
+ * Other lines that may be the ones kept: between those that surely are, each line is the first that it can be, or the
+ * last. How many lines are kept so says nothing: two brackets more are no sign.
  */
 export function otherwiseKept(texts: Texts, kept: Int32Array, depth: Depth): Int32Array[] {
-  const [oldKeys, newKeys] = [keysOf(texts.oldLines, depth), keysOf(texts.newLines, depth)];
-  const last = oldKeys.length - 1;
-  const backwards = kept.map((old) => (old < 0 ? -1 : last - old)).reverse();
-  const late = firstKept(oldKeys.toReversed(), newKeys.toReversed(), backwards);
-  return [firstKept(oldKeys, newKeys, kept), late.map((old) => (old < 0 ? -1 : last - old)).reverse()];
+  const keys = { old: keysOf(texts.oldLines, depth), fresh: keysOf(texts.newLines, depth) };
+  const turnedKeys = { old: keys.old.toReversed(), fresh: keys.fresh.toReversed() };
+  const sure = surelyKept(keys, turned(kept, keys.old.length));
+  const late = firstKept(turnedKeys, mirrored(sure, keys.fresh.length));
+  return [firstKept(keys, sure), mirrored(late, keys.fresh.length)].map((newOf) =>
+    turned(newOf, keys.fresh.length),
+  );
 }
 
-function firstKept(oldKeys: readonly string[], newKeys: readonly string[], kept: Int32Array): Int32Array {
-  const newOf = new Int32Array(oldKeys.length).fill(-1);
-  const [oldPlaces, newPlaces] = [placesOf(oldKeys), placesOf(newKeys)];
+interface Keys {
+  readonly old: readonly string[];
+  readonly fresh: readonly string[];
+}
+
+/** The same pairs counted from the end of both sides. */
+function mirrored(newOf: Int32Array, count: number): Int32Array {
+  return newOf.map((fresh) => (fresh < 0 ? -1 : count - 1 - fresh)).reverse();
+}
+
+/**
+ * Lines that both texts have once, and those that go on alike from them and from the ends of the texts; but for a line
+ * that would be one from above and another from below.
+ */
+function surelyKept({ old, fresh }: Keys, kept: Int32Array): Int32Array {
+  const [oldPlaces, newPlaces] = [placesOf(old), placesOf(fresh)];
   const isOnce = (key = "") => oldPlaces.get(key)?.length === 1 && newPlaces.get(key)?.length === 1;
-  const sure = [...kept].flatMap((old, fresh) =>
-    old >= 0 && isOnce(oldKeys[old]) ? [[old, fresh] as const] : [],
-  );
+  const once = kept.map((to, from) => (isOnce(old[from]) ? to : -1));
+  const above = goingOn({ old, fresh }, once);
+  const turnedKeys = { old: old.toReversed(), fresh: fresh.toReversed() };
+  const below = mirrored(goingOn(turnedKeys, mirrored(once, fresh.length)), fresh.length);
+  const [newOf, oldOf] = [
+    unanimous(above, below),
+    unanimous(turned(above, fresh.length), turned(below, fresh.length)),
+  ];
+  return newOf.map((to, from) => (oldOf[to] === from ? to : -1));
+}
+
+/** The pairs, and the lines after each and at the beginning as long as they are alike. */
+function goingOn({ old, fresh }: Keys, pairs: Int32Array): Int32Array {
+  const newOf = pairs.slice();
+  for (let from = 0; from < newOf.length; from += 1) {
+    const next = from === 0 ? 0 : (newOf[from - 1] ?? -1) + 1;
+    const isAfter = from === 0 || next > 0;
+    if (newOf[from] === -1 && isAfter && old[from] === fresh[next]) newOf[from] = next;
+  }
+  return newOf;
+}
+
+function unanimous(one: Int32Array, other: Int32Array): Int32Array {
+  return one.map((to, at) => {
+    const also = other[at] ?? -1;
+    return to < 0 ? also : also < 0 || also === to ? to : -1;
+  });
+}
+
+function firstKept({ old: oldKeys, fresh: newKeys }: Keys, sure: Int32Array): Int32Array {
+  const newOf = sure.slice();
+  const newPlaces = placesOf(newKeys);
+  const pairs = [...sure.entries()].filter(([, to]) => to >= 0);
   let [old, next] = [0, 0];
-  for (const [oldTo, newTo] of [...sure, [oldKeys.length, newKeys.length] as const]) {
+  for (const [oldTo, newTo] of [...pairs, [oldKeys.length, newKeys.length] as const]) {
     for (; old < oldTo; old += 1) {
       const places = newPlaces.get(oldKeys[old] ?? "") ?? [];
       while ((places[0] ?? newTo) < next) places.shift();
@@ -205,11 +250,10 @@ function firstKept(oldKeys: readonly string[], newKeys: readonly string[], kept:
       newOf[old] = at;
       next = at + 1;
     }
-    if (oldTo < oldKeys.length) newOf[oldTo] = newTo;
     [old, next] = [oldTo + 1, newTo + 1];
   }
   keepBlanks({ old: oldKeys, fresh: newKeys }, newOf);
-  return turned(newOf, newKeys.length);
+  return newOf;
 }
 
 /** The same pairs by their other side. */
@@ -220,7 +264,7 @@ export function turned(partners: Int32Array, count: number): Int32Array {
 }
 
 /** Blank lines are those beside a line that is kept. */
-function keepBlanks(keys: Record<"old" | "fresh", readonly string[]>, newOf: Int32Array): void {
+function keepBlanks(keys: Keys, newOf: Int32Array): void {
   const taken = new Set(newOf);
   for (const step of [1, -1]) {
     for (let at = 0; at < newOf.length; at += 1) {

@@ -19,8 +19,6 @@ export interface Sides {
   readonly fileLines: readonly string[];
   readonly blocks: readonly Block[];
   readonly depth: Depth;
-  /** A mistyped word, which is never written. */
-  readonly typo?: string;
 }
 
 /** A line to write, the line of the new text that it is, and the index of the line of the file that it ends like. */
@@ -70,8 +68,6 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
     if (lines === undefined) return undefined;
     merged.push(...lines);
   }
-  if (sides.typo !== undefined && merged.some(({ text }) => text.includes(sides.typo ?? "")))
-    return undefined;
   return learned.isAsFile || merged.every((line) => keepsBytes(sides, line)) ? merged : undefined;
 }
 
@@ -356,8 +352,9 @@ interface FreshLine {
 function changedLine(sides: Sides, { fresh, partner }: FreshLine, learned: Learned): string | undefined {
   if (fresh === "") return fresh;
   if (isBlank(fresh)) return blankLine(sides, fresh) ?? blanksLike(fresh, learned.indent(fresh));
-  // A string whose line break lost its escape may go on.
-  if (sides.depth === "escapes" && QUOTES.some((quote) => isHalf(fresh, quote))) return undefined;
+  // What a line break that lost its escape stands in may go on, at the beginning of the next line.
+  const isRest = /^\S/.test(fresh) && !sides.fileLines.some((line) => /^\S/.test(line));
+  if (sides.depth === "escapes" && (isRest || QUOTES.some((quote) => isHalf(fresh, quote)))) return undefined;
   const parts = partsOf(fresh);
   if (partner !== undefined) {
     const [old, file] = [sides.oldLines[partner.oldFrom] ?? "", sides.fileLines[partner.fileFrom] ?? ""];

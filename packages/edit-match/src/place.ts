@@ -7,49 +7,60 @@ import type { Stretch } from "./windows.ts";
 export interface Said {
   readonly oldLines: readonly string[];
   readonly newLines: readonly string[];
-  /** Blank lines that only the old text has left, above and below: taken for a slip where the file has none. */
-  readonly above: number;
-  readonly below: number;
+  readonly above: Edge;
+  readonly below: Edge;
   /** Whether lines go with their ends, because nothing is put in their stead. */
   readonly takesEnd: boolean;
 }
 
+/** Blank lines that the old text begins or ends with, counted from its other lines. */
+interface Edge {
+  /** How many only the old text has: taken for a slip where the file has none. */
+  readonly gone: number;
+  /** Those that have other blanks in the new text: taken for a slip where the file has neither. */
+  readonly changed: readonly (string | undefined)[];
+}
+
+export const NO_EDGE: Edge = { gone: 0, changed: [] };
+
 export function saidLines(oldText: string, newText: string): Said | undefined {
-  const [oldLines, newLines] = [oldText.split("\n"), newText.split("\n")];
   if (isBlank(oldText)) return undefined;
-  const oldHead = oldLines.findIndex((line) => !isBlank(line));
-  const oldTail = oldLines.length - 1 - oldLines.findLastIndex((line) => !isBlank(line));
+  const [old, fresh] = [parted(oldText), parted(newText)];
+  const [oldTail, newTail] = [old.below.length, fresh.below.length];
   if (isBlank(newText)) {
-    const lines = oldLines.slice(oldHead, oldLines.length - oldTail);
     const takesEnd = oldTail > 0;
-    return {
-      oldLines: lines,
-      newLines: takesEnd ? [] : [""],
-      above: oldHead,
-      below: Math.max(0, oldTail - 1),
-      takesEnd,
-    };
+    const newLines = takesEnd ? [] : [""];
+    const [above, below] = [edgeOf(old.above, []), { gone: Math.max(0, oldTail - 1), changed: [] }];
+    return { oldLines: old.lines, newLines, above, below, takesEnd };
   }
-  const newHead = newLines.findIndex((line) => !isBlank(line));
-  const newTail = newLines.length - 1 - newLines.findLastIndex((line) => !isBlank(line));
   if (oldTail === 0 && newTail > 0) return undefined;
-  const [head, tail] = [Math.min(oldHead, newHead), Math.min(oldTail, newTail)];
-  const outer = (lines: readonly string[]) =>
-    [...lines.slice(0, head), ...lines.slice(lines.length - tail)].join("\n");
-  // Blanks of an outer blank line are not written, so they must not be what changes.
-  if (outer(oldLines) !== outer(newLines)) return undefined;
   // A blank line that the new text has further in is none that is too many at the edge.
-  const fresh = `\n${newText.replace(/^\n+|\n+$/g, "")}\n`;
-  const isAbove = oldHead > newHead && fresh.includes(`\n\n${oldLines[oldHead]}\n`);
-  const isBelow = oldTail > newTail && fresh.includes(`\n${oldLines.at(-1 - oldTail)}\n\n`);
+  const text = `\n${newText.replace(/^\n+|\n+$/g, "")}\n`;
+  const isAbove = old.above.length > fresh.above.length && text.includes(`\n\n${old.lines[0]}\n`);
+  const isBelow = oldTail > Math.max(1, newTail) && text.includes(`\n${old.lines.at(-1)}\n\n`);
   if (isAbove || isBelow) return undefined;
+  const [more, further] = [fresh.above.slice(old.above.length).reverse(), fresh.below.slice(oldTail)];
   return {
-    oldLines: oldLines.slice(oldHead, oldLines.length - oldTail),
-    newLines: newLines.slice(head, newLines.length - tail),
-    above: oldHead > newHead ? oldHead : 0,
-    below: oldTail > newTail ? Math.max(1, oldTail - 1) : 0,
+    oldLines: old.lines,
+    newLines: [...more, ...fresh.lines, ...further],
+    above: edgeOf(old.above, fresh.above),
+    below: edgeOf(old.below, fresh.below, 1),
     takesEnd: false,
   };
+}
+
+/** Lines, and blank lines around them, counted from these. */
+function parted(text: string): Record<"above" | "lines" | "below", readonly string[]> {
+  const lines = text.split("\n");
+  const isFilled = (line: string) => !isBlank(line);
+  const [from, to] = [Math.max(0, lines.findIndex(isFilled)), lines.findLastIndex(isFilled) + 1];
+  return { above: lines.slice(0, from).reverse(), lines: lines.slice(from, to), below: lines.slice(to) };
+}
+
+/** The last of the blank lines below is the end of the line before. */
+function edgeOf(old: readonly string[], fresh: readonly string[], ends = 0): Edge {
+  const changed = old.map((line, at) => (line === (fresh[at] ?? line) ? undefined : line));
+  return { gone: old.length > fresh.length ? Math.max(1, old.length - ends) : 0, changed };
 }
 
 /** Where the old text is in the file, line by line. */
@@ -203,15 +214,18 @@ export function placeAround(
 /** What comes after the last line end of a file is no line. */
 const END = "$";
 
-/** Blank lines of the old text that the file has as well may be what is to go. */
+/** Blank lines of the old text that the file has as well may be what is to go, or to be changed. */
 function fitsAround(content: string, { start, end }: Stretch, { above, below }: Said): boolean {
   const before = content
     .slice(Math.max(0, start - 200), start)
     .split("\n")
     .slice(0, -1);
   const after = `${content.slice(end, end + 200)}${END}`.split("\n").slice(1);
-  const isTaken = ([first = END, ...more]: readonly string[], count: number) =>
-    count > 0 && isBlank(first) && more.slice(0, count - 1).every((line) => isBlank(line) || line === END);
+  const isTaken = (lines: readonly string[], { gone, changed }: Edge) =>
+    (gone > 0 &&
+      isBlank(lines[0] ?? END) &&
+      lines.slice(1, gone).every((line) => isBlank(line) || line === END)) ||
+    changed.some((line, at) => line !== undefined && lines[at]?.replace("\r", "") === line);
   return !isTaken(before.reverse(), above) && !isTaken(after, below);
 }
 
@@ -240,5 +254,6 @@ function* lineMistakes([old = "", file = ""]: readonly string[], depth: Depth): 
   if (said.body === "") yield "trailing spaces";
   else if (said.indent !== there.indent) yield "indentation";
   if (said.body === there.body) return;
-  yield said.body.replace(/\s+/g, "") === there.body.replace(/\s+/g, "") ? "spaces" : BY_DEPTH[depth];
+  if (said.body.replace(/\s+/g, "") === there.body.replace(/\s+/g, "")) yield "spaces";
+  else yield BY_DEPTH[keyOf(old, "signs") === keyOf(file, "signs") ? "signs" : depth];
 }

@@ -19,11 +19,21 @@ type Repair = readonly [name: string, read: (texts: EditTexts) => readonly EditT
 /** Numbers before all lines; the new text may have none, or none before new lines. A space after them may be theirs. */
 function inNumbers(texts: EditTexts): EditTexts[] {
   const isTight = [texts.oldText, texts.newText].some((text) => /^ *L?\d+(?:\t| ?[:|→]\S)/m.test(text));
-  return (isTight ? [false] : [true, false]).flatMap((isSpaced) => {
+  const [spaced, tight] = [true, false].map((isSpaced) => {
     const oldText = withoutNumbers(texts.oldText, isSpaced, 1);
     const read = (text: string) => withoutNumbers(text, isSpaced, 0.5) ?? text;
     return oldText === undefined ? [] : inSigns(texts, oldText, { signs: /(?!)/g, read });
   });
+  const [one, other] = [spaced?.[0], tight?.[0]];
+  if (isTight || !one || !other) return tight ?? [];
+  // The lines that a new text without numbers has as well tell.
+  const [nearOne, nearOther] = [
+    nearness(one.newText, one.oldText, other.oldText),
+    nearness(other.newText, other.oldText, one.oldText),
+  ];
+  return one.newText !== other.newText || nearOne === nearOther
+    ? [one, other]
+    : [nearOne > nearOther ? one : other];
 }
 
 /** A mistake in single signs, which the new text may have as well. */

@@ -28,7 +28,7 @@ export function findSlips(search: Search, stretches: readonly Stretch[]): Place[
   });
   const slips = tries.flatMap((tried) => slipAt(search, tried) ?? []);
   const isRival = (tried: Try) => slips.some((slip) => isOtherwise(tried, slip));
-  return slips.length > 0 && tries.some(isRival) ? [] : slips;
+  return slips.some(({ mistakes }) => mistakes.has("a line left out")) && tries.some(isRival) ? [] : slips;
 }
 
 /** Whether most lines of the text stand elsewhere as they are: what is otherwise there is as near as any slip. */
@@ -79,27 +79,29 @@ function mistyped(search: Search, { lines, keys, first }: Try, at: number): Plac
   if (there === undefined || (keys.length === 1 && (keys[0] ?? "").length < 2 * LEAST_SIGNS))
     return undefined;
   const given = search.said.oldLines.filter((line) => !isBlank(line))[at] ?? "";
-  const word = mistypedWord(
-    foldedText(fold(given, search.depth)),
-    foldedText(fold(search.content.slice(there.start, there.end), search.depth)),
+  const { said, content, depth } = search;
+  const [word, right = ""] = mistypedWord(
+    foldedText(fold(given, depth)),
+    foldedText(fold(content.slice(there.start, there.end), depth)),
   );
-  if (word === undefined || search.content.includes(word)) return undefined;
   const [from, to] = [lines[first], lines[first + keys.length - 1]];
-  const place =
-    from &&
-    to &&
-    slipPlace(search, { start: from.start, end: to.end }, { name: "a typo", at, isLeftOut: false });
-  return place && { ...place, sides: { ...place.sides, typo: word } };
+  if (word === undefined || !from || !to || content.includes(word)) return undefined;
+  // A word that the new text has more often may be meant there.
+  const isKept = said.newLines.join("\n").split(word).length <= 2;
+  const spelled = (line: string) => line.replace(word, right);
+  const oldLines = said.oldLines.map(spelled);
+  const read = { ...search, said: { ...said, oldLines, newLines: said.newLines.map(spelled) } };
+  const stretch = { start: from.start, end: to.end };
+  return isKept ? placeAround(read, stretch, { apart: [], slips: ["a typo"] }) : undefined;
 }
 
-function mistypedWord(given: string, there: string): string | undefined {
+function mistypedWord(given: string, there: string): readonly [] | readonly [word: string, right: string] {
   const [words, rights] = [given.match(WORDS) ?? [], there.match(WORDS) ?? []];
-  if (words.length !== rights.length || given.replace(WORDS, " ") !== there.replace(WORDS, " "))
-    return undefined;
+  if (words.length !== rights.length || given.replace(WORDS, " ") !== there.replace(WORDS, " ")) return [];
   const wrong = words.flatMap((word, at) => (word === rights[at] ? [] : [at]));
   const [word, right] = [words[wrong[0] ?? -1], rights[wrong[0] ?? -1]];
-  if (word === undefined || right === undefined || wrong.length > 1) return undefined;
-  return right.length >= LEAST_WORD && isSlip(word, right) ? word : undefined;
+  if (word === undefined || right === undefined || wrong.length > 1) return [];
+  return right.length >= LEAST_WORD && isSlip(word, right) ? [word, right] : [];
 }
 
 function isSlip(word: string, right: string): boolean {
@@ -128,22 +130,11 @@ function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place
   const isKnown = (from: number, to: number, by: number) =>
     keys.slice(from, to).join("").length >= LEAST_SIGNS || isLetterByLetter(from, to, by);
   if (!isKnown(0, at, 0) || !isKnown(at, keys.length, 1)) return undefined;
-  return slipPlace(
-    search,
-    { start: from.start, end: to.end },
-    { name: "a line left out", at, isLeftOut: true },
-  );
+  return placeOfRest(search, { start: from.start, end: to.end }, at);
 }
 
-interface Slip {
-  readonly name: string;
-  /** How many filled lines come before it. */
-  readonly at: number;
-  readonly isLeftOut: boolean;
-}
-
-/** What is before and what is after the slip must be the file's lines; blank lines may be more or fewer. */
-function slipPlace(search: Search, stretch: Stretch, { name, at, isLeftOut }: Slip): Place | undefined {
+/** The lines before the one left out, and those after it, must be the file's; blank lines may be more or fewer. */
+function placeOfRest(search: Search, stretch: Stretch, at: number): Place | undefined {
   const { said } = search;
   const fileLines = linesIn(search.content, stretch);
   const fileAt = filledAt(fileLines, at);
@@ -151,12 +142,11 @@ function slipPlace(search: Search, stretch: Stretch, { name, at, isLeftOut }: Sl
   const oldAbove = filledAt(said.oldLines, at - 1) + 1;
   // Blank lines around a line that is left out, when they are all there.
   const blanks = filledAt(said.oldLines, at) - oldAbove === below - above - 1 ? fileAt - above : 0;
-  const oldAt = isLeftOut ? oldAbove + blanks : filledAt(said.oldLines, at);
-  const oldTo = isLeftOut ? oldAt : oldAt + 1;
-  const fileEnd = isLeftOut ? above + blanks : fileAt;
+  const [oldAt, fileEnd] = [oldAbove + blanks, above + blanks];
   const gap = { oldFrom: oldAt, oldTo: oldAt, fileFrom: fileEnd, fileTo: fileAt };
-  const slip = { oldFrom: oldAt, oldTo, fileFrom: fileAt, fileTo: fileAt + 1 };
-  return placeAround(search, stretch, { apart: fileAt > fileEnd ? [gap, slip] : [slip], slips: [name] });
+  const slip = { oldFrom: oldAt, oldTo: oldAt, fileFrom: fileAt, fileTo: fileAt + 1 };
+  const apart = fileAt > fileEnd ? [gap, slip] : [slip];
+  return placeAround(search, stretch, { apart, slips: ["a line left out"] });
 }
 
 /** The index of a line, counted without blank ones. */
