@@ -1,4 +1,4 @@
-// A small MCP server on stdio with two tools: `note` says its text again, `ask` asks the user for what its form holds.
+// A small MCP server on stdio with two tools: `note` says its text again, or shows the PNG that it is, `ask` asks the user for what its form holds.
 import { createInterface } from "node:readline";
 
 const SCHEMA = {
@@ -50,7 +50,10 @@ createInterface({ input: process.stdin }).on("line", (line) => {
     const serverInfo = { name: "asking", version: "1" };
     send({ id, result: { protocolVersion, capabilities: { tools: {} }, serverInfo } });
   } else if (method === "tools/list") send({ id, result: { tools } });
-  else if (method === "tools/call" && params.name === "note") answer(id, params.arguments.text);
+  else if (method === "tools/call" && params.arguments.text?.startsWith("data:")) {
+    const [, data] = params.arguments.text.split(",");
+    send({ id, result: { content: [{ type: "image", data, mimeType: "image/png" }] } });
+  } else if (method === "tools/call" && params.name === "note") answer(id, params.arguments.text);
   else if (method === "tools/call") {
     waiting = id;
     send({

@@ -51,6 +51,17 @@ describe("a question", () => {
     await terminal.shows("Done.");
   });
 
+  it("leaves calls that wait behind it in words, not by the names that models use", async () => {
+    const reading = { name: "read_file", args: { absolute_path: join(room.root, "a.txt") } };
+    const asking = { name: "run_shell_command", args: { command: "touch made.txt" } };
+    const terminal = await room.open([{ calls: [asking, reading] }, { text: "Done." }]);
+    terminal.type("go\r");
+    await terminal.shows("Run this command?");
+    expect(terminal.all()).toContain("○ Read file");
+    await answer(terminal, "y", "Run this command?");
+    await terminal.shows(/● Read a\.txt[\s\S]*Done\./);
+  });
+
   it("is refused with words, which the model reads", async () => {
     const terminal = await room.open([running("rm a.txt"), { text: "All right." }]);
     terminal.type("go\r");
@@ -175,6 +186,34 @@ describe("a question", () => {
     await terminal.shows("fake-model · auto-edit");
   });
 
+  it("leaves a plan that was approved as it was, folded where it is long, also when the session is taken up", async () => {
+    const steps = Array.from({ length: 40 }, (_, n) => `${n + 1}. step **${n + 1}**`);
+    const plan = { calls: [{ name: "exit_plan_mode", args: { plan: `# The plan\n\n${steps.join("\n")}` } }] };
+    const terminal = await room.open([plan, { text: "I begin." }], { args: ["--approval-mode", "plan"] });
+    terminal.type("go\r");
+    await terminal.shows("Go on with this plan?");
+    await answer(terminal, "a", "Go on with this plan?");
+    await terminal.shows("I begin.");
+    const shown = /● Show the plan and ask to carry it out\n {4}The plan\n\s*\n {4}1\. step 1\n/;
+    const left = "… 18 more lines (ctrl+o shows all)";
+    expect(terminal.all().join("\n")).toMatch(shown);
+    expect(terminal.text()).toContain(left);
+    terminal.type("\u000f");
+    await terminal.shows("What the last calls gave");
+    terminal.type("\u001b[F");
+    await terminal.shows("40. step 40");
+    terminal.type("\u001b");
+    await terminal.until(() => !terminal.text().includes("40. step 40"), "the prompt");
+    terminal.type("\u0015");
+    await terminal.shows("> Ask anything");
+    terminal.type("\u0004");
+    await terminal.ended();
+    const again = await room.start({ args: ["-c"] });
+    await again.shows("I begin.");
+    expect(again.all().join("\n")).toMatch(shown);
+    expect(again.text()).toContain(left);
+  });
+
   it("goes on with what was said to a plan that was not approved", async () => {
     const plan = { calls: [{ name: "exit_plan_mode", args: { plan: "1. look" } }] };
     const terminal = await room.open([plan, { text: "Then so." }], { args: ["--approval-mode", "plan"] });
@@ -202,11 +241,16 @@ describe("a question", () => {
     const terminal = await room.open([two, each, each, each, each, { text: "Both." }]);
     terminal.type("go\r");
     await terminal.shows("Run this command? (1 more waiting)");
-    expect(terminal.text()).toContain("the subagent general asks");
+    const askers = new Set<string>();
     await terminal.until(() => {
+      for (const [asker] of terminal.text().matchAll(/the subagent .* asks/g)) askers.add(asker);
       if (terminal.text().includes("y yes")) terminal.type("y");
       return terminal.text().includes("Both.");
     }, "both answers");
+    expect([...askers].sort()).toEqual([
+      "the subagent general (one) asks",
+      "the subagent general (two) asks",
+    ]);
     for (const name of ["one.txt", "two.txt"]) {
       await expect(readFile(join(room.root, name), "utf8")).resolves.toBe("");
     }

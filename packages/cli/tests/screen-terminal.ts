@@ -18,6 +18,8 @@ export interface ScreenOptions {
   readonly isInShell?: boolean;
   /** It answers none of the questions that programs ask terminals. */
   readonly isSilent?: boolean;
+  /** What it answers when it is asked for its name; its cells have 10 x 20 pixels then. */
+  readonly named?: string;
 }
 
 const MOST_WAIT_MS = 20_000;
@@ -29,6 +31,8 @@ export class ScreenTerminal {
   /** Every byte that was written, as text. */
   written = "";
   exitCode: number | null = null;
+  /** The images of iTerm2's protocol, and where their first cells are, counted from the first row of all. */
+  readonly images: { readonly row: number; readonly column: number; readonly sequence: string }[] = [];
 
   constructor({ cwd, args = [], env = {}, columns = 80, rows = 24, ...how }: ScreenOptions) {
     this.#terminal = new headless.Terminal({
@@ -62,6 +66,7 @@ export class ScreenTerminal {
       this.#terminal.write(data);
     });
     if (!how.isSilent) this.#terminal.onData((data) => this.#pty.write(data));
+    if (how.named !== undefined) this.#answerAs(how.named);
     this.#pty.onExit(({ exitCode }) => {
       this.exitCode = exitCode;
     });
@@ -192,6 +197,21 @@ export class ScreenTerminal {
   close(): void {
     if (this.exitCode === null) this.#pty.kill("SIGKILL");
     this.#terminal.dispose();
+  }
+
+  #answerAs(name: string): void {
+    const { parser } = this.#terminal;
+    const answer = (text: string): boolean => {
+      this.#pty.write(text);
+      return true;
+    };
+    parser.registerCsiHandler({ prefix: ">", final: "q" }, () => answer(`\u001bP>|${name}\u001b\\`));
+    parser.registerCsiHandler({ final: "t" }, ([first]) => first === 16 && answer("\u001b[6;20;10t"));
+    parser.registerOscHandler(1337, (sequence) => {
+      const { baseY, cursorY, cursorX } = this.#terminal.buffer.active;
+      this.images.push({ row: baseY + cursorY, column: cursorX, sequence });
+      return true;
+    });
   }
 
   #row(index: number): string {

@@ -1,10 +1,10 @@
-import type { AgentEvent, CacheMiss, ContextFill, ToolCall } from "@burin/core";
+import type { AgentEvent, CacheMiss, ContextFill, InlineData, ToolCall } from "@burin/core";
 import { grouped, say } from "../locales/say.ts";
 import type { Line } from "../terminal/styled-line.ts";
 
 /** One thing that stands in the transcript, as far as it has come. */
 export type Item =
-  | { readonly kind: "user"; readonly text: string }
+  | { readonly kind: "user"; readonly text: string; readonly media: readonly InlineData[] }
   /** `text` is what has not been drawn for good yet. */
   | { readonly kind: "text"; text: string; isWhole: boolean }
   | { readonly kind: "thought"; text: string; readonly since: number; isWhole: boolean }
@@ -13,9 +13,12 @@ export type Item =
   | { readonly kind: "lines"; readonly draw: (width: number) => readonly Line[] }
   | { readonly kind: "notice"; readonly text: string; readonly isBad: boolean };
 
+/** A call, and whether it was asked with a plan: then its result is that plan, and Markdown. */
+export type ShownCall = ToolCall & { readonly isPlan?: boolean };
+
 interface CallItem {
   readonly kind: "call";
-  call: ToolCall;
+  call: ShownCall;
   since: number;
   milliseconds: number;
   /** Its session ended while it ran; how it is told to the model is known with the next prompt. */
@@ -48,7 +51,7 @@ export class Transcript {
   /** The calls that are not over, by their ids. */
   readonly #open = new Map<string, CallItem>();
   /** The calls that ended last, to be looked at again. */
-  readonly calls: ToolCall[] = [];
+  readonly calls: ShownCall[] = [];
   readonly spent: Spent = {
     inputTokens: 0,
     outputTokens: 0,
@@ -100,6 +103,13 @@ export class Transcript {
     this.#items.push({ kind: "lines", draw });
   }
 
+  /** What the subagent is to do that works for this call, in the words of who handed it out; "" where that is not known. */
+  taskOf(callId: string | null): string {
+    const call = this.#open.get(callId ?? "")?.call ?? this.calls.find((one) => one.callId === callId);
+    const words = call?.args.description;
+    return typeof words === "string" ? words : "";
+  }
+
   /** What was heard is of a session that has ended: nothing of it runs any more. */
   leaveOpenCalls(): void {
     for (const item of this.#open.values()) item.isLeft = item.call.status === "executing";
@@ -112,7 +122,7 @@ export class Transcript {
         this.sessionId = event.sessionId;
         return;
       case "text":
-        if (event.role === "user") this.#heardUser(event.text);
+        if (event.role === "user") this.#heardUser(event.text, event.media);
         else this.#heardText(event.text);
         return;
       case "thought":
@@ -174,9 +184,9 @@ export class Transcript {
     }
   }
 
-  #heardUser(said: string): void {
+  #heardUser(said: string, media: readonly InlineData[] = []): void {
     this.#close();
-    this.#items.push({ kind: "user", text: wordsOf(said) });
+    this.#items.push({ kind: "user", text: wordsOf(said), media });
   }
 
   #heardText(text: string): void {
@@ -198,8 +208,10 @@ export class Transcript {
     }
   }
 
-  #heardCall(call: ToolCall, now: number): void {
-    const known = this.#open.get(call.callId);
+  #heardCall(heard: ToolCall, now: number): void {
+    const known = this.#open.get(heard.callId);
+    const isAsked = heard.status === "awaiting_approval" && heard.confirmation.kind === "plan";
+    const call: ShownCall = isAsked || known?.call.isPlan ? { ...heard, isPlan: true } : heard;
     if (known === undefined) {
       this.#close();
       const item: CallItem = { kind: "call", call, since: now, milliseconds: 0, isLeft: false };

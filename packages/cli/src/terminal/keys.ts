@@ -2,11 +2,14 @@ import { StringDecoder } from "node:string_decoder";
 
 /** One thing that came from the keyboard, or from the terminal itself. */
 export interface Key {
-  /** `enter`, `ctrl+r`, `alt+left`, `text`, `paste`, or a report of the terminal: `cursor`, `background`, `device`. */
+  /** `enter`, `ctrl+r`, `alt+left`, `text`, `paste`, or what the terminal says of itself: see `REPORTS`. */
   readonly name: string;
   /** What is to be inserted, or what was reported. */
   readonly text: string;
 }
+
+/** What the terminal says of itself. */
+export const REPORTS = new Set(["background", "blur", "cell", "cursor", "device", "focus", "terminal"]);
 
 const PASTE_END = "\u001b[201~";
 
@@ -42,7 +45,7 @@ const CODES: Readonly<Record<number, string>> = {
 };
 
 const CSI = new RegExp(`^${"\u001b"}\\[([?<>=]?)([\\d;:]*)([@-~])`);
-const OSC = new RegExp(`^${"\u001b"}\\]([\\s\\S]*?)(?:${"\u0007"}|${"\u001b"}\\\\)`);
+const REPORT = new RegExp(`^${"\u001b"}[\\]P]([\\s\\S]*?)(?:${"\u0007"}|${"\u001b"}\\\\)`);
 const PLAIN = /^\P{Cc}+/u;
 
 /** Takes what a terminal sends apart into keys, however it is cut into pieces. */
@@ -103,7 +106,7 @@ export class KeyReader {
   #escaped(rest: string): Key | null {
     if (rest.length === 1) return null;
     if (rest[1] === "[") return this.#sequence(rest);
-    if (rest[1] === "]") return this.#report(rest);
+    if (rest[1] === "]" || rest[1] === "P") return this.#report(rest);
     if (rest[1] === "O") {
       return rest.length === 2 ? null : this.#took(3, { name: LETTERS[rest[2] ?? ""] ?? "", text: "" });
     }
@@ -123,10 +126,12 @@ export class KeyReader {
   }
 
   #report(rest: string): Key | null {
-    const found = OSC.exec(rest);
+    const found = REPORT.exec(rest);
     if (found === null) return rest.length > LONGEST_REPORT ? this.#took(2, NOTHING) : null;
     const [whole, text = ""] = found;
-    return this.#took(whole.length, text.startsWith("11;") ? { name: "background", text } : NOTHING);
+    if (text.startsWith("11;")) return this.#took(whole.length, { name: "background", text });
+    const name = text.startsWith(">|") ? "terminal" : "";
+    return this.#took(whole.length, { name, text: text.slice(2) });
   }
 
   #took(length: number, key: Key): Key {
@@ -156,6 +161,7 @@ function sequenceKey([, mark = "", numbers = "", letter = ""]: RegExpExecArray):
   const fields = numbers.split(";");
   const [first = "", second = "", third = ""] = fields;
   if (letter === "R" && fields.length === 2) return { name: "cursor", text: numbers };
+  if (letter === "t") return first === "6" ? { name: "cell", text: numbers } : NOTHING;
   if (letter === "u") return codeKey(Number(first.split(":")[0]), second);
   if (letter === "~" && first === "27") return codeKey(Number(third), second);
   const name = letter === "~" ? NUMBERS[first] : LETTERS[letter];

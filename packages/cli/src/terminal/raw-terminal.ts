@@ -1,12 +1,12 @@
 import { writeSync } from "node:fs";
-import { type Key, KeyReader } from "./keys.ts";
+import { type Key, KeyReader, REPORTS } from "./keys.ts";
 import type { ScreenPort } from "./screen.ts";
 
 /** Bracketed paste, whether the window is looked at, keys that say which of them are held, and a title that can be given back. */
 const ENTER = "\u001b[?2004h\u001b[?1004h\u001b[>1u\u001b[22;2t";
 const LEAVE = "\u001b[23;2t\u001b[<u\u001b[?1004l\u001b[?2004l\u001b[?2026l\u001b[?7h\u001b[?25h";
-/** Which colour the background has, and which terminal it is. */
-const ASK = "\u001b]11;?\u0007\u001b[>c";
+/** Which colour the background has, which terminal it is, by number and by name, and how large a cell is. */
+const ASK = "\u001b]11;?\u0007\u001b[>c\u001b[>q\u001b[16t";
 /** What xterm.js, which is the terminal of VS Code and of many pages, says that it is. */
 const XTERM_JS = "0;276;0";
 /** A sequence comes in one piece; an escape that is followed by nothing for so long is the key. */
@@ -14,8 +14,6 @@ const ESCAPE_MS = 30;
 /** Text and a new line in one piece are pasted where terminals do not say so; a person is slower. */
 const ENTER_MS = 20;
 const STOP_MS = 50;
-
-const REPORTS = new Set(["background", "blur", "cursor", "device", "focus"]);
 
 interface Listener {
   readonly onKeys: (keys: readonly Key[]) => void;

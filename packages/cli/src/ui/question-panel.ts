@@ -23,6 +23,8 @@ const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
 
 export interface QuestionNeeds {
   readonly question: Question;
+  /** The subagent that asks, and what it is to do; "" for the session itself. */
+  readonly asker: string;
   /** How many more wait behind it. */
   readonly waiting: () => number;
   readonly answer: (decision: Decision) => void;
@@ -130,12 +132,13 @@ export class QuestionPanel extends Standing implements Panel {
 
   /** Why, and which keys there are. */
   #belowLines(width: number): Line[] {
-    const { confirmation, reason, agent } = this.#needs.question;
+    const { question, asker } = this.#needs;
+    const { confirmation, reason } = question;
     const isCommand = confirmation.kind === "exec";
     const exception = isCommand && confirmation.exception;
     const isSaidBelow = this.#isExplained && this.#explanation.some((line) => line.includes(reason));
     const facts = [
-      agent === null ? "" : say("question.asker", { agent: shownText(agent) }),
+      asker === "" ? "" : say("question.asker", { agent: shownText(asker) }),
       exception ? say(`question.${exception}`) : "",
       (isCommand || this.#isExplained) && !isSaidBelow ? shownText(reason) : "",
     ].filter((text) => text !== "");

@@ -1,4 +1,4 @@
-import type { ToolCall } from "@burin/core";
+import type { InlineData, ToolCall } from "@burin/core";
 import { say } from "../locales/say.ts";
 import type { Item, Transcript } from "../state/transcript.ts";
 import { isOver } from "../state/transcript.ts";
@@ -12,11 +12,16 @@ const BLANK: Row = { bytes: "", width: 0 };
 /** Of a long prompt the beginning says enough: it is in the scrollback of whoever wrote it. */
 const MOST_PROMPT_ROWS = 12;
 const MOST_CALL_ROWS = 12;
+const MOST_IMAGES = 4;
+/** Of a long session that is taken up, the images further back are left in words. */
+const ITEMS_WITH_IMAGES = 50;
 
 export interface Frame {
   readonly width: number;
   readonly theme: Theme;
   readonly now: number;
+  /** An image as rows, where the terminal draws images. */
+  readonly draw: (image: InlineData) => readonly Row[];
 }
 
 /** Makes rows of a transcript: those that are final, each once, and those of what is still going on. */
@@ -28,8 +33,12 @@ export class TranscriptRows {
   /** Takes what is final out of the transcript. */
   takeFinal(transcript: Transcript, frame: Frame): Row[] {
     const rows: Row[] = [];
+    let left = transcript.items.length;
     for (let item = transcript.first; item !== undefined; item = transcript.first) {
       if (!this.#takeItem(item, rows, frame)) break;
+      const images = left > ITEMS_WITH_IMAGES ? [] : imagesIn(item).slice(0, MOST_IMAGES);
+      for (const image of images) rows.push(...frame.draw(image));
+      left -= 1;
       transcript.shift();
     }
     return rows;
@@ -118,6 +127,15 @@ function itemLines(item: Item, { width, now }: Frame): Line[] {
         .split("\n")
         .flatMap((text) => wrapLine([{ text: shownText(text), style: item.isBad ? "bad" : "dim" }], width));
   }
+}
+
+/** What can be seen of a prompt or an answer beside its words. */
+function imagesIn(item: Item): readonly InlineData[] {
+  if (item.kind === "user") return item.media;
+  if (item.kind !== "call" || item.call.status !== "success") return [];
+  return [item.call.llmContent]
+    .flat()
+    .flatMap((part) => (typeof part === "string" || !part.inlineData ? [] : [part.inlineData]));
 }
 
 /** A call as it stands when its session ended under it. */

@@ -308,6 +308,8 @@ export class App implements Desk {
       else if (key.name === "focus" || key.name === "blur") this.terminal.hasFocus = key.name === "focus";
       else if (key.name === "device") this.terminal.device = key.text;
       else if (key.name === "cursor") this.view.answer(key.text);
+      else if (key.name === "cell") this.view.cell = key.text;
+      else if (key.name === "terminal") void this.view.learnTerminal(key.text);
       else this.#press(key);
     }
     this.view.soon();

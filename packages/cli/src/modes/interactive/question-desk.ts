@@ -56,9 +56,11 @@ export class QuestionDesk {
 
   async #question(question: Question): Promise<QuestionPanel> {
     const { QuestionPanel } = await import("../../ui/question-panel.ts");
-    const { questions, session } = this.#desk;
+    const { questions, session, transcript } = this.#desk;
+    const task = transcript.taskOf(question.parentCallId);
     return new QuestionPanel({
       question,
+      asker: `${question.agent ?? ""}${task === "" ? "" : ` (${task})`}`,
       waiting: () => questions.open.length - 1 + (session?.waitingQuestions ?? 0),
       answer: (decision) => this.#answer(question, decision),
       explain: () => this.#explain(question),

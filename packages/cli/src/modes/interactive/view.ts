@@ -3,6 +3,7 @@ import { say } from "../../locales/say.ts";
 import type { TextBuffer } from "../../state/text-buffer.ts";
 import type { Transcript } from "../../state/transcript.ts";
 import { habits } from "../../terminal/cell-width.ts";
+import type { DrawImage } from "../../terminal/inline-images.ts";
 import {
   type Caret,
   learnWidths,
@@ -12,7 +13,7 @@ import {
   WIDTH_ANSWERS,
   WIDTH_QUESTION,
 } from "../../terminal/screen.ts";
-import { cutLine, type Line, shownText } from "../../terminal/styled-line.ts";
+import { cutLine, type Line, shownText, wrapLine } from "../../terminal/styled-line.ts";
 import type { ChoiceList } from "../../ui/choice-list.ts";
 import { withColors } from "../../ui/custom-colors.ts";
 import { look } from "../../ui/look.ts";
@@ -27,7 +28,7 @@ import {
   type ThemeName,
   themeNamed,
 } from "../../ui/theme.ts";
-import { TranscriptRows } from "../../ui/transcript-rows.ts";
+import { type Frame, TranscriptRows } from "../../ui/transcript-rows.ts";
 
 /** All that is on the screen. */
 export interface Shown {
@@ -60,6 +61,10 @@ export class View {
   #themeName: ThemeName = "auto";
   #colors: Readonly<Record<string, string>> = {};
   #isLight = false;
+  /** null where the terminal is not known to draw images. */
+  #drawImage: DrawImage | null = null;
+  /** Of the terminal, in pixels: what most have, until it has said it. */
+  #cell = { width: 10, height: 20 };
   #drawnAt = 0;
   #rowCount = 0;
   #next: NodeJS.Timeout | NodeJS.Immediate | null = null;
@@ -98,6 +103,18 @@ export class View {
 
   get theme(): ThemeName {
     return this.#themeName;
+  }
+
+  /** The terminal has said how large a cell is. */
+  set cell(report: string) {
+    const [, height = 0, width = 0] = report.split(";").map(Number);
+    if (width > 0 && height > 0) this.#cell = { width, height };
+  }
+
+  /** The terminal has said what it is. */
+  async learnTerminal(name: string): Promise<void> {
+    const { drawingOf } = await import("../../terminal/inline-images.ts");
+    this.#drawImage = drawingOf(name);
   }
 
   set background(report: string) {
@@ -149,7 +166,7 @@ export class View {
     if (this.#isClosed || this.#isAway) return;
     this.#drawnAt = performance.now();
     const { columns, rows } = this.#port.size();
-    const frame = { width: columns, theme: this.#theme, now: this.#drawnAt };
+    const frame = this.#frame();
     const final = this.#rows.takeFinal(this.#shown.transcript, frame);
     this.#count(final.length);
     const live = look.isSpoken ? [] : this.#rows.live(this.#shown.transcript, frame);
@@ -169,7 +186,7 @@ export class View {
   close(): void {
     this.#cancel();
     clearTimeout(this.#rest);
-    const frame = { width: this.width, theme: this.#theme, now: performance.now() };
+    const frame = this.#frame();
     const final: Row[] = this.#rows.takeFinal(this.#shown.transcript, frame);
     final.push(...this.#rows.live(this.#shown.transcript, frame));
     this.#screen.draw([...final, EMPTY], [], null);
@@ -195,6 +212,13 @@ export class View {
     this.#cancel();
     this.#screen.clear();
     this.#isAway = true;
+  }
+
+  #frame(): Frame {
+    const { columns, rows } = this.#port.size();
+    const space = { columns, rows, cell: this.#cell };
+    const draw: Frame["draw"] = (image) => (look.isSpoken ? [] : (this.#drawImage?.(image, space) ?? []));
+    return { width: columns, theme: this.#theme, now: performance.now(), draw };
   }
 
   #count(rows: number): void {
@@ -236,7 +260,7 @@ export class View {
     const prompt = promptView(buffer, width, Math.min(MOST_PROMPT_ROWS, Math.max(Math.floor(height / 2), 1)));
     const choices =
       completions?.lines(width, Math.max(Math.min(8, height - prompt.lines.length - 4), 1)) ?? [];
-    const lines = buffer.isEmpty ? [placeholder(state.isWorking, width)] : prompt.lines;
+    const lines = buffer.isEmpty ? placeholder(state.isWorking, width) : prompt.lines;
     const isQuiet = state.isWorking && buffer.isEmpty && !look.isSpoken;
     const caret = isQuiet ? null : { row: above.length + prompt.caret.row, column: prompt.caret.column };
     const isBare = look.isSpoken || choices.length > 0;
@@ -255,14 +279,14 @@ export class View {
 
 const EMPTY: Row = { bytes: "", width: 0 };
 
-function placeholder(isWorking: boolean, width: number): Line {
-  return cutLine(
-    [
-      { text: "> ", style: "accent" },
-      { text: say(isWorking ? "prompt.working" : "prompt.placeholder"), style: "dim" },
-    ],
-    width,
-  );
+/** In a narrow window all of it, unless that takes more than two rows. */
+function placeholder(isWorking: boolean, width: number): readonly Line[] {
+  const line: Line = [
+    { text: "> ", style: "accent" },
+    { text: say(isWorking ? "prompt.working" : "prompt.placeholder"), style: "dim" },
+  ];
+  const rows = wrapLine(line, width, "  ");
+  return rows.length > 2 ? [line] : rows;
 }
 
 function waitingLine(text: string, width: number): Line {

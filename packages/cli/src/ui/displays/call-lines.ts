@@ -1,5 +1,6 @@
 import type { ToolCall, ToolDisplay, ToolError } from "@burin/core";
 import { say } from "../../locales/say.ts";
+import { isOver, type ShownCall } from "../../state/transcript.ts";
 import {
   cutLine,
   type Line,
@@ -40,10 +41,10 @@ interface Drawing {
 }
 
 /** A call as one calm line, and below it what a person wants to see of it without asking. */
-export function callLines(call: ToolCall, { width, milliseconds }: Drawing): Line[] {
+export function callLines(call: ShownCall, { width, milliseconds }: Drawing): Line[] {
   const [sign, style] = MARKS[call.status];
   const mark = look.isSpoken ? `${say(`call.${call.status}`)}:` : sign;
-  const what = shownText(firstLine(call.description || call.name));
+  const what = shownText(firstLine(call.description || (isOver(call) ? call.name : inWords(call.name))));
   const more = [...summaryOf(call), ...timeOf(call, milliseconds)];
   const head: Line = [{ text: `${mark} `, style }, { text: what }];
   const tailOf = (parts: readonly Span[][]) => parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
@@ -55,8 +56,14 @@ export function callLines(call: ToolCall, { width, milliseconds }: Drawing): Lin
   return [first, ...below].map((line) => cutLine(line, width));
 }
 
+/** A call that waits for its turn is not described yet. */
+function inWords(name: string): string {
+  const words = name.replace(/_+/g, " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 /** Each call with all that there is to see of it. */
-export function callsInFull(calls: readonly ToolCall[], width: number): Line[] {
+export function callsInFull(calls: readonly ShownCall[], width: number): Line[] {
   if (calls.length === 0) return [[{ text: say("calls.none"), style: "dim" }]];
   return calls.flatMap((call, index) => {
     const [mark, style] = MARKS[call.status];
@@ -70,7 +77,7 @@ export function callsInFull(calls: readonly ToolCall[], width: number): Line[] {
 }
 
 /** All that there is to see of a call. */
-function wholeCall(call: ToolCall, width: number): Line[] {
+function wholeCall(call: ShownCall, width: number): Line[] {
   if (call.status === "error" || call.status === "cancelled") {
     const { error, returnDisplay: display } = call;
     return [
@@ -79,12 +86,18 @@ function wholeCall(call: ToolCall, width: number): Line[] {
     ];
   }
   if (call.status === "success") {
-    const shown = displayLines(call.returnDisplay, width);
-    return shown.length > 0 && typeof call.returnDisplay !== "string"
+    const shown = resultLines(call, width);
+    return shown.length > 0 && (call.isPlan || typeof call.returnDisplay !== "string")
       ? shown
       : linesOf(modelText(call.llmContent));
   }
   return call.status === "executing" && call.display !== undefined ? displayLines(call.display, width) : [];
+}
+
+/** What a call gave. A plan stays as it was approved. */
+function resultLines(call: ShownCall & { readonly status: "success" }, width: number): Line[] {
+  const { returnDisplay: display, isPlan } = call;
+  return isPlan && typeof display === "string" ? planLines(display, width) : displayLines(display, width);
 }
 
 /** A result by its kind. */
@@ -112,8 +125,8 @@ function todoLine(status: "pending" | "in_progress" | "completed", content: stri
 }
 
 /** A few words behind the description. */
-function summaryOf(call: ToolCall): Span[][] {
-  if (call.status !== "success") return [];
+function summaryOf(call: ShownCall): Span[][] {
+  if (call.status !== "success" || call.isPlan) return [];
   const { returnDisplay: display } = call;
   if (typeof display !== "string") return display.kind === "file_diff" ? [diffSummary(display)] : [];
   const { lines, fault } = partsOf(display);
@@ -153,7 +166,7 @@ function timeOf({ status }: ToolCall, milliseconds: number): Span[][] {
   return isShown ? [[{ text: duration(milliseconds), style: "dim" }]] : [];
 }
 
-function detailOf(call: ToolCall, width: number): Line[] {
+function detailOf(call: ShownCall, width: number): Line[] {
   switch (call.status) {
     case "executing":
       return liveLines(call.display, width);
@@ -162,9 +175,9 @@ function detailOf(call: ToolCall, width: number): Line[] {
     case "cancelled":
       return errorLines(faultOf(call), "dim", width);
     case "success":
-      return typeof call.returnDisplay === "string"
+      return typeof call.returnDisplay === "string" && !call.isPlan
         ? faultLines(call.returnDisplay)
-        : shortened(displayLines(call.returnDisplay, width), MOST_DIFF_ROWS);
+        : shortened(resultLines(call, width), MOST_DIFF_ROWS);
     default:
       return [];
   }

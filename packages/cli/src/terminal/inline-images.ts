@@ -1,0 +1,132 @@
+import type { InlineData } from "@burin/core";
+import type { Row } from "./screen.ts";
+
+/** The window that an image has to fit into, and its cells in pixels. */
+interface ImageSpace {
+  readonly columns: number;
+  readonly rows: number;
+  readonly cell: Size;
+}
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Gives an image as rows of the screen; none where it cannot be drawn. */
+export type DrawImage = (image: InlineData, space: ImageSpace) => Row[];
+
+const MOST_BYTES = 4 * 1024 * 1024;
+/** A small file may unfold to a picture that no terminal should be given. */
+const MOST_PIXELS = 50_000_000;
+const MOST_ROWS = 20;
+const MOST_COLUMNS = 80;
+const INDENT = 4;
+/** The protocol of kitty takes its data in pieces of at most so many characters. */
+const PIECE = 4096;
+
+/** How the terminal of this name, as it answers itself, draws images; null where it is not known to. */
+export function drawingOf(name: string): DrawImage | null {
+  if (/^(?:kitty|ghostty)\b/i.test(name)) return (image, space) => rowsOf(image, space, kittyBytes);
+  if (/^(?:iTerm2|WezTerm|Konsole)\b/i.test(name)) return (image, space) => rowsOf(image, space, itermBytes);
+  return null;
+}
+
+interface Drawn {
+  readonly bytes: Buffer;
+  readonly kind: Kind;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** The rows are there, and scrolled in, before the image is drawn over them from the empty row below. */
+function rowsOf(
+  { data = "" }: InlineData,
+  space: ImageSpace,
+  sequence: (image: Drawn) => string | null,
+): Row[] {
+  const bytes = data.length * 0.75 > MOST_BYTES ? Buffer.alloc(0) : Buffer.from(data, "base64");
+  const found = measured(bytes);
+  if (found === null) return [];
+  const most = {
+    width: Math.min(space.columns - INDENT - 1, MOST_COLUMNS),
+    height: Math.floor(space.rows / 2),
+  };
+  const columns = Math.ceil(found.width / space.cell.width);
+  const rows = Math.ceil(found.height / space.cell.height);
+  const scale = Math.min(1, most.width / columns, Math.min(most.height, MOST_ROWS) / rows);
+  const fit = (cells: number): number => Math.max(Math.round(cells * scale), 1);
+  const image = { bytes, kind: found.kind, columns: fit(columns), rows: fit(rows) };
+  const drawn = most.width < 1 ? null : sequence(image);
+  if (drawn === null) return [];
+  const place = `\u001b7\u001b[${image.rows}A\u001b[${INDENT + 1}G`;
+  const empty: Row = { bytes: "", width: 0 };
+  return [...Array<Row>(image.rows).fill(empty), { bytes: `${place}${drawn}\u001b8`, width: 0 }];
+}
+
+/** It is told to answer nothing, and it decodes PNG alone. */
+function kittyBytes({ bytes, kind, columns, rows }: Drawn): string | null {
+  if (kind !== "png") return null;
+  const pieces = bytes.toString("base64").match(new RegExp(`.{1,${PIECE}}`, "g")) ?? [];
+  return pieces
+    .map((piece, index) => {
+      const head = index === 0 ? `a=T,f=100,q=2,C=1,c=${columns},r=${rows},` : "";
+      return `\u001b_G${head}m=${index === pieces.length - 1 ? 0 : 1};${piece}\u001b\\`;
+    })
+    .join("");
+}
+
+function itermBytes({ bytes, columns, rows }: Drawn): string {
+  const how = `inline=1;size=${bytes.length};width=${columns};height=${rows}`;
+  return `\u001b]1337;File=${how}:${bytes.toString("base64")}\u0007`;
+}
+
+type Kind = "png" | "gif" | "jpeg" | "webp";
+
+/** What it is by its first bytes, and how large; null for what is none of these, or is no whole head of one. */
+function measured(bytes: Buffer): (Size & { readonly kind: Kind }) | null {
+  try {
+    const found = sizeOf(bytes);
+    const pixels = found === null ? 0 : found.width * found.height;
+    return pixels > 0 && pixels <= MOST_PIXELS ? found : null;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function sizeOf(bytes: Buffer): (Size & { readonly kind: Kind }) | null {
+  const head = bytes.toString("latin1", 0, 16);
+  if (head.startsWith("\x89PNG\r\n"))
+    return { kind: "png", width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+  if (head.startsWith("GIF8"))
+    return { kind: "gif", width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
+  if (head.startsWith("\xff\xd8\xff")) return jpegSize(bytes);
+  switch (/^RIFF[\s\S]{4}WEBP(VP8.)/.exec(head)?.[1]) {
+    case "VP8 ":
+      return {
+        kind: "webp",
+        width: bytes.readUInt16LE(26) & 0x3fff,
+        height: bytes.readUInt16LE(28) & 0x3fff,
+      };
+    case "VP8L": {
+      const bits = bytes.readUInt32LE(21);
+      return { kind: "webp", width: 1 + (bits & 0x3fff), height: 1 + ((bits >> 14) & 0x3fff) };
+    }
+    case "VP8X":
+      return { kind: "webp", width: 1 + bytes.readUIntLE(24, 3), height: 1 + bytes.readUIntLE(27, 3) };
+    default:
+      return null;
+  }
+}
+
+/** The size stands in the first segment that begins a frame. */
+function jpegSize(bytes: Buffer): (Size & { readonly kind: Kind }) | null {
+  for (let at = 2; bytes[at] === 0xff; ) {
+    const marker = bytes.readUInt8(at + 1);
+    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker))
+      return { kind: "jpeg", width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
+    at += marker === 0xff ? 1 : 2 + bytes.readUInt16BE(at + 2);
+  }
+  return null;
+}
