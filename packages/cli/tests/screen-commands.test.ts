@@ -25,19 +25,19 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   demo: "The demo:",
   doctor: /Node/,
   export: /Written: .*\.md/,
-  fork: /fake-model · default/,
+  fork: /^\/fork$[\s\S]*^> ask$[\s\S]*Answer\./m,
   help: "ctrl+_, alt+_",
   hooks: "No hook is set.",
   init: "Made.",
   keys: "search earlier prompts",
   language: "Which language?",
-  mcp: /MCP|mcp/,
+  mcp: "no MCP servers in settings",
   memory: "Say please.",
   model: "Which model?",
-  permissions: /There|always|nothing/i,
+  permissions: "Nothing is granted",
   quit: "To go on with this session",
   redo: "There is nothing to put back.",
-  rename: "> /rename",
+  rename: /^\/rename$[\s\S]*^> \/rename/m,
   resume: "There is no other session of this folder.",
   review: "Made.",
   settings: '"mcpServers"',
@@ -45,7 +45,7 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   tasks: "Nothing runs in the background.",
   theme: "Which colours?",
   tools: "read_file",
-  trust: /folder|trust/i,
+  trust: "brings no settings of its own",
   undo: "There is nothing to take back.",
 };
 
@@ -61,6 +61,8 @@ describe("a command", () => {
     await terminal.shows("? for keys");
     terminal.type(`/${name} `);
     await terminal.shows(`> /${name}`);
+    // What was there before the command proves nothing of it.
+    expect(terminal.text()).not.toMatch(wanted);
     terminal.type("\r");
     await terminal.shows(wanted);
   });

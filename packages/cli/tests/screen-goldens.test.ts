@@ -50,7 +50,7 @@ const QUESTIONS = {
   discovered: [() => ({ name: "add", args: { a: 1 } }), "y"],
   plan: [
     () => ({ name: "exit_plan_mode", args: { plan: "# Plan\n\n1. Look at `src/tally.js`\n2. Change it" } }),
-    "\u001b",
+    "a",
   ],
 } as const satisfies Record<Kind, readonly [() => Call, string]>;
 
@@ -173,7 +173,12 @@ describe("the screen, kept as text", () => {
     const { texts } = MODES[mode];
     const { plan, ...others } = QUESTIONS;
     const calls = Object.values(others).map(([make]) => ({ calls: [make()] }));
-    const replies: FakeReply[] = [...calls, { text: "見ました。" }, { calls: [plan[0]()] }];
+    const replies: FakeReply[] = [
+      ...calls,
+      { text: "見ました。" },
+      { calls: [plan[0]()] },
+      { text: "始めます。" },
+    ];
     const terminal = await room.open(replies, { columns, rows: 30 });
     const kept: string[] = [];
     const ask = async (kind: Kind): Promise<void> => {
@@ -197,7 +202,11 @@ describe("the screen, kept as text", () => {
     await terminal.shows(/· plan|^plan$/m);
     terminal.type("go on\r");
     await ask("plan");
-    await terminal.shows(texts["end.cancelled"]);
+    await terminal.shows("始めます。");
+    await terminal.settled();
+    const rows = terminal.rows();
+    const approved = rows.slice(rows.lastIndexOf("> go on") + 1, rows.lastIndexOf("始めます。"));
+    kept.push(`=== a plan that was approved\n${steady(approved)}`);
     await expect(kept.join("\n\n")).toMatchFileSnapshot(`goldens/questions-${mode}-${columns}.txt`);
   });
 

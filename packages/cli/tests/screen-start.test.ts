@@ -48,7 +48,8 @@ function leftOn(written: string): string[] {
   const state = new Map(modes.map(([, mode = "", letter]) => [mode, letter === "h"]));
   const pushed = written.split("\u001b[>1u").length - written.split("\u001b[<u").length;
   const left = [...state].filter(([mode, isOn]) => isOn !== ON.has(mode)).map(([mode]) => mode);
-  return pushed === 0 ? left : [...left, "keyboard"];
+  const titles = written.split("\u001b[22;2t").length - written.split("\u001b[23;2t").length;
+  return [...left, ...(pushed === 0 ? [] : ["keyboard"]), ...(titles === 0 ? [] : ["title"])];
 }
 
 describe("the first start", () => {
@@ -149,6 +150,7 @@ describe("the end", () => {
   it.each([
     ["SIGTERM", 143],
     ["SIGHUP", 129],
+    ["SIGINT", 130],
   ] as const)("gives the terminal back after %s", async (signal, code) => {
     const terminal = await open([
       { raw: (_request, response) => void response.writeHead(200).flushHeaders() },
