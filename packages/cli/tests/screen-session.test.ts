@@ -25,17 +25,24 @@ afterEach(async () => {
   await removeFolder(root);
 });
 
-/** What is on the screen, without what differs from run to run: places, times and how full the window is. */
+/** The same, with nothing at the prompt: keys that came too early for a question may be there. */
 async function keep(name: string, prompt = "> Ask anything"): Promise<void> {
   if (!terminal.text().includes("└──")) {
-    // Keys that came too early for a question are at the prompt.
     terminal.type(CLEAR);
     await terminal.shows(prompt);
   }
+  await look(name);
+}
+
+/** What is on the screen, without what differs from run to run: places, times and how full the window is. */
+async function look(name: string): Promise<void> {
   await terminal.settled();
   const rows = terminal.rows().map((row) => row.replaceAll(root, "ROOT").replace(/ {2}\d+ s$/, ""));
   const shown = rows
     .filter((row) => !row.includes("fake-model ·"))
+    // Of two subagents, either may ask first.
+    .map((row) => (row.startsWith("│") ? row.replace(/\b(?:one|two)\b(?=\)|\.txt)/g, "ONE") : row))
+    .map((row) => row.replace(/127\.0\.0\.1:\d+/, "ADDRESS"))
     .map((row) => row.replace(/^(Written|It works).*/, "$1 …").replace(/[\d,]+ tokens|[\d,]+ now/g, "N"))
     .join("\n")
     .replace(/\n{3,}/g, "\n\n")
@@ -105,12 +112,20 @@ function script(released: Promise<void>): FakeReply[] {
 async function firstStart(): Promise<void> {
   terminal = new ScreenTerminal({ cwd: root, columns: 90, rows: 36 });
   await terminal.shows("Which model service?");
-  terminal.type("another\r");
+  terminal.type("another");
+  await terminal.shows("› Another service");
+  await look("the first start: a service is chosen");
+  terminal.type("\r");
   await terminal.shows("Where is the service?");
-  terminal.type(`${server.baseUrl}\r`);
+  terminal.type(server.baseUrl);
+  await terminal.shows(server.baseUrl);
+  await look("its address");
+  terminal.type("\r");
   await terminal.shows("press enter if it needs none");
+  await look("its key");
   terminal.type("\r");
   await terminal.shows("› fake-model");
+  await look("its model");
   terminal.type("\r");
   await terminal.shows("fake-model · default");
   await terminal.shows("Burin works in");
@@ -119,14 +134,19 @@ async function firstStart(): Promise<void> {
 async function promptAndQuestions(): Promise<void> {
   terminal.type("what is in @a.t");
   await terminal.shows("› a.txt");
+  await look("a path is completed");
   terminal.type("\t");
   await terminal.shows(/> what is in @a\.txt\s*\n/);
   await ask("", "It says alpha.");
   await keep("a prompt that names a file");
   await ask("remove it", "Run this command?");
+  await look("a question");
   await answer("n");
   await terminal.shows("Say what to do instead");
-  terminal.type(`${CLEAR}keep the file\r`);
+  terminal.type(`${CLEAR}keep the file`);
+  await terminal.shows("> keep the file");
+  await look("words for a no");
+  terminal.type("\r");
   await terminal.shows("All right, it stays.");
   await keep("a command refused with words");
   await ask("change two lines", "Make this change?");
@@ -160,6 +180,7 @@ async function reviewAndPlan(): Promise<void> {
 
 async function subagentsAndSteering(release: () => void): Promise<void> {
   await ask("two helpers", "(1 more waiting)");
+  await look("two subagents with a question each");
   await terminal.until(() => {
     if (terminal.text().includes("y yes")) terminal.type("y");
     return terminal.text().includes("Both are made.");
@@ -179,6 +200,8 @@ async function killAndResume(): Promise<void> {
   await ask("begin", "Run this command?");
   await answer("y");
   await terminal.until(() => existsSync(join(root, "begun.txt")), "the command at work");
+  await terminal.shows("◐ Run touch begun.txt");
+  await keep("a command at work, before kill -9", "> Say more");
   process.kill(terminal.pid, "SIGKILL");
   await terminal.ended();
   terminal = new ScreenTerminal({ cwd: root, columns: 90, rows: 36, args: ["-c"] });
