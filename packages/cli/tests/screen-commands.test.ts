@@ -299,6 +299,36 @@ describe("a command", () => {
     expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("the old question");
   });
 
+  it.each([
+    ["/exit", "To go on with this session"],
+    ["exit", "To go on with this session"],
+    ["quit", "To go on with this session"],
+    ["/stats", /^\/cost$[\s\S]*tokens sent/m],
+    ["/plan", "fake-model · plan"],
+    ["/models other-model", "other-model · default"],
+    ["/compress", "The conversation was shortened to a summary:"],
+    ["/diff", "This session has changed no file."],
+    ["/rewind", "Back to before which prompt?"],
+    ["/config", '"mcpServers"'],
+    ["/new", /^\s*> Ask anything/],
+  ])("%s does what users of other agents mean by it", async (typed, wanted) => {
+    const terminal = await room.open([{ text: "Answer." }, { text: "Made." }]);
+    terminal.type("ask\r");
+    await terminal.shows("Answer.");
+    await terminal.shows("? for keys");
+    expect(terminal.text()).not.toMatch(wanted);
+    terminal.type(`${typed}\r`);
+    await terminal.shows(wanted);
+  });
+
+  it("of the user's own stays theirs, whatever other agents mean by its name", async () => {
+    await mkdir(join(room.root, ".home/commands"), { recursive: true });
+    await writeFile(join(room.root, ".home/commands/diff.md"), "Draw the difference.");
+    const terminal = await room.open([{ text: "Drawn." }]);
+    terminal.type("/diff\r");
+    await terminal.shows("Drawn.");
+  });
+
   it("/help names every command and every key", async () => {
     const terminal = await room.open([], { rows: 90 });
     terminal.type("/help \r");

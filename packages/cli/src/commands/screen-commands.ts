@@ -14,6 +14,33 @@ const workCommands: readonly ScreenCommand[] = [
   { name: "demo", run: (desk) => desk.showDemo() },
 ];
 
+/** What other agents call such commands, whose users should not have to look for ours. */
+const NAMES_ELSEWHERE: Readonly<Record<string, readonly [ours: string, words?: string]>> = {
+  "approval-mode": ["approval"],
+  approvals: ["approval"],
+  bashes: ["tasks"],
+  compress: ["compact"],
+  config: ["settings"],
+  continue: ["resume"],
+  diff: ["changes"],
+  exit: ["quit"],
+  models: ["model"],
+  new: ["clear"],
+  plan: ["approval", "plan"],
+  rewind: ["back"],
+  sessions: ["resume"],
+  stats: ["cost"],
+  usage: ["cost"],
+};
+
+/** The prompt by our name for its command, where only other agents have a command of its name. */
+export function fromElsewhere(prompt: string): string | null {
+  const [, name = "", words = ""] = /^\/([a-z-]+)(\s[\s\S]*)?$/.exec(prompt) ?? [];
+  if (!Object.hasOwn(NAMES_ELSEWHERE, name)) return null;
+  const [ours = "", first = ""] = NAMES_ELSEWHERE[name] ?? [];
+  return `/${ours} ${first}${words}`;
+}
+
 /** Every command of the screen, by name. */
 export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
   ...showCommands(() => SCREEN_COMMANDS),

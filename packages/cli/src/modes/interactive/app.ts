@@ -281,20 +281,23 @@ export class App implements Desk {
 
   /** Does what was written: a command of the screen, one of the person's own, or a prompt. */
   async #take(text: string, isLast: boolean): Promise<void> {
-    const slash = text.startsWith("/") ? await import("./slash-desk.ts") : null;
-    if (!(await slash?.runCommand(this, text))) await this.#prompt(text, isLast);
+    // As shells and other agents end.
+    const said = /^(?:exit|quit)$/.test(text) ? "/quit" : text;
+    const slash = said.startsWith("/") ? await import("./slash-desk.ts") : null;
+    if (!(await slash?.runCommand(this, said))) await this.#prompt(text, isLast);
     this.view.soon();
   }
 
   async #prompt(text: string, isLast: boolean): Promise<void> {
     // What is sent before the session is open waits for it.
     if (this.session === null) await this.#opening;
+    if (await this.#runMistyped(text)) return;
     if (this.session === null) this.setUp(text);
-    else if (!this.#own.take(text) && !(await this.#isMistyped(text))) this.#ask(text, isLast);
+    else if (!this.#own.take(text)) this.#ask(text, isLast);
   }
 
-  async #isMistyped(text: string): Promise<boolean> {
-    return text.startsWith("/") && (await import("./slash-desk.ts")).isMistyped(this, text);
+  async #runMistyped(text: string): Promise<boolean> {
+    return text.startsWith("/") && (await import("./slash-desk.ts")).runMistyped(this, text);
   }
 
   #ask(text: string, isLast: boolean): void {

@@ -1,6 +1,6 @@
 import { nearNames } from "@burin/core";
 import type { ScreenCommand } from "../../commands/command-desk.ts";
-import { SCREEN_COMMANDS, screenCommandIn } from "../../commands/screen-commands.ts";
+import { fromElsewhere, SCREEN_COMMANDS, screenCommandIn } from "../../commands/screen-commands.ts";
 import { slashFault } from "../../commands/slash-commands.ts";
 import { say } from "../../locales/say.ts";
 import type { Choice } from "../../ui/choice-list.ts";
@@ -36,11 +36,13 @@ async function finishCommand(desk: Desk, command: ScreenCommand, words: string):
   }
 }
 
-/** `/name` that is neither a command nor a path: no model knows what was meant. */
-export async function isMistyped(desk: Desk, text: string): Promise<boolean> {
+/** `/name` that is neither a command nor a path, so that no model knows what was meant: done, or said to be none. */
+export async function runMistyped(desk: Desk, text: string): Promise<boolean> {
   const name = /^\/([A-Za-z0-9_-]+)(?=\s|$)/.exec(text)?.[1];
-  if (name === undefined || desk.session === null) return false;
-  if (slashFault(text, await desk.session.customCommands()) === null) return false;
+  if (name === undefined) return false;
+  if (slashFault(text, (await desk.session?.customCommands()) ?? []) === null) return false;
+  const meant = fromElsewhere(text);
+  if (meant !== null) return runCommand(desk, meant);
   const [near] = nearNames(
     name,
     SCREEN_COMMANDS.map((command) => command.name),
