@@ -84,7 +84,7 @@ async function changeTo(desk: CommandDesk, session: Parameters<CommandDesk["chan
   try {
     await desk.change(session);
   } catch (error) {
-    desk.note(error instanceof Error ? error.message : String(error), true);
+    desk.noteFault(error);
   }
 }
 

@@ -23,6 +23,7 @@ export interface CommandDesk {
   show(panel: Panel | null): void;
   /** A line in the transcript, which the model is not told of. */
   note(text: string, isBad?: boolean): void;
+  noteFault(error: unknown): void;
   /** Rows in the transcript, drawn for the width that there is. */
   print(draw: (width: number) => readonly Line[]): void;
   /** Asks the model. */

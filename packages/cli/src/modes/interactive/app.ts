@@ -147,6 +147,10 @@ export class App implements Desk {
     this.view.soon();
   }
 
+  noteFault(error: unknown): void {
+    this.note(error instanceof Error ? error.message : String(error), true);
+  }
+
   print(draw: (width: number) => readonly Line[]): void {
     this.transcript.print(draw);
     this.view.soon();
@@ -176,15 +180,13 @@ export class App implements Desk {
     try {
       this.host.useModel(name);
     } catch (error) {
-      this.note(error instanceof Error ? error.message : String(error), true);
+      this.noteFault(error);
     }
   }
 
   setUp(first = ""): void {
     this.#opening = this.#open(first);
-    this.#opening.catch((error: unknown) =>
-      this.note(error instanceof Error ? error.message : String(error), true),
-    );
+    this.#opening.catch((error: unknown) => this.noteFault(error));
   }
 
   async showDemo(): Promise<void> {
@@ -226,7 +228,7 @@ export class App implements Desk {
     try {
       await changeSettings(join(burinHome(process.env), "settings.json"), path, value);
     } catch (error) {
-      this.note(error instanceof Error ? error.message : String(error), true);
+      this.noteFault(error);
     }
   }
 

@@ -99,7 +99,7 @@ export class Completion {
       const { readNames } = await import("./read-names.ts");
       this.#files = await readNames(this.#desk.options.root);
     } catch (error) {
-      this.#desk.note(error instanceof Error ? error.message : String(error), true);
+      this.#desk.noteFault(error);
     }
     this.#again();
   }

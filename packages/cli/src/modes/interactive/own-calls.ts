@@ -2,6 +2,7 @@ import type { ToolResult } from "@burin/core";
 import { ranByUser } from "../../commands/words-for-models.ts";
 import { say } from "../../locales/say.ts";
 import { linesOf } from "../../terminal/styled-line.ts";
+import { modelText } from "../../ui/displays/call-lines.ts";
 import type { Desk } from "./desk.ts";
 
 const MOST_ROWS = 200;
@@ -52,7 +53,7 @@ export class OwnCalls {
     }
     const result = await this.call("run_shell_command", { command });
     this.#show(`! ${command}`, result);
-    if (isForModel && result !== null) this.#forModel = ranByUser(command, modelText(result));
+    if (isForModel && result !== null) this.#forModel = ranByUser(command, modelText(result.llmContent));
   }
 
   /** The person has just written it, and is not asked whether they want it. */
@@ -71,7 +72,8 @@ export class OwnCalls {
 
   #show(title: string, result: ToolResult | null): void {
     if (result === null) return;
-    const shown = typeof result.returnDisplay === "string" ? result.returnDisplay : modelText(result);
+    const shown =
+      typeof result.returnDisplay === "string" ? result.returnDisplay : modelText(result.llmContent);
     const text = result.error?.message ?? shown;
     const lines = linesOf(text.trimEnd(), result.error ? "bad" : undefined);
     const left = lines.length - MOST_ROWS;
@@ -81,9 +83,4 @@ export class OwnCalls {
       ...lines.slice(-MOST_ROWS),
     ]);
   }
-}
-
-function modelText({ llmContent }: ToolResult): string {
-  const parts = Array.isArray(llmContent) ? llmContent : [llmContent];
-  return parts.map((part) => (typeof part === "string" ? part : (part.text ?? ""))).join("\n");
 }

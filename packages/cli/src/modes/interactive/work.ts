@@ -104,8 +104,7 @@ export class Work {
     try {
       await work(session, abort.signal);
     } catch (error) {
-      if (!abort.signal.aborted)
-        transcript.note(error instanceof Error ? error.message : String(error), true);
+      if (!abort.signal.aborted) this.#desk.noteFault(error);
     }
     await nextTurn();
     this.#goOn();

@@ -1,4 +1,4 @@
-import type { ToolCall, ToolDisplay, ToolError } from "@burin/core";
+import type { PartListUnion, ToolCall, ToolDisplay, ToolError } from "@burin/core";
 import { say } from "../../locales/say.ts";
 import { isOver, type ShownCall } from "../../state/transcript.ts";
 import {
@@ -228,7 +228,8 @@ function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }
 
-function modelText(content: Extract<ToolCall, { status: "success" }>["llmContent"]): string {
+/** The words that a model gets of a result. */
+export function modelText(content: PartListUnion): string {
   const parts = Array.isArray(content) ? content : [content];
   return parts.map((part) => (typeof part === "string" ? part : (part.text ?? ""))).join("\n");
 }
