@@ -20,8 +20,11 @@ const { startFakeModelServer } = /** @type {typeof import("@burin/core/testing")
 /** @typedef {{ code: number | null, stdout: string, stderr: string }} Ended */
 /** @typedef {(messages: readonly any[]) => ScriptLine | Promise<ScriptLine>} Reply What a model says to a history. */
 
-/** @param {Reply} reply */
-export async function openRoom(reply) {
+/**
+ * @param {Reply} reply
+ * @param {Record<string, string>} [variables] of all commands
+ */
+export async function openRoom(reply, variables = {}) {
   const folder = await mkdtemp(join(tmpdir(), "burin-fleet-"));
   const project = join(folder, "project");
   const home = join(folder, "home");
@@ -39,6 +42,7 @@ export async function openRoom(reply) {
     OPENAI_API_KEY: "key",
     OPENAI_BASE_URL: server.baseUrl,
     OPENAI_MODEL: "fake",
+    ...variables,
   });
   /** @type {pg.Client | null} */
   let kept = null;
@@ -59,9 +63,7 @@ export async function openRoom(reply) {
     },
     /** A command that finds nobody else there would end the server, and the next one start it again. */
     keepDatabase: async () => {
-      kept = new pg.Client({ connectionString: databaseUrl(), application_name: "room" });
-      kept.on("error", () => {});
-      await kept.connect();
+      kept = await connect(databaseUrl());
     },
     /** @param {string} id */
     hasEnded: async (id) => {
@@ -87,15 +89,15 @@ export async function openRoom(reply) {
   };
 }
 
-/** A room whose model says to each prompt what was set for it. */
-export async function openScriptedRoom() {
+/** A room whose model says to each prompt what was set for it. @param {Record<string, string>} [variables] */
+export async function openScriptedRoom(variables) {
   /** @type {Map<string, Reply>} What the model says to each prompt: `{"prompt": "..."}` of a task names it. */
   const replies = new Map();
   const room = await openRoom((messages) => {
     const prompts = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content));
     const found = [...replies].find(([name]) => prompts.some((text) => text.endsWith(name)));
     return found === undefined ? { text: "nothing to do" } : found[1](messages);
-  });
+  }, variables);
   return { ...room, replies };
 }
 
@@ -193,6 +195,11 @@ class Commands {
     return found;
   }
 
+  /** Of a home of its own. @param {string} home */
+  async endDatabase(home) {
+    await endDatabase(join(home, "fleet/database"));
+  }
+
   async killAll() {
     this.#isClosed = true;
     for (const child of this.#children) child.kill("SIGKILL");
@@ -246,14 +253,20 @@ export async function until(isSo) {
   while (!(await isSo())) await pause(25);
 }
 
+/** @param {string} url */
+export async function connect(url) {
+  const client = new pg.Client({ connectionString: url, application_name: "room" });
+  client.on("error", () => {});
+  await client.connect();
+  return client;
+}
+
 /**
  * @param {string} url
  * @param {string} text
  */
 export async function query(url, text) {
-  const client = new pg.Client({ connectionString: url });
-  client.on("error", () => {});
-  await client.connect();
+  const client = await connect(url);
   try {
     return (await client.query(text)).rows;
   } finally {
