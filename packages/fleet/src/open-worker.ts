@@ -2,11 +2,10 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { Bases } from "./bases.ts";
-import { prepareDatabase } from "./engine.ts";
 import type { Fleet } from "./ground.ts";
 import { LiveTask } from "./live-task.ts";
 import { Places } from "./places.ts";
-import { Store } from "./store.ts";
+import { openStore, Store } from "./store.ts";
 import { Worker } from "./worker.ts";
 
 /** Of a process that works on tasks which have to be alone: it is given the database by whoever started it. */
@@ -18,9 +17,7 @@ const LONE_START_MS = 3000;
 /** Works on tasks until the user interrupts. */
 export async function runWorker(fleet: Fleet): Promise<boolean> {
   const { url, ground, request } = fleet;
-  await prepareDatabase(url);
-  const store = new Store(url);
-  await store.open();
+  const store = await openStore(url);
   const { worker, close } = await openWorker(fleet, store);
   ground.note(`worker ${worker.name}: up to ${request.concurrency} tasks at a time; Ctrl+C ends it`);
   try {

@@ -1,4 +1,4 @@
-import { Pool } from "pg";
+import type { Pool } from "pg";
 import { type ShownEntry, shownEntries } from "./page-entries.ts";
 import { spentIn, type TaskEnd } from "./steps.ts";
 
@@ -6,7 +6,6 @@ const PAGE_ROWS = 50;
 /** Steps of a transcript that are handed out together. */
 const MOST_STEPS = 50;
 const FOLDED_AT_ONCE = 200;
-const SCHEMA_KEY = 7_261_903_119;
 /** Of a prompt or a result in a list, as JSON. */
 const LIST_CHARACTERS = 400;
 
@@ -14,7 +13,7 @@ const LIST_CHARACTERS = 400;
  * What a task has come to and has spent so far, so that no list has to read patches or records: of an ended task
  * what its end says, of another one the sum of its steps up to `upto`.
  */
-const TABLE = `
+export const PAGE_TABLE = `
   create table if not exists burin_fleet.spent (
     task text primary key,
     upto integer not null,
@@ -87,24 +86,8 @@ export class PageData {
   readonly #pool: Pool;
   #folding: Promise<void> | null = null;
 
-  constructor(url: string) {
-    // A connection stays open, or the last command that works would end a database of this machine's own.
-    this.#pool = new Pool({
-      connectionString: url,
-      max: 4,
-      idleTimeoutMillis: 0,
-      application_name: "burin_fleet",
-    });
-    this.#pool.on("error", () => {});
-  }
-
-  async open(): Promise<void> {
-    // Two that begin at the same time would both find nothing there.
-    await this.#pool.query(`begin; select pg_advisory_xact_lock(${SCHEMA_KEY}); ${TABLE}; commit`);
-  }
-
-  close(): Promise<void> {
-    return this.#pool.end();
+  constructor(pool: Pool) {
+    this.#pool = pool;
   }
 
   /** Runs, the newest first, each with how many of its tasks are in which state. */

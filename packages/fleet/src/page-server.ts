@@ -2,11 +2,10 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { readBytes } from "@burin/core";
-import { prepareDatabase } from "./engine.ts";
 import { type Fleet, FleetError } from "./ground.ts";
 import { answerTask, cancel, retry } from "./look.ts";
 import { PageData } from "./page-data.ts";
-import { Store } from "./store.ts";
+import { openStore } from "./store.ts";
 
 const HOST = "127.0.0.1";
 const FILES = ["page.html", "page.css", "task.css", "page.js", "parts.js", "lists.js", "task.js"];
@@ -42,13 +41,8 @@ export async function servePage(fleet: Fleet): Promise<boolean> {
   const { ground, request, url } = fleet;
   if (request.words.length > 0)
     throw new FleetError("burin fleet serve takes no words: the page shows all runs");
-  await prepareDatabase(url);
-  const store = new Store(url);
-  await store.open();
-  await store.close();
-  const data = new PageData(url);
-  await data.open();
-  const page = new Page(fleet, data, randomBytes(24).toString("base64url"));
+  const store = await openStore(url);
+  const page = new Page(fleet, new PageData(store.pool), randomBytes(24).toString("base64url"));
   const server = createServer((asked, response) => void page.answer(asked, response));
   try {
     const port = await listen(server, request.port ?? 0);
@@ -60,7 +54,7 @@ export async function servePage(fleet: Fleet): Promise<boolean> {
   } finally {
     server.close();
     server.closeAllConnections();
-    await data.close();
+    await store.close();
   }
 }
 

@@ -6,13 +6,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { readText } from "@burin/core";
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
 import { unpackTarball } from "./bases.ts";
-import { openClient, prepareDatabase, submit } from "./engine.ts";
+import { openClient, submit } from "./engine.ts";
 import { wholeFolder } from "./folder-changes.ts";
 import { type Fleet, FleetError, type Ground } from "./ground.ts";
 import { openWorker } from "./open-worker.ts";
 import { countsOf, countWords, type TaskState, tableOf, tasksOf } from "./states.ts";
 import type { Submission } from "./steps.ts";
-import { Store } from "./store.ts";
+import { openStore, type Store } from "./store.ts";
 import { readTasks, type Source, type Task } from "./task.ts";
 
 const RUN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
@@ -32,9 +32,7 @@ export async function runTasks(fleet: Fleet): Promise<boolean> {
   const path = resolve(ground.root, file);
   const text = readTaskFile(path);
   const tasks = readTasks(text, dirname(path));
-  await prepareDatabase(url);
-  const store = new Store(url);
-  await store.open();
+  const store = await openStore(url);
   const client = await openClient(url);
   try {
     if (request.budget !== undefined) await store.ledger.setBudget(run, request.budget);

@@ -1,12 +1,16 @@
 import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { Pool } from "pg";
+import { prepareDatabase } from "./engine.ts";
 import type { Change } from "./folder-changes.ts";
 import { LEDGER_TABLES, Ledger } from "./ledger.ts";
+import { PAGE_TABLE } from "./page-data.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
 
 const SCHEMA_KEY = 7_261_903_118;
+const SCHEMA_PAUSE_MS = 50;
 const MOST_CONNECTIONS = 3;
 
 export function openPool(url: string): Pool {
@@ -41,7 +45,28 @@ const TABLES = `
     bytes bytea not null,
     primary key (hash, part)
   );
-  ${LEDGER_TABLES}`;
+  ${LEDGER_TABLES};
+  ${PAGE_TABLE}`;
+
+/** Makes the tables where they are missing. */
+export async function openStore(url: string): Promise<Store> {
+  const store = new Store(url);
+  const client = await store.pool.connect();
+  try {
+    // Two that begin at the same time would both find nothing there. A query that waited would keep the engine's indexes
+    // from being made; the lock goes with the connection.
+    const lock = `select pg_try_advisory_lock(${SCHEMA_KEY}) as free`;
+    while (!(await client.query(lock)).rows[0]?.free) await pause(SCHEMA_PAUSE_MS);
+    await prepareDatabase(url);
+    await client.query(TABLES);
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  } finally {
+    client.release(true);
+  }
+}
 
 /** What the fleet keeps beside the engine's own tables: folders that tasks begin with, and what runs have spent. */
 export class Store {
@@ -51,11 +76,6 @@ export class Store {
   constructor(url: string) {
     this.pool = openPool(url);
     this.ledger = new Ledger(this.pool);
-  }
-
-  async open(): Promise<void> {
-    // Two that begin at the same time would both find nothing there.
-    await this.pool.query(`begin; select pg_advisory_xact_lock(${SCHEMA_KEY}); ${TABLES}; commit`);
   }
 
   /** Keeps a folder once, whoever hands it in how often; gives its name. */
