@@ -70,6 +70,10 @@ export class LiveTask implements TaskAtWork {
     this.#needs = needs;
   }
 
+  get id(): string {
+    return this.#needs.id;
+  }
+
   get run(): string {
     return this.#needs.id.slice(0, this.#needs.id.lastIndexOf("."));
   }

@@ -74,10 +74,15 @@ export async function openWorker({ url, ground, request }: Fleet, store: Store, 
     begin: (id, submission, past) => {
       const isAlone = concurrency === 1;
       const where = { id, worker: worker.name, isAlone, isLone, places };
+      // A task that was cancelled and tried again goes on when what ran before has ended.
+      const before = Promise.all([...atWork].filter((other) => other.id === id).map((other) => other.stop()));
       const task = new LiveTask({ submission, past, bases, ledger, ground, ...where });
       atWork.add(task);
       return {
-        next: (signal) => task.next(signal),
+        next: async (signal) => {
+          await before;
+          return task.next(signal);
+        },
         stop: () => task.stop().finally(() => atWork.delete(task)),
       };
     },

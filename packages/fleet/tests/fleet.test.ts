@@ -86,6 +86,26 @@ describe("burin fleet", () => {
       expect((await worker.end).code).toBe(130);
     });
 
+    it("goes on with a task that was cancelled a moment ago when its command has ended", async () => {
+      const begun = join(room.folder, "stubborn");
+      // It hears of its end, and takes its time.
+      const command = `trap 'sleep 1; exit' TERM; echo $$ > ${begun}; while [ -e ${room.folder} ]; do sleep 0.1; done`;
+      room.replies.set("stubborn", async (messages) => {
+        const [first] = answersIn(messages);
+        if (first === undefined) return shell(command);
+        const pid = (await readFile(begun, "utf8")).trim();
+        return { text: existsSync(`/proc/${pid}`) ? "still there" : "gone" };
+      });
+      const file = await room.writeTasks([{ id: "stubborn", prompt: "stubborn" }]);
+      await room.fleet("run", file, "--run", "again", "--no-follow");
+      await until(() => existsSync(begun));
+      await room.fleet("cancel", "again.stubborn");
+      await room.fleet("retry", "again.stubborn");
+      await until(() => room.hasEnded("again.stubborn"));
+      const [state] = await room.commands.states("again");
+      expect(state?.end).toMatchObject({ status: "success", result: "gone" });
+    });
+
     it("cancels a task with the command that it runs, and goes on with it later", async () => {
       const begun = join(room.folder, "begun");
       room.replies.set("long", (messages) =>

@@ -53,6 +53,37 @@ describe("burin fleet, when workers are lost,", () => {
     expect((await other.end).code).toBe(130);
   });
 
+  it("takes an answer on a machine where the folder of the task lies elsewhere, without asking again", async () => {
+    room.replies.set("ask me", (messages) => {
+      const answers = answersIn(messages);
+      const directory = /Directory: (.*)/.exec(answers[0]?.text ?? "")?.[1];
+      if (directory === undefined) return shell("pwd");
+      if (answers.length > 1) return { text: "as agreed" };
+      const args = { file_path: join(directory, "agreed.txt"), content: `in ${directory}` };
+      return { calls: [{ name: "write_file", args }] };
+    });
+    const file = await room.writeTasks([{ id: "asking", prompt: "ask me", approvalMode: "default" }]);
+    const asked = room.server.requests.length;
+    const worker = await room.commands.startWorker();
+    await room.fleet("run", file, "--run", "moved", "--no-follow");
+    await until(() => room.hasEnded("moved.asking"));
+    worker.child.kill("SIGINT");
+    await worker.end;
+    await room.fleet("answer", "moved.asking", "yes");
+    const other = await room.commands.startWorker(1, {
+      BURIN_HOME: join(room.folder, "elsewhere"),
+      BURIN_FLEET_DATABASE: room.databaseUrl(),
+    });
+    await until(() => room.hasEnded("moved.asking"));
+    const [end] = await room.commands.results("moved");
+    expect(end).toMatchObject({ status: "success", result: "as agreed" });
+    expect(end?.patch).toContain(`+in ${join(room.folder, "elsewhere/fleet/work/moved.asking/project")}`);
+    expect(room.server.requests.length - asked).toBe(3);
+    expect(room.server.problems).toEqual([]);
+    other.child.kill("SIGINT");
+    await other.end;
+  });
+
   it("sets a task aside that takes its workers with it, says during what, and tries again when told to", async () => {
     let pid = 0;
     room.replies.set("poison", async () => {

@@ -65,18 +65,30 @@ export interface RestoreOptions extends Pick<ResumeOptions, "home" | "root"> {
   readonly lines: string;
 }
 
-/** Makes the record of a session anew from what was kept elsewhere, for this root. What stood there is replaced. */
+/**
+ * Makes the record of a session anew from what was kept elsewhere, for this root: what was said of files in the root
+ * that it had there is said of this one's. What stood here is replaced.
+ */
 export async function restoreSession({ home, root, id, lines }: RestoreOptions): Promise<void> {
   const path = sessionPath(home, root, id);
   await makeSessionFolder(home, root);
   await writeFile(path, lines, { mode: 0o600 });
-  const moved = Buffer.concat(
-    [...readLog(path)].map(({ n, at, event, seen }) => {
-      const here = event.type === "session" ? { ...event, root } : event;
-      return recordLine(n, at, { event: JSON.stringify(here), seen: seen && JSON.stringify(seen) });
-    }),
-  );
-  await writeFile(path, moved);
+  let move = (json: string) => json;
+  const moved = [...readLog(path)].map(({ n, at, event, seen }) => {
+    if (event.type === "session") move = moverOf(event.root, root);
+    return recordLine(n, at, {
+      event: move(JSON.stringify(event)),
+      seen: seen && move(JSON.stringify(seen)),
+    });
+  });
+  await writeFile(path, Buffer.concat(moved));
+}
+
+/** In JSON; a path that only begins with the same letters is another one. */
+function moverOf(from: string, to: string): (json: string) => string {
+  const [before = "", here = ""] = [from, to].map((path) => JSON.stringify(path).slice(1, -1));
+  const path = new RegExp(`${before.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?![\\w-]|\\.\\w)`, "g");
+  return (json) => json.replace(path, () => here);
 }
 
 export interface ForkOptions {
