@@ -2,10 +2,19 @@
 // started in between and clocks that jump. Every task must have one result, and no effect may be missing or happen twice.
 // KILLS=200 TASKS=300 for the whole.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { answersIn, openRoom, query, until } from "../../packages/fleet/tests/fleet-room.mjs";
+import {
+  answersIn,
+  dataOf,
+  openRoom,
+  query,
+  stopDatabase,
+  until,
+} from "../../packages/fleet/tests/fleet-room.mjs";
 
 const KILLS = Number(process.env.KILLS ?? 10);
 const TASKS = Number(process.env.TASKS ?? 15);
@@ -16,6 +25,9 @@ const CONCURRENCY = 4;
 const MOST_THINKING_MS = 1000;
 const MOST_LIFE_MS = 8000;
 const PAUSE_MS = 5000;
+const FULL_TASKS = 4;
+const ENDED =
+  "select count(*)::int as ended from dbos.workflow_status where status not in ('ENQUEUED', 'PENDING')";
 /** Of a worker: its clock jumps back and forth by up to a day, at random moments. */
 const JUMPING_CLOCK = `data:text/javascript,${encodeURIComponent(`
   const now = Date.now, RealDate = Date;
@@ -86,6 +98,13 @@ function modelFor(ledger) {
 }
 
 export async function run() {
+  await killWorkers();
+  await fillDisk("of a worker", onFullDisk);
+  if (process.getuid?.() === 0) await fillDisk("of the database", onFullDatabase);
+  else console.log("a full disk of the database is not tried: only root can make a small one");
+}
+
+async function killWorkers() {
   const started = performance.now();
   let ledger = "";
   const room = await openRoom(async (messages) => {
@@ -180,14 +199,117 @@ class Faults {
   }
 }
 
+/** @typedef {import("../../packages/fleet/tests/fleet-room.mjs").Room} Room */
+/** @typedef {(room: Room, work: (filler: string, isWaiting: () => boolean | Promise<boolean>) => Promise<void>) => Promise<void>} OnDisk */
+
 /**
- * @param {import("../../packages/fleet/tests/fleet-room.mjs").Room} room
+ * Tasks in the middle of which a disk is full until they all wait for it.
+ * @param {string} whose
+ * @param {OnDisk} onDisk
+ */
+async function fillDisk(whose, onDisk) {
+  let ledger = "";
+  let isFull = false;
+  const room = await openRoom(async (messages) => {
+    // Each task has done something when there is no more room.
+    if (answersIn(messages).length > 2) await until(() => isFull);
+    return modelFor(ledger)(messages);
+  });
+  ledger = join(room.folder, "ledger");
+  try {
+    await onDisk(room, async (filler, isWaiting) => {
+      const tasks = Array.from({ length: FULL_TASKS }, (_, index) => ({
+        id: `t${index}`,
+        prompt: `task-${index}`,
+      }));
+      const file = await room.writeTasks(tasks);
+      await room.fleet("run", file, "--run", "faults", "--no-follow");
+      await until(() => room.server.requests.length >= 4 * FULL_TASKS);
+      await fill(filler);
+      isFull = true;
+      await until(isWaiting);
+      // What they leave to each other is taken, too.
+      for (let times = 0; times < PAUSE_MS / 100; times += 1) {
+        await fill(filler);
+        await pause(100);
+      }
+      const early = (await query(room.databaseUrl(), ENDED).catch(() => [{ ended: 0 }]))[0].ended;
+      await rm(filler);
+      for (const { id } of tasks) await until(() => room.hasEnded(`faults.${id}`));
+      await checkAll(room, ledger, FULL_TASKS);
+      console.log(
+        `a full disk ${whose}: ${early} of ${FULL_TASKS} tasks ended while there was no room, all of them behind it; ${FULL_TASKS * STEPS} effects once each`,
+      );
+    });
+  } finally {
+    await room.close();
+  }
+}
+
+/** @type {OnDisk} */
+async function onFullDisk(room, work) {
+  await room.commands.start(["status"]).end;
+  const first = await room.commands.startWorker(1);
+  await room.keepDatabase();
+  first.child.kill("SIGINT");
+  await first.end;
+  const home = join(room.folder, "small");
+  await mkdir(home);
+  const script = `mount -t tmpfs -o size=4m tmpfs ${home} && echo '{"sandbox":{"mode":"off"}}' > ${home}/settings.json && exec "$0" "$@"`;
+  const variables = { BURIN_HOME: home, BURIN_FLEET_DATABASE: room.databaseUrl() };
+  const worker = await room.commands.startWorker(FULL_TASKS, variables, [
+    "unshare",
+    "-rm",
+    "sh",
+    "-c",
+    script,
+  ]);
+  await work(`/proc/${worker.child.pid}/root${home}/filler`, () =>
+    worker.soFar.stderr.includes("waits until there is room on the disk"),
+  );
+  worker.child.kill("SIGINT");
+  await worker.end;
+}
+
+/** @type {OnDisk} */
+async function onFullDatabase(room, work) {
+  const folder = join(room.folder, "home/fleet/database");
+  const data = dataOf(folder);
+  await mkdir(data, { recursive: true });
+  execFileSync("mount", ["-t", "tmpfs", "-o", "size=90m", "tmpfs", data]);
+  try {
+    await room.commands.startWorker(FULL_TASKS);
+    await room.keepDatabase();
+    await work(join(data, "filler"), async () => {
+      const log = readFileSync(join(data, "log"), "utf8");
+      return /No space left on device/.test(log.slice(-10_000));
+    });
+  } finally {
+    await room.commands.killAll();
+    await stopDatabase(folder).catch(() => {});
+    execFileSync("umount", ["-l", data]);
+  }
+}
+
+/** @param {string} path */
+async function fill(path) {
+  const file = await open(path, "a");
+  for (let bytes = 1024 * 1024; bytes >= 1; ) {
+    await file.write(Buffer.alloc(bytes)).catch(() => {
+      bytes = Math.floor(bytes / 2);
+    });
+  }
+  await file.close();
+}
+
+/**
+ * @param {Room} room
  * @param {string} ledger
  */
-async function checkAll(room, ledger) {
+async function checkAll(room, ledger, tasks = TASKS) {
   assert.deepEqual(room.server.problems, [], "the model was sent a history that is not valid");
   const results = await room.commands.results("faults");
-  assert.equal(results.length, TASKS);
+  assert.equal(results.length, tasks);
   const shellSteps = Array.from({ length: STEPS }, (_, index) => index + 1).filter((step) => step % 3 !== 0);
   for (const { id, ...end } of results) {
     const task = id.slice("faults.t".length);

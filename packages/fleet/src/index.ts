@@ -5,6 +5,7 @@ import { heardFromStarter, LONE_MARK, runLoneWorker, runWorker } from "./open-wo
 import { servePage } from "./page-server.ts";
 import { runTasks } from "./run.ts";
 import { TaskError } from "./task.ts";
+import { isFullDisk } from "./when-it-passes.ts";
 
 export { FleetError, type FleetRequest, type Ground, TaskError };
 
@@ -35,6 +36,10 @@ export async function runFleet(request: FleetRequest, ground: Ground): Promise<b
   if (name === "run" || name === "worker") ground.note(`using ${database.name}`);
   try {
     return await command({ url: database.url, request: { ...request, words }, ground });
+  } catch (error) {
+    throw isFullDisk(error)
+      ? new FleetError(`there is no room on a disk: ${(error as Error).message}`)
+      : error;
   } finally {
     await database.close();
   }

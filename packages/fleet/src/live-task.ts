@@ -1,5 +1,6 @@
 import { realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import {
   type AgentEvent,
   createSession,
@@ -28,7 +29,10 @@ import {
   type TaskEnd,
   triesIn,
 } from "./steps.ts";
+import { isFullDisk } from "./when-it-passes.ts";
 import type { TaskAtWork } from "./worker.ts";
+
+const FULL_DISK_MS = 2000;
 
 export interface LiveNeeds {
   /** `run.task`. */
@@ -44,7 +48,7 @@ export interface LiveNeeds {
   readonly ledger: Ledger;
   readonly places: Places;
   readonly bases: Bases;
-  readonly ground: Pick<Ground, "home" | "open">;
+  readonly ground: Pick<Ground, "home" | "open" | "note">;
 }
 
 /**
@@ -143,34 +147,52 @@ export class LiveTask implements TaskAtWork {
     }
   }
 
-  /** Until its end, or its next question. */
+  /** Until its end. What a full disk has ended goes on from what is in the database, when there is room again. */
   async #runSession(): Promise<void> {
-    const { id, past, ledger } = this.#needs;
-    this.#spent = spentIn(past);
-    const why = await ledger.whyOver(this.run);
-    if (why !== null) this.halt(why);
-    for (;;) {
-      if (this.#halt.signal.aborted) {
-        const error = { type: "budget", message: String(this.#halt.signal.reason) };
-        return await this.#give({ end: this.#failed(error, "limit") });
+    let isTold = false;
+    for (let isOver = false; !isOver; ) {
+      try {
+        isOver = await this.#runToQuestion();
+      } catch (error) {
+        if (!isFullDisk(error) || this.#stop.signal.aborted) throw error;
+        const { id, ground, places } = this.#needs;
+        if (!isTold) ground.note(`${id} waits until there is room on the disk: ${(error as Error).message}`);
+        isTold = true;
+        const place = this.#place;
+        this.#place = "";
+        if (place !== "") await places.leave(place);
+        await pause(FULL_DISK_MS, undefined, { signal: this.#stop.signal });
       }
-      await ledger.spend(id, this.run, this.#spent);
-      const budget = budgetOf(this.#needs);
-      if (budget === null) {
-        const error = { type: "budget", message: "The budget of the task is used up." };
-        return await this.#give({ end: this.#failed(error, "limit") });
-      }
-      const options = { ...(await this.#prepare()), ...(budget !== undefined && { budget }) };
-      const session = await this.#openSession(options);
-      this.#session = session;
-      const isParked = await this.#followSession(session);
-      if (!isParked) return;
-      const asked = recordsIn(linesOf(this.#needs.past)).map(({ event }) => event);
-      const event = asked.findLast((one) => one.type === "question");
-      if (event === undefined) throw new Error("The session waits for an answer, and nothing was asked.");
-      const { type: _, ...question } = event;
-      await this.#give({ question });
     }
+  }
+
+  /** Whether it has ended, and does not wait for an answer. */
+  async #runToQuestion(): Promise<boolean> {
+    const { id, past, ledger } = this.#needs;
+    const { signal } = this.#stop;
+    this.#spent = spentIn(past);
+    const why = await ledger.whyOver(this.run, signal);
+    if (why !== null) this.halt(why);
+    if (this.#halt.signal.aborted) return this.#giveLimit(String(this.#halt.signal.reason));
+    await ledger.spend({ task: id, run: this.run }, this.#spent, signal);
+    const budget = budgetOf(this.#needs);
+    if (budget === null) return this.#giveLimit("The budget of the task is used up.");
+    const options = { ...(await this.#prepare()), ...(budget !== undefined && { budget }) };
+    const session = await this.#openSession(options);
+    this.#session = session;
+    const isParked = await this.#followSession(session);
+    if (!isParked) return true;
+    const asked = recordsIn(linesOf(past)).map(({ event }) => event);
+    const event = asked.findLast((one) => one.type === "question");
+    if (event === undefined) throw new Error("The session waits for an answer, and nothing was asked.");
+    const { type: _, ...question } = event;
+    await this.#give({ question });
+    return false;
+  }
+
+  async #giveLimit(message: string): Promise<true> {
+    await this.#give({ end: this.#failed({ type: "budget", message }, "limit") });
+    return true;
   }
 
   /** Whether it waits for an answer. */
@@ -179,12 +201,15 @@ export class LiveTask implements TaskAtWork {
     try {
       const signal = AbortSignal.any([this.#stop.signal, this.#halt.signal]);
       const events = past.some(hasLines) ? session.goOn(signal) : session.run(submission.prompt, signal);
-      let end: AgentEvent | null = null;
-      for await (const event of events) end = event;
-      const error = end?.type === "done" ? end.error : undefined;
-      // The end that was recorded is the task's; one that could not be is told instead.
-      if (error?.type === "not_recorded") throw new Error(error.message);
-      return error?.type === "parked";
+      let isParked = false;
+      for await (const event of events) {
+        const error = errorOf(event);
+        // The end that was recorded is the task's; one that could not be is told instead.
+        if (error?.type === "not_recorded" && (event.type === "done" || isFullDisk(error.message)))
+          throw new Error(error.message);
+        isParked = error?.type === "parked";
+      }
+      return isParked;
     } finally {
       await session.close();
     }
@@ -278,7 +303,8 @@ export class LiveTask implements TaskAtWork {
     this.#spent = addSpent(before, records);
     const { tokens, calls } = this.#spent;
     if (tokens === before.tokens && calls === before.calls) return;
-    const why = await this.#needs.ledger.spend(this.#needs.id, this.run, this.#spent);
+    const task = { task: this.#needs.id, run: this.run };
+    const why = await this.#needs.ledger.spend(task, this.#spent, this.#stop.signal);
     if (why !== null) this.halt(why);
   }
 
@@ -322,6 +348,11 @@ export class LiveTask implements TaskAtWork {
 /** undefined where there is none, null where nothing is left of it. */
 function budgetOf({ submission: { budget }, past }: LiveNeeds): string | null | undefined {
   return budget === undefined ? undefined : budgetLeft(budget, past);
+}
+
+function errorOf(event: AgentEvent) {
+  if (event.type === "tool_call") return event.call.status === "error" ? event.call.error : undefined;
+  return event.type === "done" ? event.error : undefined;
 }
 
 function hasLines({ lines }: Step): boolean {

@@ -22,10 +22,15 @@ export class Places {
       const place = join(this.#folder, number === 1 ? id : `${id}.${number}`);
       if (this.#own.has(place) || this.#isTaken(place)) continue;
       this.#own.add(place);
-      await rm(place, { recursive: true, force: true });
-      await mkdir(place, { recursive: true, mode: 0o700 });
-      await writeFile(join(place, OWNER), String(process.pid));
-      return place;
+      try {
+        await rm(place, { recursive: true, force: true });
+        await mkdir(place, { recursive: true, mode: 0o700 });
+        await writeFile(join(place, OWNER), String(process.pid));
+        return place;
+      } catch (error) {
+        await this.leave(place);
+        throw error;
+      }
     }
   }
 

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { currentOwnerXid } from "@dbos-inc/dbos-sdk/internal/context";
 import type { SystemDatabase } from "@dbos-inc/dbos-sdk/internal/system_database";
+import { whenItPasses } from "./when-it-passes.ts";
 
 /** As the engine does it, for the execution alone that the task belongs to; a task that was cancelled belongs to none. */
 const RECORD = `with own as (
@@ -8,8 +8,6 @@ const RECORD = `with own as (
   insert into dbos.operation_outputs (workflow_uuid, function_id, output, function_name, started_at_epoch_ms,
     completed_at_epoch_ms, serialization, retention_timestamp)
   select $1, $3::int, $4, $5, $6::bigint, $7::bigint, $8, (extract(epoch from now()) * 1000)::bigint from own`;
-
-const FULL_DISK_MS = 1000;
 
 /**
  * A step costs one statement instead of the engine's seven: whoever has recorded a step knows that none is there
@@ -44,23 +42,10 @@ export function recordStepsAtOnce(system: SystemDatabase): void {
     const [id] = step;
     atEnd.delete(keyOf(id));
     await check(id);
-    await whenThereIsRoom(() => record(...step));
+    await whenItPasses(() => record(...step));
   };
   system.recordWorkflowOutput = async (id, status, owner) => {
     atEnd.delete(keyOf(id, owner));
-    return whenThereIsRoom(() => end(id, status, owner));
+    return whenItPasses(() => end(id, status, owner));
   };
-}
-
-/** A full disk, or no memory: it passes, and nothing was recorded. */
-async function whenThereIsRoom<T>(work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      const { code } = error as { code?: unknown };
-      if (typeof code !== "string" || !/^(?:53|58)/.test(code)) throw error;
-      await pause(FULL_DISK_MS);
-    }
-  }
 }

@@ -6,6 +6,7 @@ import { prepareDatabase } from "./engine.ts";
 import type { Change } from "./folder-changes.ts";
 import { LEDGER_TABLES, Ledger } from "./ledger.ts";
 import { PAGE_TABLE } from "./page-data.ts";
+import { whenItPasses } from "./when-it-passes.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
 
@@ -106,7 +107,7 @@ export class Store {
 
   async base(hash: string): Promise<readonly Change[]> {
     const text = "select bytes from burin_fleet.base where hash = $1 order by part";
-    const { rows } = await this.pool.query<{ bytes: Buffer }>(text, [hash]);
+    const { rows } = await whenItPasses(() => this.pool.query<{ bytes: Buffer }>(text, [hash]));
     if (rows.length === 0) throw new Error(`The folder ${hash} is not in the database.`);
     return JSON.parse(inflateRawSync(Buffer.concat(rows.map(({ bytes }) => bytes))).toString());
   }

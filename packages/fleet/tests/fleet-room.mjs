@@ -142,10 +142,12 @@ class Commands {
   /**
    * @param {readonly string[]} args
    * @param {Record<string, string>} [more] variables
+   * @param {readonly string[]} [starter] a command that becomes the one whose words follow it
    */
-  start(args, more) {
+  start(args, more, starter = []) {
     if (this.#isClosed) throw new Error("the room is closed");
-    const child = spawn(process.execPath, [BURIN, "fleet", ...args], {
+    const [program = "", ...words] = [...starter, process.execPath, BURIN, "fleet", ...args];
+    const child = spawn(program, words, {
       cwd: this.#folder,
       env: { ...this.env, ...more },
       stdio: ["ignore", "pipe", "pipe"],
@@ -169,9 +171,10 @@ class Commands {
   /**
    * @param {number} [concurrency]
    * @param {Record<string, string>} [more]
+   * @param {readonly string[]} [starter]
    */
-  async startWorker(concurrency = 2, more = {}) {
-    const worker = this.start(["worker", "--concurrency", String(concurrency)], more);
+  async startWorker(concurrency = 2, more = {}, starter = []) {
+    const worker = this.start(["worker", "--concurrency", String(concurrency)], more, starter);
     await until(() => worker.soFar.stderr.includes("at a time") || hasExited(worker.child));
     if (hasExited(worker.child)) throw new Error(worker.soFar.stderr);
     return worker;
@@ -219,13 +222,13 @@ function hasExited(child) {
  * Where the fleet has the data of its own server.
  * @param {string} folder
  */
-function dataOf(folder) {
+export function dataOf(folder) {
   const name = createHash("sha256").update(folder).digest("hex").slice(0, 8);
   return process.getuid?.() === 0 ? `/var/lib/postgresql/burin-fleet-${name}` : join(folder, "data");
 }
 
 /** @param {string} folder */
-async function stopDatabase(folder) {
+export async function stopDatabase(folder) {
   const file = join(dataOf(folder), "postmaster.pid");
   process.kill(Number(readFileSync(file, "utf8").split("\n")[0]), "SIGQUIT");
   await until(() => isGone(file));

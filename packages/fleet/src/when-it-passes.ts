@@ -1,0 +1,28 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+const PAUSE_MS = 1000;
+
+/** No connection, no disk or memory, ended by an administrator, a failure of the system; or the system's own codes. */
+const PASSING = /^(?:(?:08|53|57|58)[0-9A-Z]{3}|E[A-Z]{3,})$/;
+
+/** Nothing was written, for want of room: this computer's or the database's, in the words of whoever found it. */
+export function isFullDisk(error: unknown): boolean {
+  const text = error instanceof Error ? error.message : String(error);
+  return /\bno space\b|\bENOSPC\b|\bEDQUOT\b|quota exceeded/i.test(text);
+}
+
+/** Asks the database until it answers, unless nobody wants to know any more. */
+export async function whenItPasses<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      const { code, message } = error as { code?: unknown; message?: unknown };
+      // The driver has no code for a connection that breaks.
+      const passes =
+        typeof code === "string" ? PASSING.test(code) : /\bconnect(?:ion)?\b/i.test(String(message));
+      if (!passes || signal?.aborted) throw error;
+      await pause(PAUSE_MS, undefined, { signal });
+    }
+  }
+}
