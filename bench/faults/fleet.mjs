@@ -257,13 +257,9 @@ async function onFullDisk(room, work) {
   await mkdir(home);
   const script = `mount -t tmpfs -o size=4m tmpfs ${home} && echo '{"sandbox":{"mode":"off"}}' > ${home}/settings.json && exec "$0" "$@"`;
   const variables = { BURIN_HOME: home, BURIN_FLEET_DATABASE: room.databaseUrl() };
-  const worker = await room.commands.startWorker(FULL_TASKS, variables, [
-    "unshare",
-    "-rm",
-    "sh",
-    "-c",
-    script,
-  ]);
+  const worker = await room.commands.startWorker(FULL_TASKS, variables, {
+    starter: ["unshare", "-rm", "sh", "-c", script],
+  });
   await work(`/proc/${worker.child.pid}/root${home}/filler`, () =>
     worker.soFar.stderr.includes("waits until there is room on the disk"),
   );

@@ -7,6 +7,7 @@ import type { Pool } from "pg";
 import { answer, openClient, resume } from "./engine.ts";
 import { type Fleet, FleetError } from "./ground.ts";
 import {
+  countOfOthers,
   countsIn,
   countWords,
   isOver,
@@ -60,6 +61,12 @@ export function status(fleet: Fleet): Promise<boolean> {
     if (fleet.request.json) out(`${JSON.stringify(states.map(plainState), null, 2)}\n`);
     else if (states.length === 0) out("no runs\n");
     else out(`${tableOf(states)}${countWords(countsIn(states))}\n`);
+    const left = await countOfOthers(
+      pool,
+      states.map(({ id }) => id),
+    );
+    if (left > 0)
+      fleet.ground.note(`${left} tasks need a worker of the version of Burin that they were submitted with`);
     return true;
   });
 }

