@@ -45,6 +45,11 @@ function placeOf(folder: string): Pick<ServerPlaces, "data" | "owner"> {
   return { data: join(top, `burin-fleet-${name}`), owner: hasUser ? "postgres" : "nobody" };
 }
 
+/** Where the data may be of the database that workers with this home use, and of the machine's own: root can read it. */
+export function dataFolders(home: string): readonly string[] {
+  return [placeOf(join(home, "fleet", "database")).data, "/var/lib/postgresql"];
+}
+
 /** Where Debian, Homebrew and others put what is not in PATH. */
 const DEBIAN = "/usr/lib/postgresql";
 const PLACES = ["/opt/homebrew/opt/postgresql/bin", "/usr/local/pgsql/bin", "/usr/pgsql/bin"];

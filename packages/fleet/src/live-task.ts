@@ -48,7 +48,10 @@ export interface LiveNeeds {
   readonly ledger: Ledger;
   readonly places: Places;
   readonly bases: Bases;
-  readonly ground: Pick<Ground, "home" | "open" | "note">;
+  readonly ground: Pick<Ground, "open" | "note"> & {
+    /** Folders that lead to the database. */
+    readonly hide: readonly string[];
+  };
 }
 
 /**
@@ -237,8 +240,7 @@ export class LiveTask implements TaskAtWork {
       ...(check !== undefined && { check }),
       settings: {
         ...settings,
-        // There is the way to the database.
-        sandbox: { ...sandbox, hide: [...(sandbox?.hide ?? []), ground.home] },
+        sandbox: { ...sandbox, hide: [...(sandbox?.hide ?? []), ...ground.hide] },
         permissions: {
           ...permissions,
           allow: [...(permissions?.allow ?? []), ...allow],

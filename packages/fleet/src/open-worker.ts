@@ -1,7 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { Bases } from "./bases.ts";
+import { dataFolders } from "./database.ts";
 import type { Fleet } from "./ground.ts";
 import { LiveTask } from "./live-task.ts";
 import { Places } from "./places.ts";
@@ -44,8 +46,12 @@ export async function runLoneWorker(fleet: Fleet): Promise<boolean> {
 }
 
 /** `onIdle`: of one for tasks that have to be alone. */
-export async function openWorker({ url, ground, request }: Fleet, store: Store, onIdle?: () => void) {
-  const top = join(ground.home, "fleet");
+export async function openWorker({ url, ground: given, request }: Fleet, store: Store, onIdle?: () => void) {
+  await mkdir(given.home, { recursive: true, mode: 0o700 });
+  // A sandbox knows folders by their real paths.
+  const home = await realpath(given.home);
+  const ground = { ...given, hide: [home, ...dataFolders(given.home)] };
+  const top = join(home, "fleet");
   const bases = new Bases(join(top, "bases"), store);
   const { ledger } = store;
   const atWork = new Set<LiveTask>();

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Ledger } from "../src/ledger.ts";
@@ -7,6 +7,7 @@ import { openPool } from "../src/store.ts";
 import {
   answersIn,
   commands,
+  dataOf,
   openScriptedRoom,
   type ScriptedRoom,
   shell,
@@ -300,17 +301,23 @@ describe("burin fleet", () => {
 
   it("P21 keeps commands of a task from finding the way to the database, also where they have the network", async () => {
     // Not among the temporary files, which no command sees anyway.
-    const home = await mkdtemp(join(process.cwd(), "node_modules/.burin-fleet-"));
+    const real = await mkdtemp(join(process.cwd(), "node_modules/.burin-fleet-"));
+    const home = `${real}-link`;
+    await symlink(real, home);
     const url = room.databaseUrl();
     const { password } = new URL(url);
     await mkdir(join(home, "fleet/database"), { recursive: true });
     for (const file of ["fleet/database/url", "secret"]) await writeFile(join(home, file), url);
     await writeFile(join(home, "settings.json"), JSON.stringify({ sandbox: { network: true } }));
-    const places = `${home}/fleet/database/url ${home}/secret /proc/[0-9]*/environ /proc/[0-9]*/cmdline`;
+    const data = dataOf(join(room.folder, "home/fleet/database"));
+    expect(await readdir(data)).toContain("PG_VERSION");
+    const places = `${home}/fleet/database/url ${real}/secret ${data}/PG_VERSION /proc/[0-9]*/environ /proc/[0-9]*/cmdline`;
     // Turned round, or what is shown of it would be taken out again.
     room.replies.set(
       "spy",
-      commands(`env | rev; cat ${places} | rev; ls ${home}; echo mine > own.txt; cat own.txt`),
+      commands(
+        `env | rev; cat ${places} | rev; ls ${home} ${real} ${data}; echo mine > own.txt; cat own.txt`,
+      ),
     );
     const file = await room.writeTasks([{ id: "spy", prompt: "spy" }]);
     await room.fleet("run", file, "--run", "spies", "--no-follow");
@@ -320,11 +327,11 @@ describe("burin fleet", () => {
     const { stdout } = await room.fleet("logs", "spies.spy");
     expect(stdout).toMatch(/done {6}Exit code: 0/);
     expect(stdout).toMatch(/\n +mine\n/);
-    expect(stdout).not.toMatch(/\n +secret\n/);
+    expect(stdout).not.toMatch(/\n +(?:secret|PG_VERSION)\n/);
     expect(stdout).not.toContain([...password].reverse().join(""));
     worker.child.kill("SIGINT");
     await worker.end;
-    await rm(home, { recursive: true });
+    for (const path of [home, real]) await rm(path, { recursive: true });
   });
 
   it("runs no more tasks of one model at a time than --per-model says, on all workers together", async () => {
