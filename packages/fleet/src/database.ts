@@ -11,6 +11,7 @@ import { quoted, runOwn } from "./run-command.ts";
 
 const MOST_URL_BYTES = 10_000;
 const MOST_OPTIONS_BYTES = 10_000;
+const RESTART_MS = 1000;
 
 export interface Database {
   readonly url: string;
@@ -31,9 +32,9 @@ async function openOwn(folder: string): Promise<Database> {
   const { data, owner } = placeOf(folder);
   const { programs, name } = await findPrograms(data);
   const server = new OwnServer({ folder, data, owner, programs });
-  // Another command may be starting or ending the server at this moment; this connection keeps it from being ended.
-  const { url, client } = await lockPath(data, () => server.start());
-  return { url, name: `${name}, in ${data}`, close: () => lockPath(data, () => server.stop(url, client)) };
+  // Another command may be starting or ending the server at this moment.
+  const url = await lockPath(data, () => server.start());
+  return { url, name: `${name}, in ${data}`, close: () => lockPath(data, () => server.stop()) };
 }
 
 /** The server refuses to be run by root: then a user of the system has the data, who may have no other. */
@@ -98,41 +99,55 @@ interface ServerPlaces {
 /** A server that listens on this computer alone, with a password that only its user can read. */
 class OwnServer {
   readonly #places: ServerPlaces;
+  /** As long as it is there no other command ends the server. */
+  #client: Client | null = null;
+  #isClosed = false;
 
   constructor(places: ServerPlaces) {
     this.#places = places;
   }
 
-  async start(): Promise<{ readonly url: string; readonly client: Client }> {
+  async start(): Promise<string> {
     const { folder, data } = this.#places;
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const file = join(folder, "url");
     const known = existsSync(data) && existsSync(file) ? readText(file, MOST_URL_BYTES) : null;
     const url = known ?? (await this.#create(file));
-    const running = await connect(url).catch(() => null);
-    if (running !== null) return { url, client: running };
+    const client = (await connect(url).catch(() => null)) ?? (await this.#startAt(url));
+    this.#client = client;
+    client.once("end", () => {
+      this.#client = null;
+      this.#startAgain();
+    });
+    return url;
+  }
+
+  /** Whoever works needs it, also when it was killed. */
+  #startAgain(): void {
+    const start = async () => {
+      if (!this.#isClosed) await this.start();
+    };
+    lockPath(this.#places.data, start).catch(() => setTimeout(() => this.#startAgain(), RESTART_MS).unref());
+  }
+
+  async #startAt(url: string): Promise<Client> {
+    const data = quoted(this.#places.data);
     // Without the variables by which what a command leaves behind is known and ended: the server is to go on.
     const options = `-p ${new URL(url).port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=200`;
-    await this.#run(
-      `env -i PATH="$PATH" pg_ctl -D ${quoted(data)} -l ${quoted(`${data}/log`)} -w -t 60 -o ${quoted(options)} start`,
-    );
-    return { url, client: await reach(url) };
+    const log = quoted(join(this.#places.data, "log"));
+    await this.#run(`env -i PATH="$PATH" pg_ctl -D ${data} -l ${log} -w -t 60 -o ${quoted(options)} start`);
+    return reach(url);
   }
 
   /** Unless others are connected. */
-  async stop(url: string, client: Client): Promise<void> {
-    const text = `select 1 from pg_stat_activity where client_addr is not null and pid <> pg_backend_pid() limit 1`;
-    // The server may have been started anew since.
-    const current = await client
-      .query(text)
-      .catch(async () => {
-        client = await connect(url);
-        return client.query(text);
-      })
-      .catch(() => null);
-    const isAlone = current?.rowCount === 0;
-    await client.end().catch(() => {});
-    if (isAlone) await this.#run(`pg_ctl -D ${quoted(this.#places.data)} -m fast -w stop`).catch(() => {});
+  async stop(): Promise<void> {
+    this.#isClosed = true;
+    const text =
+      "select 1 from pg_stat_activity where client_addr is not null and pid <> pg_backend_pid() limit 1";
+    const others = await this.#client?.query(text).catch(() => null);
+    await this.#client?.end().catch(() => {});
+    if (others?.rowCount === 0)
+      await this.#run(`pg_ctl -D ${quoted(this.#places.data)} -m fast -w stop`).catch(() => {});
   }
 
   async #create(file: string): Promise<string> {

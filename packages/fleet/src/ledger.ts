@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type BudgetLimits, type ChatModel, type ModelEvent, parseBudget } from "@burin/core";
 import type { Pool } from "pg";
-import type { Spent } from "./steps.ts";
+import { runOf, type Spent } from "./steps.ts";
 import { whenItPasses } from "./when-it-passes.ts";
 
 /** Where a service that turned a request away did not say for how long. */
@@ -28,11 +28,6 @@ const LEARN = `
   on conflict (model) do update set until = greatest(known.until, excluded.until)`;
 const PAUSES = `
   select model, (extract(epoch from until - now()) * 1000)::float8 as left from burin_fleet.pause where until > now()`;
-
-interface TaskOfRun {
-  readonly task: string;
-  readonly run: string;
-}
 
 /** What all workers have to know of each other: what runs have spent, and which models want to be left alone. */
 export class Ledger {
@@ -63,7 +58,8 @@ export class Ledger {
   }
 
   /** Of one task of a run: counts from here on. Gives why the run is over, if it is. */
-  async spend({ task, run }: TaskOfRun, spent: Spent, signal: AbortSignal): Promise<string | null> {
+  async spend(task: string, spent: Spent, signal: AbortSignal): Promise<string | null> {
+    const run = runOf(task);
     if (!this.#runs.has(run)) return null;
     const values = [task, run, spent.tokens, spent.cost ?? 0, spent.calls];
     await whenItPasses(() => this.#pool.query(SPEND, values), signal);

@@ -22,6 +22,7 @@ import {
   linesOf,
   newAnswerIn,
   recordsIn,
+  runOf,
   type Spent,
   type Step,
   type Submission,
@@ -82,7 +83,7 @@ export class LiveTask implements TaskAtWork {
   }
 
   get run(): string {
-    return this.#needs.id.slice(0, this.#needs.id.lastIndexOf("."));
+    return runOf(this.#needs.id);
   }
 
   async next(signal: AbortSignal): Promise<Step | "elsewhere"> {
@@ -177,7 +178,7 @@ export class LiveTask implements TaskAtWork {
     const why = await ledger.whyOver(this.run, signal);
     if (why !== null) this.halt(why);
     if (this.#halt.signal.aborted) return this.#giveLimit(String(this.#halt.signal.reason));
-    await ledger.spend({ task: id, run: this.run }, this.#spent, signal);
+    await ledger.spend(id, this.#spent, signal);
     const budget = budgetOf(this.#needs);
     if (budget === null) return this.#giveLimit("The budget of the task is used up.");
     const options = { ...(await this.#prepare()), ...(budget !== undefined && { budget }) };
@@ -305,8 +306,7 @@ export class LiveTask implements TaskAtWork {
     this.#spent = addSpent(before, records);
     const { tokens, calls } = this.#spent;
     if (tokens === before.tokens && calls === before.calls) return;
-    const task = { task: this.#needs.id, run: this.run };
-    const why = await this.#needs.ledger.spend(task, this.#spent, this.#stop.signal);
+    const why = await this.#needs.ledger.spend(this.#needs.id, this.#spent, this.#stop.signal);
     if (why !== null) this.halt(why);
   }
 

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
 import { STEPS_VERSION } from "./engine.ts";
-import type { TaskEnd } from "./steps.ts";
+import { runOf, type TaskEnd } from "./steps.ts";
 
 type State = "queued" | "running" | "cancelled" | "ended" | "failed";
 
@@ -100,8 +100,7 @@ export async function lastRun(pool: Pool): Promise<string | undefined> {
   const text =
     "select workflow_uuid as id from dbos.workflow_status where name = 'task' order by created_at desc limit 1";
   const { rows } = await pool.query<{ id: string }>(text);
-  const id = rows[0]?.id;
-  return id?.slice(0, id.lastIndexOf("."));
+  return rows[0] && runOf(rows[0].id);
 }
 
 const PATCHES = "select workflow_uuid as id, output from dbos.workflow_output where workflow_uuid = any($1)";

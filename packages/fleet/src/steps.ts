@@ -48,6 +48,11 @@ export interface TaskEnd extends Spent {
   readonly question?: Question;
 }
 
+/** Of a task by its id. */
+export function runOf(id: string): string {
+  return id.slice(0, id.lastIndexOf("."));
+}
+
 /** The record of the session in these steps. */
 export function linesOf(steps: readonly Step[]): string {
   return steps.map(({ lines }) => lines ?? "").join("");

@@ -5,7 +5,17 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Ledger } from "../src/ledger.ts";
 import { openPool } from "../src/store.ts";
-import { answersIn, installCopy, openScriptedRoom, type ScriptedRoom, shell, until } from "./fleet-room.mjs";
+import {
+  answersIn,
+  dataOf,
+  installCopy,
+  openScriptedRoom,
+  query,
+  type ScriptedRoom,
+  shell,
+  stopDatabase,
+  until,
+} from "./fleet-room.mjs";
 
 /** No PostgreSQL is looked for elsewhere. */
 const NONE = { BURIN_FLEET_POSTGRESQL: "/none" };
@@ -42,6 +52,20 @@ describe("burin fleet on a machine without PostgreSQL", () => {
     expect(log.match(/--- worker/g)).toHaveLength(2);
     expect(await readFile(ledger, "utf8")).toBe("x\n");
     expect(room.server.problems).toEqual([]);
+  });
+
+  it("starts its server again for a worker that needs it, and ends it with the last command", async () => {
+    const worker = await room.commands.startWorker();
+    const folder = join(room.folder, "home/fleet/database");
+    await stopDatabase(folder);
+    await until(() => query(room.databaseUrl(), "select 1").catch(() => null));
+    const file = await room.writeTasks([{ id: "behind" }]);
+    expect((await room.fleet("run", file, "--run", "again")).stdout).toMatch(/behind +success/);
+    const pid = join(dataOf(folder), "postmaster.pid");
+    expect(existsSync(pid)).toBe(true);
+    worker.child.kill("SIGINT");
+    await worker.end;
+    expect(existsSync(pid)).toBe(false);
   });
 
   it("starts one server for commands that are the first at the same time, also behind one that was killed", async () => {

@@ -252,8 +252,17 @@ export function dataOf(folder) {
 /** @param {string} folder */
 export async function stopDatabase(folder) {
   const file = join(dataOf(folder), "postmaster.pid");
-  process.kill(Number(readFileSync(file, "utf8").split("\n")[0]), "SIGQUIT");
-  await until(() => isGone(file));
+  const server = () => readFileSync(file, "utf8").split("\n")[0];
+  const pid = server();
+  process.kill(Number(pid), "SIGQUIT");
+  // A worker may have it started again at once.
+  await until(() => {
+    try {
+      return server() !== pid;
+    } catch {
+      return true;
+    }
+  });
 }
 
 /** @param {string} folder */
@@ -261,16 +270,6 @@ async function endDatabase(folder) {
   // It may have ended by itself.
   await stopDatabase(folder).catch(() => {});
   await rm(dataOf(folder), { recursive: true, force: true });
-}
-
-/** @param {string} path */
-function isGone(path) {
-  try {
-    readFileSync(path);
-    return false;
-  } catch {
-    return true;
-  }
 }
 
 /** @param {() => unknown} isSo */
