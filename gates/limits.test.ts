@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repositoryRoot } from "./repository-files.ts";
 
@@ -69,7 +69,7 @@ function lint(): { status: number | null; report: Report } {
 }
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "burin-limits-"));
+  folder = temporaryFolder();
   for (const name of ["biome.json", ".gitignore"])
     copyFileSync(join(repositoryRoot, name), join(folder, name));
   for (const room of ROOMS) plant(`${room}/clean.ts`, CLEAN);

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -9,13 +9,12 @@ let root: string;
 let server: FakeModelServer;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-at-"));
+  root = temporaryFolder();
   server = await startFakeModelServer([{ text: "ok" }]);
 });
 
 afterEach(async () => {
   await server.close();
-  await rm(root, { recursive: true });
 });
 
 async function made(path: string, text: string): Promise<void> {
@@ -99,12 +98,11 @@ describe("@ mentions", () => {
 
   it("P19 P38 a denied file and one outside are named, not shown", async () => {
     await made(".env", "KEY=canary\n");
-    const other = await mkdtemp(join(tmpdir(), "burin-other-"));
+    const other = temporaryFolder();
     await writeFile(join(other, "secret.txt"), "outside\n");
     await symlink(join(other, "secret.txt"), join(root, "link.txt"));
     const text = await sent(`@.env @link.txt @${join(other, "secret.txt")}`, "--deny", "read_file(.env*)");
     expect(text).not.toMatch(/canary|outside\n/);
-    await rm(other, { recursive: true });
   });
 
   it("P41 a mention that names nothing, or lies outside, is told to the user at once", async () => {

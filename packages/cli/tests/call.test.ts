@@ -1,21 +1,17 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeAll, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
 let root: string;
 const run = (...args: string[]) => burin(args, { cwd: root });
 
 beforeAll(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-call-")));
+  root = temporaryFolder();
   await mkdir(join(root, "src"));
   await writeFile(join(root, "five.txt"), "one\ntwo\nthree\nfour\nfive\n");
   await writeFile(join(root, "settings.json"), '{ "permissions": { "ask": ["read_file"] } }');
-});
-
-afterAll(async () => {
-  await rm(root, { recursive: true });
 });
 
 describe("burin call", () => {

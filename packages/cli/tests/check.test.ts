@@ -1,20 +1,19 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
 let root = "";
 let server: FakeModelServer | undefined;
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-check-"));
+beforeEach(() => {
+  root = temporaryFolder();
 });
 
 afterEach(async () => {
   await server?.close();
-  await rm(root, { recursive: true });
 });
 
 const writing = (content: string): FakeReply => ({

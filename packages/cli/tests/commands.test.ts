@@ -1,18 +1,14 @@
-import { mkdtemp, readdir, readFile, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp, readdir, readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeAll, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
 let root: string;
 const run = (...args: string[]) => burin(args, { cwd: root });
 
 beforeAll(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-commands-")));
-});
-
-afterAll(async () => {
-  await rm(root, { recursive: true });
+  root = temporaryFolder();
 });
 
 describe("burin", () => {

@@ -1,18 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeAll, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "burin-completion-"));
-});
-
-afterAll(async () => {
-  await rm(folder, { recursive: true });
+  folder = temporaryFolder();
 });
 
 /** What bash offers for the last of these words. */

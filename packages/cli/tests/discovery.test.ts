@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from "node:child_process";
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { constants, tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { constants } from "node:os";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin } from "./burin.ts";
 
@@ -11,7 +12,7 @@ let root: string;
 let server: FakeModelServer | null = null;
 
 beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-cli-discovery-")));
+  top = temporaryFolder();
   root = join(top, "project");
   await mkdir(join(top, "home"));
   await mkdir(root);
@@ -20,7 +21,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await server?.close();
   server = null;
-  await rm(top, { recursive: true });
 });
 
 const ADD = { name: "add", description: "Adds.", parameters: { type: "object", properties: { a: {} } } };

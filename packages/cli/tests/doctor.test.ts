@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -16,7 +16,7 @@ let canary: string;
 let server: Server | null = null;
 
 beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-cli-doctor-")));
+  top = temporaryFolder();
   [root, home, canary] = [join(top, "project"), join(top, "home"), join(top, "canary")];
   await mkdir(root);
   await mkdir(home, { mode: 0o700 });
@@ -25,7 +25,6 @@ beforeEach(async () => {
 afterEach(async () => {
   server?.close();
   server = null;
-  await rm(top, { recursive: true });
 });
 
 interface Finding {

@@ -1,20 +1,16 @@
-import { cp, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../../", import.meta.url));
 
 let top: string;
 
-beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-examples-")));
-});
-
-afterEach(async () => {
-  await rm(top, { recursive: true });
+beforeEach(() => {
+  top = temporaryFolder();
 });
 
 /** The commands of a page's shell block, as a newcomer would type them. */

@@ -1,6 +1,5 @@
-import { mkdtemp, readdir, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir, rm } from "node:fs/promises";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -8,7 +7,7 @@ let root: string;
 const explain = (...args: string[]) => burin(["explain", ...args], { cwd: root });
 
 beforeAll(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-explain-")));
+  root = temporaryFolder();
 });
 
 afterAll(() => rm(root, { recursive: true }));

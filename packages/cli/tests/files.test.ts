@@ -1,22 +1,20 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
 let top: string;
 let root: string;
 
 beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-cli-files-")));
+  top = temporaryFolder();
   root = join(top, "root");
   for (const name of ["root", "more", "a,b"]) {
     await mkdir(join(top, name));
     await writeFile(join(top, name, "a.txt"), `${name}\n`);
   }
 });
-
-afterEach(() => rm(top, { recursive: true }));
 
 function read(path: string, ...options: string[]) {
   return burin([...options, "call", "read_file", JSON.stringify({ path })], { cwd: root });

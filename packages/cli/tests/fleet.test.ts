@@ -1,19 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { cp, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeAll, describe, expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
 
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "burin-without-fleet-"));
+  folder = temporaryFolder();
   await cp(dirname(BURIN), join(folder, "dist"), { recursive: true });
-});
-
-afterAll(async () => {
-  await rm(folder, { recursive: true });
 });
 
 describe("burin fleet", () => {

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const top = join(import.meta.dirname, "../../..");
@@ -9,7 +9,7 @@ let clone: string;
 
 /** The repository's own manifests without what would have to be downloaded, and a build of one line. */
 beforeAll(() => {
-  clone = realpathSync(mkdtempSync(join(tmpdir(), "burin-clone-")));
+  clone = temporaryFolder();
   for (const path of ["package.json", "packages/core/package.json", "packages/cli/package.json"]) {
     const { devDependencies, optionalDependencies, ...manifest } = JSON.parse(
       readFileSync(join(top, path), "utf8"),

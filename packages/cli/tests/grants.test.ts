@@ -1,19 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
 let root: string;
 
-beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-cli-grants-")));
+beforeEach(() => {
+  root = temporaryFolder();
   mkdirSync(join(root, ".home"));
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true });
 });
 
 const when = "2026-01-02T03:04:05.000Z";

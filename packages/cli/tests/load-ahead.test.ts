@@ -1,10 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
 
@@ -18,7 +16,7 @@ const REPLY = [
 ].join("\n\n");
 
 it("P45 what calls need is loaded while the first request is away, and not before", async () => {
-  const root = mkdtempSync(join(tmpdir(), "burin-ahead-"));
+  const root = temporaryFolder();
   let loaded = "";
   let answer = () => {};
   const mayAnswer = new Promise<void>((resolve) => {
@@ -61,12 +59,11 @@ it("P45 what calls need is loaded while the first request is away, and not befor
     child.kill("SIGKILL");
     server.closeAllConnections();
     server.close();
-    rmSync(root, { recursive: true, force: true });
   }
 }, 60_000);
 
 it("P45 a server that waits for its first call has what calls need loaded, and waits no longer for that", async () => {
-  const root = mkdtempSync(join(tmpdir(), "burin-ahead-"));
+  const root = temporaryFolder();
   const child = spawn(process.execPath, [BURIN, "serve", "mcp"], {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: root, NODE_DEBUG: "module" },
@@ -84,6 +81,5 @@ it("P45 a server that waits for its first call has what calls need loaded, and w
     expect(code).toBe(0);
   } finally {
     child.kill("SIGKILL");
-    rmSync(root, { recursive: true, force: true });
   }
 }, 60_000);

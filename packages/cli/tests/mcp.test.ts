@@ -1,21 +1,19 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin } from "./burin.ts";
 
 const SERVER = fileURLToPath(new URL("../../core/tests/mcp/stdio-server.mjs", import.meta.url));
 let root: string;
 
-beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-mcp-cli-")));
+beforeEach(() => {
+  root = temporaryFolder();
 });
-
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 const run = (...args: string[]) => burin(args, { cwd: root });
 const settingsFile = () => join(root, ".home", "settings.json");

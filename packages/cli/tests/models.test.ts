@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -12,14 +12,13 @@ let home = "";
 const servers: FakeModelServer[] = [];
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-models-"));
+  root = temporaryFolder();
   home = join(root, ".home");
   await mkdir(home);
 });
 
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
-  await rm(root, { recursive: true });
 });
 
 async function serve(...replies: FakeReply[]): Promise<FakeModelServer> {

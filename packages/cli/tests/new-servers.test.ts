@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -12,13 +12,12 @@ let root: string;
 let model: FakeModelServer;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-new-servers-")));
+  root = temporaryFolder();
   model = await startFakeModelServer([{ text: "One." }, { text: "Two." }]);
 });
 
 afterEach(async () => {
   await model.close();
-  await rm(root, { recursive: true, force: true });
 });
 
 /** Writes the settings of the person, or of the project, by hand. */

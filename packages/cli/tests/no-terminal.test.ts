@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin, type Ended } from "./burin.ts";
 
@@ -10,14 +10,13 @@ let root: string;
 let server: FakeModelServer;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-no-terminal-")));
+  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
   await writeFile(join(root, "broken.json"), "{ model: }");
 });
 
 afterEach(async () => {
   await server.close();
-  await rm(root, { recursive: true });
 });
 
 async function modelEnv(...replies: FakeReply[]): Promise<Record<string, string>> {

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { folderTrust, openTrust } from "@burin/core";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { readArgs } from "../src/args.ts";
 import { openSettings, readSettings } from "../src/request/options.ts";
@@ -9,14 +9,13 @@ import { openSettings, readSettings } from "../src/request/options.ts";
 const before = { ...process.env };
 let top: string;
 
-beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-options-")));
+beforeEach(() => {
+  top = temporaryFolder();
   process.env = { PATH: before.PATH, BURIN_HOME: join(top, "home") };
 });
 
 afterEach(async () => {
   process.env = before;
-  await rm(top, { recursive: true });
 });
 
 it("P24 what .env of one folder says of the model counts for no other folder of the process", async () => {

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -13,11 +13,9 @@ const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json";
 let top: string;
 
 beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-renewed-")));
+  top = temporaryFolder();
   await mkdir(join(top, "project"));
 });
-
-afterEach(() => rm(top, { recursive: true }));
 
 async function put(name: string, content: string | object): Promise<void> {
   await mkdir(dirname(join(top, name)), { recursive: true });

@@ -1,20 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
 const SCHEMA = "https://agent-plugins.org/schemas/1.0.0/";
 let top: string;
 
 beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-plugins-")));
+  top = temporaryFolder();
   await mkdir(join(top, "project"));
 });
-
-afterEach(() => rm(top, { recursive: true }));
 
 async function put(name: string, content: string | object): Promise<void> {
   await mkdir(dirname(join(top, name)), { recursive: true });

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, historyOf } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin, type RunOptions } from "./burin.ts";
 
@@ -11,14 +11,13 @@ let root: string;
 let server: FakeModelServer | null = null;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-print-")));
+  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
 });
 
 afterEach(async () => {
   await server?.close();
   server = null;
-  await rm(root, { recursive: true });
 });
 
 async function modelEnv(...replies: FakeReply[]): Promise<Record<string, string>> {

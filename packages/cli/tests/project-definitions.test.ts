@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -10,8 +10,8 @@ let home: string;
 let server: FakeModelServer;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-brings-"));
-  home = await mkdtemp(join(tmpdir(), "burin-home-"));
+  root = temporaryFolder();
+  home = temporaryFolder();
   for (const [path, text] of [
     ["agents/scout.md", "---\ndescription: scouts ahead\n---\nYou scout.\n"],
     ["skills/release/SKILL.md", "---\ndescription: how a release is made\n---\nTag it.\n"],
@@ -26,8 +26,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await server.close();
-  await rm(root, { recursive: true });
-  await rm(home, { recursive: true });
 });
 
 function run(...args: string[]) {

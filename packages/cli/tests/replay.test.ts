@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -9,14 +9,13 @@ let root: string;
 let server: FakeModelServer | null = null;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-replayed-")));
+  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
 });
 
 afterEach(async () => {
   await server?.close();
   server = null;
-  await rm(root, { recursive: true });
 });
 
 async function runner(...replies: FakeReply[]) {

@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BURIN } from "./burin.ts";
@@ -14,13 +14,12 @@ let root: string;
 const closing: (() => Promise<unknown>)[] = [];
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-serve-http-")));
+  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "one\n");
 });
 
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
-  await rm(root, { recursive: true, force: true });
 });
 
 /** The server as it ships, and where it is. */

@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ClientOptions, type Connected, connect } from "./mcp-client.ts";
 import { type RawMessage, rawServer } from "./raw-server.ts";
@@ -13,13 +13,12 @@ let root: string;
 const open: Connected[] = [];
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-serve-")));
+  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "one\ntwo\n");
 });
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map(({ client }) => client.close()));
-  await rm(root, { recursive: true, force: true });
 });
 
 async function client(options: ClientOptions = {}): Promise<Connected> {
@@ -161,7 +160,7 @@ describe.each([
 
 describe("burin serve mcp", () => {
   it("works in the roots that its client names, and in the root that its user named whatever the client says", async () => {
-    const other = await realpath(await mkdtemp(join(tmpdir(), "burin-serve-other-")));
+    const other = temporaryFolder();
     await writeFile(join(other, "b.txt"), "other\n");
     const there = await client({ roots: [other] });
     expect(await there.call("read_file", { file_path: `${other}/b.txt` })).toEqual({
@@ -177,7 +176,6 @@ describe("burin serve mcp", () => {
     const fixed = await client({ roots: [other], args: ["--root", root] });
     expect(await fixed.call("read_file", { file_path: `${root}/a.txt` })).toMatchObject({ isError: false });
     expect(await fixed.call("read_file", { file_path: `${other}/b.txt` })).toMatchObject({ isError: true });
-    await rm(other, { recursive: true });
   });
 
   it("tells of tools that a discovery command brings later", async () => {

@@ -1,20 +1,16 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin } from "./burin.ts";
 
 let root: string;
 
-beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-cli-shell-")));
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true });
+beforeEach(() => {
+  root = temporaryFolder();
 });
 
 const word = () => Math.random().toString(36).slice(2);

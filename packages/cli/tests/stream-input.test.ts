@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Confirmation } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin } from "./burin.ts";
 
@@ -13,15 +13,14 @@ let root: string;
 let server: FakeModelServer;
 let child: ChildProcess | null = null;
 
-beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-stream-")));
+beforeEach(() => {
+  root = temporaryFolder();
 });
 
 afterEach(async () => {
   child?.kill("SIGKILL");
   child = null;
   await server.close();
-  await rm(root, { recursive: true, maxRetries: 5 });
 });
 
 async function modelEnv(...replies: FakeReply[]) {

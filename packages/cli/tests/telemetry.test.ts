@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -11,14 +11,13 @@ let root: string;
 let posted: { path: string | undefined; text: string }[];
 const closing: (() => unknown)[] = [];
 
-beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-otel-")));
+beforeEach(() => {
+  root = temporaryFolder();
   posted = [];
 });
 
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
-  await rm(root, { recursive: true });
 });
 
 /** Where the traces go; gives its address. */

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type AgentEvent, createSession, scriptedModel } from "@burin/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { BURIN, burin } from "./burin.ts";
 
 const PAGES = fileURLToPath(new URL("../../../docs/tools", import.meta.url));
@@ -21,17 +21,12 @@ let root: string;
 let bin: string;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-docs-")));
-  bin = await mkdtemp(join(tmpdir(), "burin-bin-"));
+  root = temporaryFolder();
+  bin = temporaryFolder();
   await mkdir(join(root, "src"));
   for (const [name, text] of Object.entries(SAMPLE)) await writeFile(join(root, name), text);
   await writeFile(join(bin, "burin"), `#!/bin/sh\nexec "${process.execPath}" "${BURIN}" "$@"\n`);
   await chmod(join(bin, "burin"), 0o755);
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true });
-  await rm(bin, { recursive: true });
 });
 
 const pages = await readdir(PAGES);

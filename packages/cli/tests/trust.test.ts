@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
@@ -12,7 +12,7 @@ let canary: string;
 let server: FakeModelServer | null = null;
 
 beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-cli-trust-")));
+  top = temporaryFolder();
   root = join(top, "project");
   canary = join(top, "canary");
   await made("a.txt", "alpha\n");
@@ -21,7 +21,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await server?.close();
   server = null;
-  await rm(top, { recursive: true });
 });
 
 async function made(name: string, content: unknown): Promise<void> {

@@ -1,22 +1,18 @@
 import { once } from "node:events";
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { burin } from "./burin.ts";
 
 let root: string;
 const open: Server[] = [];
 
 beforeAll(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-web-")));
-});
-
-afterAll(async () => {
-  await rm(root, { recursive: true });
+  root = temporaryFolder();
 });
 
 afterEach(() => {

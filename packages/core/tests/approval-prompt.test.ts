@@ -1,20 +1,15 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createToolbox, type QuestionView, questionView } from "../src/index.ts";
 
 let root: string;
 let seen: QuestionView[];
 
-beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-prompt-")));
+beforeEach(() => {
+  root = temporaryFolder();
   seen = [];
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true });
 });
 
 async function approved(tool: string, args: Record<string, unknown>) {

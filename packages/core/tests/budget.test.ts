@@ -1,17 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type AgentEvent, Budget, createSession, parseBudget, type SessionOptions } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 
 let root: string;
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-budget-"));
+beforeEach(() => {
+  root = temporaryFolder();
 });
-
-afterEach(() => rm(root, { recursive: true }));
 
 const list = { name: "list_directory", args: { path: "." } };
 const usage = { inputTokens: 900, outputTokens: 100 };

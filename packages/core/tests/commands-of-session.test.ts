@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSession, createToolbox, scriptedModel, type Toolbox } from "../src/index.ts";
 
@@ -10,7 +10,7 @@ let root: string;
 let toolbox: Toolbox;
 
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "burin-commands-")));
+  base = temporaryFolder();
   root = join(base, "project");
   await mkdir(root);
   toolbox = createToolbox({ root, approvalMode: "yolo", environment: environment() });
@@ -18,7 +18,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await toolbox.close();
-  await rm(base, { recursive: true });
 });
 
 const environment = () => ({ ...process.env, BURIN_HOME: join(base, "home") });

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, openModel, resumeSession } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let base: string;
@@ -10,7 +10,7 @@ let root: string;
 let server: FakeModelServer;
 
 beforeEach(async () => {
-  base = await mkdtemp(join(tmpdir(), "burin-compacted-"));
+  base = temporaryFolder();
   root = join(base, "work");
   await mkdir(root);
   await writeFile(join(root, "AGENTS.md"), "Speak Latin.");
@@ -19,7 +19,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await server.close();
-  await rm(base, { recursive: true });
 });
 
 async function eventsOf(running: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {

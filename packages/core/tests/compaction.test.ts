@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, historyOf, openAiCompatible, type SettingsInput } from "@burin/core";
 import {
@@ -9,6 +8,7 @@ import {
   type ScriptLine,
   startFakeModelServer,
 } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let root: string;
@@ -16,7 +16,7 @@ let home: string;
 let server: FakeModelServer | null = null;
 
 beforeEach(async () => {
-  const base = await mkdtemp(join(tmpdir(), "burin-compaction-"));
+  const base = temporaryFolder();
   root = join(base, "work");
   home = join(base, "home");
   await mkdir(root);

@@ -1,21 +1,19 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, historyOf, type SettingsInput } from "@burin/core";
 import { type ScriptedCall, scriptedModel } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 
 let base: string;
 let root: string;
 
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "burin-context-")));
+  base = temporaryFolder();
   root = join(base, "repo", "package");
   await mkdir(join(root, "src", "deep"), { recursive: true });
   await mkdir(join(base, "home"));
 });
-
-afterEach(() => rm(base, { recursive: true }));
 
 const put = (path: string, text: string) => writeFile(join(base, path), text);
 const read = (path: string): ScriptedCall => ({

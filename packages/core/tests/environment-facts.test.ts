@@ -1,23 +1,22 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { createSession, openModel, resumeSession, type SettingsInput } from "@burin/core";
 import { type FakeModelServer, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let root = "";
 let server: FakeModelServer;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-facts-"));
+  root = temporaryFolder();
   server = await startFakeModelServer(Array.from({ length: 6 }, (_, at) => ({ text: `${at}` })));
 });
 
 afterEach(async () => {
   await server.close();
-  await rm(root, { recursive: true });
 });
 
 /** The instructions of each request of two prompts. */

@@ -5,12 +5,11 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createToolbox, type Toolbox } from "../src/index.ts";
 
@@ -26,7 +25,7 @@ let base: string;
 let toolbox: Toolbox;
 
 beforeAll(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "burin-everyday-")));
+  base = temporaryFolder();
   const root = join(base, "root");
   const files = {
     "src/a.ts": "export const foo = 1;\n",
@@ -55,7 +54,6 @@ beforeAll(() => {
 
 afterAll(async () => {
   await toolbox.close();
-  rmSync(base, { recursive: true });
 });
 
 describe("everyday commands without any rule", () => {

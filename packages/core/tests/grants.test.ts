@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Confirmation, createToolbox, type GrantScope, type Toolbox } from "../src/index.ts";
 
@@ -9,15 +8,14 @@ let base: string;
 let asked: Confirmation[];
 const open: Toolbox[] = [];
 
-beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "burin-grants-")));
+beforeEach(() => {
+  base = temporaryFolder();
   for (const name of ["one", "two"]) mkdirSync(join(base, name));
   asked = [];
 });
 
 afterEach(async () => {
   for (const toolbox of open.splice(0)) await toolbox.close();
-  await rm(base, { recursive: true });
 });
 
 /** A new one stands for a new process: it shares nothing with the others but what is on disk. */

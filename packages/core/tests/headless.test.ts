@@ -1,6 +1,4 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type AgentEvent,
@@ -13,21 +11,18 @@ import {
   type SessionOptions,
 } from "@burin/core";
 import { type ScriptLine, scriptedModel } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 
 let top: string;
 let root: string;
 let home: string;
 
-beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-headless-")));
+beforeEach(() => {
+  top = temporaryFolder();
   root = join(top, "project");
   home = join(top, "home");
   mkdirSync(root);
-});
-
-afterEach(async () => {
-  await rm(top, { recursive: true });
 });
 
 function session(script: readonly ScriptLine[], more: Partial<SessionOptions> = {}): Session {

@@ -1,17 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createToolbox } from "../src/index.ts";
 
 let base: string;
 let root: string;
 let canary: string;
 
-beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "burin-environment-")));
+beforeEach(() => {
+  base = temporaryFolder();
   root = join(base, "project");
   canary = join(root, "canary");
   mkdirSync(join(root, "node_modules", ".bin"), { recursive: true });
@@ -25,10 +24,6 @@ beforeEach(async () => {
   writeFileSync(join(root, "a.txt"), "changed\n");
   script(join(root, "run.sh"));
   for (const name of ["ls", "cat", "git"]) script(join(root, "node_modules/.bin", name));
-});
-
-afterEach(async () => {
-  await rm(base, { recursive: true });
 });
 
 function script(path: string): void {

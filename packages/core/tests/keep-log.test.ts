@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   createSession,
@@ -9,21 +8,18 @@ import {
   resumeSession,
   scriptedModel,
 } from "@burin/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 
 let top: string;
 let root: string;
 let environment: NodeJS.ProcessEnv;
 
 beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-keep-log-")));
+  top = temporaryFolder();
   root = join(top, "project");
   environment = { BURIN_HOME: join(top, "home") };
   await mkdir(root);
-});
-
-afterEach(async () => {
-  await rm(top, { recursive: true });
 });
 
 const recordsIn = (lines: string): LogRecord[] =>

@@ -1,18 +1,16 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, type SessionOptions } from "@burin/core";
 import { type ScriptedCall, type ScriptLine, scriptedModel } from "@burin/core/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 
 let root: string;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-loops-"));
+  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
 });
-
-afterEach(() => rm(root, { recursive: true }));
 
 async function play(script: readonly ScriptLine[], options: Partial<SessionOptions> = {}) {
   const session = createSession({

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createToolbox, questionView, type ToolResult } from "@burin/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 
 const ODD = [
   "a\n[DIR] made-up",
@@ -21,12 +21,10 @@ let root: string;
 let toolbox: ReturnType<typeof createToolbox>;
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "burin-odd-")));
+  root = temporaryFolder();
   for (const name of ODD) writeFileSync(join(root, name), "needle\n");
   toolbox = createToolbox({ root, approvalMode: "yolo" });
 });
-
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const textOf = ({ llmContent }: ToolResult) =>
   Array.isArray(llmContent) ? llmContent.map(String).join("") : String(llmContent);

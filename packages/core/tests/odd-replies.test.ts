@@ -1,21 +1,20 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, openModel } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let root: string;
 let server: FakeModelServer;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-odd-"));
+  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\nbeta\ngamma\n");
 });
 
 afterEach(async () => {
   await server.close();
-  await rm(root, { recursive: true });
 });
 
 type Provider = "openai" | "openai-responses" | "anthropic" | "gemini";

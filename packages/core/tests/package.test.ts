@@ -1,11 +1,11 @@
 import { execFile, execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { startFakeModelServer } from "@burin/core/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeAll, describe, expect, it } from "vitest";
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
 const node = process.execPath;
@@ -14,7 +14,7 @@ let consumer: string;
 
 /** A program of somebody else's, with the packed package as its only dependency. */
 beforeAll(() => {
-  consumer = realpathSync(mkdtempSync(join(tmpdir(), "burin-consumer-")));
+  consumer = temporaryFolder();
   execFileSync(node, ["build.mjs", "--types"], { cwd: repository });
   const packed = execFileSync(
     "npm",
@@ -28,10 +28,6 @@ beforeAll(() => {
   mkdirSync(home, { recursive: true });
   execFileSync("tar", ["-xzf", join(consumer, packed.trim()), "-C", home, "--strip-components=1"]);
   writeFileSync(join(consumer, "package.json"), '{ "type": "module" }');
-});
-
-afterAll(() => {
-  rmSync(consumer, { recursive: true });
 });
 
 function program(name: string, text: string): string {

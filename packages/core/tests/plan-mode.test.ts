@@ -9,9 +9,8 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type AgentEvent,
@@ -27,8 +26,8 @@ let base: string;
 let root: string;
 let session: Session | undefined;
 
-beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "burin-plan-")));
+beforeEach(() => {
+  base = temporaryFolder();
   root = join(base, "project");
   mkdirSync(join(root, "src"), { recursive: true });
   writeFileSync(join(root, "a.txt"), "alpha\n");
@@ -43,7 +42,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await session?.close();
-  await rm(base, { recursive: true });
 });
 
 /** Names, kinds, modes, times and bytes of everything below a folder, the git folder included. */

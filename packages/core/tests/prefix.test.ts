@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSession, openModel, retrying } from "@burin/core";
 import { type FakeModelServer, type RecordedRequest, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 /** The list of the body that holds the conversation, by protocol. */
@@ -17,7 +17,7 @@ let root: string;
 let server: FakeModelServer;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-prefix-"));
+  root = temporaryFolder();
   await mkdir(join(root, "inner"));
   await writeFile(join(root, "inner", "a.txt"), "alpha\n");
   await writeFile(join(root, "AGENTS.md"), "Be exact.\n");
@@ -26,7 +26,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await server.close();
-  await rm(root, { recursive: true });
 });
 
 /** Anthropic's marks say where its cache may begin; they are no part of what is cached. */

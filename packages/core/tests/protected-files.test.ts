@@ -1,19 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type ApprovalMode, type Confirmation, createToolbox, type Toolbox } from "../src/index.ts";
 
 let root: string;
 
-beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-protected-")));
+beforeEach(() => {
+  root = temporaryFolder();
 });
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((toolbox) => toolbox.close()));
-  await rm(root, { recursive: true });
 });
 
 const NAMES = [

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, BaseTool, createSession, historyOf, openModel, retrying } from "@burin/core";
 import {
@@ -8,6 +7,7 @@ import {
   type ScriptLine,
   startFakeModelServer,
 } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 const PROVIDERS = ["openai", "openai-responses", "anthropic", "gemini"] as const;
@@ -16,14 +16,13 @@ let root: string;
 let server: FakeModelServer | null = null;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-protocols-"));
+  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
 });
 
 afterEach(async () => {
   await server?.close();
   server = null;
-  await rm(root, { recursive: true });
 });
 
 /** A tool with an awkward name and schema, whose work can be seen on disk and in what it gives back. */

@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createToolbox, type Message, type ModelChoice, openModel } from "@burin/core";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const TOP = fileURLToPath(new URL("../../..", import.meta.url));
@@ -115,7 +115,7 @@ const NAMES: Readonly<Record<ModelChoice["provider"], readonly string[]>> = {
 
 /** What the compiler says of them, each a literal, so that a field too many is an error as well. */
 async function compiled(files: Readonly<Record<string, string>>): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "burin-request-types-"));
+  const folder = temporaryFolder();
   const modules = join(TOP, "node_modules");
   const compilerOptions = {
     strict: true,
@@ -134,7 +134,6 @@ async function compiled(files: Readonly<Record<string, string>>): Promise<string
     const tsc = join(modules, "typescript/bin/tsc");
     return spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" }).stdout;
   } finally {
-    await rm(folder, { recursive: true });
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Confirmation, createToolbox, type Toolbox } from "../src/index.ts";
 
@@ -11,7 +11,7 @@ let asked: Confirmation[];
 const open: Toolbox[] = [];
 
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "burin-terminal-")));
+  base = temporaryFolder();
   root = join(base, "project");
   await mkdir(root);
   asked = [];
@@ -19,7 +19,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const toolbox of open.splice(0)) await toolbox.close();
-  await rm(base, { recursive: true });
 });
 
 function toolbox(mode: "off" | "workspace-write"): Toolbox {

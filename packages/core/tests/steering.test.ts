@@ -1,21 +1,18 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type AgentEvent, createSession, historyOf, openModel } from "@burin/core";
 import { type FakeModelServer, type ScriptLine, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let root: string;
 let server: FakeModelServer | null = null;
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-steering-"));
+beforeEach(() => {
+  root = temporaryFolder();
 });
 
 afterEach(async () => {
   await server?.close();
   server = null;
-  await rm(root, { recursive: true });
 });
 
 type Provider = "openai" | "openai-responses" | "anthropic" | "gemini";

@@ -1,20 +1,19 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, openModel, retrying } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let root: string;
 let server: FakeModelServer;
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-taken-up-"));
+beforeEach(() => {
+  root = temporaryFolder();
 });
 
 afterEach(async () => {
   await server.close();
-  await rm(root, { recursive: true });
 });
 
 async function play(replies: readonly FakeReply[], callsInText: "auto" | "off" | "on" = "auto") {

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type AgentEvent,
@@ -9,6 +8,7 @@ import {
   type SessionOptions,
   scriptedModel,
 } from "@burin/core";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openReceiver, type ReceivedSpan } from "./otlp-receiver.ts";
 
@@ -17,7 +17,7 @@ let root: string;
 let receiver: Awaited<ReturnType<typeof openReceiver>>;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-telemetry-")));
+  root = temporaryFolder();
   await mkdir(join(root, "project"));
   await writeFile(join(root, "project/known.txt"), "known words\n");
   receiver = await openReceiver();
@@ -25,7 +25,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await receiver.close();
-  await rm(root, { recursive: true });
 });
 
 interface Work {

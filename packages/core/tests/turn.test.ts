@@ -1,15 +1,15 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, createSession, historyOf, type Message, openAiCompatible } from "@burin/core";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 let root: string;
 let server: FakeModelServer | null = null;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "burin-turn-"));
+  root = temporaryFolder();
   await writeFile(join(root, "a.txt"), "alpha\n");
   await writeFile(join(root, "b.txt"), "beta\n");
 });
@@ -17,7 +17,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await server?.close();
   server = null;
-  await rm(root, { recursive: true });
 });
 
 async function sessionWith(

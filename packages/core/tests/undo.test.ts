@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createToolbox, undo, undoEntries } from "@burin/core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 
 let top: string;
 let root: string;
@@ -12,15 +12,11 @@ let home: string;
 const at = (name: string) => join(root, name);
 const textOf = (name: string) => (existsSync(at(name)) ? readFileSync(at(name), "utf8") : null);
 
-beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-undo-")));
+beforeEach(() => {
+  top = temporaryFolder();
   root = join(top, "project");
   home = join(top, "home");
   mkdirSync(root);
-});
-
-afterEach(async () => {
-  await rm(top, { recursive: true });
 });
 
 async function write(name: string, content: string): Promise<void> {

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ModelEvent } from "@burin/contract/chat-model";
 import type { ModelEntry, ModelSettings } from "@burin/contract/settings/settings";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { ASK, closeServers, raw, serve } from "@burin/testing/served-model";
 import { afterEach, describe, expect, it } from "vitest";
 import { chooseModel, missingForModel } from "./choose-model.ts";
@@ -86,7 +86,7 @@ describe("models with names of the person's own", () => {
   });
 
   it("have a key that a command prints or a file holds", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "burin-keys-"));
+    const folder = temporaryFolder();
     try {
       const file = join(folder, "key");
       await writeFile(file, "key-of-a-file\n");
@@ -101,7 +101,6 @@ describe("models with names of the person's own", () => {
       const keys = server.requests.map(({ headers }) => headers.authorization);
       expect(keys).toEqual(["Bearer key-of-a-file", "Bearer key-of-a-command"]);
     } finally {
-      await rm(folder, { recursive: true });
     }
   });
 
@@ -261,7 +260,7 @@ describe("services by their usual environment", () => {
   });
 
   it("P54 Vertex is asked with a token for the login of gcloud, got once and anew when it is refused", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "burin-gcloud-"));
+    const folder = temporaryFolder();
     const tokens: string[] = [];
     const asked: (string | undefined)[] = [];
     const server = createServer(async (request, response) => {
@@ -299,7 +298,6 @@ describe("services by their usual environment", () => {
       expect(events.at(-1)).toEqual({ type: "end", reason: "stop" });
     }
     server.close();
-    await rm(folder, { recursive: true });
     expect(asked).toEqual(["Bearer token-1", "Bearer token-1", "Bearer token-2"]);
     expect(tokens).toEqual(
       Array(2).fill("grant_type=refresh_token&client_id=id&client_secret=secret&refresh_token=refresh"),

@@ -1,6 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cleanFile } from "./clean-file.ts";
 import { Redactor } from "./redactor.ts";
@@ -13,7 +13,7 @@ let folder: string;
 let file: string;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "burin-clean-"));
+  folder = temporaryFolder();
   file = join(folder, "output.txt");
 });
 afterAll(() => rmSync(folder, { recursive: true }));

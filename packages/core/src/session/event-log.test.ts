@@ -1,9 +1,9 @@
 import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { AgentEvent } from "@burin/contract/agent-event";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { EventLog } from "./event-log.ts";
 import { newLogState, readLog } from "./read-log.ts";
 import { sessionPath } from "./session-files.ts";
@@ -11,13 +11,9 @@ import { sessionPath } from "./session-files.ts";
 let top: string;
 let path: string;
 
-beforeEach(async () => {
-  top = await mkdtemp(join(tmpdir(), "burin-log-"));
+beforeEach(() => {
+  top = temporaryFolder();
   path = sessionPath(top, "/project", "one");
-});
-
-afterEach(async () => {
-  await rm(top, { recursive: true });
 });
 
 const said = (text: string): AgentEvent => ({ type: "text", role: "model", text });

@@ -1,21 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { holderOf, lockPath, takeLock } from "./session-lock.ts";
 
 let folder: string;
 let log: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "burin-lock-"));
+beforeEach(() => {
+  folder = temporaryFolder();
   log = join(folder, "one.jsonl");
-});
-
-afterEach(async () => {
-  await rm(folder, { recursive: true });
 });
 
 function changeHolder(change: object): void {

@@ -1,18 +1,16 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { changeSettingsFile } from "./change-settings.ts";
 
 let folder: string;
 let file: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "burin-change-"));
+beforeEach(() => {
+  folder = temporaryFolder();
   file = join(folder, "settings.json");
 });
-
-afterEach(() => rm(folder, { recursive: true }));
 
 const server = { command: "node", args: ["server.js"] };
 

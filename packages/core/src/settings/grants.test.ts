@@ -1,22 +1,17 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { GrantStore } from "./grants.ts";
 
 let home: string;
 let store: GrantStore;
 let file: string;
 
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "burin-grants-"));
+beforeEach(() => {
+  home = temporaryFolder();
   store = new GrantStore(join(home, "new"));
   file = join(home, "new", "grants.json");
-});
-
-afterEach(() => {
-  rmSync(home, { recursive: true });
 });
 
 const names = async (from = store) =>

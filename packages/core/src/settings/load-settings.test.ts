@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { SettingsError } from "@burin/contract/settings/settings";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { folderTrust, loadSettings, openTrust } from "./load-settings.ts";
 
@@ -9,7 +9,7 @@ let home: string;
 let root: string;
 
 beforeEach(async () => {
-  const top = await realpath(await mkdtemp(join(tmpdir(), "burin-settings-")));
+  const top = temporaryFolder();
   home = join(top, "home");
   root = join(top, "project");
   await mkdir(home);

@@ -1,20 +1,16 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { folderTrust, loadSettings, openTrust } from "./load-settings.ts";
 
 let top: string;
 let root: string;
 
 beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-other-files-")));
+  top = temporaryFolder();
   root = join(top, "project");
   await mkdir(root);
-});
-
-afterEach(async () => {
-  await rm(top, { recursive: true });
 });
 
 const write = (name: string, text: string) => writeFile(join(root, name), text);

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mergeSettings, SettingsError } from "@burin/contract/settings/settings";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { loadSettings } from "./load-settings.ts";
 
@@ -17,7 +17,7 @@ const BARE = {
 
 /** What a settings file with this text comes to. */
 async function loaded(text: string) {
-  const home = await realpath(await mkdtemp(join(tmpdir(), "burin-sources-")));
+  const home = temporaryFolder();
   await mkdir(join(home, "project"));
   await writeFile(join(home, "settings.json"), text);
   return loadSettings({ home, root: join(home, "project") })

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { folderTrust, loadSettings, openTrust } from "./load-settings.ts";
 
 let top: string;
@@ -9,14 +9,10 @@ let home: string;
 let root: string;
 
 beforeEach(async () => {
-  top = await realpath(await mkdtemp(join(tmpdir(), "burin-trust-")));
+  top = temporaryFolder();
   home = join(top, "home");
   root = join(top, "project");
   await writeProject(root, SERVER);
-});
-
-afterEach(async () => {
-  await rm(top, { recursive: true });
 });
 
 const SERVER = { mcpServers: { a: { command: "serve", args: ["--safe"], env: { MODE: "x" } } } };

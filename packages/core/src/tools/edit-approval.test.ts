@@ -1,22 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, readFile, realpath, rm, utimes, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Confirmation, Decision } from "@burin/contract/tools";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createToolbox, type ToolboxOptions } from "../create-session.ts";
 import { contentWithHunks } from "../text/diff-hunks.ts";
 
 let root: string;
 let file: string;
 
-beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-edit-")));
+beforeEach(() => {
+  root = temporaryFolder();
   file = join(root, "a.txt");
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true });
 });
 
 function toolbox(options: Partial<ToolboxOptions> = {}) {

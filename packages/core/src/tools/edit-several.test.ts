@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Confirmation } from "@burin/contract/tools";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
 
 const TEXT = "one();\ntwo();\nthree();\ntwo();\n";
@@ -11,12 +11,10 @@ let root: string;
 let file: string;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-edits-")));
+  root = temporaryFolder();
   file = join(root, "notes.txt");
   await writeFile(file, TEXT);
 });
-
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 interface One {
   readonly old_string: string;

@@ -1,20 +1,16 @@
-import { chmod, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readdir, readFile, realpath, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createToolbox, type ToolboxOptions } from "../create-session.ts";
 
 let root: string;
 let file: string;
 
-beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), "burin-edit-")));
+beforeEach(() => {
+  root = temporaryFolder();
   file = join(root, "a.txt");
-});
-
-afterEach(async () => {
-  await rm(root, { recursive: true });
 });
 
 function toolbox(options: Partial<ToolboxOptions> = {}) {

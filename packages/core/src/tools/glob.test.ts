@@ -1,15 +1,7 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openWorkspace } from "@burin/machine/node-workspace";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
 import { Glob } from "./glob.ts";
@@ -21,7 +13,7 @@ afterAll(() => {
 
 /** A folder with these files; each value is the age of the file in seconds. */
 function tree(files: Readonly<Record<string, number>>): string {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "burin-glob-")));
+  const root = temporaryFolder();
   made.push(root);
   for (const [name, age] of Object.entries(files)) {
     mkdirSync(dirname(join(root, name)), { recursive: true });

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openWorkspace } from "@burin/machine/node-workspace";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
 import { Grep } from "./grep.ts";
@@ -13,7 +13,7 @@ afterAll(() => {
 });
 
 function tree(files: Readonly<Record<string, string>>): string {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "burin-grep-")));
+  const root = temporaryFolder();
   made.push(root);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(root, name)), { recursive: true });

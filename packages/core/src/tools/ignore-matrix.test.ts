@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { textOf } from "@burin/contract/messages/parts";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createToolbox, type ToolboxOptions } from "../create-session.ts";
 
@@ -10,7 +11,7 @@ const made: string[] = [];
 const ENVIRONMENT = { ...process.env };
 
 function tree(files: Readonly<Record<string, string>>): string {
-  const top = realpathSync(mkdtempSync(join(tmpdir(), "burin-matrix-")));
+  const top = temporaryFolder();
   made.push(top);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(top, name)), { recursive: true });

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { toParts } from "@burin/contract/messages/parts";
 import { openWorkspace } from "@burin/machine/node-workspace";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { afterAll, describe, expect, it } from "vitest";
 import { createToolbox } from "../create-session.ts";
 import { ReadManyFiles } from "./read-many-files.ts";
@@ -18,7 +18,7 @@ const PIXEL = Buffer.from(
 );
 
 function tree(files: Readonly<Record<string, string | Buffer>>): string {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "burin-many-")));
+  const root = temporaryFolder();
   made.push(root);
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(root, name)), { recursive: true });

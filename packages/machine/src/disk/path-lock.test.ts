@@ -1,17 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lockPath } from "./path-lock.ts";
@@ -44,7 +36,7 @@ let folder: string;
 let path: string;
 
 beforeAll(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "burin-path-lock-")));
+  folder = temporaryFolder();
   const build = await rolldown({ input: SOURCE, platform: "node" });
   await build.write({ file: join(folder, "path-lock.mjs"), format: "esm" });
   await build.close();

@@ -1,16 +1,8 @@
 import { execFileSync } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Access } from "./access.ts";
 import { findFiles } from "./find-files.ts";
 
@@ -19,7 +11,7 @@ const FILES = 500;
 let root: string;
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "burin-find-")));
+  root = temporaryFolder();
   for (let number = 0; number < FILES; number += 1) {
     const folder = join(root, `part${number % 10}`);
     mkdirSync(folder, { recursive: true });
@@ -30,8 +22,6 @@ beforeEach(() => {
   symlinkSync("..", join(root, "part0/circle"));
   if (process.platform !== "win32") execFileSync("mkfifo", [join(root, "pipe.txt")]);
 });
-afterEach(() => rmSync(root, { recursive: true }));
-
 function find(most: number, timeLimitMs = 60_000) {
   const signal = new AbortController().signal;
   const access = new Access([root], { ignoreFileNames: [], ignore: [], denied: [] });

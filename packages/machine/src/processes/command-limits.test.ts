@@ -1,9 +1,8 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { SandboxMode } from "../sandbox/sandbox.ts";
 import { CommandLimits } from "./command-limits.ts";
 import { findProgram } from "./shell-program.ts";
@@ -11,14 +10,10 @@ import { findProgram } from "./shell-program.ts";
 let base: string;
 let root: string;
 
-beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), "burin-limits-")));
+beforeEach(() => {
+  base = temporaryFolder();
   root = join(base, "project");
   mkdirSync(root);
-});
-
-afterEach(async () => {
-  await rm(base, { recursive: true });
 });
 
 function limits(mode: SandboxMode, onGuard: (before: { since: number }) => () => void = () => () => {}) {

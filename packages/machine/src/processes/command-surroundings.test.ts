@@ -1,23 +1,19 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { leadsOutside, surroundings } from "./command-surroundings.ts";
 
 let base: string;
 let root: string;
 
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), "burin-around-")));
+  base = temporaryFolder();
   root = join(base, "root");
   for (const folder of ["root/src", "root/bin", "root/other", "tools"])
     mkdirSync(join(base, folder), { recursive: true });
   writeFileSync(join(base, "secret.txt"), "secret");
   writeFileSync(join(root, "src/a.txt"), "a");
-});
-
-afterEach(() => {
-  rmSync(base, { recursive: true });
 });
 
 describe("leadsOutside", () => {

@@ -8,10 +8,10 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "@burin/testing/made-files";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Protection } from "../sandbox/sandbox-guard.ts";
 import { endLeftBehind, ProcessLedger, TEMPORARY_PREFIX } from "./process-ledger.ts";
 import { RUN_VARIABLE } from "./process-tree.ts";
@@ -19,12 +19,8 @@ import { systemProcesses } from "./run-process.ts";
 
 let home: string;
 
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), "burin-ledger-"));
-});
-
-afterEach(async () => {
-  await rm(home, { recursive: true });
+beforeEach(() => {
+  home = temporaryFolder();
 });
 
 function sleeper(runId?: string): number {

@@ -1,7 +1,6 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { describe, expect, it } from "vitest";
 import { shellArguments } from "./shell-arguments.ts";
 import { chooseShell, findProgram } from "./shell-program.ts";
@@ -53,7 +52,7 @@ describe("shellArguments", () => {
 
 describe("findProgram", () => {
   it("P21 takes the system's program before one that a project brings", async () => {
-    const base = await realpath(await mkdtemp(join(tmpdir(), "burin-path-")));
+    const base = temporaryFolder();
     const folder = join(base, "project");
     mkdirSync(folder);
     for (const name of ["sh", "only-here"]) {
@@ -70,6 +69,5 @@ describe("findProgram", () => {
       expect(findProgram("only-here", path, [folder])).toBeNull();
     }
     expect(findProgram("only-here", folder, [`${folder}-other`])).toBe(join(folder, "only-here"));
-    await rm(base, { recursive: true });
   });
 });

@@ -6,14 +6,12 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
-  realpathSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { temporaryFolder } from "@burin/testing/made-files";
 import { isSandboxHere, SandboxRoom } from "@burin/testing/sandbox-room";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { takenInWords } from "../processes/command-report.ts";
@@ -30,7 +28,7 @@ const IDENTITY = ["-c", "user.name=a", "-c", "user.email=a@b"];
 let original: string;
 
 beforeAll(() => {
-  original = realpathSync(mkdtempSync(join(tmpdir(), "burin-planted-")));
+  original = temporaryFolder();
   makeProject(original);
 });
 
