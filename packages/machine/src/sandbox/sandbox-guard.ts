@@ -194,6 +194,10 @@ function isInNewFolder({ path, part }: Place, since: number): boolean {
   return stats !== null && stats.birthtimeMs > since && stats.birthtimeMs < stats.ctimeMs;
 }
 
+function hasGitFolder({ places }: Survey, folder: string): boolean {
+  return [...places.values()].some(({ part, path }) => part === "git folder" && path === folder);
+}
+
 /** One look at what is new. */
 class Judging {
   readonly #after: Survey;
@@ -219,7 +223,7 @@ class Judging {
     }
     for (const place of of("git link")) this.#judgeLink(place);
     for (const place of of("way out")) this.#take(place, "it leads out of the project");
-    for (const place of of("named")) this.#take(place, "git reads or runs what lies there");
+    for (const place of of("named")) this.#take(place, "git reads or runs files there");
     for (const place of of("name")) {
       const isBrought = this.#harmless.some(
         (one) => isCommitted(place.path, one) || this.#isComing(place, one),
@@ -261,13 +265,17 @@ class Judging {
   /** A git folder that is not there yet is judged when it comes, as long as it comes where it is seen. */
   #judgeLink(place: Place): void {
     const folder = folderOfLink(place);
-    const isSeen = [...this.#after.places.values()].some(
-      ({ part, path }) => part === "git folder" && path === folder,
-    );
-    const mayCome =
-      folder !== null && isWithinAny(folder, this.#ground.roots) && lstatOf(join(folder, "HEAD")) === null;
-    if (folder === null || !(isSeen || mayCome)) this.#take(place, "it leads git elsewhere");
+    if (folder === null || !(hasGitFolder(this.#after, folder) || this.#mayCome(folder)))
+      this.#take(place, "it leads git elsewhere");
     else this.#harmless.push({ folder, workTree: dirname(place.path) });
+  }
+
+  /** It may also have come since all was looked at. */
+  #mayCome(folder: string): boolean {
+    const { roots, surveyor } = this.#ground;
+    if (!isWithinAny(folder, roots)) return false;
+    if (lstatOf(join(folder, "HEAD")) === null) return true;
+    return hasGitFolder(surveyor.look(this.#before.named), folder) && programInRepository(folder) === null;
   }
 
   #take(place: Place, why: string | null): void {
@@ -342,7 +350,7 @@ function restoreShared(files: readonly SharedFile[], ground: Ground): readonly T
     if (contentOf(file)?.equals(content) === true) return [];
     const folder = lstatOf(dirname(file));
     const place = folder === null ? null : placeAt(file, idOf(folder), top.part);
-    const why = "it was changed through another of its names";
+    const why = "it was changed under another of its names";
     const taken = place === null ? null : takeBack(place, { ...ground, why });
     if (taken === null) return [];
     if (taken.kept !== null) writeFileSync(file, content, { flag: "wx", mode });
