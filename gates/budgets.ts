@@ -12,10 +12,10 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   testing: 1410,
   web: 2110,
   mcp: 2320,
-  core: 14530,
-  serve: 2120,
-  fleet: 3780,
-  cli: 14310,
+  core: 14550,
+  serve: 2170,
+  fleet: 3910,
+  cli: 14560,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -152,8 +152,8 @@ try {
   pty.write("just show");
   await frame("› Just show me");
   pty.write("\r");
-  const plan = await frame("Go on with this plan?");
-  await answer("a", "Go on with this plan?");
+  const plan = await frame("Carry out this plan?");
+  await answer("a", "Carry out this plan?");
   const question = await frame("Make this change?");
   await answer("y", "Make this change?");
   await frame("Run this command?");

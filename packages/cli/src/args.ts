@@ -74,9 +74,7 @@ export function readArgs(argv: readonly string[]): Request {
     if (error instanceof UsageError) throw error;
     const message = error instanceof Error ? error.message : String(error);
     if (message.endsWith("uv_cwd")) {
-      throw new UsageError(
-        "the folder that Burin was started in does not exist any more; go to another one.",
-      );
+      throw new UsageError("the current folder no longer exists; change to another one.");
     }
     throw new UsageError(
       `${message.replace(/\. To specify a positional argument.*$/s, "")}. See burin --help.`,
@@ -171,10 +169,10 @@ function inputOf(values: Values): Pick<CommonOptions, "isStreamInput" | "asksOnS
   oneOf("--confirm", values.confirm, ["stdin"]);
   if (!isStreamInput || outputFormat(values) !== "stream-json") {
     throw new UsageError(
-      "--confirm stdin asks in events and is answered in lines: it needs --input-format stream-json and --output-format stream-json.",
+      "--confirm stdin sends questions as events and reads answers as lines: it requires --input-format stream-json and --output-format stream-json.",
     );
   }
-  if (values.park) throw new UsageError("--confirm stdin asks at once and --park later; choose one.");
+  if (values.park) throw new UsageError("--confirm stdin cannot be combined with --park.");
   return { isStreamInput, asksOnStdin: true };
 }
 
@@ -182,7 +180,7 @@ function sessionChoice(values: Values): SessionChoice {
   const { resume: id, fork: isFork = false } = values;
   const isTakenUp = id !== undefined || values.continue || isFork;
   if (values["no-session"] && values.park) {
-    throw new UsageError("--no-session keeps no record, so that no question could be parked in it.");
+    throw new UsageError("--no-session keeps no record, so it cannot be combined with --park.");
   }
   if (values["no-session"] && isTakenUp) {
     throw new UsageError("--no-session keeps no record, so it cannot be combined with -c, -r or --fork.");

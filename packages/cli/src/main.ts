@@ -13,6 +13,6 @@ if (process.argv.length === 3 && (process.argv[2] === "--version" || process.arg
 /** A damaged installation: what Node would print of it is a line of code as long as a file. */
 function unstartable(error: unknown): void {
   const why = error instanceof Error ? `${error.name}: ${error.message}`.slice(0, 300) : "";
-  process.stderr.write(`burin: it cannot be loaded; install it anew. (${why})\n`);
+  process.stderr.write(`burin: it cannot be loaded; reinstall it. (${why})\n`);
   process.exitCode = 1;
 }

@@ -113,7 +113,7 @@ describe("@ mentions", () => {
     expect(stderr).toContain("@REDAME.md names no file or folder");
     expect(stderr).toContain("did you mean @README.md?");
     expect(stderr).toContain("@sub/nothing names no file or folder");
-    expect(stderr).toContain("@/etc/hostname is outside the folder that Burin works in");
+    expect(stderr).toContain("@/etc/hostname is outside the project folder");
     expect(JSON.stringify(server.requests[0])).not.toContain("--- /etc/hostname");
   });
 });

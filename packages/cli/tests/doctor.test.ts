@@ -80,7 +80,8 @@ describe("burin doctor", () => {
     expect(about("model")).toMatchObject([
       {
         state: "ok",
-        message: "tiny (openai) at http://127.0.0.1:9/v1, key from OPENAI_API_KEY; not asked, --online does.",
+        message:
+          "tiny (openai) at http://127.0.0.1:9/v1, key from OPENAI_API_KEY; not contacted (--online contacts it).",
       },
     ]);
     expect(about("web search")).toMatchObject([
@@ -121,7 +122,7 @@ describe("burin doctor", () => {
       expect(ok).toBe(false);
       expect(about("home")).toMatchObject([{ state: "fail" }]);
       expect((await doctor([], { BURIN_HOME: join(top, "new", "home") })).about("home")).toMatchObject([
-        { state: "ok", message: expect.stringContaining("not there yet") },
+        { state: "ok", message: expect.stringContaining("does not exist yet") },
       ]);
       expect(existsSync(join(top, "new"))).toBe(false);
     },

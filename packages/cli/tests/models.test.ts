@@ -100,7 +100,7 @@ describe("P54 with only a key", () => {
     const { code, stderr } = await run(["-p", "go"], env);
     proxy.close();
     expect(stderr).toContain(
-      "No model is named, so openai/gpt-oss-120b of groq is asked. Set model.name, or -m, for another.",
+      "No model is named, so openai/gpt-oss-120b of groq is used. Set model.name, or -m, for another.",
     );
     expect(new Set(places)).toEqual(new Set(["api.groq.com:443"]));
     expect(code).toBe(1);

@@ -51,7 +51,7 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
     code: 3,
     status: "refused",
     type: "needs_approval",
-    says: /needs an approval .* nobody is here to give it/,
+    says: /needs an approval .* nobody can be asked/,
   },
   "a rule denies a call": {
     replies: () => [{ calls: [reading()] }, { text: "I could not." }],
@@ -67,7 +67,7 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = {
     code: 3,
     status: "refused",
     type: "denied",
-    says: /plan mode allows no effect/,
+    says: /plan mode allows no changes/,
   },
   "the turns are used up": {
     replies: () => [{ calls: [reading()] }],

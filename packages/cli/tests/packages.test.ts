@@ -59,7 +59,7 @@ describe("the command line", () => {
   it("has maps that lead from a place in its code to the file and line it was written in", () => {
     const dist = `${folderOf("cli")}/dist`;
     const source = readFileSync(`${folderOf("cli")}/src/main.ts`, "utf8").split("\n");
-    const written = "it cannot be loaded; install it anew";
+    const written = "it cannot be loaded; reinstall it";
     const code = readFileSync(`${dist}/burin.cjs`, "utf8").split("\n");
     const line = code.findIndex((text) => text.includes(written));
     const map = new SourceMap(JSON.parse(readFileSync(`${dist}/burin.cjs.map`, "utf8")));

@@ -56,7 +56,7 @@ describe("burin replay", () => {
     await rm(join(root, "a.txt"));
     expect(await offline("replay", id)).toEqual({
       code: 0,
-      stdout: `session ${id}: 5 calls, 0 with another answer\n`,
+      stdout: `session ${id}: 5 calls, 0 with a different result\n`,
       stderr: "",
     });
   });
@@ -66,7 +66,7 @@ describe("burin replay", () => {
     const id = idIn((await run("-p", "go", "-y")).stderr);
     expect(await offline("replay", id, "--tools")).toMatchObject({
       code: 0,
-      stdout: `session ${id}: 5 calls, 1 of them answered from the record, 0 with another answer\n`,
+      stdout: `session ${id}: 5 calls, 1 of them answered from the record, 0 with a different result\n`,
     });
     expect(await readFile(join(root, "a.txt"), "utf8")).toBe("beta\n");
     await offline("undo", "2");

@@ -15,7 +15,7 @@ const room = new ScreenRoom(
 const SHOWN: Readonly<Record<string, string | RegExp>> = {
   agents: "Which subagent?",
   approval: "What may run without asking?",
-  back: "Back to before which prompt?",
+  back: "Go back to which prompt?",
   changes: "This session has changed no file.",
   clear: /^\s*> Ask anything/,
   compact: "The conversation was shortened to a summary:",
@@ -35,7 +35,7 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   memory: "Say please.",
   model: "Which model?",
   permissions: "Nothing is granted",
-  quit: "To go on with this session",
+  quit: "To continue this session",
   redo: "There is nothing to put back.",
   rename: /^\/rename$[\s\S]*^> \/rename/m,
   resume: "There is no other session of this folder.",
@@ -45,8 +45,8 @@ const SHOWN: Readonly<Record<string, string | RegExp>> = {
   tasks: "Nothing runs in the background.",
   theme: "Which colours?",
   tools: "read_file",
-  trust: "brings no settings of its own",
-  undo: "There is nothing to take back.",
+  trust: "has no settings of its own",
+  undo: "There is nothing to undo.",
 };
 
 describe("a command", () => {
@@ -121,7 +121,7 @@ describe("a command", () => {
     await terminal.shows("taken back: a.txt");
     expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\nbeta\n");
     terminal.type("/undo \r");
-    await terminal.shows("There is nothing to take back.");
+    await terminal.shows("There is nothing to undo.");
     terminal.type("/redo \r");
     await terminal.shows("put back: a.txt");
     expect(await readFile(join(room.root, "a.txt"), "utf8")).toBe("alpha\ngamma\n");
@@ -233,7 +233,7 @@ describe("a command", () => {
     terminal.type("\u001b");
     await terminal.shows("Press esc again");
     terminal.type("\u001b");
-    await terminal.shows("Back to before which prompt?");
+    await terminal.shows("Go back to which prompt?");
     terminal.type("second\r");
     await terminal.shows(/> second\n +fake-model/);
     terminal.type(" time\r");
@@ -300,15 +300,15 @@ describe("a command", () => {
   });
 
   it.each([
-    ["/exit", "To go on with this session"],
-    ["exit", "To go on with this session"],
-    ["quit", "To go on with this session"],
+    ["/exit", "To continue this session"],
+    ["exit", "To continue this session"],
+    ["quit", "To continue this session"],
     ["/stats", /^\/cost$[\s\S]*tokens sent/m],
     ["/plan", "fake-model · plan"],
     ["/models other-model", "other-model · default"],
     ["/compress", "The conversation was shortened to a summary:"],
     ["/diff", "This session has changed no file."],
-    ["/rewind", "Back to before which prompt?"],
+    ["/rewind", "Go back to which prompt?"],
     ["/config", '"mcpServers"'],
     ["/new", /^\s*> Ask anything/],
   ])("%s does what users of other agents mean by it", async (typed, wanted) => {
@@ -345,7 +345,7 @@ describe("a command", () => {
     terminal.type("go\r");
     await terminal.shows("esc to interrupt");
     terminal.type("/clear \r");
-    await terminal.shows("That has to wait");
+    await terminal.shows("Wait until the current work is done");
     terminal.type("/cost \r");
     await terminal.shows("tokens sent");
   });

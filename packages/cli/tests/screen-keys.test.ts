@@ -88,7 +88,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     ],
   },
   "esc esc": {
-    steps: [ASK, [ESC, "Press esc again to go back"], [ESC, "Back to before which prompt?"]],
+    steps: [ASK, [ESC, "Press esc again to go back"], [ESC, "Go back to which prompt?"]],
   },
   "ctrl+c": {
     steps: [
@@ -96,7 +96,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
       [ctrl("c"), /> Ask anything[\s\S]*Press ctrl\+c again to quit/],
     ],
   },
-  "ctrl+d": { steps: [ASK, [ctrl("d"), "To go on with this session"]] },
+  "ctrl+d": { steps: [ASK, [ctrl("d"), "To continue this session"]] },
   "ctrl+z": {
     options: { isInShell: true },
     steps: [
@@ -106,7 +106,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     ],
   },
   "shift+tab": { steps: [[`${ESC}[Z`, "fake-model · auto-edit"]] },
-  "ctrl+o": { steps: [[ctrl("o"), "What the last calls gave"]] },
+  "ctrl+o": { steps: [[ctrl("o"), "Results of the last calls"]] },
   "ctrl+g": {
     steps: [
       ["begun", "> begun"],

@@ -154,7 +154,7 @@ describe("a question", () => {
     terminal.type("\r");
     await terminal.shows("All right.");
     terminal.type("\u0015/theme\r");
-    await terminal.shows(/write to narrow down, enter chooses, esc[\s│]+closes/);
+    await terminal.shows(/type to filter, enter chooses, esc[\s│]+closes/);
     expect(terminal.text()).not.toContain("? for keys");
   });
 
@@ -179,9 +179,9 @@ describe("a question", () => {
     const plan = { calls: [{ name: "exit_plan_mode", args: { plan: "1. look\n2. mend" } }] };
     const terminal = await room.open([plan, { text: "I begin." }], { args: ["--approval-mode", "plan"] });
     terminal.type("go\r");
-    await terminal.shows("Go on with this plan?");
+    await terminal.shows("Carry out this plan?");
     expect(terminal.text()).toContain("│ 2. mend");
-    await answer(terminal, "y", "Go on with this plan?");
+    await answer(terminal, "y", "Carry out this plan?");
     await terminal.shows("I begin.");
     await terminal.shows("fake-model · auto-edit");
   });
@@ -191,15 +191,15 @@ describe("a question", () => {
     const plan = { calls: [{ name: "exit_plan_mode", args: { plan: `# The plan\n\n${steps.join("\n")}` } }] };
     const terminal = await room.open([plan, { text: "I begin." }], { args: ["--approval-mode", "plan"] });
     terminal.type("go\r");
-    await terminal.shows("Go on with this plan?");
-    await answer(terminal, "a", "Go on with this plan?");
+    await terminal.shows("Carry out this plan?");
+    await answer(terminal, "a", "Carry out this plan?");
     await terminal.shows("I begin.");
     const shown = /● Show the plan and ask to carry it out\n {4}The plan\n\s*\n {4}1\. step 1\n/;
     const left = "… 18 more lines (ctrl+o shows all)";
     expect(terminal.all().join("\n")).toMatch(shown);
     expect(terminal.text()).toContain(left);
     terminal.type("\u000f");
-    await terminal.shows("What the last calls gave");
+    await terminal.shows("Results of the last calls");
     terminal.type("\u001b[F");
     await terminal.shows("40. step 40");
     terminal.type("\u001b");
@@ -218,7 +218,7 @@ describe("a question", () => {
     const plan = { calls: [{ name: "exit_plan_mode", args: { plan: "1. look" } }] };
     const terminal = await room.open([plan, { text: "Then so." }], { args: ["--approval-mode", "plan"] });
     terminal.type("go\r");
-    await terminal.shows("Go on with this plan?");
+    await terminal.shows("Carry out this plan?");
     await answer(terminal, "n", "y yes");
     terminal.type("leave out the first step\r");
     await terminal.shows("Then so.");

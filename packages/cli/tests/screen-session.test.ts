@@ -171,7 +171,7 @@ async function reviewAndPlan(): Promise<void> {
   await terminal.shows("taken back: rows.txt");
   terminal.type("\u001b[Z\u001b[Z");
   await terminal.shows("fake-model · plan");
-  await ask("plan it", "Go on with this plan?");
+  await ask("plan it", "Carry out this plan?");
   await keep("a plan");
   await answer("a");
   await terminal.shows("I begin.");

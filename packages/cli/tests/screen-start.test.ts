@@ -114,7 +114,7 @@ describe("the first start", () => {
     await terminal.shows("Which model service?");
     terminal.type("just show\r");
     await terminal.shows("The demo:");
-    const questions = ["Go on with this plan?", "Run this command?"];
+    const questions = ["Carry out this plan?", "Run this command?"];
     await terminal.until(() => {
       if (questions.some((question) => terminal.text().includes(question))) terminal.type("y");
       return terminal.all().join("\n").includes("An empty text counts 0 words now");
@@ -229,7 +229,7 @@ describe("the end", () => {
     terminal.type("\r");
     await terminal.shows("Still here.");
     terminal.type("\u0004");
-    await terminal.shows("To go on with this session");
+    await terminal.shows("To continue this session");
     terminal.type("stty -a | grep -c -- '-icanon'\r");
     await terminal.shows(/^0$/m);
   });

@@ -98,11 +98,11 @@ describe("the transcript", () => {
     const lines = await answered(terminal, "Done.");
     expect(lines.join("\n").replaceAll(room.root, "ROOT")).toMatchSnapshot();
     terminal.type("\u000f");
-    await terminal.shows("What the last calls gave");
+    await terminal.shows("Results of the last calls");
     await terminal.shows("esc closes");
     expect(terminal.text()).toContain("two");
     terminal.type("\u001b");
-    await terminal.until(() => !terminal.text().includes("What the last calls gave"), "the prompt");
+    await terminal.until(() => !terminal.text().includes("Results of the last calls"), "the prompt");
   });
 
   it("P30 writes each line once, and clears neither screen nor scrollback", async () => {

@@ -22,7 +22,7 @@ describe("the screen", () => {
       "It says **alpha**.",
       "• one",
       "• two",
-      expect.stringMatching(/^To go on with this session: burin -r \d{8}T\d{6}-/),
+      expect.stringMatching(/^To continue this session: burin -r \d{8}T\d{6}-/),
     ]);
   });
 });

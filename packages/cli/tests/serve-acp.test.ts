@@ -289,7 +289,7 @@ describe("burin serve acp", () => {
       opened.agent.request(session.load, { sessionId: "unknown", cwd: root, mcpServers: [] }),
     ).rejects.toThrow("unknown");
     const fixed = await room.again({ args: ["--root", root] });
-    await expect(room.newSession(fixed, { cwd: tmpdir() })).rejects.toThrow("alone");
+    await expect(room.newSession(fixed, { cwd: tmpdir() })).rejects.toThrow("only");
     const none = await room.again({ env: {} });
     await expect(room.newSession(none)).rejects.toThrow("no model is configured");
     const { PATH = "" } = process.env;

@@ -121,7 +121,7 @@ describe("sessions on the command line", () => {
     });
     expect(await readdir(root)).not.toContain("b.txt");
     expect((await run("undo", "--list")).stdout).toContain("(taken back)");
-    expect((await run("undo")).stderr).toContain("the undo was taken back");
+    expect((await run("undo")).stderr).toContain("Redone.");
     await writeFile(join(root, "b.txt"), "mine\n");
     expect(await run("undo", "1", "--json")).toMatchObject({
       code: 1,

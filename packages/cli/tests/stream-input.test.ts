@@ -230,7 +230,7 @@ describe("questions on stdin", () => {
     const { error } = run.seen.at(-1) as unknown as { error: { type: string; message: string } };
     expect(error).toMatchObject({
       type: "needs_approval",
-      message: expect.stringContaining("nobody is here"),
+      message: expect.stringContaining("nobody can be asked"),
     });
     expect(error.message).not.toContain("user");
   });
@@ -286,7 +286,7 @@ describe("questions on stdin", () => {
 
   it.each([
     [["-p", "x", "--confirm", "stdin"], "--input-format stream-json"],
-    [[...DRIVEN, "--confirm", "stdin", "--park"], "choose one"],
+    [[...DRIVEN, "--confirm", "stdin", "--park"], "cannot be combined with --park"],
     [[...DRIVEN, "--confirm", "tty"], "must be one of stdin"],
   ])("%j: exit code 2 with what to write", async (args, words) => {
     const env = await modelEnv();

@@ -35,7 +35,7 @@ describe("the answer to a question", () => {
     const toolbox = createToolbox({ root, confirm: async () => answer as Decision });
     const result = await toolbox.call("write_file", { file_path: `${root}/a.txt`, content: "x" });
     expect(result.error?.type).toBe("undecided");
-    expect(result.llmContent).toContain('was none of {"outcome":"once"}');
+    expect(result.llmContent).toContain('must be one of {"outcome":"once"}');
     expect(existsSync(`${root}/a.txt`)).toBe(false);
   });
 

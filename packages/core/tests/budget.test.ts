@@ -33,7 +33,7 @@ describe("a budget", () => {
     expect(done).toMatchObject({ status: "limit", turns: 5, error: { type: "budget" } });
     expect(done).toMatchObject({ error: { message: "The budget of 5000 tokens is used up (5000 tokens)." } });
     expect(notices).toEqual(["80 % of the budget of 5000 tokens is used."]);
-    expect(told).toEqual([expect.stringContaining("come to an end")]);
+    expect(told).toEqual([expect.stringContaining("finish now")]);
     expect(session.history.at(-1)?.role).toBe("user");
   });
 
@@ -120,7 +120,7 @@ describe("a budget", () => {
     ["", "cannot be read"],
     ["a lot", 'write tokens as 200k, money as $2, time as 10m (or 90s, 2h), calls as "50 calls"'],
     ["2M", "cannot be read"],
-    ["0k", "more than nothing"],
+    ["0k", "greater than 0"],
     ["1k, 2k", "names tokens twice"],
   ])("%j is refused, with how to write it", (text, words) => {
     expect(() => parseBudget(text)).toThrow(words);

@@ -123,7 +123,7 @@ describe("a face that cannot ask any more", () => {
     const one = session([{ calls: [writing("a.txt")] }, { text: "I see." }], { confirm: async () => null });
     expect(await lastOf(one, "go")).toMatchObject({
       status: "refused",
-      error: { type: "needs_approval", message: expect.stringContaining("nobody is here to give it") },
+      error: { type: "needs_approval", message: expect.stringContaining("nobody can be asked") },
     });
     expect(existsSync(join(root, "a.txt"))).toBe(false);
   });

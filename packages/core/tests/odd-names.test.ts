@@ -59,7 +59,7 @@ describe("file names that are no plain line", () => {
     const quoted = /^".*"$/m.exec(text)?.[0] ?? "";
     const args = JSON.parse(`{"absolute_path": ${quoted}}`) as Record<string, string>;
     expect(textOf(await toolbox.call("read_file", args))).toContain("needle");
-    expect(text).toContain("write it just so");
+    expect(text).toContain("write it exactly like that");
   });
 
   it("a near name and the title of a question show them so, too", async () => {

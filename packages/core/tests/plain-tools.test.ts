@@ -59,7 +59,7 @@ describe("a tool written without types", () => {
     "R8 R9 is an error when it prepares %j",
     async (prepared) => {
       const { error } = await toolboxWith({ prepare: async () => prepared }).call("plain", {});
-      expect(error?.message).toContain("prepare gave no work to run");
+      expect(error?.message).toContain("prepare returned no work to run");
     },
   );
 

@@ -253,7 +253,7 @@ describe("definitions of subagents", () => {
 
   it.each([
     ["no description", "---\nname: x\n---\nWords.\n", "no `description`"],
-    ["no words", "---\ndescription: x\n---\n", "nothing below the front matter"],
+    ["no words", "---\ndescription: x\n---\n", "no text below the front matter"],
     ["broken YAML", '---\ndescription: "x\n---\nWords.\n', "cannot be used"],
     ["a list as front matter", "---\n- a\n---\nWords.\n", "name: value"],
     ["an unknown mode", "---\ndescription: x\napproval-mode: wild\n---\nWords.\n", "must be one of plan"],

@@ -55,9 +55,9 @@ describe("P35 a reply that ends after its first text", () => {
   ])("%s is taken up again, and the result is whole", async (_title, broken) => {
     const { done, notices, sent } = await play([broken, { text: "wer is 4." }]);
     expect(done).toMatchObject({ status: "success", result: "The answer is 4." });
-    expect(notices).toEqual([expect.stringContaining("asked to go on")]);
+    expect(notices).toEqual([expect.stringContaining("asked to continue")]);
     expect(sent(1)).toContain("The ans");
-    expect(sent(1)).toContain("Go on exactly where it stopped");
+    expect(sent(1)).toContain("Continue exactly where it stopped");
   });
 
   it("is not taken up for ever", async () => {
@@ -72,7 +72,7 @@ describe("P9 an answer that the output limit cuts", () => {
     const { done, notices } = await play([saying("One, ", "length"), saying("two, ", "length")]);
     expect(done).toMatchObject({ status: "success", result: "One, two, ", cut: true });
     expect(notices).toEqual([
-      expect.stringContaining("asked to go on"),
+      expect.stringContaining("asked to continue"),
       "The answer was cut by the model's output limit.",
     ]);
     await server.close();

@@ -105,7 +105,11 @@ describe("undo", () => {
       "same lines",
     ],
     ["it was removed", () => rm(at("a.txt")), "removed since"],
-    ["it is a folder now", () => rm(at("a.txt")).then(() => mkdirSync(at("a.txt"))), "not a regular file"],
+    [
+      "it is a folder now",
+      () => rm(at("a.txt")).then(() => mkdirSync(at("a.txt"))),
+      "no longer a regular file",
+    ],
     ["it is no text now", () => writeFileSync(at("a.txt"), "\0"), "not text"],
   ])("P23 leaves a file alone and says why when %s", async (_why, change, reason) => {
     writeFileSync(at("a.txt"), LINES);

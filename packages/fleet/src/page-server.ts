@@ -40,7 +40,7 @@ class Refusal extends Error {
 export async function servePage(fleet: Fleet): Promise<boolean> {
   const { ground, request, url } = fleet;
   if (request.words.length > 0)
-    throw new FleetError("burin fleet serve takes no words: the page shows all runs");
+    throw new FleetError("burin fleet serve takes no arguments: the page shows all runs");
   const store = await openStore(url);
   const page = new Page(fleet, new PageData(store.pool), randomBytes(24).toString("base64url"));
   const server = createServer((asked, response) => void page.answer(asked, response));
@@ -145,7 +145,7 @@ class Page {
     const task = found(await this.#data.task(id, MOST_STEP));
     const asked = task.question as { readonly id?: unknown } | null;
     if (asked === null || asked.id !== question)
-      throw new Refusal(409, "This question was answered meanwhile.");
+      throw new Refusal(409, "This question has already been answered.");
   }
 }
 
@@ -173,7 +173,7 @@ function assertFromHere({ headers, socket }: IncomingMessage): void {
   const hosts = [`${HOST}:${socket.localPort}`, `localhost:${socket.localPort}`];
   const { host = "", origin } = headers;
   const isHere = hosts.includes(host) && (origin === undefined || origin === `http://${host}`);
-  if (!isHere) throw new Refusal(403, "The page is for browsers of this computer alone.");
+  if (!isHere) throw new Refusal(403, "The page is only for browsers on this computer.");
 }
 
 async function readBody(request: IncomingMessage): Promise<Answer> {

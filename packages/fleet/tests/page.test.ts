@@ -159,7 +159,7 @@ describe("burin fleet serve", () => {
     expect(question.confirmation.command).toBe("touch yes.txt");
     const path = "/api/tasks/first.ask/answer";
     const stale = await page.post(path, { question: "another", yes: true });
-    expect(stale).toEqual({ status: 409, answer: { error: "This question was answered meanwhile." } });
+    expect(stale).toEqual({ status: 409, answer: { error: "This question has already been answered." } });
     expect(await page.post(path, { question: question.id, yes: true })).toEqual({
       status: 200,
       answer: { told: "first.ask is in the queue again" },

@@ -82,7 +82,7 @@ function media(mimeType: unknown, data: unknown, where: string): PartUnion {
   const bytes = Buffer.from(data, "base64");
   const kind = mediaKind(bytes);
   if (kind === null && type === SVG_MIME_TYPE && isSvg(bytes.toString())) return bytes.toString();
-  const fault = kind === null ? "its content is something else" : kind.fault(bytes);
+  const fault = kind === null ? "its content is of another kind" : kind.fault(bytes);
   if (kind === null || fault !== null) return `[${type}${where}: damaged, ${fault}]`;
   return { inlineData: { mimeType: kind.mimeType, data } };
 }
@@ -104,7 +104,7 @@ function jsonText(value: unknown, indent = 0): string {
   try {
     return JSON.stringify(value, null, indent) ?? "";
   } catch {
-    return "(a value that nests too deep to be shown)";
+    return "(a value that is nested too deeply to be shown)";
   }
 }
 

@@ -54,7 +54,7 @@ export function unreadArguments({ args }: { readonly args: JsonRecord }): string
 
 /** No tool takes so much, and what writes JSON would fail on some thousands. */
 const MOST_LEVELS = 500;
-const TOO_DEEP = `The arguments hold objects or lists in each other more than ${MOST_LEVELS} levels deep. Nothing was run.`;
+const TOO_DEEP = `The arguments are objects or lists nested more than ${MOST_LEVELS} levels deep. Nothing was run.`;
 
 function failed(argsError: string): ReadArguments {
   return { args: {}, argsError };

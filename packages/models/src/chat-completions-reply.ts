@@ -142,7 +142,7 @@ function signed(fields: JsonRecord): string | undefined {
 
 function writtenNotice(calls: readonly FunctionCall[]): string {
   const names = calls.map(({ name }) => name).join(", ");
-  return `The model wrote a call into its text (${names}); it is taken as made. model.callsInText: off leaves such calls in the text.`;
+  return `The model wrote a call into its text (${names}), and the call is made. With model.callsInText: off such calls stay text.`;
 }
 
 /** Ollama's own form of a chunk, one to a line. */

@@ -162,7 +162,7 @@ export function missingForModel(names: ModelNames, environment: Environment): st
     return service === wanted || environment[url] || keys.some((key) => environment[key]);
   });
   if (half === undefined) return null;
-  return `${SERVICES[half].model} is not set, so nobody knows which model of ${half} to ask.`;
+  return `${SERVICES[half].model} is not set, so it is not known which model of ${half} to ask.`;
 }
 
 function placeMissing(service: ServiceName, named: NamedModel, environment: Environment): string {

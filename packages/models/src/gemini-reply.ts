@@ -60,7 +60,7 @@ export class GeminiReply extends ReplyFrame {
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
     const reason = this.finishReason;
     if (FAILED_CALLS.has(reason)) {
-      const message = `The model failed to put its call into form (${reason}).`;
+      const message = `The model failed to write its call in a valid form (${reason}).`;
       return { type: "bad_reply", message, isPassing: true };
     }
     if (reason !== "" && !FINE_REASONS.has(reason)) return withheld(reason);

@@ -69,7 +69,7 @@ async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Pro
   // A redirect is not followed: it would carry the conversation to a host that nobody chose.
   if (status < 400 && location && URL.canParse(location, url.href)) {
     const target = shownUrl(new URL(location, url));
-    const message = `${shownUrl(url)} sends on to ${target}: set the base URL to where the service really is.`;
+    const message = `${shownUrl(url)} sends on to ${target}: set the base URL to the service's real address.`;
     return { type: "end", reason: "error", error: { type: "not_found", message, status } };
   }
   const answer = await startOfText(body, MOST_ERROR_BYTES);

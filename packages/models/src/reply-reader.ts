@@ -178,7 +178,7 @@ function emptyReply(unreadable: string | undefined): ModelFailure {
   }
   if (looksLikeHtml(unreadable)) {
     const message =
-      "A web page came in place of a reply: check the base URL, which usually ends in /v1, and whether a proxy or a login page of the network has answered.";
+      "The reply was a web page: check the base URL, which usually ends in /v1, and whether a proxy or a login page of the network has answered.";
     return { type: "bad_reply", message };
   }
   const told = parseJson(unreadable);

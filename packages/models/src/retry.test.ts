@@ -147,7 +147,7 @@ describe("a proper end with nothing said", () => {
 
   it("P34 is no answer to a person: the model is asked again, and at last it is a failure", async () => {
     const events = await retried([silent, { text: "here" }]);
-    expect(notices(events)).toEqual([expect.stringContaining("without a word")]);
+    expect(notices(events)).toEqual([expect.stringContaining("neither text nor a call")]);
     expect(events.filter(({ type }) => type === "text")).toEqual([{ type: "text", text: "here" }]);
     expect((await retried([silent, silent, silent])).at(-1)).toMatchObject({
       reason: "error",

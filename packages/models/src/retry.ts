@@ -13,7 +13,7 @@ const MOST_ATTEMPTS = 6;
 const MOST_FRUITLESS_ATTEMPTS = 3;
 const NOTHING_SAID: ModelFailure = {
   type: "empty_reply",
-  message: "The model ended its reply without a word and without a call.",
+  message: "The model's reply had neither text nor a call.",
   isPassing: true,
 };
 const FIRST_DELAY_MS = 1000;

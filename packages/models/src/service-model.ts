@@ -174,7 +174,7 @@ class Service {
     const protocol = this.#protocol ?? (await this.#load());
     if (error.type === "wrong_protocol" && protocol.otherwise) {
       this.#protocol = await protocol.otherwise();
-      return `${model} speaks the Responses protocol only; it is asked that way. Set model.provider to openai-responses to begin so.`;
+      return `${model} speaks only the Responses protocol, so that is used. Set model.provider to openai-responses to start with it.`;
     }
     const [{ learn }, quirkIn] = await Promise.all([import("./learn.ts"), protocol.quirks()]);
     return learn({ lessons: this.#lessons, sent, model, quirkIn }, error, refusal);
@@ -315,7 +315,7 @@ export async function keyOf({ apiKey = "" }: ServiceOptions, isRefused = false):
   const none = "There is no API key";
   const key = typeof apiKey === "string" ? apiKey : await orFault(none, () => apiKey(isRefused));
   if (!/[^\x21-\x7e]/.test(key.trim())) return key.trim();
-  throw new Error(`${none}: it holds a space, a line break or a letter that no key has: set it again.`);
+  throw new Error(`${none}: it contains a space, a line break or a character that no key has: set it again.`);
 }
 
 /** What signs a request; throws like `keyOf`. */

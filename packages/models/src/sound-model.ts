@@ -18,7 +18,7 @@ export async function* soundEvents(
     for (;;) {
       const next = await orLeft(iterator.next(), signal);
       if (next === LEFT) return yield { type: "end", reason: "cancelled" };
-      if (next.done) return yield failed("The model's reply ended without an end.");
+      if (next.done) return yield failed("The model's reply ended without a reason for its end.");
       const event = next.value;
       const fault = faultOf(event);
       if (fault !== null) return yield failed(`The model's reply cannot be used: ${fault}.`);

@@ -231,7 +231,7 @@ function ownFindings(
   const end = isSeen ? (launch.kind === "words" ? launch.from : launch.at) : last + 1;
   const own = words.slice(1, end).map(({ value }) => value);
   if (!isSeen && name !== "command") {
-    const what = `what \`${name}\` runs is not in its words`;
+    const what = `what \`${name}\` runs is not in its arguments`;
     return [unknownFinding(what), ...(isShell(name) ? [] : [launchFinding(what, last)])];
   }
   const isWhole = launch?.kind !== "script" || launch.at === last;
@@ -308,7 +308,7 @@ function handedWords(
 
 function scriptFindings({ text, at }: Extract<Launch, { kind: "script" }>, judging: Judging): Finding[] {
   if (text === null || judging.depth > DEEPEST)
-    return [launchFinding("it runs a line that is not known", at)];
+    return [launchFinding("it runs a command line that is not known", at)];
   const line = parseShellCommand(text);
   const inner = { ...judging, depth: judging.depth + 1, reach: judging.reach.inner() };
   const open = judgeLine(line, inner).find(({ verdict }) => verdict === "ask");

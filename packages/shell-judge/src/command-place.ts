@@ -44,7 +44,7 @@ interface TreeBelow {
   readonly oddNames: readonly { readonly name: string; readonly isFolder: boolean }[];
 }
 
-const ODD = "a name with spaces or signs in it";
+const ODD = "a name with spaces or special characters in it";
 
 const STREAMS = new Set(["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"]);
 const PIPE = /^\/dev\/fd\/\d+$/;
@@ -149,7 +149,7 @@ export class CommandReach implements Reach {
     if (look === undefined || (!below.hasLinks && !below.isText)) return null;
     for (const folder of this.#current) {
       const tree = look(absolute(joined(folder, path)));
-      const what = tree === null ? "holds too many files to be looked through" : faultOf(tree, below);
+      const what = tree === null ? "holds too many files to be checked" : faultOf(tree, below);
       if (what !== null) return `\`${path}\` ${what}`;
       const odd = below.inGit === undefined || !below.isText ? [] : this.#oddInGit(folder, below.inGit);
       if (odd === null) return "git does not tell which names it would print";

@@ -57,8 +57,8 @@ function judgeUnread(command: string, mode: ApprovalMode, rules: Rules): Verdict
   if (denied !== undefined) {
     return { verdict: "deny", reason: `the rule deny ${denied.text} may forbid it`, rule: denied.text };
   }
-  const why = "what cmd and PowerShell make of a line is not known here";
-  if (mode === "plan") return { verdict: "deny", reason: `plan mode allows no effect, and ${why}` };
+  const why = "how cmd and PowerShell read a command line is not known here";
+  if (mode === "plan") return { verdict: "deny", reason: `plan mode allows no changes, and ${why}` };
   const asked = commandRules(rules.ask).find(named);
   if (mode === "yolo" && asked === undefined)
     return { verdict: "allow", reason: "the approval mode is yolo" };
@@ -125,7 +125,7 @@ function judgedByParts(
   const reads = everything === undefined ? readsOf(unruled) : undefined;
   const read = { ...(reads === undefined ? {} : { reads }), parts };
   if (only === undefined) {
-    return { verdict: "allow", reason: "it does nothing but read inside the root", ...read };
+    return { verdict: "allow", reason: "it only reads inside the root", ...read };
   }
   const reason = `${rules.map(ruleInWords).join(" and ")} ${rules.length === 1 ? "covers" : "cover"} it`;
   return { verdict: "allow", reason, rule: only.text, ...read };

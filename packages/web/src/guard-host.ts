@@ -81,7 +81,7 @@ function judge(url: URL, address: string, guard: Guard): void {
 }
 
 function never(url: URL, address: string): WebError {
-  const message = `${placeOf(url)} leads to ${address}, where no page is served from: it is never fetched.`;
+  const message = `${placeOf(url)} leads to ${address}, a reserved address that is never fetched.`;
   return new WebError("forbidden_address", message);
 }
 

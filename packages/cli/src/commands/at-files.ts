@@ -50,9 +50,7 @@ function mentioned(prompt: string, places: Place["folders"]): Mentioned {
     if (path === null || !(existsSync(resolve(root, path)) || isGlob(path))) {
       faults.add(missingFault(path ?? plain, root));
     } else if (!isGlob(path) && isOutside(resolve(root, path), places)) {
-      faults.add(
-        `@${path} is outside the folder that Burin works in; --include-directories lets it be read.`,
-      );
+      faults.add(`@${path} is outside the project folder; --include-directories makes it readable.`);
     } else if (isFolder(resolve(root, path))) folders.add(path);
     else files.add(path);
   }

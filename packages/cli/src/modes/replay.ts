@@ -82,7 +82,7 @@ async function fork(request: ForkRequest, prompt: string, { options, io }: Surro
   const id = await forkSession({ ...request, turn: Number(request.turn) });
   if (prompt === "" && options.model === undefined) {
     io.output.out(`${id}\n`);
-    io.output.note(`burin: go on with it: burin -r ${id}`);
+    io.output.note(`burin: to continue it: burin -r ${id}`);
     return EXIT.done;
   }
   const { runPrint } = await import("./print/print.ts");
@@ -244,7 +244,7 @@ function told(report: Report, { outputFormat }: CommonOptions, { output }: Io): 
       output.out(`${visible(`turn ${turn}  ${name} (${callId})\n  recorded  ${was}\n  now       ${is}`)}\n`);
     }
     const kept = fromRecord > 0 ? `, ${fromRecord} of them answered from the record` : "";
-    output.out(`session ${id}: ${calls} calls${kept}, ${divergences.length} with another answer\n`);
+    output.out(`session ${id}: ${calls} calls${kept}, ${divergences.length} with a different result\n`);
   }
   return divergences.length > 0 ? EXIT.failed : EXIT.done;
 }

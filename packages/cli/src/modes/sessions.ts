@@ -41,7 +41,7 @@ export async function runSessions({ words, options, own }: SubcommandRequest, io
     case "answer":
       return answer(ids, options, io);
     default:
-      throw new UsageError(`there is no burin sessions ${action}: list, show, answer and rm are.`);
+      throw new UsageError(`there is no burin sessions ${action}; use list, show, answer or rm.`);
   }
   return EXIT.done;
 }

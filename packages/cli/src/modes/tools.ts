@@ -27,7 +27,8 @@ export async function runTools(request: SubcommandRequest, { output, signal }: I
   });
   const failures = await Promise.race([toolbox.ready(), limit]);
   clearTimeout(told);
-  if (failures === null) output.note("burin: not every server is up after 10 s; its tools are missing here");
+  if (failures === null)
+    output.note("burin: some servers did not start within 10 s; their tools are missing here");
   noteFailures(failures ?? toolbox.discoveryFailures, output);
   if (signal.aborted) return EXIT.interrupted;
   const tools = registry.getAllTools().map(({ name, description, parameterSchema: parameters, missing }) => ({

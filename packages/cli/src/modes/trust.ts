@@ -26,7 +26,9 @@ export async function runTrust({ words, options }: SubcommandRequest, { output }
       return answer({ home, root, trusted: action === "yes", output });
     case "forget": {
       const wasThere = await (await openTrust(home)).forget(root);
-      const message = wasThere ? "is forgotten: it is asked about again" : "was neither trusted nor refused";
+      const message = wasThere
+        ? "is forgotten: you will be asked about it again"
+        : "was neither trusted nor refused";
       output.out(`${visible(`${root} ${message}.`)}\n`);
       return EXIT.done;
     }
@@ -54,7 +56,7 @@ async function answer({ home, root, trusted, output }: Answer): Promise<ExitCode
         `${folder} is trusted. ${effects.length === 0 ? "Its settings run nothing." : "Its settings may:"}`,
         ...items(effects),
       ]
-    : [`The settings of ${folder} are not followed, and nothing more is said about it.`];
+    : [`The settings of ${folder} are not followed, and you will not be asked again.`];
   output.out(`${visible(lines.join("\n"))}\n`);
   return EXIT.done;
 }
@@ -76,11 +78,11 @@ const STATES: Readonly<Record<TrustState, string>> = {
   trusted: "is trusted: its settings are followed.",
   untrusted: "is not trusted: its settings are not followed.",
   changed: "was trusted, but its settings have changed since: they are not followed.",
-  refused: "is not to be trusted, you said: its settings are not followed.",
+  refused: "is not trusted, as you decided: its settings are not followed.",
 };
 
 function shown(found: FolderTrust | null, root: string): string {
-  if (found === null) return `${root} brings no settings of its own: there is nothing to trust.`;
+  if (found === null) return `${root} has no settings of its own: there is nothing to trust.`;
   const { state, file, effects, added, removed, refused, fault } = found;
   const lines = [`${found.folder} ${STATES[state]}`];
   if (fault !== undefined) lines.push(fault);
@@ -90,7 +92,7 @@ function shown(found: FolderTrust | null, root: string): string {
   if (refused.length > 0)
     lines.push(`A project can only make rules stricter, so these never count: ${refused.join(", ")}`);
   if (state !== "trusted")
-    lines.push("To follow them: burin trust yes. To hear no more of it: burin trust no.");
+    lines.push("To follow them: burin trust yes. To stop being asked: burin trust no.");
   return lines.join("\n");
 }
 

@@ -28,7 +28,7 @@ export async function runUndo(request: SubcommandRequest, { output }: Io): Promi
   if (!isText) output.out(`${JSON.stringify(result)}\n`);
   else for (const outcome of result.files) output.out(`${visible(outcomeLine(outcome))}\n`);
   const isRefused = result.files.some(({ what }) => what === "refused");
-  if (result.files.length === 0) output.note("burin: there is nothing to take back.");
+  if (result.files.length === 0) output.note("burin: there is nothing to undo.");
   else if (!isRefused) output.note(`burin: ${result.isRedo ? REDONE : UNDONE}`);
   return isRefused ? EXIT.failed : EXIT.done;
 }
@@ -45,8 +45,8 @@ async function chosenIn(
   return { session: (await findSession(home, root, own.session)).id };
 }
 
-const UNDONE = "taken back. Again burin undo puts it there again; burin undo 1 takes back one change more.";
-const REDONE = "the undo was taken back.";
+const UNDONE = "Reverted. Run burin undo again to redo it, or burin undo 1 to revert one more change.";
+const REDONE = "Redone.";
 
 function countIn([word, ...others]: readonly string[]): number | undefined {
   if (word === undefined) return undefined;

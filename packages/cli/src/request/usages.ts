@@ -39,7 +39,7 @@ export type Usage = readonly (readonly [form: string, meaning: string])[];
 
 /** What to write, and what it does. */
 export const USAGES = {
-  call: [["call <tool> [json|-]", "one tool through the whole flow, no model"]],
+  call: [["call <tool> [json|-]", "runs one tool with all its checks, without a model"]],
   tools: [["tools [--json]", "the tools that the model is offered"]],
   models: [
     ["models [--online] [--json]", "the models that can be asked; --online: what their services offer"],
@@ -56,8 +56,11 @@ export const USAGES = {
     ["sessions rm <id>...", "removes the records of sessions"],
   ],
   replay: [
-    ["replay <id> [--tools]", "a session again, without its model; --tools: really, in a copy of the folder"],
-    ["replay <id> --fork N [-m NAME]", "goes on from turn N in a session of its own"],
+    [
+      "replay <id> [--tools]",
+      "replays a session without its model; --tools: makes the calls in a copy of the folder",
+    ],
+    ["replay <id> --fork N [-m NAME]", "continues from turn N in a new session"],
   ],
   undo: [
     ["undo [N] [--session ID]", "takes back the last change of a file, the last N, or those of a session"],
@@ -91,38 +94,38 @@ export const USAGES = {
     ],
     [
       "fleet worker [--concurrency N] [--per-model N]",
-      "works on tasks beside others, here or elsewhere; also --per-provider N, --per-tenant N",
+      "works on tasks together with other workers; also --per-provider N, --per-tenant N",
     ],
     [
       "fleet status | results [run]",
-      "how far a run is, and what came of it; --json, --patches DIR, --predictions FILE",
+      "progress and results of a run; --json, --patches DIR, --predictions FILE",
     ],
     ["fleet logs <task> [-f]", "everything that happened in a task"],
-    ["fleet questions [run] | answer <task> yes|no [words]", "what tasks wait for; answers it"],
-    ["fleet cancel | retry <task|run>...", "ends tasks; goes on with those that did not end well"],
-    ["fleet serve [--port N]", "all of it as a web page, for browsers on this computer"],
+    ["fleet questions [run] | answer <task> yes|no [words]", "what tasks wait for; answers a question"],
+    ["fleet cancel | retry <task|run>...", "cancels tasks; retries those that did not end well"],
+    ["fleet serve [--port N]", "shows all of it as a web page on this computer"],
   ],
   import: [
     [
       "import [--from claude|codex|gemini|qwen]",
-      "what another agent has that can be taken over; changes nothing",
+      "lists what can be imported from another agent; changes nothing",
     ],
     [
       "import --from NAME --apply [--all] [--project]",
-      "takes it over; --all: sessions of all folders; --project: also rules that lie in this one",
+      "imports it; --all: sessions of all folders; --project: also rules that lie in this one",
     ],
   ],
   plugins: [
     [
       "plugins add <folder|url|site|marketplace> [name]",
-      "what a plugin brings and would run; --apply installs it",
+      "shows what a plugin holds and would run; --apply installs it",
     ],
-    ["plugins update [name]", "what is new in those that are installed; --apply installs that"],
-    ["plugins list | remove <name>", "the plugins that are installed; takes one away again"],
+    ["plugins update [name]", "lists updates of installed plugins; --apply installs them"],
+    ["plugins list | remove <name>", "lists installed plugins; removes one"],
   ],
-  doctor: [["doctor [--online] [--json]", "what works here and what does not; --online also asks services"]],
+  doctor: [["doctor [--online] [--json]", "checks what works here; --online also contacts services"]],
   completion: [["completion bash|zsh|fish", "a script that completes commands and options in that shell"]],
-  demo: [["demo", "the whole flow in ten seconds, no model needed"]],
+  demo: [["demo", "shows everything in ten seconds, no model needed"]],
 } satisfies Record<string, Usage>;
 
 export type SubcommandName = keyof typeof USAGES;

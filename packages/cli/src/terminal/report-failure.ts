@@ -3,7 +3,7 @@ import { EXIT, type ExitCode, UsageError } from "./exit-code.ts";
 import { type Output, visible } from "./output.ts";
 
 const MOST_MESSAGE_CHARACTERS = 1000;
-const INTERNAL_HINT = "\n(This should not have happened. burin doctor looks for what may be wrong here.)";
+const INTERNAL_HINT = "\n(This should not have happened. Run burin doctor to check this machine.)";
 
 interface Failed {
   readonly argv: readonly string[];

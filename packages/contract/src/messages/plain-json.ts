@@ -4,7 +4,7 @@ import { isRecord } from "./untrusted-json.ts";
 const MOST_PLAIN_LEVELS = 500;
 const MOST_VALUES = 2_000_000;
 
-/** Whether objects and lists stand in each other more than so many levels deep. A recursion would itself be too deep. */
+/** Whether objects and lists are nested more than so many levels deep. A recursion would itself be too deep. */
 export function nestsDeeper(value: unknown, most: number): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -167,7 +167,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["allOf", (place, given) => listOf(given).flatMap((schema) => also(place, schema))],
   ["anyOf", anyOf],
   ["oneOf", oneOf],
-  ["not", (place, given) => (fits(place, given) ? wrong(place, "is of a kind that is not allowed") : [])],
+  ["not", (place, given) => (fits(place, given) ? wrong(place, "has a form that is not allowed") : [])],
   ["if", (place, given) => also(place, fits(place, given) ? place.schema.then : place.schema.else)],
 ]);
 
@@ -197,7 +197,7 @@ function uniqueItems(place: Place, given: unknown): Faults {
   const items = given === true ? listOf(place.value) : [];
   return new Set(items.map(stableJson)).size === items.length
     ? []
-    : wrong(place, "must not hold the same item twice");
+    : wrong(place, "must not contain the same item twice");
 }
 
 function pattern(place: Place, given: unknown): Faults {
@@ -340,8 +340,8 @@ function contains(place: Place, given: unknown): Faults {
   const count = place.value.filter((value: unknown) =>
     fits({ ...place, value, references: [] }, given),
   ).length;
-  if (count < Number(least)) return wrong(place, `must contain at least ${least} fitting items`);
-  return count > Number(most) ? wrong(place, `must contain at most ${most} fitting items`) : [];
+  if (count < Number(least)) return wrong(place, `must contain at least ${least} matching items`);
+  return count > Number(most) ? wrong(place, `must contain at most ${most} matching items`) : [];
 }
 
 function anyOf(place: Place, schemas: unknown): Faults {
@@ -353,7 +353,7 @@ function oneOf(place: Place, schemas: unknown): Faults {
   const tried = listOf(schemas).map((schema) => also(place, schema));
   const count = tried.filter((faults) => faults.length === 0).length;
   if (count === 0) return unfit(place, tried);
-  return count > 1 ? wrong(place, `must fit one kind only, but fits ${count} of them`) : [];
+  return count > 1 ? wrong(place, `must match exactly one schema, but matches ${count} of them`) : [];
 }
 
 /** The faults by the one schema that was meant, where that is plain; else what each of them asks for. */

@@ -8,7 +8,7 @@ export function isRecord(value: unknown): value is JsonRecord {
 /** Nothing that means anything nests so deep. */
 const MOST_LEVELS = 10_000;
 /** Each level takes many times the memory of its bracket. */
-const TOO_DEEP = `objects and lists stand in each other more than ${MOST_LEVELS} levels deep`;
+const TOO_DEEP = `objects and lists are nested more than ${MOST_LEVELS} levels deep`;
 
 /** The value, or undefined when the text is not JSON (which has no undefined of its own). */
 export function parseJson(text: string): unknown {

@@ -100,9 +100,12 @@ const MODEL_ENTRY = {
     option<number>({ type: "integer", minimum: 0 }),
     "How much it thinks: off, low, medium, high, another word that the service knows, or a number of tokens.",
   ),
-  cache: choice(["off", "5m", "1h", "24h"], "How long the service keeps what it has read."),
-  temperature: number("How much chance decides in its replies.", NOT_NEGATIVE),
-  topP: number("The share of likely words that it chooses from.", { exclusiveMinimum: 0, maximum: 1 }),
+  cache: choice(["off", "5m", "1h", "24h"], "How long the service caches what it has read."),
+  temperature: number("The temperature: how random its replies are.", NOT_NEGATIVE),
+  topP: number("top_p: the share of the most likely words that it chooses from.", {
+    exclusiveMinimum: 0,
+    maximum: 1,
+  }),
   retries: option<number>(
     { type: "integer", minimum: 0 },
     "How often a failed request is sent again. Default 5.",
@@ -229,7 +232,7 @@ const SECTIONS = {
     "Traces and metrics for OpenTelemetry; nothing is sent without an endpoint.",
     defaults.telemetry,
     {
-      endpoint: text("Where OTLP over HTTP is taken, instead of OTEL_EXPORTER_OTLP_ENDPOINT."),
+      endpoint: text("The OTLP/HTTP endpoint, instead of OTEL_EXPORTER_OTLP_ENDPOINT."),
       contents: flag(
         "Prompts, answers, and arguments and results of calls are sent, too, without known secrets.",
       ),
@@ -248,7 +251,7 @@ const SECTIONS = {
       ["auto", "bell", "off"],
       "When work has ended or a question waits. Default auto: a desktop notice where the terminal can.",
     ),
-    screenReader: flag("Draw nothing over and no frames, so that a screen reader can read the screen."),
+    screenReader: flag("No frames and no redrawing, so that a screen reader can read the screen."),
   }),
 };
 

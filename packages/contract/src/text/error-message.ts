@@ -3,6 +3,6 @@ export function messageOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);
   } catch {
-    return "an error that cannot be put in words";
+    return "an error without a readable message";
   }
 }

@@ -2,7 +2,7 @@
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 
 /** What a list with such a name in it says behind its lines. */
-export const QUOTED_NAMES = "[A name in quotes is a JSON string; in an argument write it just so.]";
+export const QUOTED_NAMES = "[A name in quotes is a JSON string; in an argument write it exactly like that.]";
 
 /**
  * A path or a name as one line that stands for no other: with characters that break the line or are not seen it is

@@ -294,7 +294,7 @@ export class Agent {
     yield notice(warning);
     yield this.#conversation.note({
       type: "context",
-      text: `[${warning} When it is used up the work stops: come to an end.]`,
+      text: `[${warning} When it is used up, the work stops: finish now.]`,
     });
   }
 

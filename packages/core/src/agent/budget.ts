@@ -31,7 +31,7 @@ export function parseBudget(text: string): BudgetLimits {
   const limits: { -readonly [Key in Kind]?: number } = {};
   for (const piece of text.split(",").map((part) => part.trim())) {
     const [kind, amount] = parsePiece(piece);
-    if (!(amount > 0)) throw new Error(`The budget "${piece}" must be more than nothing.`);
+    if (!(amount > 0)) throw new Error(`The budget "${piece}" must be greater than 0.`);
     if (limits[kind] !== undefined) throw new Error(`The budget names ${WORDS[kind]} twice.`);
     limits[kind] = amount;
   }

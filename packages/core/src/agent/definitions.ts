@@ -150,7 +150,7 @@ function subagentOf(file: DefinitionFile): SubagentDefinition {
     if (description === undefined)
       throw new Error("it has no `description`, by which the model would choose it");
     if (body === "")
-      throw new Error("it says nothing below the front matter, which is what the subagent goes by");
+      throw new Error("it has no text below the front matter, which would be the subagent's prompt");
     const model = textField(fields, "model");
     return {
       name: named,

@@ -54,7 +54,7 @@ export class LoopGuard {
       this.#verdict = `The model made the same failing call of ${call.name} ${failure.count} times, corrections did not help.`;
     }
     if (failure.count < CORRECTED_AT) return call;
-    const times = `This very call of ${call.name} has now failed ${failure.count} times, and nothing that could change that was done in between.`;
+    const times = `This exact call of ${call.name} has now failed ${failure.count} times, and nothing was done in between that could change that.`;
     const advice = `Repeating it cannot help. Do something else: look at the present state (read the file, list the folder), use other arguments or another tool, or say what is missing and end your turn.${failure.count === ENDED_AT - 1 ? " Once more, and the run is ended." : ""}`;
     return { ...call, llmContent: `${times} ${advice}\nThe error was: ${errorOf(call)}` };
   }

@@ -60,7 +60,7 @@ export async function* readReply(
         } else yield note(event);
     }
   }
-  const error = { type: "bad_reply", message: "The model's reply ended without an end." };
+  const error = { type: "bad_reply", message: "The model's reply ended without a reason for its end." };
   return { text, calls, usage, end: { type: "end", reason: "error", error } };
 }
 

@@ -27,8 +27,8 @@ export function takeUp(run: Run, { end, text, calls }: Reply): TakenUp | null {
   const pauseMs = retryAfterMs ?? (run.broken === 0 ? 0 : 1000 * 2 ** run.broken);
   run.broken += 1;
   return {
-    notice: `The reply broke off: ${message} It is asked to go on.`,
-    told: "[Your reply broke off here, by a fault on its way. Go on exactly where it stopped, and repeat nothing.]",
+    notice: `The reply broke off: ${message} The model is asked to continue.`,
+    told: "[Your reply broke off here because of a transmission error. Continue exactly where it stopped, and repeat nothing.]",
     pauseMs,
   };
 }
@@ -38,9 +38,9 @@ function afterCut(run: Run, text: string): TakenUp {
   const told =
     text === ""
       ? "[The output limit was reached before you said anything. Think less, and answer.]"
-      : "[Your answer was cut here by the output limit. Go on exactly where it stopped, and repeat nothing.]";
+      : "[Your answer was cut here by the output limit. Continue exactly where it stopped, and repeat nothing.]";
   return {
-    notice: "The answer was cut by the model's output limit; it is asked to go on.",
+    notice: "The answer was cut by the model's output limit; the model is asked to continue.",
     told,
     pauseMs: 0,
   };

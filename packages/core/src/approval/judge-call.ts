@@ -27,7 +27,7 @@ export function judgeCall(request: ApprovalRequest, mode: ApprovalMode, rules: R
   const denied = firstCovering(rules.deny, request, "some");
   if (denied) return decided("deny", denied, `the rule deny ${denied.text} forbids it`);
   if (mode === "plan" && !HARMLESS.has(request.kind)) {
-    return { verdict: "deny", reason: "plan mode allows no effect; leave it with exit_plan_mode first" };
+    return { verdict: "deny", reason: "plan mode allows no changes; leave it with exit_plan_mode first" };
   }
   const asked = firstCovering(rules.ask, request, "some");
   if (asked) return { ...decided("ask", asked, `the rule ask ${asked.text} demands it`), grants: [] };

@@ -145,7 +145,7 @@ export function budgetOf(
   if (limits.money !== undefined && own === undefined) {
     const example = `{"model": {"prices": {"${model}": {"input": 3, "output": 15}}}}`;
     throw new SettingsError(
-      `A budget of money needs the price of ${model}, for a million tokens. Put it into the settings: ${example}`,
+      `A budget of money needs the price of ${model} per million tokens. Add it to the settings: ${example}`,
     );
   }
   // A subagent's model without a price is taken to cost as much.

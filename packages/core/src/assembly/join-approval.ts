@@ -56,7 +56,7 @@ const UNKNOWN = {
   treeBelow: null,
   oddNamesInGit: null,
   projectFolderOf: null,
-  repositoryFault: { nature: "outside", what: "nothing is known of the repository" },
+  repositoryFault: { nature: "outside", what: "nothing is known about the repository" },
 } as const;
 
 /**

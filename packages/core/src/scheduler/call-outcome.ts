@@ -23,7 +23,7 @@ export function denied(tool: Named, reason: string): FinalState {
 }
 
 export function needsApproval(tool: Named, confirmation: Confirmation, reason: string): FinalState {
-  const message = `${tool.name} was not run: it needs an approval (${reason}), and nobody is here to give it.`;
+  const message = `${tool.name} was not run: it needs an approval (${reason}), and nobody can be asked.`;
   return { ...failed({ type: "needs_approval", message }), confirmation };
 }
 

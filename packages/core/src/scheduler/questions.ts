@@ -117,7 +117,7 @@ export class Questions {
     }
     const decision = given === null ? null : readDecision(given, confirmation.kind);
     if (decision !== null || given === null) return decision;
-    throw new Error(`the answer to its question was none of ${decisionsFor(confirmation.kind)}`);
+    throw new Error(`the answer to its question must be one of ${decisionsFor(confirmation.kind)}`);
   }
 }
 

@@ -273,7 +273,7 @@ const INTERRUPTED = "interrupted before it was done";
 
 const NOT_EDITABLE: ToolError = {
   type: "not_editable",
-  message: "The call was not run: it was answered with an edited content, which this tool cannot take.",
+  message: "The call was not run: the answer has an edited content, which this tool does not accept.",
 };
 
 const SIDE_BY_SIDE: ReadonlySet<ToolKind | undefined> = new Set<ToolKind>(["read", "fetch", "delegate"]);

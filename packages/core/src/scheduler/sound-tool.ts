@@ -46,7 +46,7 @@ export function soundTool(tool: Tool): SoundTool {
       const prepared = tool.prepare
         ? await tool.prepare(params, signal)
         : await inSteps(tool, params, signal);
-      if (typeof prepared?.run !== "function") throw new Error("prepare gave no work to run.");
+      if (typeof prepared?.run !== "function") throw new Error("prepare returned no work to run.");
       return {
         confirmation: question(prepared.confirmation),
         takesEdits: tool.prepare !== undefined || tool.approvedByUser !== undefined,
@@ -92,22 +92,22 @@ async function inSteps(tool: Tool, params: Params, signal: AbortSignal): Promise
 function atOnce(method: string, value: unknown): unknown {
   if (!(value instanceof Promise)) return value;
   value.catch(() => {});
-  throw new Error(`${method} must answer at once, but gave a promise.`);
+  throw new Error(`${method} must return a value, not a promise.`);
 }
 
 function texts(value: unknown): string[] {
   if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value;
-  throw new Error("ruleSubjects gave no list of texts.");
+  throw new Error("ruleSubjects must return a list of strings.");
 }
 
 function fault(value: unknown): string | null {
   if (value === null || value === undefined || typeof value === "string") return value || null;
-  throw new Error("validateToolParams gave neither null nor a text.");
+  throw new Error("validateToolParams must return null or a string.");
 }
 
 function sentence(value: unknown): string {
   if (typeof value === "string") return keepHeadAndTail(value, MOST_DESCRIPTION, "it is too long");
-  throw new Error("getDescription gave no text.");
+  throw new Error("getDescription must return a string.");
 }
 
 /** What is no question cannot be answered, and so the call is not run. */
@@ -119,7 +119,7 @@ function question(value: unknown): Confirmation | false {
       Array.isArray(grants) && grants.every((one) => typeof one === "string") && isPlainJson(value);
     if (isWhole) return value as unknown as Confirmation;
   }
-  throw new Error("shouldConfirmExecute gave neither false nor a question with kind, title and grants.");
+  throw new Error("shouldConfirmExecute must return false or a question with kind, title and grants.");
 }
 
 function result(given: Partial<ToolResult> | null | undefined): ToolResult {
@@ -127,7 +127,7 @@ function result(given: Partial<ToolResult> | null | undefined): ToolResult {
   const isShown =
     typeof returnDisplay === "string" || (isRecord(returnDisplay) && isPlainJson(returnDisplay));
   if (llmContent === undefined || !isShown || ![llmContent].flat().every(isPart)) {
-    throw new Error("it gave no result with llmContent and returnDisplay.");
+    throw new Error("it returned no result with llmContent and returnDisplay.");
   }
   const answer = { llmContent, returnDisplay: boundedDisplay(returnDisplay) };
   return error === undefined || error === null ? answer : { ...answer, error: plainError(error) };

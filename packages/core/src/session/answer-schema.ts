@@ -9,6 +9,6 @@ export async function parseAnswerSchema(text: string): Promise<JsonSchema> {
   if (fault !== null) throw new Error(`it is not valid JSON: ${fault}`);
   const schema: unknown = JSON.parse(json);
   const problem = schemaProblem(schema);
-  if (problem !== null) throw new Error(`no answer can be checked by it: ${problem}`);
+  if (problem !== null) throw new Error(`it cannot be used to check an answer: ${problem}`);
   return schema as JsonSchema;
 }

@@ -18,7 +18,7 @@ export function givenUp(): RunEnd {
 }
 
 export function nothingLeft(): RunEnd {
-  const message = "There is nothing to go on with: the session waits for a prompt.";
+  const message = "There is nothing to continue: the session waits for a prompt.";
   return done("error", { turns: 0, text: "", error: { type: "nothing_left", message } });
 }
 

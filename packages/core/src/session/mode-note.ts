@@ -3,7 +3,7 @@ import type { ApprovalMode } from "@burin/contract/approval-mode";
 import type { Message } from "@burin/contract/messages/message";
 
 const ON =
-  "[Plan mode is on: look, and change nothing. When your plan is complete, show it with exit_plan_mode; when nothing is to be planned, just answer.]";
+  "[Plan mode is on: look, and change nothing. When your plan is complete, show it with exit_plan_mode; if there is nothing to plan, just answer.]";
 const OFF = "[Plan mode is over: the user has ended it. You may make changes now.]";
 
 /** What the model has to know of the mode before a prompt; null where what it was told last still holds. */

@@ -46,7 +46,7 @@ function assertOfRoot(place: SessionPlace, root: string): void {
   if (itsRoot === null || itsRoot === root) return;
   throw new SessionError(
     "other_root",
-    `The session ${place.id} works in ${itsRoot}, not in ${root}. Go on with it there: --root '${itsRoot}'.`,
+    `The session ${place.id} works in ${itsRoot}, not in ${root}. Continue it there: --root '${itsRoot}'.`,
   );
 }
 

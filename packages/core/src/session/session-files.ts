@@ -59,7 +59,7 @@ export async function findSession(home: string, root: string, id?: string): Prom
   if (id === undefined) {
     const last = here[0];
     if (last === undefined)
-      throw new SessionError("not_found", `There is no session of ${root} to go on with.`);
+      throw new SessionError("not_found", `There is no session of ${root} to continue.`);
     return last;
   }
   const found = matching(here, id);

@@ -118,6 +118,6 @@ function nameOf({ pid, host }: Holder): string {
 function inUse(path: string, holder: Holder): SessionError {
   return new SessionError(
     "in_use",
-    `The session is in use by ${nameOf(holder)}. Wait until that has ended, or go on with a copy of it: --fork. (If it has surely ended, remove ${path}.)`,
+    `The session is in use by ${nameOf(holder)}. Wait until that has ended, or continue a copy of it with --fork. (If it has surely ended, remove ${path}.)`,
   );
 }

@@ -75,7 +75,7 @@ function leftAlone(reason: string): WorkspaceError {
 function contentNow(path: string): Content | null {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return null;
-  if (!stats.isFile()) throw leftAlone("it is not a regular file any more");
+  if (!stats.isFile()) throw leftAlone("it is no longer a regular file");
   return contentOf(path, stats);
 }
 
@@ -89,7 +89,7 @@ function isSame(one: Content | null, other: Content | null): boolean {
 function keptPath({ place }: Step, { kept }: Content): string {
   const path = kept === undefined ? null : join(place.folder, kept);
   if (path !== null && lstatSync(path, { throwIfNoEntry: false })?.isFile()) return path;
-  throw leftAlone("its old content is not kept any more");
+  throw leftAlone("its old content is no longer kept");
 }
 
 async function removed(step: Step): Promise<"removed"> {

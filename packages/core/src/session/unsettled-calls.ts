@@ -106,7 +106,7 @@ function fateOf({ last, hasBegun }: OpenCall, kind: ToolKind | undefined) {
     return { type: "not_run", message: `${name} was not run: ${why}` };
   }
   if (kind === "read" || kind === "plan") {
-    const message = `${name} was cut off, and its answer is not known. It changes nothing, so call it again if it is still needed.`;
+    const message = `${name} was cut off, and its result is not known. It changes nothing, so call it again if it is still needed.`;
     return { type: "interrupted", message };
   }
   const message = `${name} may have run: the session ended while it was running, and it is not known how far it came. It was not repeated. Look at what it was to change before you go on.`;

@@ -34,13 +34,13 @@ export interface UsersEdit extends EditAnswer {
 
 export function usersVersionAnswer({ file, notes, isNew, changes }: UsersEdit): string {
   const head = isNew
-    ? `Created new file: ${file} with the content that the user made of it.`
+    ? `Created new file: ${file} with the content as the user changed it.`
     : `The user changed the proposal before approving it; ${file} holds their version.`;
-  return [head, "It differs from the proposal in this:", changes, ...told(notes)].join("\n");
+  return [head, "The differences from the proposal:", changes, ...told(notes)].join("\n");
 }
 
 export function notText(file: string) {
-  return { type: "not_text", message: `Failed to edit, ${file} holds no text that can be edited.` };
+  return { type: "not_text", message: `Failed to edit, ${file} is not a text file, so it cannot be edited.` };
 }
 
 function told(notes: readonly string[]): string[] {

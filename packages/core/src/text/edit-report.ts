@@ -27,14 +27,14 @@ export function failureReport({ match, expected, isOutdated }: FailedMatch): Fai
     case "no_change":
       return {
         type: "no_change",
-        message: `Failed to edit, the file would stay as it is: new_string is what already stands there.${again}`,
+        message: `Failed to edit, nothing would change: the file already has new_string there.${again}`,
       };
     case "ambiguous":
       return { type: "wrong_count", message: wrongCount(match, expected) + again };
     case "omission":
       return {
         type: "omission",
-        message: `Failed to edit, new_string has "${match.placeholder}" where lines of old_string stand: they would be deleted. Nothing was written. Write the lines out in new_string, or leave them out of both strings.${again}`,
+        message: `Failed to edit, new_string has "${match.placeholder}" in place of lines of old_string: they would be deleted. Nothing was written. Write the lines out in new_string, or leave them out of both strings.${again}`,
       };
     case "none":
       return { type: "no_occurrence", message: noOccurrence(match) + again };

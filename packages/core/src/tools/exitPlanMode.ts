@@ -72,7 +72,7 @@ const NOTHING_TO_LEAVE: ToolResult = {
 };
 
 const DECLINED_MESSAGE =
-  "The user has declined this very plan already. Plan mode stays on; change the plan as they said, or end your turn and wait for them.";
+  "The user has already declined this exact plan. Plan mode stays on; change the plan as they said, or end your turn and wait for them.";
 const DECLINED_BEFORE: ToolResult = {
   llmContent: DECLINED_MESSAGE,
   returnDisplay: "The same plan was declined before; it is not shown again.",

@@ -113,7 +113,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
     if (before.exists && before.text === null) {
       throw new WorkspaceError(
         "io_error",
-        `${file} is not a text file of ordinary size, so nothing is added to it.`,
+        `${file} is not a text file or is too large, so nothing was added to it.`,
       );
     }
     const { factLine, withFact } = await import("../text/memory-section.ts");

@@ -206,9 +206,7 @@ describe("run_shell_command", () => {
       kind: "exec",
       command: "make all",
       directory: root,
-      title: expect.stringContaining(
-        "without a sandbox (it is switched off): it runs with your full permissions",
-      ),
+      title: expect.stringContaining("without a sandbox (it is switched off), with your full permissions"),
     });
     expect(await shell.shouldConfirmExecute({ action: "list" })).toBe(false);
     expect(shell.ruleSubjects({ command: "make all" })).toEqual(["make all"]);

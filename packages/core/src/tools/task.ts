@@ -108,7 +108,7 @@ export class Task extends BaseTool<TaskParams> {
 function begun({ subagent_type }: TaskParams, id: string): ToolResult {
   const message = `The subagent ${subagent_type} works in the background as ${id}.`;
   const next =
-    "Its answer will be told to you when it is done: go on with what does not need it, or end your turn to wait for it.";
+    "You will get its answer when it is done: go on with what does not need it, or end your turn to wait for it.";
   return { llmContent: `${message} ${next}`, returnDisplay: message };
 }
 

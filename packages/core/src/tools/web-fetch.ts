@@ -87,7 +87,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
     const urls = placesOf(params.url);
     const place = await privatePlace(urls.at(-1));
     const host = urls.at(-1)?.host ?? "";
-    const question = params.prompt === undefined ? "" : ` A model is asked over the page: ${params.prompt}`;
+    const question = params.prompt === undefined ? "" : ` A model answers from the page: ${params.prompt}`;
     const title =
       place === null ? `Fetch from ${host}?` : `Fetch from ${place}, on this machine or in its network?`;
     return {

@@ -120,7 +120,7 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
     if (before.seen === "older") {
       throw new WorkspaceError(
         "changed_on_disk",
-        `${file} has changed on disk since it was read, so it was not overwritten. Read it again with read_file, take over what changed, and repeat the call.`,
+        `${file} has changed on disk since it was read, so it was not overwritten. Read it again with read_file, include what changed, and repeat the call.`,
       );
     }
     const { fileDiff, newOmission } = await overwriting();
@@ -152,5 +152,5 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
 async function whatTheUserChanged({ file_path, content }: WriteFileParams, edited: string): Promise<string> {
   const { fileDiff } = await overwriting();
   const { fileDiff: changes } = fileDiff({ fileName: file_path, before: content, after: edited });
-  return `The user changed the content before approving it. The file holds their version; it differs from yours in this:\n${changes}`;
+  return `The user changed the content before approving it. The file holds their version; the differences from yours:\n${changes}`;
 }

@@ -99,11 +99,11 @@ describe("a path that several processes change", () => {
     const child = await holder();
     try {
       await expect(lockPath(path, async () => {}, { patienceMs: 200 })).rejects.toThrow(
-        `${path} is being changed by process ${child.pid} for more than 0.2 s, so nothing was written.`,
+        `${path} has been locked by process ${child.pid} for more than 0.2 s, so nothing was written.`,
       );
       child.kill("SIGSTOP");
       await expect(lockPath(path, async () => {}, { patienceMs: 200 })).rejects.toThrow(
-        "is being changed by another process for more",
+        "has been locked by another process for more",
       );
     } finally {
       child.kill("SIGKILL");

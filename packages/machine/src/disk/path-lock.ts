@@ -159,6 +159,6 @@ function tryFile(name: string): Try {
 function heldTooLong(realPath: string, patienceMs: number, holder: string | null): PathLockError {
   const who = holder === null ? "another process" : `process ${holder}`;
   return new PathLockError(
-    `${realPath} is being changed by ${who} for more than ${patienceMs / 1000} s, so nothing was written. Try again when that has ended.`,
+    `${realPath} has been locked by ${who} for more than ${patienceMs / 1000} s, so nothing was written. Try again when that has ended.`,
   );
 }

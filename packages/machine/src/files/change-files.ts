@@ -169,6 +169,6 @@ function notRead(file: string, seen: Seen): WorkspaceError {
   const what = seen === "part" ? "only a part of it has been read" : "it has not been read in full";
   return new WorkspaceError(
     "not_read",
-    `${file} exists, and ${what} in this session, so it is not overwritten unasked. Read all of its lines with read_file first, then write again.`,
+    `${file} exists, and ${what} in this session, so it is not overwritten without asking. Read all of its lines with read_file first, then write again.`,
   );
 }

@@ -265,6 +265,6 @@ function forbidden(file: string): WorkspaceError {
 export function changed(file: string): WorkspaceError {
   return new WorkspaceError(
     "changed_on_disk",
-    `${file} has changed on disk since it was looked at, so nothing was written. Read it again with read_file, take over what changed, and repeat the call.`,
+    `${file} has changed on disk since it was looked at, so nothing was written. Read it again with read_file, include what changed, and repeat the call.`,
   );
 }

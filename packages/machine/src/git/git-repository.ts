@@ -257,7 +257,7 @@ class GitAsker {
     if ("nature" in links) return links;
     const there = links.filter((path) => exists(join(top, path, ".git")));
     if (there.length > MOST_SUBMODULES || (there.length > 0 && depth >= DEEPEST)) {
-      return { nature: "program", what: "it has more submodules than are looked into" };
+      return { nature: "program", what: "it has too many submodules to check" };
     }
     for (const path of there) {
       const place = join(top, path);

@@ -61,7 +61,7 @@ export class CommandLimits {
     const reason = state.sandbox === null ? state.reason : "";
     throw new WorkspaceError(
       "permission_denied",
-      `${command.argv[0]} was not started: it is to run in the sandbox, and there is none (${reason}).`,
+      `${command.argv[0]} was not started: it must run in the sandbox, and there is none (${reason}).`,
     );
   }
 

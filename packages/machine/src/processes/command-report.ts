@@ -107,12 +107,11 @@ export function limitsInWords(
   hasNetwork: boolean,
 ): string {
   if (state.sandbox === null) {
-    return `It runs without a sandbox (${state.reason}): it runs with your full permissions.`;
+    return `It runs without a sandbox (${state.reason}), with your full permissions.`;
   }
-  if (exception === "unlimited")
-    return "It wants to run WITHOUT the sandbox: it runs with your full permissions.";
+  if (exception === "unlimited") return "It asks to run WITHOUT the sandbox, with your full permissions.";
   const writes = state.sandbox.mode === "read-only" ? "cannot write" : "can write only in the project";
-  if (exception === "network") return `It ${writes}, and wants the network.`;
+  if (exception === "network") return `It ${writes}, and asks for network access.`;
   return `It ${writes}${hasNetwork ? "" : ", and has no network"}.`;
 }
 
@@ -127,7 +126,7 @@ export function takenInWords(taken: readonly TakenBack[]): string[] {
   const more = taken.length > shown.length ? ` and ${taken.length - shown.length} more` : "";
   const committed = taken.filter(({ isCommitted }) => isCommitted).slice(0, MOST_PROCESSES);
   const names = committed.map(({ path }) => quoteShellWord(visibleText(path))).join(" ");
-  const restore = `Git tracks what it brought there, and shows it as deleted now. To have it, call \`git checkout HEAD -- ${names}\` with "sandbox_exception": "unlimited".`;
+  const restore = `Git tracks what it put there, and now shows it as deleted. To restore it, call \`git checkout HEAD -- ${names}\` with "sandbox_exception": "unlimited".`;
   return [
     `Moved out of the project, because sandboxed commands may not create files that run code later: ${shown.join(", ")}${more}. If the task needs it, write it with a file tool, or call again with "sandbox_exception": "unlimited": the user is asked.`,
     ...(committed.length === 0 ? [] : [restore]),

@@ -156,7 +156,7 @@ class EditorSessions {
     if (!isAbsolute(cwd)) throw RequestError.invalidParams(undefined, `cwd must be absolute, not "${cwd}"`);
     const real = await asAnswer(realpath(cwd));
     if (!isRootFixed || real === (await realpath(root))) return real;
-    throw RequestError.invalidParams(undefined, `this agent was started for ${root} alone`);
+    throw RequestError.invalidParams(undefined, `this agent was started for ${root} only`);
   }
 
   /** Through the editor's buffers, where it lets others read and write them. */

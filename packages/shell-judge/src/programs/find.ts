@@ -39,7 +39,7 @@ export const find: ProgramReader = (words, reach) => {
     if (word === undefined) break;
     const { value } = word;
     if (word.isGlob && followsLinks) {
-      findings.push(launchFinding(`what \`${value}\` matches is not looked through for links`, index));
+      findings.push(launchFinding(`what \`${value}\` matches is not checked for links`, index));
     }
     if (LAUNCHING.has(value)) {
       index = endOfLaunch(
@@ -59,7 +59,7 @@ export const find: ProgramReader = (words, reach) => {
 function wordFindings(word: Argument, index: number, reach: Reach): Finding[] {
   if (ALONE.has(word.value)) return [];
   if (!word.value.startsWith("-")) return pathFinding(word, index, reach);
-  return [launchFinding(`\`find ${word.value}\` can do more than look`, index)];
+  return [launchFinding(`\`find ${word.value}\` can do more than read`, index)];
 }
 
 /** Where the command after `-exec` at that place ends: the index of its `;` or of the `+` after `{}`. */

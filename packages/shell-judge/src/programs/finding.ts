@@ -69,8 +69,7 @@ export function pathFinding(word: Argument, upTo: number, reach: Reach): Finding
 
 /** The same for a program that goes through all that is below a path, and follows links there. */
 export function followedFinding(word: Argument, upTo: number, reach: Reach): Finding[] {
-  if (word.isGlob)
-    return [launchFinding(`what \`${word.value}\` matches is not looked through for links`, upTo)];
+  if (word.isGlob) return [launchFinding(`what \`${word.value}\` matches is not checked for links`, upTo)];
   const named = word.below ?? { folders: [word.value], isText: false };
   return pathFinding({ ...word, below: { ...named, names: [], hasLinks: true } }, upTo, reach);
 }
@@ -78,7 +77,7 @@ export function followedFinding(word: Argument, upTo: number, reach: Reach): Fin
 /** Of a word that has a meaning by its place: names of files would get it instead. */
 export function manyFinding({ value, isMany }: Argument, upTo: number): Finding[] {
   return isMany
-    ? [launchFinding(`\`${value}\` becomes names of files, which would mean something`, upTo)]
+    ? [launchFinding(`\`${value}\` expands to file names, which could have a special meaning`, upTo)]
     : [];
 }
 

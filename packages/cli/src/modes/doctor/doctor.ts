@@ -62,7 +62,7 @@ async function settingsFinding(options: CommonOptions): Promise<{ opened: Opened
     };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { opened: null, finding: fail(`${message} What depends on settings was not looked at.`) };
+    return { opened: null, finding: fail(`${message} Checks that need the settings were skipped.`) };
   }
 }
 
@@ -101,11 +101,11 @@ function machineFindings({ shell, ripgrep, sandbox, hasTerminals, hasKeychain }:
       ? sandboxed.ok("Commands can be confined.")
       : sandboxed.warn(`Commands are not confined: ${sandbox.reason}.`),
     hasTerminals
-      ? terminals.ok("Programs that need a terminal can have one.")
-      : terminals.warn("@lydell/node-pty is not installed (it is optional): no program gets a terminal."),
+      ? terminals.ok("Commands can use a terminal.")
+      : terminals.warn("@lydell/node-pty is not installed (it is optional): commands cannot use a terminal."),
     hasKeychain
-      ? keys.ok("Logins to MCP servers go to the system's keychain where it opens.")
-      : keys.warn("@napi-rs/keyring is not installed (it is optional): logins are kept in a private file."),
+      ? keys.ok("Logins to MCP servers are stored in the system's keychain if it can be opened.")
+      : keys.warn("@napi-rs/keyring is not installed (it is optional): logins are stored in a private file."),
   ];
 }
 
@@ -132,7 +132,7 @@ async function mcpFindings(
   const { ok, fail } = findings("MCP");
   const aliases = Object.keys(settings.mcpServers);
   if (aliases.length === 0) return [ok("No server is named.")];
-  if (!isOnline) return [ok(`${aliases.join(", ")}; not started, --online does.`)];
+  if (!isOnline) return [ok(`${aliases.join(", ")}; not started (--online starts it).`)];
   const toolbox = createToolbox({ root, settings });
   try {
     return await Promise.all(
@@ -154,10 +154,10 @@ async function trustFinding(root: string): Promise<Finding> {
   const { ok, warn, fail } = findings("trust");
   try {
     const found = await folderTrust({ home: burinHome(process.env), root });
-    if (found === null) return ok("The folder brings no settings of its own.");
+    if (found === null) return ok("The folder has no settings of its own.");
     if (found.fault !== undefined) return fail(found.fault);
     if (found.state === "trusted") return ok("The folder's own settings are followed.");
-    if (found.state === "refused") return ok("The folder's own settings are not followed, as you said.");
+    if (found.state === "refused") return ok("The folder's own settings are not followed, as you decided.");
     const why =
       found.state === "changed" ? "they have changed since you trusted them" : "the folder is not trusted";
     return warn(`The folder's own settings are not followed: ${why}. See burin trust.`);

@@ -10,10 +10,10 @@ export function examineHome(home: string): Finding {
     const place = nearest(home);
     if (!statSync(place).isDirectory()) return fail(`${home} cannot be used: ${place} is not a folder.`);
     accessSync(place, constants.W_OK | constants.X_OK);
-    if (place !== home) return ok(`${home} is not there yet; it is made when something is to be kept.`);
+    if (place !== home) return ok(`${home} does not exist yet; it is created when it is needed.`);
     const open = process.platform === "win32" ? [] : readableByOthers(home);
-    if (open.length === 0) return ok(`${home} can be written, and by you alone.`);
-    return warn(`Others can read ${open.join(", ")}: chmod -R go-rwx ${home}`);
+    if (open.length === 0) return ok(`${home} can be written, and only by you.`);
+    return warn(`Other users can read ${open.join(", ")}: chmod -R go-rwx ${home}`);
   } catch (error) {
     return fail(`${home} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
   }

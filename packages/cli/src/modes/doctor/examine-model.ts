@@ -38,7 +38,7 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
   const general = choice.isGeneral ? " (no model is named, so it is this one)" : "";
   const what = `${name}${general} (${provider}) at ${address}, ${key}`;
   if (!isOnline) {
-    if (!isKeyless || isHere(baseUrl)) return ok(`${what}; not asked, --online does.`);
+    if (!isKeyless || isHere(baseUrl)) return ok(`${what}; not contacted (--online contacts it).`);
     return warn(`${what}: most services want one.`);
   }
   const reached = await reachModel(choice, signal);
@@ -55,7 +55,7 @@ function answered(
   if (status === 401 || status === 403) return fail(`${what}: it refuses the key (HTTP ${status}).`);
   if (status >= 500) return warn(`${what}: it answers HTTP ${status}.`);
   if (status === 404 && provider.startsWith("openai") && !/\/v\d/.test(baseUrl)) {
-    return fail(`${what}: there is nothing for models there (HTTP 404); a base URL usually ends in /v1.`);
+    return fail(`${what}: there is no list of models there (HTTP 404); a base URL usually ends in /v1.`);
   }
   if (status < 300 && models.length > 0 && !isListed(name, models)) {
     const [near] = nearNames(name, models);
@@ -78,7 +78,7 @@ export async function examineLocalServers(signal: AbortSignal): Promise<Finding>
   const shown = servers.map(
     ({ name, baseUrl, models }) => `${name} at ${baseUrl} (${models.join(", ") || "no models"})`,
   );
-  return findings("local servers").ok(shown.join("; ") || "None listens on the usual ports.");
+  return findings("local servers").ok(shown.join("; ") || "No server is listening on the usual ports.");
 }
 
 function isAddress(baseUrl: string): boolean {

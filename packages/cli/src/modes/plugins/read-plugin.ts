@@ -101,7 +101,7 @@ export function readPlugin(folder: string, more: readonly string[] = []): Plugin
   const skills = namesIn(parts, "skills").filter((name) => isFile(parts, join("skills", name, "SKILL.md")));
   const commands = namesIn(parts, "commands").filter((name) => name.endsWith(".md"));
   if (existsSync(join(root, "hooks")))
-    left.push("hooks: other agents tell their hooks other things; ours stand in hooks.json");
+    left.push("hooks: those of other agents get other input; Burin's are in hooks.json");
   return {
     name: String(manifest.name),
     version: String(manifest.version ?? ""),

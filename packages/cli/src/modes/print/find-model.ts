@@ -38,6 +38,6 @@ export async function findModels(
   if (!isGeneral) return { openModel, notice: null };
   return {
     openModel,
-    notice: `No model is named, so ${name} of ${service} is asked. Set model.name, or -m, for another.`,
+    notice: `No model is named, so ${name} of ${service} is used. Set model.name, or -m, for another.`,
   };
 }

@@ -11,7 +11,7 @@ export interface Kept {
 }
 
 const HEAD =
-  "[The conversation so far was too long for the model's window. This text, written by the program, stands for it. Go on with the task from here; do not do again what is done.]";
+  "[The conversation so far was too long for the model's window. This text, written by the program, replaces it. Continue the task from here; do not repeat what is done.]";
 
 /**
  * The text: instructions, the user's words, open todos and changed files word for word, then the summary.

@@ -85,7 +85,7 @@ export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncG
   yield { type: "compaction", text, summary, kept: tail.kept, tokensBefore: before, tokensAfter };
 }
 
-const INSTRUCTION = `You are given the record of a coding agent's work with a user. It is too long to be kept; your summary takes its place, and the agent goes on with nothing else.
+const INSTRUCTION = `You are given the record of a coding agent's work with a user. It is too long to be kept; your summary replaces it, and the agent continues with nothing else.
 Write, in short lines under these headings: Goal. Decisions and what the user wants or forbids. Done so far (files by path, commands, results). Learned (facts, names, places in the code, values that will be needed again). Tried without success, and why. Next steps.
 Keep exact names, paths, commands and error texts. State nothing that is not in the record. Do not carry on with the work, call no tool and speak to nobody.`;
 
