@@ -112,6 +112,18 @@ import("@burin/core").then(async (imported) => {
     expect({ stdout, stderr }).toEqual({ stdout: "true function undefined\n", stderr: "" });
   });
 
+  it.each([
+    ["", "createToolbox"],
+    ["testing", "startFakeModelServer"],
+  ])("resolvers that know no exports find the module and its types by the folder: %j", (inner, name) => {
+    const folder = join(consumer, "node_modules/@burin/core", inner);
+    // For a path Node itself looks at "main" alone.
+    const code = `console.log(typeof require(${JSON.stringify(folder)}).${name})`;
+    expect(program("old.cjs", code)).toBe("function\n");
+    const { types } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { types: string };
+    expect(readFileSync(join(folder, types), "utf8")).toMatch(/^export /m);
+  });
+
   it("runs in a worker thread", () => {
     const inside = `import { parentPort } from "node:worker_threads";
 import { createToolbox } from "@burin/core";
