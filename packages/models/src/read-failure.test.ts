@@ -217,6 +217,18 @@ describe("what is told of a failure", () => {
     }
   });
 
+  it.each([
+    { fault: { faultstring: "the bridge is out", detail: { errorcode: "x" } } },
+    { error_message: "the bridge is out", error_id: 7 },
+    { errorMessage: "the bridge is out" },
+    { status: 400, reason: "the bridge is out" },
+    { error: { description: "the bridge is out" } },
+    { title: "the bridge is out", status: 400 },
+    { data: { errors: [{ message: "the bridge is out" }] } },
+  ])("shows what a service says under a name of its own: %j", async (body) => {
+    expect((await failureOf(refusal(400, body))).message).toContain("the bridge is out");
+  });
+
   it("takes a message that begins with <400> for no web page", async () => {
     const said = "<400> InternalError.Algo.InvalidParameter: the parameter is wrong";
     expect((await failureOf(refusal(400, openAi(said)))).message).toContain(said);

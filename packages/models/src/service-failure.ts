@@ -4,12 +4,13 @@ import { innermost } from "@burin/machine/http/innermost-error";
 import { type FailureKind, type ReadFailure, readFailure } from "./read-failure.ts";
 import { hintIn, type RetryHint } from "./retry-hint.ts";
 import { shownUrl } from "./shown-url.ts";
+import { wordSet } from "./word-set.ts";
 
 /** What of a service's own words is shown; they may be a whole web page. */
 const MOST_DETAIL_CHARACTERS = 500;
 
-const DETAIL_KEYS = "error errors message Message msg detail error_msg status_msg error_description".split(
-  " ",
+const DETAIL_KEYS = wordSet(
+  "error errors message Message msg detail error_msg status_msg error_description error_message errorMessage description reason faultstring title",
 );
 
 /** The service's own account of a failure, on one line and bounded; empty when it gave none. */
@@ -21,7 +22,7 @@ export function detailOf(answer: unknown): string {
   }
   if (Array.isArray(answer)) return detailOf(answer[0]);
   if (!isRecord(answer)) return "";
-  const said = DETAIL_KEYS.flatMap((key) => answer[key] || []);
+  const said = [...DETAIL_KEYS].flatMap((key) => answer[key] || []);
   // Where nothing has a name that is known, a service has put it into something of its own.
   const wrapped = Object.values(answer).filter((value) => isRecord(value) && value !== answer.metadata);
   const detail = [...said, ...wrapped].map(detailOf).find((text) => text !== "");
