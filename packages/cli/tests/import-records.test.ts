@@ -154,4 +154,14 @@ describe("burin import, of records,", () => {
     expect(after).toContain("Summed up.");
     expect(after).not.toContain("Early.");
   });
+
+  it("takes what can be read of a record that is nested without end", async () => {
+    const said = (uuid: string, content: string) =>
+      `{"cwd":${JSON.stringify(root)},"uuid":"${uuid}","parentUuid":"one","type":"user","timestamp":"2026-11-22T10:00:00Z","message":{"content":${content}}}`;
+    const deep = `${'{"content":'.repeat(50_000)}"deep"${"}".repeat(50_000)}`;
+    await put(`.claude/projects/x/${ID}.jsonl`, `${said("one", '"First."')}\n${said("two", deep)}\n`);
+    const { code, stdout } = await run("import", "--from", "claude");
+    expect(code).toBe(0);
+    expect(stdout).toContain(ID);
+  });
 });

@@ -5,6 +5,8 @@ import { type Fields, fields, list, type Said, type Step, text } from "./found.t
 const NOT_SAID =
   /^\s*(?:<(?:(?:command|local-command|bash)-|(?:environment_context|session_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|permissions|user_shell_command)\b)|# AGENTS\.md)/;
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
+/** No agent nests what it says deeper, but a record may be damaged. */
+const MOST_DEPTH = 20;
 const CALLS = /^(?:tool_use|function_call|custom_tool_call|local_shell_call)$/;
 const ANSWERS = /^(?:tool_result|function_call_output|custom_tool_call_output)$/;
 
@@ -60,11 +62,12 @@ function answerOf(answer: Fields, at: string): Step {
 }
 
 /** The words and images of a text, a part, or the parts that it holds. */
-function saidIn(given: unknown): Required<Said> {
+function saidIn(given: unknown, depth = 0): Required<Said> {
   const { output, error, content, functionResponse, text: own } = fields(given);
   const held = fields(functionResponse).response ?? output ?? error ?? content;
-  if (held !== undefined) return saidIn(held);
-  const inner = list(given).map(saidIn);
+  if (depth > MOST_DEPTH) return { text: "", media: [] };
+  if (held !== undefined) return saidIn(held, depth + 1);
+  const inner = list(given).map((one) => saidIn(one, depth + 1));
   const words = [text(own ?? given).replace(REMINDER, ""), ...inner.map((one) => one.text)];
   const media = [...mediaIn(fields(given)), ...inner.flatMap((one) => one.media)];
   return { text: words.filter((one) => one !== "").join("\n"), media };
