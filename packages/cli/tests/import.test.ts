@@ -107,6 +107,7 @@ describe("burin import", () => {
       "Read",
       "Edit(./a.ts)",
       "Write(~/x)",
+      "Edit(/etc/**)",
       "Skill(x)",
     ];
     const deny = ["Read(./.env)", "Bash(git push)", "WebSearch"];

@@ -64,6 +64,8 @@ function commandRule(pattern: string | null, kind: List): string {
 function pathRule(tool: string, pattern: string, kind: List): string {
   if (/^(?:~|\/\/)/.test(pattern))
     throw new Error("a rule covers paths in the folder, and file tools reach no others");
+  // Beside the settings file of the other agent, wherever that lies.
+  if (kind === "allow" && pattern.startsWith("/")) throw new Error("it does not name a path in the folder");
   if (pattern.startsWith("!")) throw new Error("a rule of Burin cannot take another one back");
   const path = pattern.replace(/^\.?\//, "").replace(/\/$/, "/**");
   if (kind === "allow" && path !== pattern && !path.includes("/"))

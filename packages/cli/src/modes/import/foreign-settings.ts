@@ -35,7 +35,7 @@ export function addSettings(found: Found, settings: Fields): void {
 
 /** Names of files with texts for the model. */
 export function fileNamesIn({ context, project_doc_fallback_filenames: names }: Fields): string[] {
-  return texts(fields(context).fileName ?? names);
+  return texts(fields(context).fileName ?? names).filter((name) => name.trim() !== "");
 }
 
 function addFileNames(found: Found, names: readonly string[]): void {
