@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -203,6 +203,20 @@ describe("burin serve acp", () => {
     expect(await prompt(second, sessionId, "Really?")).toBe("end_turn");
     await second.agent.request(session.delete, { sessionId });
     expect((await second.agent.request(session.list, {})).sessions).toEqual([]);
+  });
+
+  it("says that nothing can be read of a session whose record is damaged, and opens another", async () => {
+    const opened = await room.editor([{ text: "Hello." }, { text: "Again." }]);
+    const { sessionId } = await room.newSession(opened);
+    await prompt(opened, sessionId, "Hello?");
+    await opened.agent.request(session.close, { sessionId });
+    const records = join(root, ".home/sessions");
+    const [folder = ""] = await readdir(records);
+    await writeFile(join(records, folder, `${sessionId}.jsonl`), "no record\n");
+    const load = opened.agent.request(session.load, { sessionId, cwd: root, mcpServers: [] });
+    await expect(load).rejects.toThrow(`nothing of the session ${sessionId} can be read`);
+    const next = await room.newSession(opened);
+    expect(await prompt(opened, next.sessionId, "And now?")).toBe("end_turn");
   });
 
   it("changes mode and model, and takes commands", async () => {

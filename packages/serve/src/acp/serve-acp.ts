@@ -72,8 +72,9 @@ function routes(sessions: EditorSessions, version: string) {
       return { sessionId: opened.id, modes: opened.modes, configOptions: opened.configOptions };
     })
     .onRequest(session.load, async ({ params, client }) => {
+      const past = await sessions.past(params.sessionId, params.cwd);
       const opened = await sessions.open(params, client, params.sessionId);
-      await opened.replay(await sessions.past(params.sessionId, params.cwd));
+      await opened.replay(past);
       return { modes: opened.modes, configOptions: opened.configOptions };
     })
     .onRequest(session.resume, async ({ params, client }) => {
@@ -176,9 +177,13 @@ class EditorSessions {
     return { machine };
   }
 
+  /** What was said and done in a session, which is ended if it is open here. */
   async past(id: string, cwd: string) {
-    const { path } = await asAnswer(findSession(this.#home, await realpath(cwd), id));
-    return [...readLog(path)].map(({ event }) => event);
+    await this.end(id);
+    const { path } = await asAnswer(findSession(this.#home, await this.#rootOf(cwd), id));
+    const events = [...readLog(path)].map(({ event }) => event);
+    if (events.length > 0) return events;
+    throw RequestError.invalidParams(undefined, `nothing of the session ${id} can be read`);
   }
 
   async list(cwd: string | null, cursor: string | null) {
