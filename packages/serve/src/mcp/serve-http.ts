@@ -41,10 +41,10 @@ export async function serveMcpOverHttp(
   { port, token = randomBytes(24).toString("base64url") }: HttpOptions,
 ): Promise<void> {
   const clients = new HttpClients(ground);
-  const answer = toNodeHandler(
-    { fetch: (request) => clients.answer(request) },
-    { onerror: (error) => ("code" in error && error.code === GONE ? undefined : ground.note(error.message)) },
-  );
+  const onerror = ({ code, message }: NodeJS.ErrnoException): void => {
+    if (code !== GONE) ground.note(message);
+  };
+  const answer = toNodeHandler({ fetch: (request) => clients.answer(request) }, { onerror });
   const isLocalHost = localhostHostValidation();
   const isLocalOrigin = localhostOriginValidation();
   const server = createServer((request, response) => {
