@@ -12,6 +12,8 @@ import { quoted, runOwn } from "./run-command.ts";
 const MOST_URL_BYTES = 10_000;
 const MOST_OPTIONS_BYTES = 10_000;
 const RESTART_MS = 1000;
+/** Of the lock that each command shares that uses the server. */
+const USER_KEY = 7_261_903_120;
 
 export interface Database {
   readonly url: string;
@@ -114,6 +116,7 @@ class OwnServer {
     const known = existsSync(data) && existsSync(file) ? readText(file, MOST_URL_BYTES) : null;
     const url = known ?? (await this.#create(file));
     const client = (await connect(url).catch(() => null)) ?? (await this.#startAt(url));
+    await client.query(`select pg_advisory_lock_shared(${USER_KEY})`);
     this.#client = client;
     client.once("end", () => {
       this.#client = null;
@@ -139,14 +142,13 @@ class OwnServer {
     return reach(url);
   }
 
-  /** Unless others are connected. */
+  /** Unless other commands use it; connections that this one has just ended may still be there. */
   async stop(): Promise<void> {
     this.#isClosed = true;
-    const text =
-      "select 1 from pg_stat_activity where client_addr is not null and pid <> pg_backend_pid() limit 1";
-    const others = await this.#client?.query(text).catch(() => null);
+    const text = `select pg_advisory_unlock_shared(${USER_KEY}), pg_try_advisory_lock(${USER_KEY}) as alone`;
+    const found = await this.#client?.query<{ alone: boolean }>(text).catch(() => null);
     await this.#client?.end().catch(() => {});
-    if (others?.rowCount === 0)
+    if (found?.rows[0]?.alone)
       await this.#run(`pg_ctl -D ${quoted(this.#places.data)} -m fast -w stop`).catch(() => {});
   }
 

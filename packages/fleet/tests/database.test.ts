@@ -51,6 +51,8 @@ describe("burin fleet on a machine without PostgreSQL", () => {
     const { stdout: log } = await room.fleet("logs", "one.killed");
     expect(log.match(/--- worker/g)).toHaveLength(2);
     expect(await readFile(ledger, "utf8")).toBe("x\n");
+    // Each command was the only one, and has ended the server behind itself.
+    expect(existsSync(join(dataOf(join(room.folder, "home/fleet/database")), "postmaster.pid"))).toBe(false);
     expect(room.server.problems).toEqual([]);
   });
 

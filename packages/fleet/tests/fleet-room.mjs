@@ -66,6 +66,8 @@ export async function openRoom(reply, variables = {}) {
     /** A command that finds nobody else there would end the server, and the next one start it again. */
     keepDatabase: async () => {
       kept = await connect(databaseUrl());
+      // As commands do.
+      await kept.query("select pg_advisory_lock_shared(7261903120)");
     },
     /** @param {string} id */
     hasEnded: async (id) => {
