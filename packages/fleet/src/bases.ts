@@ -83,10 +83,13 @@ export async function copyBase({ folder }: Base, to: string): Promise<void> {
 export async function patchAgainst({ git }: Base, copy: string, beside: string): Promise<string> {
   const [index, patch] = [join(beside, "index"), join(beside, "patch")].map(quoted);
   const env = `GIT_DIR=${quoted(git)} GIT_WORK_TREE=${quoted(copy)} GIT_INDEX_FILE=${index}`;
+  // An index of its own: of a repository in the folder that is known already git would ask what has changed in it, and
+  // run what the settings there name.
+  const add = `rm ${index} && git -c core.autocrlf=false add -A`;
   const diff = "diff --cached --binary --no-color --no-ext-diff --no-textconv";
   await runOwn(
     copy,
-    `export ${env} && cp ${quoted(join(git, "index"))} ${index} && tree=$(git write-tree) && git -c core.autocrlf=false add -A && git ${diff} "$tree" > ${patch}`,
+    `export ${env} && cp ${quoted(join(git, "index"))} ${index} && tree=$(git write-tree) && ${add} && git ${diff} "$tree" > ${patch}`,
   );
   return readText(join(beside, "patch"), MOST_PATCH_BYTES) ?? "";
 }

@@ -1,0 +1,37 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { commands, openScriptedRoom, type ScriptedRoom } from "./fleet-room.mjs";
+
+let room: ScriptedRoom;
+
+beforeAll(async () => {
+  room = await openScriptedRoom();
+});
+
+afterAll(async () => {
+  await room.close();
+});
+
+describe("burin fleet, with a folder that is not to be trusted,", () => {
+  it("P21 runs nothing that a repository within the folder of a task names as a program", async () => {
+    const evil = join(room.folder, "evil");
+    const nested = join(room.project, "nested");
+    const git = (...args: string[]) => execFileSync("git", ["-C", nested, ...args], { stdio: "pipe" });
+    await mkdir(nested);
+    await writeFile(join(nested, "a.txt"), "a\n");
+    git("init", "-q");
+    git("add", "-A");
+    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "one");
+    git("config", "core.fsmonitor", `touch ${evil}; false`);
+    room.replies.set("nested", commands("echo more >> start.txt"));
+    const file = await room.writeTasks([{ id: "nested", prompt: "nested" }]);
+    await room.fleet("run", file, "--run", "hostile");
+    expect((await room.commands.results("hostile"))[0]?.patch).toContain("+more\n");
+    expect(existsSync(evil)).toBe(false);
+    git("status");
+    expect(existsSync(evil)).toBe(true);
+  });
+});
