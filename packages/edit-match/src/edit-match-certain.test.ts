@@ -80,6 +80,13 @@ const KNOWN: readonly Row[] = [
     new: "     int jmp;\n     codegen(tree);\n     closeloop(test);",
     result: "      int jmp;\n      codegen(tree);\n      closeloop(test);\n",
   },
+  {
+    what: "a fence around new lines that are the old ones further in, in a file that has fences",
+    content: "// ```\nif (a) one(1);\nelse two(2);\n// ```\n",
+    old: "if (a) one(1);\nelse two(2);",
+    new: "```js\nif (b) {\n  if (a) one(1);\n  else two(2);\n}\n```",
+    result: "// ```\nif (b) {\n  if (a) one(1);\n  else two(2);\n}\n// ```\n",
+  },
 ];
 
 const DOUBTS: readonly Row[] = [
@@ -112,6 +119,12 @@ const DOUBTS: readonly Row[] = [
     content: '  die("one\\n");\n  two(2);\n',
     old: '  die("one\n");\n  two(2);',
     new: '  die("one\n");\n  cut(three, /\n/);\n  two(2);',
+  },
+  {
+    what: "a line left out may be moved to where the new text has it",
+    content: "#!/run\nimport { one } from 'one';\nimport two from 'two';\n\nif (one(1)) {\n  two(2);\n",
+    old: "#!/run\nimport { one } from 'one';\n\nif (one(1)) {\n  two(2);",
+    new: "#!/run\nimport two from 'two';\nimport { one } from 'one';\n\nif (one(1)) {\n  two(2);",
   },
 ];
 

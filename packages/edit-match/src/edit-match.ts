@@ -78,9 +78,10 @@ function withoutNewFence(request: EditRequest): EditRequest | undefined {
   const { content, oldText, newText } = request;
   const newBare = newText.includes("```") ? withoutFence(newText) : undefined;
   if (newBare === undefined || withoutFence(oldText) !== undefined) return undefined;
-  const had = new Set(oldText.split("\n"));
-  const isLike = newBare.split("\n").some((line) => line.trim() !== "" && had.has(line));
-  if (content.includes("```") && !isLike) return undefined;
+  const [had, has] = [oldText, newBare].map((text) => text.split("\n").map((line) => line.trim()));
+  const isLike = has?.some((line) => line !== "" && had?.includes(line));
+  const isOnlyFenced = has?.join("\n").trim() === had?.join("\n").trim();
+  if (content.includes("```") && (!isLike || isOnlyFenced)) return undefined;
   const fresh = oldText.endsWith("\n") ? `${newBare}\n` : newBare;
   return fresh === oldText ? undefined : { ...request, newText: fresh };
 }
