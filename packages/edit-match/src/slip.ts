@@ -76,8 +76,10 @@ const LEAST_WORD = 5;
 
 function mistyped(search: Search, { lines, keys, first }: Try, at: number): Place | undefined {
   const there = lines[first + at];
-  if (there === undefined || (keys.length === 1 && (keys[0] ?? "").length < 2 * LEAST_SIGNS))
-    return undefined;
+  const key = keys[at] ?? "";
+  // One letter more or less; looked at first, as it takes no time.
+  if (there === undefined || Math.abs(there.key.length - key.length) > 1) return undefined;
+  if (keys.length === 1 && key.length < 2 * LEAST_SIGNS) return undefined;
   const given = search.said.oldLines.filter((line) => !isBlank(line))[at] ?? "";
   const { said, content, depth } = search;
   const [word, right = ""] = mistypedWord(
