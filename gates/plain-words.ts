@@ -24,6 +24,12 @@ export const STRANGE_WORDS: readonly {
   { pattern: /\banswered for\b/i, plain: "trusted or refused", found: "No folder was answered for" },
   { pattern: /\bis too much\b/i, plain: "is more than the limit of", found: "9 MB is too much" },
   { pattern: /\bof its own accord\b/i, plain: "by itself", found: "ended of its own accord" },
+  { pattern: /\bnobody is here\b/i, plain: "nobody can be asked", found: "nobody is here to give it" },
+  { pattern: /\bthere again\b/i, plain: "redo, restore", found: "Again burin undo puts it there again" },
+  { pattern: /\bthis very\b/i, plain: "this exact", found: "This very call has failed" },
+  { pattern: /\bmore than nothing\b/i, plain: "greater than 0", found: "it must be more than nothing" },
+  { pattern: /\bcome to an end\b/i, plain: "finish, end", found: "time is short: come to an end" },
+  { pattern: /\bsaid to be\b/i, plain: "reported as", found: "a damaged file is said to be so" },
   {
     pattern: /(?<!\bthere )\bis no (?!longer\b|more\b|better\b)[a-z]+/i,
     plain: "is not a ...",

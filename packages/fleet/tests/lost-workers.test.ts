@@ -77,7 +77,8 @@ describe("burin fleet, when workers are lost,", () => {
     await until(() => room.hasEnded("moved.asking"));
     const [end] = await room.commands.results("moved");
     expect(end).toMatchObject({ status: "success", result: "as agreed" });
-    expect(end?.patch).toContain(`+in ${join(room.folder, "elsewhere/fleet/work/moved.asking/project")}`);
+    const place = join(room.folder, "elsewhere", "fleet", "work", "moved.asking", "project");
+    expect(end?.patch).toContain(`+in ${place}`);
     expect(room.server.requests.length - asked).toBe(3);
     expect(room.server.problems).toEqual([]);
     other.child.kill("SIGINT");
