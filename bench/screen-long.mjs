@@ -75,7 +75,7 @@ export async function measureResume(url, next) {
   first.pty.write("go\r");
   await first.until(() => first.text().includes("The end of it.") && first.text().includes("? for keys"));
   first.pty.write("\u0004");
-  await first.until(() => first.text().includes("To go on with this session"));
+  await first.until(() => first.text().includes("To continue this session"));
   first.close();
   try {
     growLog(join(folder, ".home", "sessions"), 2500);
