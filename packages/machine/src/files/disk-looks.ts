@@ -1,10 +1,20 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { readBytes } from "../disk/regular-file.ts";
 
 // What the disk says of a path at this moment: nothing, where it says nothing or may not be asked.
 
 export function lstatOf(path: string): Stats | null {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** null also for what is larger or no regular file. */
+export function bytesOf(path: string, mostBytes: number): Buffer | null {
+  try {
+    return readBytes(path, mostBytes);
   } catch {
     return null;
   }

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
-import { readBytes, readText } from "../disk/regular-file.ts";
-import { entriesOf, lstatOf, realOf } from "../files/disk-looks.ts";
+import { bytesOf, entriesOf, lstatOf, realOf } from "../files/disk-looks.ts";
 import { isWithin } from "../files/paths.ts";
 import { realPlace } from "../files/real-place.ts";
 import { askGit } from "../git/git-environment.ts";
@@ -58,12 +57,8 @@ export function folderOfLink({ path, kind, target = "" }: Place): string | null 
 }
 
 function lineOf(file: string): string | null {
-  if (lstatOf(file)?.isFile() !== true) return null;
-  try {
-    return readText(file, MOST_LINK_BYTES)?.replace(/[\r\n]+$/, "") ?? null;
-  } catch {
-    return null;
-  }
+  const bytes = lstatOf(file)?.isFile() ? bytesOf(file, MOST_LINK_BYTES) : null;
+  return bytes?.toString().replace(/[\r\n]+$/, "") ?? null;
 }
 
 /** Whether a file, or all in a folder, is what the last commit of its repository holds. */
@@ -88,14 +83,10 @@ function filesBelow(path: string): string[] {
 
 function isBlob(file: string, line = ""): boolean {
   const wanted = /^100\d+ blob ([0-9a-f]+)\t/.exec(line)?.[1];
-  if (wanted === undefined || lstatOf(file)?.isFile() !== true) return false;
-  try {
-    const bytes = readBytes(file, MOST_COMMITTED_BYTES);
-    const hash = createHash(wanted.length === 40 ? "sha1" : "sha256");
-    return bytes !== null && hash.update(`blob ${bytes.length}\0`).update(bytes).digest("hex") === wanted;
-  } catch {
-    return false;
-  }
+  const bytes = lstatOf(file)?.isFile() ? bytesOf(file, MOST_COMMITTED_BYTES) : null;
+  if (wanted === undefined || bytes === null) return false;
+  const hash = createHash(wanted.length === 40 ? "sha1" : "sha256");
+  return hash.update(`blob ${bytes.length}\0`).update(bytes).digest("hex") === wanted;
 }
 
 const MOST_BYTES = 256 * 1024;

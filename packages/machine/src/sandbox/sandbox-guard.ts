@@ -1,8 +1,7 @@
 import { type FSWatcher, watch, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { protectedFile } from "@burin/shell-judge";
-import { readBytes } from "../disk/regular-file.ts";
-import { entriesOf, lstatOf } from "../files/disk-looks.ts";
+import { bytesOf, entriesOf, lstatOf } from "../files/disk-looks.ts";
 import { isWithin, isWithinAny } from "../files/paths.ts";
 import { gitTopOf } from "../git/git-excludes.ts";
 import { folderOfLink, isCommitted, programInGitFile, programInRepository } from "./judge-repository.ts";
@@ -315,7 +314,7 @@ function sharedFiles(places: Iterable<Place>): readonly SharedFile[] {
     if (stats === null) return;
     if (stats.isDirectory()) for (const { name } of entriesOf(file)) look(top, [...path, name]);
     if (!stats.isFile() || stats.nlink < 2) return;
-    const content = contentOf(file);
+    const content = bytesOf(file, MOST_BYTES);
     if (content !== null)
       found.push({ key: top.key, path, changed: stats.ctimeMs, mode: stats.mode, content });
   };
@@ -323,18 +322,7 @@ function sharedFiles(places: Iterable<Place>): readonly SharedFile[] {
   return found;
 }
 
-/** null where it cannot be read, or is too much to be kept. */
-function contentOf(file: string): Buffer | null {
-  try {
-    return readBytes(file, MOST_BYTES);
-  } catch {
-    return null;
-  }
-}
-
-interface Ground {
-  readonly roots: readonly string[];
-  readonly home: string;
+interface Ground extends Pick<GuardGround, "roots" | "home"> {
   /** Where the protected things are by now. */
   readonly places: ReadonlyMap<string, Place>;
 }
@@ -347,7 +335,7 @@ function restoreShared(files: readonly SharedFile[], ground: Ground): readonly T
     const file = join(top.path, ...path);
     const stats = lstatOf(file);
     if (stats === null || !stats.isFile() || stats.nlink < 2 || stats.ctimeMs === changed) return [];
-    if (contentOf(file)?.equals(content) === true) return [];
+    if (bytesOf(file, MOST_BYTES)?.equals(content) === true) return [];
     const folder = lstatOf(dirname(file));
     const place = folder === null ? null : placeAt(file, idOf(folder), top.part);
     const why = "it was changed under another of its names";

@@ -1,8 +1,7 @@
 import { existsSync, lstatSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isFolder, makeFolders } from "../disk/make-folders.ts";
-import { readText } from "../disk/regular-file.ts";
-import { lstatOf, realOf } from "../files/disk-looks.ts";
+import { bytesOf, lstatOf, realOf } from "../files/disk-looks.ts";
 import { isWithin } from "../files/paths.ts";
 import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sandbox.ts";
 import { Protection } from "./sandbox-guard.ts";
@@ -171,12 +170,7 @@ function hiddenHome(home: string): string[] {
  * and some of those programs do whatever they are told.
  */
 function listeningSockets(isCovered: (path: string) => boolean): string[] {
-  let table: string;
-  try {
-    table = readText("/proc/net/unix", MOST_TABLE_BYTES) ?? "";
-  } catch {
-    return [];
-  }
+  const table = bytesOf("/proc/net/unix", MOST_TABLE_BYTES)?.toString() ?? "";
   const paths = new Set(table.split("\n").map((line) => line.slice(line.indexOf(" /") + 1)));
   return [...paths].filter(
     (path) => path.startsWith("/") && !isCovered(path) && lstatOf(path)?.isSocket() === true,
@@ -246,26 +240,21 @@ function socketFilter(architecture: string): Buffer | null {
   if (calls === undefined) return null;
   const steps: Step[] = [
     [LOAD, 0, 0, ARCHITECTURE],
-    ...unless([EQUAL, calls.narrow.architecture], [[LOAD, 0, 0, NUMBER], ...refuseOnly(calls.narrow.calls)]),
+    ...unless(
+      [EQUAL, calls.narrow.architecture],
+      [[LOAD, 0, 0, NUMBER], ...answers(calls.narrow.calls, REFUSE, ALLOW)],
+    ),
     [EQUAL, 1, 0, calls.architecture],
     [RETURN, 0, 0, REFUSE],
     [LOAD, 0, 0, NUMBER],
     ...(calls.others === undefined ? [] : unless([AT_LEAST, calls.others], [[RETURN, 0, 0, REFUSE]])),
     ...unless([EQUAL, calls.uringSetup], [[RETURN, 0, 0, REFUSE]]),
-    ...unless([EQUAL, calls.socket], [[LOAD, 0, 0, FIRST], ...allowOnly(LOOPBACK_FAMILIES)]),
+    ...unless([EQUAL, calls.socket], [[LOAD, 0, 0, FIRST], ...answers(LOOPBACK_FAMILIES, ALLOW, REFUSE)]),
     ...unless(
       [EQUAL, calls.socketpair],
-      [[LOAD, 0, 0, SECOND], [AND, 0, 0, TYPE_BITS], ...allowOnly(PAIR_TYPES)],
+      [[LOAD, 0, 0, SECOND], [AND, 0, 0, TYPE_BITS], ...answers(PAIR_TYPES, ALLOW, REFUSE)],
     ),
-    ...unless(
-      [EQUAL, calls.ioctl],
-      [
-        [LOAD, 0, 0, SECOND],
-        [EQUAL, 0, 1, TIOCSTI],
-        [RETURN, 0, 0, REFUSE],
-        [RETURN, 0, 0, ALLOW],
-      ],
-    ),
+    ...unless([EQUAL, calls.ioctl], [[LOAD, 0, 0, SECOND], ...answers([TIOCSTI], REFUSE, ALLOW)]),
     [RETURN, 0, 0, ALLOW],
   ];
   const program = Buffer.alloc(steps.length * 8);
@@ -283,19 +272,12 @@ function unless([code, value]: readonly [number, number], steps: readonly Step[]
   return [[code, 0, steps.length, value], ...steps];
 }
 
-function allowOnly(values: readonly number[]): Step[] {
+/** What becomes of a call with one of the values, and of any other. */
+function answers(values: readonly number[], found: number, other: number): Step[] {
   return [
     ...values.map((value, index): Step => [EQUAL, values.length - index, 0, value]),
-    [RETURN, 0, 0, REFUSE],
-    [RETURN, 0, 0, ALLOW],
-  ];
-}
-
-function refuseOnly(values: readonly number[]): Step[] {
-  return [
-    ...values.map((value, index): Step => [EQUAL, values.length - index, 0, value]),
-    [RETURN, 0, 0, ALLOW],
-    [RETURN, 0, 0, REFUSE],
+    [RETURN, 0, 0, other],
+    [RETURN, 0, 0, found],
   ];
 }
 

@@ -181,13 +181,9 @@ function gitFolderPlaces(folder: string): Place[] {
   return [
     self,
     ...files.filter((place) => place !== null),
-    ...worktreesIn(folder, id),
+    ...inside(placeAt(join(folder, "worktrees"), id, "git file"), gitFolderPlaces),
     ...modulesIn(folder, id),
   ];
-}
-
-function worktreesIn(folder: string, id: string): Place[] {
-  return inside(placeAt(join(folder, "worktrees"), id, "git file"), gitFolderPlaces);
 }
 
 function modulesIn(folder: string, id: string): Place[] {
