@@ -25,7 +25,15 @@ export interface GitGround {
 const DEEPEST = 5;
 const MOST_SUBMODULES = 60;
 
-const GITLINK = Buffer.from("160000 ");
+/** In git's own folder: repositories of their own, programs, and contents that only who knows them can name. */
+const NOT_SHOWN = /^(?:modules|hooks|lfs|annex|objects\/[0-9a-f]{2})$/;
+
+/** Paths in the index. */
+interface IndexPaths {
+  readonly submodules: readonly string[];
+  /** All folders that files lie in. */
+  readonly folders: readonly string[];
+}
 
 /** Where git finds what it works with, in git's own words. */
 interface Repository {
@@ -36,6 +44,8 @@ interface Repository {
   /** null in one that has no files. */
   readonly top: string | null;
   readonly settings: readonly GitSetting[];
+  /** The user's own settings put a password into the addresses that git shows. */
+  readonly showsPassword: boolean;
 }
 
 /**
@@ -72,7 +82,7 @@ export function gitIn({ roots, environment, passEnvironment: pass }: GitGround) 
 
 /** Of all sessions of this process. */
 const repositories = new KeptAnswers<Repository | null>();
-const gitlinks = new KeptAnswers<readonly string[]>();
+const indexes = new KeptAnswers<IndexPaths>();
 
 class GitAsker {
   readonly #roots: readonly string[];
@@ -98,7 +108,8 @@ class GitAsker {
       programFault(programIn(found.settings, use)) ??
       hookFault(found) ??
       this.#foreignFiles(found) ??
-      (use.readsFiles ? this.#inSubmodules(found, use, depth) : null)
+      (use.subcommand === "remote" && found.showsPassword ? SHOWS_PASSWORD : null) ??
+      (use.readsFiles ? this.#inWorkTree(found, use, depth) : null)
     );
   }
 
@@ -178,13 +189,15 @@ class GitAsker {
     const all = listed.fault === null ? settingsOf(listed.output) : null;
     if (all === null) return unanswered(listed.fault);
     // A user's own settings outside the repository are theirs and do not count.
-    const settings = all.filter(({ scope }) => !["system", "global", "command"].includes(scope));
+    const isOwn = ({ scope }: GitSetting) => !["system", "global", "command"].includes(scope);
+    const settings = all.filter(isOwn);
     return {
       folder,
       gitDir,
       commonDir: realPlace(resolve(folder, common)),
       top: hasFiles ? top : null,
       settings,
+      showsPassword: all.some((setting) => !isOwn(setting) && ADDRESS_WITH_PASSWORD.test(setting.key)),
     };
   }
 
@@ -221,13 +234,9 @@ class GitAsker {
   #foreignFiles({ gitDir, commonDir, top }: Repository): RepositoryFault | null {
     const isOutside = (path: string) => leadsOutside(path, false, this.#roots);
     if (isOutside(gitDir)) return null;
-    const objects = join(commonDir, "objects");
-    const folders = [objects, join(objects, "info"), join(objects, "pack"), join(commonDir, "info")];
-    for (const folder of new Set([gitDir, commonDir, join(gitDir, "logs"), ...folders])) {
-      const led = linksIn(folder).find(isOutside);
-      if (led !== undefined) return outsideFault("a link in the repository", led);
-    }
-    if (!exists(join(objects, "info", "alternates"))) return null;
+    const led = [...new Set([gitDir, commonDir])].flatMap((own) => linksIn(own)).find(isOutside);
+    if (led !== undefined) return outsideFault("a link in the repository", led);
+    if (!exists(join(commonDir, "objects/info/alternates"))) return null;
     const told = this.#ask(top ?? gitDir, ["count-objects", "-v"]);
     if (told.fault !== null) return unanswered(told.fault);
     const stores = told.output.toString("utf8").matchAll(/^alternate: (.*)$/gm);
@@ -237,25 +246,30 @@ class GitAsker {
     return foreign === undefined ? null : outsideFault("objects of the repository", foreign);
   }
 
-  /** The paths of submodules in the index. */
-  #gitlinks(folder: string, gitDir: string): readonly string[] | RepositoryFault {
+  #indexPaths(folder: string, gitDir: string): IndexPaths | RepositoryFault {
     const question = `${this.#asking} ${gitDir}`;
-    const kept = gitlinks.get(question);
+    const kept = indexes.get(question);
     if (kept !== undefined) return kept.answer;
     const askedAt = Date.now();
     const listed = this.#ask(folder, ["ls-files", "-s", "-z", "--full-name", ":/"]);
     if (listed.fault !== null) return unanswered(listed.fault);
-    const answer = gitlinksIn(listed.output);
-    gitlinks.keep(question, { answer, sources: [gitDir, join(gitDir, "index")], askedAt });
+    const answer = indexPathsIn(listed.output.toString("utf8"));
+    indexes.keep(question, { answer, sources: [gitDir, join(gitDir, "index")], askedAt });
     return answer;
   }
 
-  /** To look at the files, git starts itself in each submodule, with the settings there. */
-  #inSubmodules({ folder, gitDir, top }: Repository, use: GitUse, depth: number): RepositoryFault | null {
+  /**
+   * To look at the files, git follows a link that stands in the place of a folder, and starts itself in each
+   * submodule, with the settings there.
+   */
+  #inWorkTree({ folder, gitDir, top }: Repository, use: GitUse, depth: number): RepositoryFault | null {
     if (top === null) return null;
-    const links = this.#gitlinks(folder, gitDir);
-    if ("nature" in links) return links;
-    const there = links.filter((path) => exists(join(top, path, ".git")));
+    const paths = this.#indexPaths(folder, gitDir);
+    if ("nature" in paths) return paths;
+    const links = paths.folders.map((path) => join(top, path)).filter(isLink);
+    const led = links.find((path) => leadsOutside(path, false, this.#roots));
+    if (led !== undefined) return outsideFault("a link in the place of a folder", led);
+    const there = paths.submodules.filter((path) => exists(join(top, path, ".git")));
     if (there.length > MOST_SUBMODULES || (there.length > 0 && depth >= DEEPEST)) {
       return { nature: "program", what: "it has too many submodules to check" };
     }
@@ -307,16 +321,17 @@ function pathNamedBy(
   return resolve(isInclude ? dirname(resolve(top, origin.replace(/^file:/, ""))) : top, value);
 }
 
-function gitlinksIn(listed: Buffer): string[] {
-  const paths: string[] = [];
-  for (let at = listed.indexOf(GITLINK); at !== -1; at = listed.indexOf(GITLINK, at + 1)) {
-    // It may stand within the name of a file.
-    if (at > 0 && listed[at - 1] !== 0) continue;
-    const tab = listed.indexOf("\t", at);
-    const end = listed.indexOf(0, tab);
-    paths.push(listed.toString("utf8", tab + 1, end === -1 ? undefined : end));
+/** Of what `ls-files -s -z` prints. */
+function indexPathsIn(listed: string): IndexPaths {
+  const submodules: string[] = [];
+  const folders = new Set<string>();
+  for (const entry of listed.split("\0")) {
+    const path = entry.slice(entry.indexOf("\t") + 1);
+    if (entry.startsWith("160000 ")) submodules.push(path);
+    let folder = dirname(path);
+    for (; folder !== "." && !folders.has(folder); folder = dirname(folder)) folders.add(folder);
   }
-  return paths;
+  return { submodules, folders: [...folders] };
 }
 
 /** The one hook that a command runs which only looks: after it has put the index right. */
@@ -326,6 +341,14 @@ function hookFault({ commonDir, top, settings }: Repository): RepositoryFault | 
   const hook = folders.map((folder) => join(folder, "post-index-change")).find(exists);
   return hook === undefined ? null : programFault({ key: "a hook", value: hook });
 }
+
+/** Of a setting `url.*.insteadOf`: what git shows instead of the address that the repository names. */
+const ADDRESS_WITH_PASSWORD = /^url\.https?:\/\/[^/]*@/;
+
+const SHOWS_PASSWORD: RepositoryFault = {
+  nature: "outside",
+  what: "the user's own settings of git put a password into its addresses, which would be shown",
+};
 
 function programFault(program: Pick<GitSetting, "key" | "value"> | null): RepositoryFault | null {
   if (program === null) return null;
@@ -357,9 +380,16 @@ function shown(text: string): string {
   return `\`${text.length > 120 ? `${text.slice(0, 120)}…` : text}\``;
 }
 
-function linksIn(folder: string): string[] {
-  const links = entriesOf(folder).filter((entry) => entry.isSymbolicLink());
-  return links.map(({ name }) => join(folder, name));
+function linksIn(gitFolder: string, below = ""): string[] {
+  return entriesOf(join(gitFolder, below)).flatMap((entry) => {
+    const path = join(below, entry.name);
+    if (entry.isSymbolicLink()) return [join(gitFolder, path)];
+    return entry.isDirectory() && !NOT_SHOWN.test(path) ? linksIn(gitFolder, path) : [];
+  });
+}
+
+function isLink(path: string): boolean {
+  return lstatOf(path)?.isSymbolicLink() === true;
 }
 
 function exists(path: string): boolean {
