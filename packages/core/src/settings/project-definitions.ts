@@ -33,20 +33,27 @@ export function sharedSkillEffects(root: string, folders: readonly string[]): st
 
 /** The files of the project that what it runs names: with another text they do something else. */
 export function scriptEffects(root: string, effects: readonly string[]): string[] {
-  const words = effects
-    .filter((effect) => /^(?:run|start)\b/.test(effect))
-    .flatMap((effect) => effect.split(/[\s"'`=;|&()<>,:]+/));
   const real = realpathSync(root);
-  const files = new Set(words.flatMap((word) => fileInside(real, word)));
+  const running = effects.filter((effect) => /^(?:run|start)\b/.test(effect));
+  const files = new Set(running.flatMap((effect) => filesNamed(real, effect)));
   return [...files].map((file) => `use ${JSON.stringify(file)} for it (${fingerprint(join(real, file))})`);
 }
 
-/** A project's file as counted from its folder; nothing where the word names none. */
-function fileInside(root: string, word: string): string[] {
-  if (word === "") return [];
+/** As counted from the folder of the project. What runs may go into any folder that it names. */
+function filesNamed(root: string, effect: string): string[] {
+  const quoted = [...effect.matchAll(/"([^"]*)"|'([^']*)'/g)].map(([, one, other]) => one ?? other ?? "");
+  const words = [...effect.split(/[\s"'`=;|&()<>,:]+/), ...quoted].filter(Boolean);
+  const places = (from: string, isFolder: boolean) =>
+    words.flatMap((word) => placeInside(root, { place: resolve(from, word), isFolder }));
+  const files = [root, ...places(root, true)].flatMap((from) => places(from, false));
+  return files.map((file) => relative(root, file));
+}
+
+/** Where a file or folder of the project really is; nothing where there is none. */
+function placeInside(root: string, { place, isFolder }: { place: string; isFolder: boolean }): string[] {
   try {
-    const real = realpathSync(resolve(root, word));
-    return statSync(real).isFile() && real.startsWith(root + sep) ? [relative(root, real)] : [];
+    const real = realpathSync(place);
+    return statSync(real).isDirectory() === isFolder && real.startsWith(root + sep) ? [real] : [];
   } catch {
     return [];
   }

@@ -173,6 +173,25 @@ describe("trust of a folder", () => {
     expect((await loadSettings({ home, root: folder })).isTrusted).toBe(true);
   });
 
+  it.each([
+    ["a folder to start it in", { command: "node", args: ["serve.js"], cwd: "tools" }, "tools/serve.js"],
+    [
+      "a folder of its own words",
+      { command: "sh", args: ["-c", "cd tools && node serve.js"] },
+      "tools/serve.js",
+    ],
+    ["a name with a space", { command: "node", args: ["my server.js"] }, "my server.js"],
+  ])("P24 the program of a server with %s is asked about when it changes", async (_how, server, file) => {
+    await writeProject(root, { mcpServers: { a: server } });
+    await mkdir(join(root, "tools"));
+    await writeFile(join(root, file), "one");
+    await trust();
+    expect(await state()).toBe("trusted");
+    await writeFile(join(root, file), "two");
+    expect(await state()).toBe("changed");
+    expect(await servers()).toEqual([]);
+  });
+
   it("P24 a skill of more files than can be checked is asked about each time", async () => {
     const folder = join(top, "many");
     await mkdir(join(folder, ".burin", "skills", "s"), { recursive: true });
