@@ -135,13 +135,18 @@ export class CommandReach implements Reach {
       return `\`${path}\` goes back up after a name, which may be a link`;
     }
     for (const folder of this.#current) {
-      if (!this.#isInside(joined(folder, path)) || SYSTEM.test(path))
-        return `\`${path}\` is outside the root`;
+      const meant = joined(folder, path);
+      if (!this.#isInside(meant) || this.#isOfSystem(meant)) return `\`${path}\` is outside the root`;
       if (this.#place?.leadsOutside?.(spelled(folder, path), isGlob)) {
         return `\`${path}\` leads out of the root through a link`;
       }
     }
     return null;
+  }
+
+  /** Where the root is the whole disk they are in it. */
+  #isOfSystem(path: Folder): boolean {
+    return SYSTEM.test(absolute(path)) && !SYSTEM.test(absolute(this.#root));
   }
 
   plantedBelow(path: string, below: Below): string | null {

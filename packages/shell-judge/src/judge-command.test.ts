@@ -39,6 +39,13 @@ describe("what only reads", () => {
       "tar tf a.tar",
       "command -v ls",
       "sed --expression=p a",
+      "sed -n 's/[^[:space:]_]*[a-z]/x/p' a",
+      "sed 's:[a/]:x:' a",
+      "awk -v OFS=, -v RS= '{print}' a",
+      "jq '{env: .x, a: .env}' a",
+      "tree -aL 2 -I node_modules",
+      "tree -L2",
+      "base64 -d a",
       "sed",
       "sed p a",
     ],
@@ -199,6 +206,9 @@ describe("what may do more than its words say", () => {
       "[ a = -v ]",
     ],
     ...["find -L src/* -name x", "git checkout -- -x"],
+    // What other systems' programs of that name do with these.
+    ...["base64 a -o x", "base64 --output=x a", "sed -l 'w x' p", "file -p a", "python3 -v", "python -v"],
+    ...["tree -Po x y", "tree -Inode_modules y", "tree -aLo 1 y", "sed 's:[[:a:]:]:x:' a", "sed 'y/[/]/' a"],
   ])("P21 asks: %s", (command) => {
     expect(judged(command).verdict).toBe("ask");
   });
@@ -217,6 +227,22 @@ describe("what may do more than its words say", () => {
       verdict: "ask",
       part: /link/.test(command) ? "cat link" : "cat top",
     });
+  });
+
+  it("P21 what the system shows of processes and devices is outside also where the root is the whole disk", () => {
+    const ask = (command: string, root: string) =>
+      judgeCommand({ command, mode: "default", rules: { allow: [], ask: [], deny: [] }, place: { root } });
+    for (const path of [
+      "proc/1/environ",
+      "/proc/1/environ",
+      "//proc/1/environ",
+      "./dev/mem",
+      "etc/../sys/x",
+    ]) {
+      expect(ask(`cat ${path}`, "/").verdict, path).toBe("ask");
+    }
+    expect(ask("cat etc/hosts /home/a /dev/null", "/").verdict).toBe("allow");
+    expect(ask("cat a /dev/shm/project/b", "/dev/shm/project").verdict).toBe("allow");
   });
 
   it("P21 does not ask for where a command surely is not", () => {

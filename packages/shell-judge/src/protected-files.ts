@@ -9,17 +9,18 @@
 export const PROTECTED: Readonly<Record<string, string>> = {
   "inside the repository's own folder": ".git/ git~1/",
   "Burin's own settings": ".burin/",
-  "settings of an agent": ".claude/ .codex/ .cursor/ .gemini/ .qwen/ .mcp.json mcp.json",
-  "tasks and settings of an editor": ".vscode/ .idea/ .fleet/ .zed/",
+  "settings of an agent":
+    ".claude/ .codex/ .cursor/ .gemini/ .qwen/ .opencode/ .windsurf/ .roo/ .kiro/ .continue/ .mcp.json mcp.json opencode.json opencode.jsonc crush.json .crush.json .aider.conf.yml",
+  "tasks and settings of an editor": ".vscode/ .idea/ .fleet/ .zed/ .helix/",
   "settings of an editor":
     ".devcontainer/ .exrc .vimrc .nvimrc .gvimrc .lvimrc .nvim.lua .emacs .dir-locals.el .devcontainer.json .sublime-project *.code-workspace",
   "hooks of the repository":
-    ".husky/ .githooks/ lefthook.yml .lefthook.yml lefthook.yaml .lefthook.yaml lefthook.toml .pre-commit-config.yaml",
+    ".husky/ .githooks/ lefthook.yml .lefthook.yml lefthook.yaml .lefthook.yaml lefthook.toml lefthook-local.yml .lefthook-local.yml lefthook-local.yaml .lefthook-local.yaml lefthook-local.toml .pre-commit-config.yaml",
   "a file of variables that programs load": ".direnv/ .envrc .env .env.*",
   "keys and settings of ssh": ".ssh/",
   keys: ".gnupg/ .aws/ .kube/ .docker/config.json",
   "settings that can name programs to run":
-    ".config/git .cargo/config.toml .cargo/config .hg/hgrc .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .gdbinit .lldbinit .pdbrc .screenrc .tmux.conf .mise.toml .gemrc .irbrc .pryrc .rprofile .psqlrc .condarc crontab",
+    ".config/git .cargo/config.toml .cargo/config .hg/hgrc .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs .netrc .pypirc .curlrc .wgetrc .gdbinit .lldbinit .pdbrc .screenrc .tmux.conf .mise.toml mise.toml .mise.local.toml mise.local.toml bunfig.toml .gemrc .irbrc .pryrc .rprofile .psqlrc .condarc crontab",
   "a profile of the shell":
     ".config/fish .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .mkshrc .cshrc .tcshrc .login .inputrc profile.ps1 microsoft.powershell_profile.ps1",
   "programs that start by themselves": ".config/autostart .config/systemd library/launchagents",

@@ -39,7 +39,8 @@ const BLANKS: readonly Range[] = [
 ];
 
 const HIDDEN = oneOf([...CONTROLS, ...UNSEEN]);
-const HIDDEN_IN_COMMANDS = oneOf([...CONTROLS, ...UNSEEN, ...BLANKS]);
+/** Every character that is not seen in a command line for what it is. */
+export const HIDDEN_IN_COMMANDS = oneOf([...CONTROLS, ...UNSEEN, ...BLANKS]);
 
 /**
  * Text from outside as it may be shown: what could drive a terminal, or hide what is really there, stands as

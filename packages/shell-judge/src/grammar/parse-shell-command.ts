@@ -1,4 +1,5 @@
 import { messageOf } from "@burin/contract/text/error-message";
+import { HIDDEN_IN_COMMANDS } from "@burin/contract/text/visible-text";
 import { type Command, forEachChild, type ParsedScript, parse, type SyntaxNode } from "unbash";
 import type {
   ShellAssignment,
@@ -25,7 +26,7 @@ export function parseShellCommand(line: string): ShellCommand {
   } catch (error) {
     reader.fail(messageOf(error));
   }
-  const hidden = HIDDEN.exec(line)?.[0];
+  const hidden = line.replaceAll(JOINER, "").match(HIDDEN_IN_COMMANDS)?.[0];
   if (hidden !== undefined) {
     const code = (hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
     reader.problems.push(`it holds the invisible character U+${code}`);
@@ -34,24 +35,8 @@ export function parseShellCommand(line: string): ShellCommand {
   return { commands, problems: [...new Set(problems)], isWhole };
 }
 
-const HIDDEN_RANGES = [
-  [0x00, 0x08],
-  [0x0b, 0x1f],
-  [0x7f, 0xa0],
-  [0x1680, 0x1680],
-  [0x2000, 0x200c],
-  [0x200e, 0x200f],
-  [0x2028, 0x202f],
-  [0x205f, 0x206f],
-  [0x3000, 0x3000],
-  [0xfeff, 0xfeff],
-  [0xe0000, 0xe007f],
-];
-/** Controls, carriage return, spaces that are none to a shell, direction marks, tags. */
-const HIDDEN = new RegExp(
-  `[${HIDDEN_RANGES.map((range) => range.map((code) => `\\u{${code.toString(16)}}`).join("-")).join("")}]`,
-  "u",
-);
+/** Emoji are joined by it. */
+const JOINER = "\u200d";
 
 const CONTROL_FLOW: Readonly<Partial<Record<SyntaxNode["type"], string>>> = {
   ArithmeticFor: "`for` is control flow",

@@ -3,6 +3,7 @@ import { isPlainName } from "../grammar/loops-and-tests.ts";
 import { isHarmlessFormat, STRING_COMPARES } from "./any-text.ts";
 import {
   type Argument,
+  alike,
   type Finding,
   launchFinding,
   manyFinding,
@@ -92,13 +93,11 @@ export const BUILTINS: Readonly<Record<string, ProgramReader>> = {
   cd,
   type: () => [],
   read,
-  ...Object.fromEntries(
-    "mapfile readarray declare typeset local readonly export unset let getopts wait enable hash alias"
-      .split(" ")
-      .map((name) => [name, assigning]),
+  ...alike(
+    "mapfile readarray declare typeset local readonly export unset let getopts wait enable hash alias",
+    assigning,
   ),
-  break: matching(/^\d?$/, "its value is not a number"),
-  continue: matching(/^\d?$/, "its value is not a number"),
+  ...alike("break continue", matching(/^\d?$/, "its value is not a number")),
   exit: matching(/^\d{0,3}$/, "its value is not a number"),
   sleep: matching(/^\d+(?:\.\d+)?[smhd]?$/, "its time is not plain"),
   set: matching(/^-[eux]+(?:o pipefail)?$|^-o pipefail$/, "it changes the shell"),

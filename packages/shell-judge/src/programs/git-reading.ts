@@ -1,3 +1,4 @@
+import { alike } from "./finding.ts";
 import type { OptionTable } from "./options.ts";
 
 export interface GitReading extends OptionTable {
@@ -36,15 +37,7 @@ const GREP_LONG =
 
 /** What each reading subcommand may be given; a subcommand that is not here changes something. */
 export const GIT_READING: Readonly<Record<string, GitReading>> = {
-  log: LOG,
-  show: LOG,
-  diff: LOG,
-  whatchanged: LOG,
-  "diff-tree": LOG,
-  "diff-index": LOG,
-  "diff-files": LOG,
-  "range-diff": LOG,
-  "rev-list": LOG,
+  ...alike("log show diff whatchanged diff-tree diff-index diff-files range-diff rev-list", LOG),
   shortlog: { ...LOG, flags: "nsecpi", long: `${LONG} numbered email group=` },
   status: {
     flags: "sbvz",

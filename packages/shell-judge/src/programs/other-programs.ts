@@ -1,5 +1,6 @@
 import {
   type Argument,
+  alike,
   type Finding,
   launchFinding,
   type ProgramReader,
@@ -36,10 +37,7 @@ const COMPILER: TaskProgram = {
 };
 
 const TASKS: Readonly<Record<string, TaskProgram>> = {
-  npm: NPM,
-  pnpm: NPM,
-  yarn: NPM,
-  bun: NPM,
+  ...alike("npm pnpm yarn bun", NPM),
   make: { letters: "fCIE", long: "--file --makefile --eval --directory", words: /^\w+[:?+]?=/ },
   cargo: { letters: "CZ", long: "--config --manifest-path --target-dir", words: /^\+/ },
   go: {
@@ -68,11 +66,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     words: /^\+/,
   },
   more: { words: /^\+/ },
-  vi: EDITOR,
-  vim: EDITOR,
-  nvim: EDITOR,
-  view: EDITOR,
-  ex: EDITOR,
+  ...alike("vi vim nvim view ex", EDITOR),
   emacs: {
     letters: "fl",
     long: "-batch -script --batch --load --eval --execute --funcall --script",
@@ -87,10 +81,7 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
     long: "-init -cmd --init --cmd",
     words: /^\s*\.|load_extension|writefile|readfile|edit\(|fts3_tokenizer/i,
   },
-  gcc: COMPILER,
-  "g++": COMPILER,
-  cc: COMPILER,
-  clang: COMPILER,
+  ...alike("gcc g++ cc clang", COMPILER),
   wget: {
     letters: "eOPioa",
     long: "--execute --output-document --directory-prefix --input-file --output-file --use-askpass --config",
@@ -99,15 +90,13 @@ const TASKS: Readonly<Record<string, TaskProgram>> = {
   curl: { letters: "oOKTD", long: "--output --remote-name --config --upload-file --dump-header" },
 };
 
-const VERSIONED = new Set("node npm gcc make java python python3".split(" "));
+const VERSIONS = /^(?:(?:node|npm|gcc|make|java) (?:--version|-v)|python3? --version)$/;
 
 /** A program of which nothing is known but that it may do anything. */
 export const other: ProgramReader = (words, reach) => {
   const program = words[0]?.value ?? "";
   const name = baseName(program);
-  if (words.length === 2 && VERSIONED.has(program) && /^(?:--version|-v)$/.test(words[1]?.value ?? "")) {
-    return [];
-  }
+  if (words.length === 2 && VERSIONS.test(`${program} ${words[1]?.value}`)) return [];
   const findings: Finding[] = [unknownFinding(`\`${program}\` is not known to be read-only`)];
   findings.push(...deletion(words, name));
   const task = Object.hasOwn(TASKS, name) ? TASKS[name] : undefined;

@@ -2,6 +2,7 @@ import { BUILTINS } from "./builtins.ts";
 import { find } from "./find.ts";
 import {
   type Argument,
+  alike,
   type Finding,
   launchFinding,
   manyFinding,
@@ -26,7 +27,9 @@ const awk: ProgramReader = (words, reach) => {
   const reaching = REACHES_OUT.test(text)
     ? [launchFinding("the program of `awk` may write or start another one", program?.index ?? 0)]
     : [];
-  const assigned = options.filter(({ name, value }) => name === "-v" && !/^[a-z]\w*=/.test(value ?? ""));
+  const assigned = options.filter(
+    ({ name, value }) => name === "-v" && !/^(?:[a-z]\w*|O?[FR]S)=/.test(value ?? ""),
+  );
   return [
     ...findings,
     ...(program === undefined ? [] : scriptFinding(program, program.index)),
@@ -64,9 +67,7 @@ const command: ProgramReader = (words) =>
 const READERS: Readonly<Record<string, ProgramReader>> = {
   ...SIMPLE_PROGRAMS,
   ...BUILTINS,
-  awk,
-  gawk: awk,
-  mawk: awk,
+  ...alike("awk gawk mawk", awk),
   find,
   sed,
   git,

@@ -3,7 +3,7 @@ import { readOptions } from "./options.ts";
 
 const OPTIONS = {
   flags: "nErsuz",
-  values: "el",
+  values: "e",
   long: "quiet silent regexp-extended expression= separate unbuffered null-data posix line-length= debug",
 };
 
@@ -28,16 +28,21 @@ export const sed: ProgramReader = (words, reach) => {
   return [...findings, ...files.flatMap((file) => pathFinding(file, file.index, reach))];
 };
 
+/** Some end a bracket, and with it what stands between two marks, where others do not: such a one is not known. */
+const BRACKET = (mark: string) => {
+  const named = mark === ":" ? "" : String.raw`\[:[a-z]+:\]|`;
+  return String.raw`\[(?!\^?\])(?:${named}[^\][${mark}\\\n])+\]`;
+};
 /** One command each, from where the one before ended. */
-const ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n[]|\\.|\[[^\]/\\\n]+\])*/[IM]*)`;
+const ADDRESS = String.raw`(?:\d+(?:~\d+)?|\$|/(?:[^/\\\n[]|\\.|${BRACKET("/")})*/[IM]*)`;
 const RANGE = String.raw`(?:${ADDRESS}(?:\s*,\s*(?:${ADDRESS}|[+~]\d+))?)?\s*!?\s*`;
-const SECTION = (mark: string) => String.raw`(?:[^${mark}\\\n[]|\\[^\n]|\[[^\]${mark}\\\n]+\])*`;
+const SECTION = (mark: string) => String.raw`(?:[^${mark}\\\n[]|\\[^\n]|${BRACKET(mark)})*`;
 const REPLACEMENT = (mark: string) => String.raw`(?:[^${mark}\\\n]|\\[\s\S])*`;
 const SUBSTITUTIONS = ["/", "|", "#", ",", ":", "@", "!", "%", "_", "+", "~"].map((mark) => {
   const escaped = `\\${mark}`.replace(/\\([_#,:@!%~])/, "$1");
   return `s${escaped}${SECTION(escaped)}${escaped}${REPLACEMENT(escaped)}${escaped}[gpiImM0-9]*`;
 });
-const TRANSLITERATION = String.raw`y/(?:[^/\\\n]|\\.)*/(?:[^/\\\n]|\\.)*/`;
+const TRANSLITERATION = String.raw`y/(?:[^/\\\n[]|\\.)*/(?:[^/\\\n[]|\\.)*/`;
 const COMMAND = new RegExp(
   String.raw`[\s;]*${RANGE}(?:[{}]|(?:[pPdDnNgGhHxz=]|[qQl]\d*|${TRANSLITERATION}|${SUBSTITUTIONS.join("|")})\s*(?=[;}\n]|$))`,
   "y",

@@ -1,5 +1,6 @@
 import {
   type Argument,
+  alike,
   type Finding,
   followedFinding,
   launchFinding,
@@ -82,9 +83,6 @@ export function attachedValue(word: Argument): Argument | null {
   return value === undefined ? null : { ...word, value };
 }
 
-const TEXT_ONLY: ProgramReader = () => [];
-const NOTHING = listed("none", {});
-
 const GREP_LONG = `
   extended-regexp fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case word-regexp
   line-regexp null-data no-messages invert-match version help byte-offset line-number line-buffered
@@ -134,9 +132,9 @@ const JQ_LONG = `
   null-input raw-input slurp compact-output raw-output join-output ascii-output sort-keys color-output
   monochrome-output tab indent= exit-status stream seq`;
 
-/** Fields may have such names, variables and functions may not. */
+/** Fields may have such names, variables and functions may not. What stands before a colon is a field in braces alone. */
 const JQ_REACHES =
-  /\b(?:import|include|modulemeta|get_search_list|__prog_\w+)\b|(?<![.\w])(?:env|ENV)\b(?!\s*:)/;
+  /\b(?:import|include|modulemeta|get_search_list|__prog_\w+)\b|(?<![.\w])(?:env|ENV)\b(?!(?<=\{[^[{$]*)\s*:)/;
 
 const JQ = listed("pattern then paths", { flags: "nrjaSscCMeR", long: JQ_LONG }, jqFilter);
 
@@ -187,6 +185,22 @@ const printenv: ProgramReader = (words) => {
   return isHarmless ? [] : [launchFinding("it shows variables that may hold secrets", words.length - 1)];
 };
 
+const TREE = listed("paths", {
+  flags: "adfpsughDFqNQrtcUviJXCnAl",
+  values: "LPI",
+  long: TREE_LONG,
+  following: ["-l"],
+});
+
+/** Letters behind one with a value are options all the same: the value is the next word. */
+const tree: ProgramReader = (words, reach) => {
+  const at = words.findIndex(({ value }) => /^-\w*[LPI](?!\d*$)/.test(value));
+  const findings = TREE(words, reach);
+  return at === -1
+    ? findings
+    : [...findings, launchFinding(`\`${words[at]?.value}\` holds more options`, at)];
+};
+
 function laterOperands({ operands }: Options): Finding[] {
   const written = operands.filter(({ isMany }, place) => place > 0 || isMany);
   return written.map(({ value, index }) => launchFinding(`it writes to \`${value}\``, index));
@@ -200,23 +214,19 @@ function dateOperands({ operands }: Options): Finding[] {
 
 /** Programs that read and print, by name. */
 export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
-  ...Object.fromEntries(
-    "cat head tail nl tac rev stat df realpath readlink fold fmt expand unexpand comm cmp join od column base64 base32"
-      .split(" ")
-      .map((name) => [name, reading()]),
+  ...alike(
+    "cat head tail nl tac rev stat df realpath readlink fold fmt expand unexpand comm cmp join od column",
+    reading(),
   ),
-  ...Object.fromEntries(
-    "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum"
-      .split(" ")
-      .map((name) => [name, reading("c", ["check"])]),
+  ...alike(
+    "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum",
+    reading("c", ["check"]),
   ),
-  ...Object.fromEntries(
-    "whoami uptime tty nproc arch hostname logname".split(" ").map((name) => [name, NOTHING]),
-  ),
-  ...Object.fromEntries(
-    "echo true false : seq basename dirname id groups which expr".split(" ").map((name) => [name, TEXT_ONLY]),
-  ),
+  ...alike("whoami uptime tty nproc arch hostname logname", listed("none", {})),
+  ...alike("echo true false : seq basename dirname id groups which expr", () => []),
   strings,
+  // Elsewhere than in GNU's it names a file to write.
+  ...alike("base64 base32", reading("o", ["output"])),
   ls: reading("", [], /^-(?:[a-zA-Z1]*[LH]|-deref)/),
   hexdump: reading("f"),
   wc: reading("", ["files0-from"]),
@@ -233,9 +243,7 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
     long: "bytes= characters= fields= delimiter= only-delimited output-delimiter= complement",
   }),
   paste: listed("paths", { flags: "sz", values: "d", long: "delimiters= serial zero-terminated" }),
-  grep: GREP,
-  egrep: GREP,
-  fgrep: GREP,
+  ...alike("grep egrep fgrep", GREP),
   rg: RG,
   sort: listed("paths", { flags: "bdfghiMnRrVcCmsuz", values: "ktS", long: SORT_LONG }),
   uniq: listed(
@@ -247,14 +255,9 @@ export const SIMPLE_PROGRAMS: Readonly<Record<string, ProgramReader>> = {
     },
     laterOperands,
   ),
-  tree: listed("paths", {
-    flags: "adfpsughDFqNQrtcUviJXCnAl",
-    values: "LPI",
-    long: TREE_LONG,
-    following: ["-l"],
-  }),
+  tree,
   file: listed("paths", {
-    flags: "bikNnpr0h",
+    flags: "bikNnr0h",
     long: "brief mime mime-type mime-encoding no-dereference",
   }),
   jq,
