@@ -107,6 +107,16 @@ export class Arena {
   }
 }
 
+/** @param {(arena: Arena) => void} plant @returns {(arena: Arena) => void} */
+export const inRepository = (plant) => (arena) => {
+  arena.repository();
+  plant(arena);
+};
+
+/** @param {string} key @param {string} [value] @returns {(arena: Arena) => void} */
+export const setting = (key, value) =>
+  inRepository((arena) => void arena.git(".", "config", key, value ?? arena.evil));
+
 /** @param {string} folder @param {string} mark @returns {string[]} */
 function marksIn(folder, mark) {
   if (!existsSync(folder)) return [];

@@ -1,22 +1,14 @@
 // Repositories built to run a program, or to show what lies outside, when somebody only looks at them.
 import { appendFileSync, chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { inRepository, setting } from "./arena.mjs";
+import { OUTSIDE } from "./hostile-outside.mjs";
 
 /** @typedef {import("./arena.mjs").Arena} Arena */
 /**
  * `proof` is a command that has the effect when git runs it as it is, in a shell of its own.
  * @typedef {{ name: string, folders?: readonly string[], proof: string | null, make: (arena: Arena) => void }} Hostile
  */
-
-/** @param {(arena: Arena) => void} plant @returns {(arena: Arena) => void} */
-const inRepository = (plant) => (arena) => {
-  arena.repository();
-  plant(arena);
-};
-
-/** @param {string} key @param {string} [value] @returns {(arena: Arena) => void} */
-const setting = (key, value) =>
-  inRepository((arena) => void arena.git(".", "config", key, value ?? arena.evil));
 
 /** @param {(evil: string) => string} text @returns {(arena: Arena) => void} */
 const written = (text) =>
@@ -66,13 +58,6 @@ function looksLikeOne(arena, folder) {
   mkdirSync(join(arena.root, folder, "refs"), { recursive: true });
   mkdirSync(join(arena.root, "src"), { recursive: true });
   arena.write(`root/${folder}/config`, WATCHED(arena.evil));
-}
-
-/** A repository outside whose text is nobody's business here. @param {Arena} arena */
-function secretRepository(arena) {
-  arena.repository("../outside/private");
-  cpSync(join(arena.base, "outside/secret.txt"), join(arena.base, "outside/private/a.txt"));
-  arena.git("../outside/private", "commit", "-q", "-am", "secret");
 }
 
 /** @type {readonly Hostile[]} */
@@ -321,73 +306,6 @@ const ELSEWHERE = [
       arena.git(".", "config", "diff.submodule", "diff");
       arena.git("sub", "config", "diff.evil.textconv", arena.evil);
     },
-  },
-];
-
-/** @type {readonly Hostile[]} */
-const OUTSIDE = [
-  {
-    name: "git's folder outside, by a file",
-    folders: ["sub"],
-    proof: "cd sub && git show",
-    make: (arena) => {
-      secretRepository(arena);
-      arena.repository();
-      arena.write("root/sub/.git", `gitdir: ${join(arena.base, "outside/private/.git")}\n`);
-    },
-  },
-  {
-    name: "git's folder outside, by a link",
-    proof: "git show",
-    make: (arena) => {
-      secretRepository(arena);
-      symlinkSync(join(arena.base, "outside/private/.git"), join(arena.root, ".git"));
-    },
-  },
-  {
-    name: "a work tree that belongs to others",
-    proof: "git show",
-    make: (arena) => {
-      secretRepository(arena);
-      arena.git("../outside/private", "worktree", "add", "-q", join(arena.base, "outside/tree"));
-      arena.write("root/.git", `gitdir: ${join(arena.base, "outside/private/.git/worktrees/tree")}\n`);
-    },
-  },
-  {
-    name: "commondir outside",
-    proof: "git show",
-    make: (arena) => {
-      secretRepository(arena);
-      arena.repository();
-      arena.write("root/.git/commondir", `${join(arena.base, "outside/private/.git")}\n`);
-    },
-  },
-  {
-    name: "objects of others",
-    proof: "git log -p",
-    make: (arena) => {
-      secretRepository(arena);
-      arena.repository();
-      arena.write(
-        "root/.git/objects/info/alternates",
-        `${join(arena.base, "outside/private/.git/objects")}\n`,
-      );
-      const head = arena.git("../outside/private", "rev-parse", "HEAD");
-      arena.write("root/.git/HEAD", head);
-    },
-  },
-  {
-    name: "a work tree outside",
-    proof: "git diff",
-    make: inRepository((arena) => {
-      arena.write("outside/a.txt", "secret-words-0815\n");
-      arena.git(".", "config", "core.worktree", join(arena.base, "outside"));
-    }),
-  },
-  {
-    name: "names to be ignored in a file outside",
-    proof: "git check-ignore -v secret-words-0815",
-    make: setting("core.excludesFile", "../outside/secret.txt"),
   },
 ];
 
