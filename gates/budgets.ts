@@ -6,7 +6,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3840,
   "edit-match": 2900,
-  "shell-judge": 3800,
+  "shell-judge": 3820,
   machine: 12050,
   models: 6170,
   testing: 1410,

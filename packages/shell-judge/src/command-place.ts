@@ -246,7 +246,8 @@ function faultOf({ linksOut, oddNames }: TreeBelow, { names, hasLinks, isText }:
   return link === undefined ? null : `holds the link \`${link}\`, which leads out of the root`;
 }
 
-function matchesAll(name: string, patterns: readonly string[]): boolean {
+/** As `find` does, whatever the case of the letters. */
+export function matchesAll(name: string, patterns: readonly string[]): boolean {
   return patterns.every((pattern) => globMatcher(`./${pattern}`, { caseSensitive: false })(name));
 }
 

@@ -1,8 +1,10 @@
 import { globCovers, globMatcher } from "@burin/contract/patterns/glob-pattern";
 import { SHELL_TOOL } from "./command-pattern.ts";
-import { type CommandPlace, CommandReach } from "./command-place.ts";
+import { type CommandPlace, CommandReach, matchesAll } from "./command-place.ts";
 import { allCommandWords, type CommandWords } from "./command-words.ts";
 import type { ShellCommand, SimpleCommand } from "./grammar/command-parts.ts";
+import { handedByFind } from "./programs/find.ts";
+import { baseName } from "./programs/launches.ts";
 import type { Rule } from "./rules.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -96,6 +98,7 @@ const SEES_DOT_FILES = /^-(?:[A-Za-z]*[ug.]|-hid|-unr|-i?glob)/;
 function searchedFiles(all: CommandWords["words"], reach: CommandReach): string[] | null {
   const words = all.filter((word) => word !== null);
   const name = words[0]?.split("/").at(-1);
+  if (name === "find") return filesHandedByFind(words, reach);
   const isGitGrep = name === "git" && words.includes("grep");
   const recurses = words.some((word) => RECURSES.test(word));
   const searches = SEARCHERS.has(name) || isGitGrep || ((GREPS.has(name) || name === "diff") && recurses);
@@ -111,4 +114,14 @@ function searchedFiles(all: CommandWords["words"], reach: CommandReach): string[
   // ripgrep leaves out what begins with a dot unless it is told not to.
   const seesAll = name !== "rg" || words.some((word) => SEES_DOT_FILES.test(word));
   return seesAll ? files : files.filter((path) => !/(?:^|\/)\./.test(path));
+}
+
+function filesHandedByFind(words: readonly string[], reach: CommandReach): string[] | null {
+  const from = words.findIndex((word) => /^-(?:exec|ok)(?:dir)?$/.test(word));
+  if (from === -1) return [];
+  const found = words.map((value) => ({ value, isGlob: false }));
+  const { folders, names } = handedByFind(found, from + 1);
+  const below = folders.map((folder) => reach.pathsBelow(folder));
+  if (below.includes(null)) return null;
+  return below.flatMap((files) => files ?? []).filter((path) => matchesAll(baseName(path), names));
 }

@@ -41,6 +41,11 @@ describe("paths that another tool may not touch", () => {
     ["in a search of ripgrep", "rg needle"],
     ["in a search of ripgrep with all files", "cd docs; rg -uu needle .."],
     ["in a comparison", "diff -r src ."],
+    ["handed over by find", "find . -type f -exec cat {} +"],
+    ["handed over by find", "find . -name '.E*' -exec cat {} ';'"],
+    ["handed over by find", "timeout 5 find docs/../secrets -ok cat {} ';'"],
+    ["handed over by find", "find . ! -name '*.ts' -execdir cat {} +"],
+    ["handed over by find", "find huge -exec cat {} +"],
     ["in a folder too large to look through", "grep -r needle huge"],
   ])("P19 read %s ask, also in yolo: %s", (_how, command) => {
     expect(judged(command, "yolo")).toMatchObject({ verdict: "ask", grants: [] });
@@ -57,6 +62,8 @@ describe("paths that another tool may not touch", () => {
     "grep -rn needle src docs",
     "rg needle src",
     "cd docs && rg x",
+    "find . -type f -name '*.ts' -exec cat {} +",
+    "find src docs -type f -exec cat {} +",
   ])("P19 P22 other files are as they were: %s", (command) =>
     expect(judged(command, "default").verdict).toBe("allow"),
   );

@@ -52,16 +52,16 @@ describe("what git would show of places outside", () => {
     },
   );
 
-  it("P21 a password that the user's own settings put into addresses is not shown unasked", () => {
+  it.each([
+    ['[url "https://x:secret@example.net/"]\n\tpushInsteadOf = https://example.net/\n'],
+    ['[remote "x"]\n\turl = https://secret@example.net/x\n'],
+  ])("P21 a password that the user's own settings put into addresses is not shown unasked: %j", (text) => {
     const remote = { ...LOOK, readsFiles: false, subcommand: "remote" };
     const settings = join(base, "home/.gitconfig");
     makeRepository(root);
     appendFileSync(settings, '[url "ssh://git@example.org/"]\n\tinsteadOf = https://example.org/\n');
     expect(fault(root, { use: remote })).toBeNull();
-    appendFileSync(
-      settings,
-      '[url "https://x:secret@example.net/"]\n\tpushInsteadOf = https://example.net/\n',
-    );
+    appendFileSync(settings, text);
     expect(fault(root, { use: remote })).toMatchObject({ nature: "outside" });
     expect(fault()).toBeNull();
   });

@@ -197,7 +197,9 @@ class GitAsker {
       commonDir: realPlace(resolve(folder, common)),
       top: hasFiles ? top : null,
       settings,
-      showsPassword: all.some((setting) => !isOwn(setting) && ADDRESS_WITH_PASSWORD.test(setting.key)),
+      showsPassword: all.some(
+        (setting) => !isOwn(setting) && ADDRESS_WITH_PASSWORD.test(`${setting.key} ${setting.value}`),
+      ),
     };
   }
 
@@ -342,8 +344,8 @@ function hookFault({ commonDir, top, settings }: Repository): RepositoryFault | 
   return hook === undefined ? null : programFault({ key: "a hook", value: hook });
 }
 
-/** Of a setting `url.*.insteadOf`: what git shows instead of the address that the repository names. */
-const ADDRESS_WITH_PASSWORD = /^url\.https?:\/\/[^/]*@/;
+/** Key and value of a remote, or of what git shows instead of the address that the repository names. */
+const ADDRESS_WITH_PASSWORD = /^(?:url\.|remote\..* )https?:\/\/[^/]*@/;
 
 const SHOWS_PASSWORD: RepositoryFault = {
   nature: "outside",
