@@ -15,6 +15,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { decode, encode } from "@jridgewell/sourcemap-codec";
 import { rolldown } from "rolldown";
+import { takingLate, writeDoors } from "./build-library.mjs";
 import { writeTypes } from "./build-types.mjs";
 import { manPage } from "./man-page.mjs";
 
@@ -60,11 +61,47 @@ const LATE_GROUPS = MOMENTS.map(([name, files], index) => ({
   test: testOf(files),
   priority: MOMENTS.length - index,
 }));
-const LIBRARY_GROUP = { name: "core", test: testOf(["core/src/index", ...SHARED]), priority: 20 };
+/**
+ * Chunks of the library: its classes come with the import, the rest with the first toolbox, session or question to
+ * it. Each takes along what it needs and no earlier one has, so leaves that calls need too stand before these.
+ */
+const LIBRARY_GROUPS = [
+  ["patterns", "contract/src/patterns/[\\w-]+"],
+  ["checks", "contract/src/messages/(?:schema-faults|check-schema)"],
+  [
+    "door",
+    ...["contract/src/(?:tools|define-tool|machine/workspace|settings/settings|text/visible-text)"],
+    ...["core/src/tools/(?!built-in)[\\w-]+", "discovery/discovered-tool", "mcp/src/discovered-mcp-tool"],
+    ...["agent/budget", "session/turn-count", "session/recorded-session", "session/session-error"],
+    ...["files/node-machine"],
+  ],
+  [
+    "shared",
+    ...[
+      "assembly/load-ahead",
+      "disk/make-folders",
+      "files/(?:disk-looks|paths|encodings)",
+      "text/near-names",
+    ],
+    ...["processes/helper-program", "messages/parts", "agent/answer-room", "scheduler/function-response"],
+  ],
+  [
+    "processes",
+    "processes/(?:supervisor|process-table|child-environment)",
+    "disk/path-lock",
+    "vouched-files",
+  ],
+  ["guesses", "files/guess-encoding"],
+  ["differences", "diff/libesm/util/string"],
+  ["toolbox", "assembly/toolbox"],
+  ["session", "assembly/session"],
+  ["create", "core/src/create-session"],
+  ["models", "core/src/index"],
+].map(([name = "", ...files], index) => ({ name, test: testOf(files), priority: 40 - index }));
 
 /** @param {readonly string[]} files */
 function testOf(files) {
-  return new RegExp(`[\\\\/](?:${files.join("|").replaceAll("/", "[\\\\/]")})\\.ts$`);
+  return new RegExp(`[\\\\/](?:${files.join("|").replaceAll("/", "[\\\\/]")})\\.[jt]s$`);
 }
 
 /** @typedef {import("@jridgewell/sourcemap-codec").SourceMapSegment} SourceMapSegment */
@@ -103,7 +140,9 @@ export async function bundle(input, target) {
   const maps = output.filter(({ fileName }) => fileName.endsWith(".map"));
   for (const { fileName } of maps) trimMap(join(target.dir, fileName), target.isLibrary ?? false);
   if (target.isLibrary) {
-    for (const { fileName, type } of output) if (type === "chunk") takeBuiltins(join(target.dir, fileName));
+    const chunks = output.filter((file) => file.type === "chunk");
+    if (target.format === "cjs") writeDoors(target.dir, chunks);
+    else for (const { fileName } of chunks) takeBuiltins(join(target.dir, fileName));
   }
   return output.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
 }
@@ -179,6 +218,7 @@ function openBuild(input, outside = []) {
       mainFields: ["module", "main"],
     },
     transform: { define: { BURIN_VERSION: JSON.stringify(version) } },
+    experimental: { nativeMagicString: true },
     // unpdf looks for its own folder only to draw pages, which is never asked of it.
     // What a start of the command line loads late may be in the library's first chunk.
     checks: { emptyImportMeta: false, ineffectiveDynamicImport: false },
@@ -187,9 +227,11 @@ function openBuild(input, outside = []) {
 
 /** @param {Target} target */
 function outputOptions({ dir, format, extension, banner = "", isLibrary = false }) {
+  const isInParts = isLibrary && format === "cjs";
   return {
     dir,
     format,
+    plugins: isInParts ? [takingLate] : [],
     // An error in a program that embeds the library shows a line of it, which must not be the whole of it.
     minify: isLibrary ? { compress: true, mangle: true, codegen: { removeWhitespace: false } } : true,
     sourcemap: true,
@@ -204,7 +246,7 @@ function outputOptions({ dir, format, extension, banner = "", isLibrary = false 
         { name: "start", test: START, priority: 22 },
         { name: "model", test: MODEL, priority: 21 },
         { name: "screen", test: SCREEN, priority: 19 },
-        ...(isLibrary ? [LIBRARY_GROUP] : []),
+        ...(isInParts ? LIBRARY_GROUPS : []),
         ...LATE_GROUPS,
       ],
     },
@@ -311,7 +353,7 @@ async function writeManPage() {
 async function build() {
   const modules = await bundle(
     { index: join(core, "src/index.ts"), testing: join(core, "src/testing.ts") },
-    { dir: join(core, "dist"), format: "esm", extension: ".js", isLibrary: true },
+    { dir: join(core, "dist"), format: "cjs", extension: ".cjs", isLibrary: true },
   );
   /** @type {Target} */
   const forCoreWorker = { dir: join(core, "dist/worker"), format: "esm", extension: ".js" };

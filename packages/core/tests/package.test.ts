@@ -93,7 +93,26 @@ const late = process.moduleLoadList.filter((one) => !before.has(one));
 console.log(JSON.stringify(late.map((one) => one.replace("NativeModule ", ""))));`,
     );
     expect((JSON.parse(loaded) as string[]).filter((name) => parts.includes(name))).toEqual([]);
-    expect(JSON.parse(loaded)).toContain("fs/promises");
+    expect(JSON.parse(loaded)).toContain("os");
+  });
+
+  it("P45 importing it loads its classes alone, and a toolbox that reads a file neither models nor sessions", () => {
+    const loaded = program(
+      "chunks.js",
+      `import { createRequire } from "node:module";
+const { cache } = createRequire(import.meta.url);
+const loaded = () => Object.keys(cache).map((path) => path.replace(/.*[/\\\\]|-[\\w-]*\\.cjs$/g, ""));
+const { createToolbox } = await import("@burin/core");
+const imported = loaded();
+const toolbox = createToolbox({ root: "." });
+await toolbox.call("read_file", { path: import.meta.filename });
+await toolbox.close();
+console.log(JSON.stringify([imported, loaded()]));`,
+    );
+    const [imported, used] = JSON.parse(loaded) as [string[], string[]];
+    expect(imported.filter((name) => name !== "rolldown")).toEqual(["door"]);
+    expect(used).toContain("calls");
+    expect(used.filter((name) => ["models", "session", "changes", "commands"].includes(name))).toEqual([]);
   });
 
   it("require gives the module that import gives, and no warning", () => {

@@ -1,0 +1,66 @@
+// What a program gets of the library when it imports it: the rest comes when it is first needed, also in the middle of
+// a call that gives no promise. Only CommonJS can do that, so it is what is inside, behind doors that are ES modules.
+import { rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+
+/** Another chunk in one: where it is taken, and where something of it is used. */
+const CHUNK = /^const (require_[\w$]+) = (require\("\.[^"]+"\));$|\brequire_[\w$]+(?=\.)/gm;
+
+/** Chunks take each other with the first use instead of at their beginning. */
+export const takingLate = {
+  name: "taking-late",
+  /**
+   * @param {string} code
+   * @param {[unknown, unknown, { magicString?: import("rolldown").RolldownMagicString }]} given
+   */
+  renderChunk(code, ...[, , { magicString }]) {
+    for (const { 0: text, index, ...found } of code.matchAll(CHUNK)) {
+      magicString?.update(index, index + text.length, late(text, found));
+    }
+    return magicString ? { code: magicString } : null;
+  },
+};
+
+/**
+ * A getter, because `new` goes well before what follows a name and not before what follows a call.
+ * @param {string} text @param {Record<number, string | undefined>} found
+ */
+function late(text, { 1: taken, 2: taking }) {
+  if (taken === undefined) return `${text}.all`;
+  return `let kept_${taken}; const ${taken} = { get all() { return kept_${taken} ??= ${taking}; } };`;
+}
+
+/**
+ * The doors as ES modules, for import and require alike. A name of one has its value at once: classes come with the
+ * chunk that they are in, plain data is written out, and a function stands for the one that is loaded when it is called.
+ * @param {string} dir
+ * @param {readonly import("rolldown").OutputChunk[]} chunks
+ */
+export function writeDoors(dir, chunks) {
+  const load = createRequire(join(dir, "door.js"));
+  for (const { fileName, name, imports, moduleIds } of chunks.filter(({ isEntry }) => isEntry)) {
+    const exported = Object.entries(load(`./${fileName}`));
+    const files = [fileName, ...imports.filter((file) => file.endsWith(".cjs"))];
+    const places = new Map(files.flatMap((file) => placesIn(file, load(`./${file}`))));
+    const rows = exported.map(([name, value]) => `export ${bound(name, value, places.get(value))}`);
+    const require = `globalThis.process.getBuiltinModule("node:module").createRequire(import.meta.url)`;
+    writeFileSync(join(dir, `${name}.js`), `const require = ${require};\n${rows.join("\n")}\n`);
+    if (moduleIds.length === 0) rmSync(join(dir, fileName));
+  }
+}
+
+/** @param {string} file @param {object} exported @returns {[unknown, string][]} */
+function placesIn(file, exported) {
+  return Object.entries(exported).map(([name, value]) => [value, `require("./${file}").${name}`]);
+}
+
+/** @param {string} name @param {unknown} value @param {string | undefined} place */
+function bound(name, value, place) {
+  if (typeof value === "function" && !/^class\b/.test(String(value)))
+    return `function ${name}(...given) { return ${place}(...given); }`;
+  const json = JSON.stringify(value);
+  const isData = json !== undefined && isDeepStrictEqual(JSON.parse(json), value);
+  return `const ${name} = ${isData ? json : place};`;
+}
