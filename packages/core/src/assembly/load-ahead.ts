@@ -28,7 +28,9 @@ export class LoadAhead {
     // Each import is one file of what is built.
     const code = [
       () => import("../scheduler/scheduler.ts"),
+      () => import("@burin/contract/patterns/glob-pattern"),
       () => import("../approval/approval-policy.ts"),
+      () => import("@burin/machine/processes/supervisor"),
       () => import("@burin/machine/processes/command-report"),
       async () => (await import("@burin/machine/search/ripgrep")).ripgrepProgram(),
       () => import("../text/overwriting.ts"),
