@@ -297,11 +297,23 @@ describe("burin serve acp", () => {
   });
 
   it("says what is wrong: no model, no session, no folder, another folder than its user named, lines that are no messages", async () => {
-    const opened = await room.editor([]);
+    const opened = await room.editor([{ text: "Hi." }]);
     await expect(room.newSession(opened, { cwd: join(root, "none") })).rejects.toThrow("none");
     await expect(
       opened.agent.request(session.load, { sessionId: "unknown", cwd: root, mcpServers: [] }),
     ).rejects.toThrow("unknown");
+    const { sessionId: empty } = await room.newSession(opened);
+    const another = await room.again();
+    for (const method of [session.load, session.resume]) {
+      const answer = another.agent.request(method, { sessionId: empty, cwd: root, mcpServers: [] });
+      await expect(answer).rejects.toMatchObject({ code: -32002, data: { sessionId: empty } });
+    }
+    await prompt(opened, empty, "Hello.");
+    await opened.close();
+    const begins = { sessionId: empty.slice(0, 10), cwd: root, mcpServers: [] };
+    await expect(another.agent.request(session.load, begins)).rejects.toThrow("no session");
+    const whole = { ...begins, sessionId: empty };
+    expect(await another.agent.request(session.load, whole)).toMatchObject({ modes: expect.anything() });
     const fixed = await room.again({ args: ["--root", root] });
     await expect(room.newSession(fixed, { cwd: tmpdir() })).rejects.toThrow("only");
     const none = await room.again({ env: {} });

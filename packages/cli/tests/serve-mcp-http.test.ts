@@ -212,6 +212,34 @@ describe("burin serve mcp --http", () => {
     expect(await other.call("read_file", { file_path: `${root}/a.txt` })).toMatchObject({ isError: false });
   });
 
+  it("answers two requests of one id at a time, and closes the stream of one that was cancelled", async () => {
+    const url = await serve("--yes");
+    const session = await begin(url);
+    const send = (message: object) => post(url, JSON.stringify({ jsonrpc: "2.0", ...message }), session);
+    const run = (id: unknown, command: string) =>
+      send({ id, method: "tools/call", params: { name: "run_shell_command", arguments: { command } } });
+    const first = run(1, "touch begun; until test -e go; do sleep 0.05; done; echo first");
+    await expect.poll(() => existsSync(join(root, "begun"))).toBe(true);
+    const second = await run(1, "echo second");
+    expect([second.status, await second.json()]).toEqual([
+      400,
+      {
+        jsonrpc: "2.0",
+        id: 1,
+        error: { code: -32600, message: expect.stringContaining("has no answer yet") },
+      },
+    ]);
+    await writeFile(join(root, "go"), "");
+    expect(await (await first).text()).toContain("first");
+    expect(await (await run(1, "echo third")).text()).toContain("third");
+    const endless = run("x", "touch slept; sleep 1022");
+    await expect.poll(() => existsSync(join(root, "slept"))).toBe(true);
+    const cancel = { method: "notifications/cancelled", params: { requestId: "x" } };
+    expect([(await send(cancel)).status, (await send(cancel)).status]).toEqual([202, 202]);
+    expect(await (await endless).text()).not.toContain("result");
+    expect(await (await run("x", "echo fourth")).text()).toContain("fourth");
+  });
+
   it("P26 ends the commands of a client that ends its session, twice, and of no other", async () => {
     const url = await serve("--yes");
     const [one, two] = [await begin(url), await begin(url)];

@@ -134,12 +134,16 @@ describe("burin serve acp", () => {
       ["session/new", { cwd: "/dev/null", mcpServers }, "not a directory"],
       ["session/new", { cwd: "/\0", mcpServers }, "null bytes"],
       ["session/new", { cwd: `/${"x".repeat(5000)}`, mcpServers }, "too long"],
-      ["session/load", { cwd: root, mcpServers, sessionId: "../../x" }, "no session"],
       ["session/list", { cursor: "-1" }, "cursor"],
       ["session/list", { cursor: "abc" }, "cursor"],
-      ["session/prompt", { sessionId: "__proto__", prompt: [] }, "no session"],
     ];
     await expectRefused(server, faulty);
+    const unknown: Refused[] = [
+      ["session/load", { cwd: root, mcpServers, sessionId: "../../x" }, "start a new one"],
+      ["session/resume", { cwd: root, mcpServers, sessionId: "" }, "start a new one"],
+      ["session/prompt", { sessionId: "__proto__", prompt: [] }, "no session"],
+    ];
+    await expectRefused(server, unknown, -32002);
   });
 
   it("says what is wrong with a prompt and a model, and lists no session whose folder nobody knows", async () => {
@@ -168,10 +172,10 @@ describe("burin serve acp", () => {
 
 type Refused = [method: string, params: object, why: string];
 
-async function expectRefused(server: RawServer, requests: readonly Refused[]): Promise<void> {
+async function expectRefused(server: RawServer, requests: readonly Refused[], code = -32602): Promise<void> {
   for (const [at, [method, params, why]] of requests.entries()) {
     server.send({ id: at, method, params });
     const { error } = await server.answer(at);
-    expect([error?.code, error?.message]).toEqual([-32602, expect.stringContaining(why)]);
+    expect([error?.code, error?.message]).toEqual([code, expect.stringContaining(why)]);
   }
 }

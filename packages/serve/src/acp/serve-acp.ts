@@ -20,6 +20,7 @@ import {
   removeSession,
   resumeSession,
   type SessionOptions,
+  type SessionPlace,
   type Settings,
   sessionSummaries,
 } from "@burin/core";
@@ -31,6 +32,8 @@ import { EditorSession } from "./editor-session.ts";
 const PAGE = 50;
 /** Of one message; images of a prompt stand in it. */
 const MOST_BYTES = 64 * 1024 * 1024;
+/** What the protocol calls a resource that was not found; clients that get it for a session begin a new one. */
+const NOT_FOUND = -32002;
 
 type Folders = Pick<NewSessionRequest, "cwd" | "additionalDirectories"> & {
   readonly mcpServers?: readonly McpServer[];
@@ -124,7 +127,8 @@ class EditorSessions {
 
   named(id: string): EditorSession {
     const found = this.#open.get(id);
-    if (found === undefined) throw RequestError.invalidParams(undefined, `no session ${id} is open`);
+    if (found === undefined)
+      throw unknownSession(id, `no session ${id} is open: load one, or start a new one`);
     return found;
   }
 
@@ -136,8 +140,7 @@ class EditorSessions {
     const opened = await asAnswer(this.#ground.open([root, ...additionalDirectories]));
     for (const notice of opened.notices) this.#ground.note(notice);
     const settings = withServers(opened.options.settings as Settings, mcpServers);
-    const resumed =
-      id === undefined ? {} : { resume: await asAnswer(resumeSession({ home: this.#home, root, id })) };
+    const resumed = id === undefined ? {} : { resume: await this.#resumed(root, id) };
     const more: Partial<SessionOptions> = { settings, awaitsAnswers: true, record: true, ...resumed };
     const machine = this.#machine(() => session.id, client);
     const session = await asAnswer(
@@ -177,10 +180,25 @@ class EditorSessions {
     return { machine };
   }
 
+  async #resumed(root: string, id: string) {
+    await this.#placeOf(root, id);
+    return asAnswer(resumeSession({ home: this.#home, root, id }));
+  }
+
+  /** By the whole of its id, which is what editors keep. */
+  async #placeOf(root: string, id: string): Promise<SessionPlace> {
+    const place = await findSession(this.#home, root, id).catch(() => null);
+    if (place?.id === id) return place;
+    throw unknownSession(
+      id,
+      `there is no session ${id}: nothing was said in it, or it was removed; start a new one`,
+    );
+  }
+
   /** What was said and done in a session, which is ended if it is open here. */
   async past(id: string, cwd: string) {
     await this.end(id);
-    const { path } = await asAnswer(findSession(this.#home, await this.#rootOf(cwd), id));
+    const { path } = await this.#placeOf(await this.#rootOf(cwd), id);
     const events = [...readLog(path)].map(({ event }) => event);
     if (events.length > 0) return events;
     throw RequestError.invalidParams(undefined, `nothing of the session ${id} can be read`);
@@ -216,6 +234,10 @@ class EditorSessions {
   async close(): Promise<void> {
     await Promise.allSettled([...this.#open.keys()].map((id) => this.end(id)));
   }
+}
+
+function unknownSession(sessionId: string, why: string): RequestError {
+  return new RequestError(NOT_FOUND, why, { sessionId });
 }
 
 /** What goes wrong is told in words. */

@@ -11,9 +11,17 @@ import {
   toNodeHandler,
 } from "@modelcontextprotocol/node";
 import {
+  type CancelledNotification,
   createMcpHandler,
   DEFAULT_MAX_REQUEST_BODY_SIZE,
+  type HandleRequestOptions,
+  isJSONRPCRequest,
   isLegacyRequest,
+  isSpecType,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type RequestId,
+  readRequestBody,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import type { Ground } from "../ground.ts";
@@ -23,6 +31,7 @@ import { tellOfChanges, toolServer } from "./tool-server.ts";
 
 const HOST = "127.0.0.1";
 const PATH = "/mcp";
+const JSON_HEADERS = { "content-type": "application/json" };
 /** What a client that vanishes in its message leaves. */
 const GONE = "ECONNRESET";
 /** Clients that vanished leave theirs behind; the one that was unused for longest makes room. */
@@ -74,7 +83,7 @@ export async function serveMcpOverHttp(
 function refuseBody(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
   const why = `The message is longer than ${DEFAULT_MAX_REQUEST_BODY_SIZE} bytes.`;
-  response.writeHead(413, { "content-type": "application/json" }).end(faultLine(INVALID_REQUEST, why));
+  response.writeHead(413, JSON_HEADERS).end(faultLine(INVALID_REQUEST, why));
 }
 
 /** A server is given no others. */
@@ -108,12 +117,61 @@ function listenedTo(response: Response, signal: AbortSignal): Response {
   return new Response(response.body.pipeThrough(begun, { signal }), response);
 }
 
+/** A client of the older revisions. Two requests of one id at a time would share a stream, and the first would wait forever. */
+class ClientTransport extends WebStandardStreamableHTTPServerTransport {
+  /** Ids of the requests that have no answer yet. */
+  readonly #open = new Set<unknown>();
+
+  override async handleRequest(request: Request, options: HandleRequestOptions = {}): Promise<Response> {
+    const sent = [options.parsedBody ?? []].flat();
+    const asked = sent.filter((one) => isJSONRPCRequest(one));
+    const again = asked.find(({ id }) => this.#open.has(id));
+    if (again !== undefined) return refused(again);
+    for (const { id } of asked) this.#open.add(id);
+    const response = await super.handleRequest(request, options);
+    if (!response.ok) for (const { id } of asked) this.#open.delete(id);
+    else for (const { params } of sent.filter(isCancelled)) this.#end(params.requestId);
+    return response;
+  }
+
+  /** What was cancelled gets no answer, and its stream would stay open. */
+  #end(id: RequestId): void {
+    this.#open.delete(id);
+    this.closeSSEStream(id);
+  }
+
+  override async send(message: JSONRPCMessage, options?: { relatedRequestId?: RequestId }): Promise<void> {
+    if (!("method" in message)) this.#open.delete(message.id);
+    return super.send(message, options);
+  }
+}
+
+function refused(again: JSONRPCRequest): Response {
+  const why = `The request ${JSON.stringify(again.id)} has no answer yet: give each request an id of its own.`;
+  return new Response(faultLine(INVALID_REQUEST, why, again), { status: 400, headers: JSON_HEADERS });
+}
+
+function isCancelled(sent: unknown): sent is CancelledNotification & { params: { requestId: RequestId } } {
+  return isSpecType.CancelledNotification(sent) && sent.params.requestId !== undefined;
+}
+
+/** The message of a request; undefined where there is none, or it cannot be read. */
+async function bodyOf(request: Request): Promise<unknown> {
+  if (request.method !== "POST") return undefined;
+  try {
+    const read = await readRequestBody(request.clone());
+    return read.tooLarge ? undefined : JSON.parse(read.text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Those of the older revisions have a session each; the newer ones say with each request all that it needs. */
 class HttpClients {
   readonly #ground: Ground;
   readonly #shared: Place;
   readonly #modern: ReturnType<typeof createMcpHandler>;
-  readonly #sessions = new Map<string, WebStandardStreamableHTTPServerTransport>();
+  readonly #sessions = new Map<string, ClientTransport>();
 
   constructor(ground: Ground) {
     this.#ground = ground;
@@ -132,20 +190,21 @@ class HttpClients {
   }
 
   async answer(request: Request): Promise<Response> {
-    if (!(await isLegacyRequest(request))) return this.#modern.fetch(request);
+    const parsedBody = await bodyOf(request);
+    if (!(await isLegacyRequest(request, parsedBody))) return this.#modern.fetch(request);
     const id = request.headers.get("mcp-session-id");
-    if (id === null) return this.#begin(request);
+    if (id === null) return this.#begin(request, parsedBody);
     const session = this.#sessions.get(id);
     if (session === undefined) return new Response("There is no such session.\n", { status: 404 });
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
-    const response = await session.handleRequest(request);
+    const response = await session.handleRequest(request, { parsedBody });
     return request.method === "GET" ? listenedTo(response, request.signal) : response;
   }
 
-  async #begin(request: Request): Promise<Response> {
+  async #begin(request: Request, parsedBody: unknown): Promise<Response> {
     const place = new Place(this.#ground);
-    const transport = new WebStandardStreamableHTTPServerTransport({
+    const transport = new ClientTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void this.#sessions.set(id, transport),
     });
@@ -158,7 +217,7 @@ class HttpClients {
       void place.close();
     };
     await server.connect(transport);
-    const response = await transport.handleRequest(request);
+    const response = await transport.handleRequest(request, { parsedBody });
     const [oldest] = this.#sessions.values();
     if (!this.#sessions.has(transport.sessionId ?? "")) await transport.close();
     else if (this.#sessions.size > MOST_SESSIONS) await oldest?.close();
