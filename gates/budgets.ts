@@ -13,9 +13,9 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   web: 2110,
   mcp: 2320,
   core: 14550,
-  serve: 2170,
+  serve: 2260,
   fleet: 3910,
-  cli: 14570,
+  cli: 14640,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

@@ -155,6 +155,86 @@ describe("burin import, of records,", () => {
     expect(after).not.toContain("Early.");
   });
 
+  it("Gemini CLI: takes the answers of a session that was resumed, which stand in messages of their own", async () => {
+    const at = "2026-11-22T10:00:00.000Z";
+    const message = (id: string, type: string, ...content: object[]) => ({
+      id,
+      timestamp: at,
+      type,
+      content,
+    });
+    const call = (id: string, name: string, args: object) => ({ functionCall: { id, name, args } });
+    const answer = (id: string, output: string) => ({ functionResponse: { id, response: { output } } });
+    const todos = [{ description: "Look.", status: "in_progress" }];
+    const calls = [call("a", "read_many_files", { paths: ["a.txt"] }), call("b", "write_todos", { todos })];
+    const answers = [answer("a", "Read."), { text: "--- a.txt ---\none" }, answer("b", "Noted.")];
+    const messages = [
+      message("1", "user", { text: "Look." }),
+      message("2", "gemini", { text: "I will." }, ...calls),
+      message("3", "user", ...answers),
+      message("4", "user", ...answers),
+      message("5", "gemini", { text: "Done." }),
+    ];
+    await put(".gemini/projects.json", JSON.stringify({ projects: { [root]: "project" } }));
+    await put(PLACES.gemini(), `${JSON.stringify({ $set: { messages } })}\n`);
+    await take("gemini");
+    const { messages: told } = await goOn("-c", "-p", "Next.");
+    expect(told.slice(1).map(({ role, content }) => [role, content])).toEqual([
+      ["user", "Look."],
+      ["assistant", "I will."],
+      ["tool", expect.stringMatching(/Read\.\n--- a\.txt ---\none/)],
+      ["tool", expect.stringContaining("Noted.")],
+      ["assistant", "Done."],
+      ["user", expect.stringContaining("Next.")],
+    ]);
+    const [, noted] = told[2]?.tool_calls ?? [];
+    expect(JSON.parse(noted?.function.arguments ?? "")).toEqual({
+      todos: [{ id: "1", content: "Look.", status: "in_progress" }],
+    });
+  });
+
+  it("Codex: takes a record of 2025, whose lines are the items and whose folder only the model was told", async () => {
+    const said = (role: string, words: string) => ({ type: "message", role, content: [{ text: words }] });
+    const lines = [
+      { id: ID, timestamp: "2025-09-01T10:00:00.000Z", instructions: null },
+      { record_type: "state" },
+      said("user", `<environment_context>\n  <cwd>${root}</cwd>\n</environment_context>`),
+      said("user", "Look."),
+      { type: "reasoning", summary: [{ text: "Thought." }] },
+      { type: "function_call", name: "shell", arguments: '{"command":["bash","-lc","ls"]}', call_id: "a" },
+      { type: "function_call_output", call_id: "a", output: "a.txt" },
+      said("assistant", "There it is."),
+    ];
+    await put(PLACES.codex(), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    expect((await take("codex")).stdout).toMatch(/ {2}2025-09-01 {2}codex-\S+ {2}Look\.\n/);
+    const { messages } = await goOn("-c", "-p", "Next.");
+    expect(messages.map(({ role }) => role)).toEqual([
+      "system",
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+      "user",
+    ]);
+    expect(messages[2]?.tool_calls?.[0]?.function).toEqual({
+      name: "run_shell_command",
+      arguments: '{"command":"ls"}',
+    });
+    expect(JSON.stringify(messages)).not.toContain("Thought.");
+  });
+
+  it("Claude Code: takes a file of notes on other sessions for none, and says what else it leaves", async () => {
+    await put(`.claude/projects/x/${ID}.jsonl`, '{"type":"summary","summary":"One.","leafUuid":"1"}\n');
+    await put(".claude/commands/git/commit.md", "Commit.");
+    await put(`.claude/projects/${root.replace(/[^A-Za-z0-9]/g, "-")}/memory/MEMORY.md`, "Likes tea.");
+    const { left, sessions } = JSON.parse((await run("import", "--from", "claude", "--json")).stdout);
+    expect(sessions).toEqual([]);
+    expect(left.map(({ what }: { what: string }) => what)).toEqual([
+      join(top, ".claude/commands"),
+      expect.stringMatching(/memory\/MEMORY\.md$/),
+    ]);
+  });
+
   it("takes what can be read of a record that is nested without end", async () => {
     const said = (uuid: string, content: string) =>
       `{"cwd":${JSON.stringify(root)},"uuid":"${uuid}","parentUuid":"one","type":"user","timestamp":"2026-11-22T10:00:00Z","message":{"content":${content}}}`;

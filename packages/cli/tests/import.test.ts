@@ -214,6 +214,23 @@ describe("burin import", () => {
     );
   });
 
+  it("Gemini CLI and Qwen Code: takes settings of the first versions, which had no groups", async () => {
+    const settings = {
+      contextFileName: "NOTES.md",
+      excludeTools: ["glob"],
+      allowedTools: ["ShellTool(make)"],
+    };
+    await put(".gemini/settings.json", JSON.stringify({ ...settings, theme: "x" }));
+    await put(".gemini/NOTES.md", "Of Gemini.");
+    expect((await take("gemini")).stdout).toContain("setting theme: ");
+    expect(JSON.parse(await ours("settings.json"))).toEqual({
+      permissions: { allow: ["run_shell_command(make;)"] },
+      context: { fileNames: ["AGENTS.md", "NOTES.md"] },
+      tools: { exclude: ["glob"] },
+    });
+    expect(await ours("AGENTS.md")).toContain("Of Gemini.");
+  });
+
   it("leaves what was taken back, answers calls that have no answer, and writes no secrets", async () => {
     const line = ([uuid, parentUuid]: readonly [string, string | null], content: unknown, type = "user") =>
       `${JSON.stringify({ type, uuid, parentUuid, cwd: root, timestamp: "2026-11-22T10:00:00.000Z", message: { role: type, content } })}\n`;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 import { addPolicies, addPrefixRules, addRules } from "./foreign-rules.ts";
 import { addServers } from "./foreign-servers.ts";
-import { addPermissions, addSettings, fileNamesIn } from "./foreign-settings.ts";
+import { addPermissions, addSettings, fileNamesIn, inGroups } from "./foreign-settings.ts";
 import { Found, fields, type Places, text } from "./found.ts";
 import { entriesOf, filesBelow, settingsIn, textOf } from "./read-files.ts";
 import { addRecords, talkOfBranches, talkOfItems, talkOfMessages } from "./records.ts";
@@ -63,6 +63,7 @@ export const AGENTS: Readonly<Record<string, ReadableAgent>> = {
     memory: "QWEN.md",
     readMore: (found, places) => {
       const records = { named: /\.jsonl$/, depth: 2, talkIn: talkOfBranches };
+      leaveLearned(found, join(places.folder, "projects", slugOf(places.root), "memory"));
       addRecords(found, join(places.folder, "projects"), records);
       addChats(found, places);
     },
@@ -75,13 +76,19 @@ export function readAgent(
   places: Places,
 ): Found {
   const found = new Found();
-  const settings = settingsIn(join(places.folder, settingsFile), found);
+  const settings = inGroups(settingsIn(join(places.folder, settingsFile), found));
   addSettings(found, settings);
   for (const name of new Set([memory, ...fileNamesIn(settings)])) {
     const file = join(places.folder, basename(name));
     const words = textOf(file, found);
     if (words !== null) found.memories.push({ file, text: words });
   }
+  for (const kind of ["agents", "commands", "prompts"]) {
+    const place = join(places.folder, kind);
+    if (filesBelow(place, /\.(?:md|toml)$/).length > 0)
+      found.leave(place, "copy what you need: see docs/hooks-skills-commands.md");
+  }
+  leaveLearned(found, join(places.folder, "memories"));
   readMore(found, places);
   return found;
 }
@@ -97,10 +104,23 @@ function readMoreOfClaude(found: Found, { folder, userHome, root, withProject }:
   if (withProject) addPermissions(found, settingsIn(ownRules, found).permissions, true);
   else if (textOf(ownRules, found) !== null)
     found.leave(ownRules, "it lies in the project: add --project to take it");
-  const projects = join(folder, "projects");
-  for (const file of filesBelow(join(projects, root.replace(/[^A-Za-z0-9]/g, "-"), "memory"), /\.md$/))
-    found.leave(file, "what it learned of this folder; copy what you need into AGENTS.md");
-  addRecords(found, projects, { named: /^[0-9a-f-]{36}\.jsonl$/, depth: 1, talkIn: talkOfBranches });
+  leaveLearned(found, join(folder, "projects", slugOf(root), "memory"));
+  addRecords(found, join(folder, "projects"), {
+    named: /^[0-9a-f-]{36}\.jsonl$/,
+    depth: 1,
+    talkIn: talkOfBranches,
+  });
+}
+
+function slugOf(root: string): string {
+  return root.replace(/[^A-Za-z0-9]/g, "-");
+}
+
+/** What it wrote down by itself. */
+function leaveLearned(found: Found, folder: string): void {
+  for (const file of filesBelow(folder, /\.md$/))
+    if (textOf(file, found)?.trim())
+      found.leave(file, "what it learned by itself: copy what you need into AGENTS.md");
 }
 
 /** Records that lie in folders named by hand or by the print of the project's path, which only a list can turn back. */
@@ -112,6 +132,7 @@ function addChats(found: Found, { folder, root }: Places): void {
     roots.set(createHash("sha256").update(path).digest("hex"), path);
   for (const { name } of entriesOf(join(folder, "tmp"))) {
     const held = textOf(join(folder, "tmp", name, ".project_root"), found)?.trim() ?? roots.get(name) ?? "";
+    if (held === root) leaveLearned(found, join(folder, "tmp", name, "memory"));
     const place = join(folder, "tmp", name, "chats");
     addRecords(found, place, { named, depth: 0, folder: held, talkIn: talkOfMessages });
   }

@@ -17,6 +17,13 @@ const TAKEN: Readonly<Record<string, (found: Found, settings: Fields) => void>> 
       found.leave("security.auth.apiKey", "keys are not copied: set the variable of the service");
   },
 };
+/** Where the first versions of Gemini CLI and Qwen Code had what is in a group now. */
+const OLD_KEYS: Readonly<Record<string, readonly [group: string, key: string]>> = {
+  contextFileName: ["context", "fileName"],
+  allowedTools: ["tools", "allowed"],
+  coreTools: ["tools", "core"],
+  excludeTools: ["tools", "exclude"],
+};
 /** Those that others of them need, or that say nothing. */
 const KNOWN = new Set(["model_provider", "model_providers", "$version", "$schema"]);
 const WHY_LEFT: Readonly<Record<string, string>> = {
@@ -25,6 +32,16 @@ const WHY_LEFT: Readonly<Record<string, string>> = {
 };
 const NO_SUCH_SETTING = "Burin has no such setting";
 const NAME_MODEL = "name it with its service: see docs/models.md";
+
+/** With all keys where they are now. */
+export function inGroups(settings: Fields): Fields {
+  let grouped = settings;
+  for (const [old, [group, key]] of Object.entries(OLD_KEYS)) {
+    const { [old]: value, ...others } = grouped;
+    if (value !== undefined) grouped = { ...others, [group]: { [key]: value, ...fields(others[group]) } };
+  }
+  return grouped;
+}
 
 export function addSettings(found: Found, settings: Fields): void {
   for (const key of Object.keys(settings)) {

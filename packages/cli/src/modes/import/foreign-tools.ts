@@ -1,18 +1,18 @@
-import type { Fields } from "./found.ts";
+import { type Fields, fields, list, text } from "./found.ts";
 
 /** Our tools, and those of other agents that do the same. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   run_shell_command: ["Bash", "Shell", "ShellTool", "exec_command", "shell", "shell_command", "local_shell"],
-  read_file: ["Read", "ReadFile", "ReadFileTool"],
+  read_file: ["Read", "ReadFile", "ReadFileTool", "View"],
   read_many_files: [],
   write_file: ["Write", "WriteFile", "WriteFileTool"],
   edit: ["Edit", "MultiEdit", "EditTool", "replace"],
-  glob: ["Glob"],
-  search_file_content: ["Grep", "grep_search"],
+  glob: ["Glob", "GlobTool"],
+  search_file_content: ["Grep", "GrepTool", "grep_search", "grep"],
   list_directory: ["LS"],
   web_fetch: ["WebFetch"],
   web_search: ["WebSearch", "google_web_search"],
-  todo_write: ["TodoWrite", "write_todos"],
+  todo_write: ["TodoWrite", "write_todos", "update_plan"],
   task: ["Task", "Agent", "agent"],
   save_memory: [],
 };
@@ -25,6 +25,7 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   read_file: { file_path: "absolute_path" },
   search_file_content: { glob: "include", dir_path: "path" },
   list_directory: { dir_path: "path" },
+  todo_write: { plan: "todos" },
 };
 
 /** The name of our tool; undefined where no tool of ours does that. */
@@ -40,7 +41,14 @@ export function ownCall(name: string, args: Fields): { readonly name: string; re
   const own: Record<string, unknown> = Object.fromEntries(renamed);
   // A command may be a list of words: the last one is what the shell was given.
   if (Array.isArray(own.command)) own.command = commandIn(own.command);
+  if (tool === "todo_write") own.todos = list(own.todos).map(ownTodo);
   return { name: tool, args: own };
+}
+
+function ownTodo(written: unknown, at: number): Fields {
+  const { id, content, description, step, status } = fields(written);
+  const state = status === "in_progress" || status === "completed" ? status : "pending";
+  return { id: text(id) || `${at + 1}`, content: text(content ?? description ?? step), status: state };
 }
 
 function commandIn(words: readonly unknown[]): string {

@@ -13,16 +13,30 @@ const ANSWERS = /^(?:tool_result|function_call_output|custom_tool_call_output)$/
 /** What a message came to: its content is a text, or parts in the words of any of the four, which no two use alike. */
 export function stepsOf(content: unknown, role: unknown, at: string): Step[] {
   const kind = role === "assistant" || role === "model" ? "model" : "user";
-  return partsOf(content).flatMap((part): Step[] => {
+  const parts = partsOf(content);
+  // Beside an answer in Gemini's words stands what it has brought, and never what the user said.
+  const hasAnswer = parts.some(({ functionResponse }) => functionResponse !== undefined);
+  const steps = parts.flatMap((part): Step[] => {
     const { type, functionCall, functionResponse, thought } = part;
     if (functionCall !== undefined || CALLS.test(text(type)))
       return [callOf(fields(functionCall ?? part), at)];
     if (functionResponse !== undefined || ANSWERS.test(text(type)))
       return [answerOf(fields(functionResponse ?? part), at)];
     const said = saidIn(part);
-    const isOwn = thought !== true && !(kind === "user" && NOT_SAID.test(said.text));
+    const isOwn = thought !== true && !(kind === "user" && !hasAnswer && NOT_SAID.test(said.text));
     return isOwn && (said.text.trim() !== "" || said.media.length > 0) ? [{ at, kind, ...said }] : [];
   });
+  return hasAnswer ? steps.reduce(withWhatItBrought, []) : steps;
+}
+
+function withWhatItBrought(steps: readonly Step[], step: Step): Step[] {
+  const last = steps.at(-1);
+  if (step.kind !== "user" || last?.kind !== "answer") return [...steps, step];
+  const words = [last.text, step.text].filter((one) => one !== "").join("\n");
+  return [
+    ...steps.slice(0, -1),
+    { ...last, text: words, media: [...(last.media ?? []), ...(step.media ?? [])] },
+  ];
 }
 
 /** A call as the message of a model lists it beside its content, and its answer. */

@@ -21,7 +21,10 @@ export function addRecords(found: Found, place: string, { named, depth, folder, 
     const id = basename(file).replace(/^rollout-.{19}-(?=.{36}\.)|\.jsonl?$/g, "");
     const read = () => talkIn(linesIn(textOf(file, found) ?? ""));
     try {
-      found.sessions.push({ id, file, folder: folder ?? folderIn(file), read });
+      const held = folder ?? folderIn(file);
+      // Some files beside the records have only notes on them.
+      if (held === "" && read().steps.length === 0) continue;
+      found.sessions.push({ id, file, folder: held, read });
     } catch (error) {
       found.leave(file, error);
     }
@@ -31,12 +34,18 @@ export function addRecords(found: Found, place: string, { named, depth, folder, 
 /** The first folder that a record names is the one that it began in. */
 function folderIn(file: string): string {
   for (const bytes of HEAD_BYTES) {
-    for (const { cwd, payload } of firstLinesOf(file, bytes)) {
-      const folder = text(cwd ?? fields(payload).cwd);
+    for (const { cwd, payload, content } of firstLinesOf(file, bytes)) {
+      const folder = text(cwd ?? fields(payload).cwd) || folderSaidIn(content);
       if (folder !== "") return folder;
     }
   }
   return "";
+}
+
+/** The oldest records of Codex name it in what the model is told alone. */
+function folderSaidIn(content: unknown): string {
+  const [, folder = ""] = /<cwd>(.*?)<\/cwd>/.exec(text(fields(list(content)[0]).text)) ?? [];
+  return folder;
 }
 
 /**
@@ -90,13 +99,18 @@ function isAnswer({ message }: Fields): boolean {
   return list(fields(message).content).some((block) => fields(block).type === "tool_result");
 }
 
-/** Of a record that is one list of items, in which the history was now and then replaced or cut back. */
+/**
+ * Of a record that is one list of items, in which the history was now and then replaced or cut back. In the oldest
+ * ones each line is an item, and only the first has a time.
+ */
 export function talkOfItems(lines: readonly Fields[]): Talk {
   let steps: Step[] = [];
-  for (const { type, timestamp, payload } of lines) {
+  let at = "";
+  for (const line of lines) {
+    const { type, timestamp, payload = line } = line;
     const item = fields(payload);
-    const at = text(timestamp);
-    if (type === "response_item") steps.push(...stepsOfItem(item, at));
+    at = text(timestamp) || at;
+    if (type === "response_item" || item === line) steps.push(...stepsOfItem(item, at));
     if (type === "compacted") {
       const kept = list(item.replacement_history).flatMap((one) => stepsOfItem(fields(one), at));
       steps = kept.length > 0 ? kept : stepsOf(item.message, "user", at);
@@ -137,8 +151,8 @@ export function talkOfMessages(lines: readonly Fields[]): Talk {
 
 function stepsOfMessage({ type, content, timestamp, toolCalls }: Fields): Step[] {
   const at = text(timestamp);
-  // What was answered stands beside the calls of the message before.
-  if (type === "user") return stepsOf(content, "user", at).filter(({ kind }) => kind !== "answer");
+  // Answers that also stand beside the calls of the message before find those answered.
+  if (type === "user") return stepsOf(content, "user", at);
   if (type !== "gemini" && type !== "qwen") return [];
   const pairs = list(toolCalls).map((call) => callAndAnswer(fields(call), at));
   return [
