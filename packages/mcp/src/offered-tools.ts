@@ -56,10 +56,12 @@ function readSafely(entry: unknown): OfferedTool | RefusedTool {
 
 function readTool(entry: unknown): OfferedTool | RefusedTool {
   if (!isRecord(entry)) return { name: "?", reason: "an entry of the list is not an object" };
-  const { name, title, description, inputSchema, annotations } = entry;
+  const { name, title, description, inputSchema, annotations, execution } = entry;
   if (typeof name !== "string" || name === "") return { name: "?", reason: "it has no name" };
   const fault = schemaFault(inputSchema);
   if (fault !== null) return { name, reason: fault };
+  if (isRecord(execution) && execution.taskSupport === "required")
+    return { name, reason: "it can only be called as a task, which Burin does not support" };
   const hints = isRecord(annotations) ? annotations : {};
   return {
     name,

@@ -59,7 +59,7 @@ export class StdioTransport implements Transport {
   lastWords(): string {
     const words = this.#server?.errorTail().trim() ?? "";
     if (this.#garbage === "") return words;
-    return `${words}\nIt also printed something that is not an MCP message: ${this.#garbage}`.trim();
+    return `${words}\nNot an MCP message: ${this.#garbage}`.trim();
   }
 
   #receive(bytes: Buffer): void {

@@ -71,6 +71,7 @@ describe("what a hostile server says of its tools", () => {
     expect(textOf(await toolbox.call("evil__any_of", { a: true }))).toContain("Invalid parameters");
     expect(failures).toContain('\\"deep\\" was left out');
     expect(failures).toContain('\\"huge\\" was left out');
+    expect(failures).toMatch(/as_task.. was left out: it can only be called as a task/);
   });
 
   it("P12 a pattern that would take for ever is left to the server", async () => {

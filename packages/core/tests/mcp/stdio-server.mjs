@@ -48,6 +48,7 @@ const lists = {
       },
     },
     { name: "recursive", inputSchema: { type: "object", properties: { child: { $ref: "#" } } } },
+    { name: "as_task", execution: { taskSupport: "required" } },
     {
       name: "loop",
       inputSchema: {
