@@ -4,10 +4,15 @@ declare const BURIN_VERSION: string;
 
 // The version is answered before anything else is loaded: scripts and editors ask for it often.
 if (process.argv.length === 3 && (process.argv[2] === "--version" || process.argv[2] === "-v")) {
-  process.stdout.write(`${BURIN_VERSION}\n`);
+  process.stdout.on("error", unwritable).write(`${BURIN_VERSION}\n`);
 } else {
   keepCompiledCode();
   void import("./start.ts").then(({ start }) => start(process.argv.slice(2)), unstartable);
+}
+
+function unwritable({ message }: Error): void {
+  process.stderr.write(`burin: the output failed (${message}).\n`);
+  process.exitCode = 1;
 }
 
 /** A damaged installation: what Node would print of it is a line of code as long as a file. */

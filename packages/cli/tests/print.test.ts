@@ -1,4 +1,5 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type AgentEvent, historyOf } from "@burin/core";
@@ -308,6 +309,19 @@ describe("burin -p", () => {
     expect(code).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ status: "cancelled" });
   });
+
+  it.runIf(existsSync("/dev/full"))(
+    "a full disk under the output is told in words, without a stack",
+    async () => {
+      for (const args of ["--version", "help", "tools"]) {
+        const shell = ["-c", '"$@" > /dev/full', "bash", process.execPath, BURIN, args];
+        const { status, stderr } = spawnSync("bash", shell, { cwd: root, encoding: "utf8" });
+        expect([args, status]).toEqual([args, 1]);
+        expect(stderr).toMatch(/^burin: the output failed \(ENOSPC/);
+        expect(stderr).not.toMatch(/\n\s+at /);
+      }
+    },
+  );
 
   it("a closed output pipe ends the run in words, without a stack", async () => {
     const env = await modelEnv({ text: "x".repeat(300_000) });

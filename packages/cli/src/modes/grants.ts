@@ -36,7 +36,8 @@ function printList(grants: readonly StoredGrant[], { project, isText, output }: 
     output.out(`${JSON.stringify(list, null, 2)}\n`);
     return;
   }
-  if (grants.length === 0) output.out("Nothing is granted: no question was answered with always for good.\n");
+  if (grants.length === 0)
+    output.out('Nothing is granted: no question was answered with "always" for a project or everywhere.\n');
   grants.forEach((grant, index) => {
     const scope = grant.project === project ? `this project, ${project}` : scopeOf(grant);
     const when = grant.when.slice(0, 16).replace("T", " ");

@@ -11,7 +11,7 @@ type Own = SubcommandRequest["own"];
 type Server = Settings["mcpServers"][string];
 
 const NO_SERVERS = "burin: no MCP servers in settings. See burin mcp add.";
-const FORMS = "burin mcp add | list | remove | test | login. See burin --help.";
+const FORMS = "write burin mcp add, list, remove, test or login. See burin help mcp.";
 
 /** Names, looks after and tries the MCP servers of settings. */
 export function runMcp(request: SubcommandRequest, io: Io): Promise<ExitCode> {
@@ -29,7 +29,7 @@ export function runMcp(request: SubcommandRequest, io: Io): Promise<ExitCode> {
     case "login":
       return login(inner, io);
     default:
-      throw new UsageError(what === undefined ? FORMS : `burin mcp has no "${what}": ${FORMS}`);
+      throw new UsageError(what === undefined ? FORMS : `burin mcp has no "${what}"; ${FORMS}`);
   }
 }
 

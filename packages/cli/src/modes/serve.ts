@@ -14,7 +14,10 @@ export async function runServe({ words, options, own }: SubcommandRequest, io: I
   const isHttp = own.http === true || own.port !== undefined;
   if (face !== "mcp" && face !== "acp")
     throw new UsageError("say what to serve: burin serve mcp, or burin serve acp. See burin help serve.");
-  if (rest.length > 0) throw new UsageError(`burin serve ${face} takes no "${rest[0]}".`);
+  if (rest.length > 0) {
+    const port = isHttp && /^\d+$/.test(`${rest[0]}`) ? `; a port is given as --port ${rest[0]}` : "";
+    throw new UsageError(`burin serve ${face} takes no "${rest[0]}"${port}.`);
+  }
   if (face === "acp" && isHttp) throw new UsageError("only burin serve mcp takes --http and --port.");
   // What is wrong with the folder is told now, and not to the first call.
   if (statSync(options.root, { throwIfNoEntry: false })?.isDirectory() !== true)
