@@ -15,7 +15,7 @@ const MOST_LINES: Readonly<Record<string, number>> = {
   core: 14550,
   serve: 2260,
   fleet: 3910,
-  cli: 14640,
+  cli: 14650,
 };
 /** A number that stands higher above the real one than this must be lowered, or the code could grow unseen. */
 const SLACK = 0.03;

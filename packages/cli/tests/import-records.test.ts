@@ -168,23 +168,31 @@ describe("burin import, of records,", () => {
     const todos = [{ description: "Look.", status: "in_progress" }];
     const calls = [call("a", "read_many_files", { paths: ["a.txt"] }), call("b", "write_todos", { todos })];
     const answers = [answer("a", "Read."), { text: "--- a.txt ---\none" }, answer("b", "Noted.")];
+    const beside = [
+      { id: "c", name: "glob", args: { pattern: "*" } },
+      { id: "d", name: "grep_search", args: { pattern: "one" } },
+    ];
+    const result = [answer("c", "Globbed."), answer("d", "Searched.")];
+    const toolCalls = beside.map((one) => ({ ...one, status: "success", result }));
     const messages = [
-      message("1", "user", { text: "Look." }),
+      message("1", "user", { text: "Look at @a.txt." }, { text: "--- a.txt ---" }),
       message("2", "gemini", { text: "I will." }, ...calls),
       message("3", "user", ...answers),
       message("4", "user", ...answers),
-      message("5", "gemini", { text: "Done." }),
+      { ...message("5", "gemini", { text: "Done." }), toolCalls },
     ];
     await put(".gemini/projects.json", JSON.stringify({ projects: { [root]: "project" } }));
     await put(PLACES.gemini(), `${JSON.stringify({ $set: { messages } })}\n`);
     await take("gemini");
     const { messages: told } = await goOn("-c", "-p", "Next.");
     expect(told.slice(1).map(({ role, content }) => [role, content])).toEqual([
-      ["user", "Look."],
+      ["user", "Look at @a.txt.\n--- a.txt ---"],
       ["assistant", "I will."],
       ["tool", expect.stringMatching(/Read\.\n--- a\.txt ---\none/)],
       ["tool", expect.stringContaining("Noted.")],
       ["assistant", "Done."],
+      ["tool", "Globbed."],
+      ["tool", "Searched."],
       ["user", expect.stringContaining("Next.")],
     ]);
     const [, noted] = told[2]?.tool_calls ?? [];

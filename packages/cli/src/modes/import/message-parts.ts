@@ -26,24 +26,26 @@ export function stepsOf(content: unknown, role: unknown, at: string): Step[] {
     const isOwn = thought !== true && !(kind === "user" && !hasAnswer && NOT_SAID.test(said.text));
     return isOwn && (said.text.trim() !== "" || said.media.length > 0) ? [{ at, kind, ...said }] : [];
   });
-  return hasAnswer ? steps.reduce(withWhatItBrought, []) : steps;
+  return steps.reduce<Step[]>((all, step) => joined(all, step, hasAnswer), []);
 }
 
-function withWhatItBrought(steps: readonly Step[], step: Step): Step[] {
+/** What a user says in one message is one prompt; what an answer has brought is a part of it. */
+function joined(steps: readonly Step[], step: Step, isBrought: boolean): Step[] {
   const last = steps.at(-1);
-  if (step.kind !== "user" || last?.kind !== "answer") return [...steps, step];
-  const words = [last.text, step.text].filter((one) => one !== "").join("\n");
-  return [
-    ...steps.slice(0, -1),
-    { ...last, text: words, media: [...(last.media ?? []), ...(step.media ?? [])] },
-  ];
+  const isOne = last?.kind === "user" || (isBrought && last?.kind === "answer");
+  if (step.kind !== "user" || !isOne) return [...steps, step];
+  const text = [last.text, step.text].filter((words) => words !== "").join("\n");
+  return [...steps.slice(0, -1), { ...last, text, media: [...(last.media ?? []), ...(step.media ?? [])] }];
 }
 
 /** A call as the message of a model lists it beside its content, and its answer. */
 export function callAndAnswer(call: Fields, at: string): [call: Step, answer: Step] {
   const { id, result, status } = call;
-  const answer = { kind: "answer", id: text(id), ...saidIn(result), isError: status !== "success" } as const;
-  return [callOf(call, at), { at, ...answer }];
+  // The answers of all calls of a message may stand beside each of them.
+  const own = stepsOf(result, "user", at).find((step) => step.kind === "answer" && step.id === id);
+  const said = own?.kind === "answer" ? own : saidIn(result);
+  const answer = { ...said, kind: "answer", at, id: text(id), isError: status !== "success" } as const;
+  return [callOf(call, at), answer];
 }
 
 function partsOf(content: unknown): Fields[] {
