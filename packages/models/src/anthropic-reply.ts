@@ -1,16 +1,18 @@
-import type { ModelEvent, ModelFailure } from "@burin/contract/chat-model";
+import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { cacheWrites, count, ReplyFrame, reportedCost, thought, withheld } from "./reply-reader.ts";
+import { cacheWrites, count, ReplyReader, reportedCost, thought, withheld } from "./reply-reader.ts";
 import { ownedSignature } from "./thought-signature.ts";
 
 const LIMIT_REASONS: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded"]);
 
 /** Reads one reply in the Messages protocol. */
-export class AnthropicReply extends ReplyFrame {
+export class AnthropicReply extends ReplyReader {
   /** What was signed so far in each block that is open. */
   readonly #signatures = new Map<unknown, string>();
   readonly #callIndexes = new Set<number | string>();
   #index: unknown = 0;
+  /** Why the model refuses. */
+  #explanation: unknown;
 
   protected get isLimited(): boolean {
     return LIMIT_REASONS.has(this.finishReason);
@@ -22,18 +24,22 @@ export class AnthropicReply extends ReplyFrame {
   }
 
   protected faultOf(isEmpty: boolean): ModelFailure | undefined {
-    if (this.finishReason === "refusal") return withheld("refusal");
+    if (this.finishReason === "refusal") return withheld("refusal", this.#explanation);
     return isEmpty && (this.finishReason === "" || this.finishReason === "tool_use")
       ? this.empty()
       : undefined;
   }
 
+  protected usageIn({ type, message, usage }: JsonRecord): Usage | undefined {
+    return this.#grownUsage(type === "message_start" && isRecord(message) ? message.usage : usage);
+  }
+
   protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
-    const { message, delta, content_block: block } = event;
+    const { delta, content_block: block } = event;
     this.#index = event.index ?? this.#index;
     switch (event.type) {
       case "message_start":
-        if (isRecord(message)) this.#addUsage(message.usage);
+        this.tellsEnd = true;
         return [];
       case "content_block_start":
         return isRecord(block) ? this.#beginBlock(block) : [];
@@ -42,9 +48,7 @@ export class AnthropicReply extends ReplyFrame {
       case "content_block_stop":
         return this.#endBlock();
       case "message_delta":
-        this.#addUsage(event.usage);
-        if (isRecord(delta) && typeof delta.stop_reason === "string") this.finishReason = delta.stop_reason;
-        return [];
+        return isRecord(delta) ? this.#readEnd(delta) : [];
       case "message_stop":
         this.isOver = true;
         return [];
@@ -57,15 +61,19 @@ export class AnthropicReply extends ReplyFrame {
 
   /** A server that ignores `stream` answers with the message at once. */
   #readWhole(message: JsonRecord): ModelEvent[] {
-    this.#addUsage(message.usage);
     const content = Array.isArray(message.content) ? message.content : [];
     const events = content.filter(isRecord).flatMap((block, index) => {
       this.#index = index;
       return [...this.#beginBlock(block), ...this.#endBlock()];
     });
-    this.finishReason = typeof message.stop_reason === "string" ? message.stop_reason : "";
     this.isOver = true;
-    return events;
+    return [...events, ...this.#readEnd(message)];
+  }
+
+  #readEnd({ stop_reason: reason, stop_details: details }: JsonRecord): ModelEvent[] {
+    if (typeof reason === "string") this.finishReason = reason;
+    this.#explanation = isRecord(details) ? details.explanation : undefined;
+    return [];
   }
 
   #beginBlock(block: JsonRecord): ModelEvent[] {
@@ -124,15 +132,15 @@ export class AnthropicReply extends ReplyFrame {
   }
 
   /** The counts of the start may be corrected at the end; what is not told again still holds. */
-  #addUsage(usage: unknown): void {
-    if (!isRecord(usage)) return;
+  #grownUsage(usage: unknown): Usage | undefined {
+    if (!isRecord(usage)) return undefined;
     const known = this.usage ?? { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
     const cachedTokens = count(usage.cache_read_input_tokens) || known.cachedTokens;
     const input =
       count(usage.input_tokens) +
       count(usage.cache_read_input_tokens) +
       count(usage.cache_creation_input_tokens);
-    this.usage = {
+    return {
       inputTokens: Math.max(input, known.inputTokens),
       outputTokens: count(usage.output_tokens) || known.outputTokens,
       cachedTokens,

@@ -3,8 +3,9 @@ import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { AnthropicReply } from "./anthropic-reply.ts";
-import { cacheMark, cacheQuirk } from "./cache-mark.ts";
+import { cacheMark } from "./cache-mark.ts";
 import type { TunedRequest, Tuning } from "./prepare-request.ts";
+import type { Quirks } from "./quirks.ts";
 import type { Protocol } from "./service-model.ts";
 import { signatureOf } from "./thought-signature.ts";
 import { budgetOf, mergedBody } from "./tuning.ts";
@@ -31,7 +32,7 @@ const LEAST_ANSWER_TOKENS = 8_000;
  * The body of a Messages request. Instructions and tools, and the last two messages of the user, are marked
  * as worth keeping, so that the next request pays only for what is new.
  */
-function anthropicBody(model: string, request: TunedRequest, quirks: ReadonlySet<string>): string[] {
+function anthropicBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, tuning = {} } = request;
   const cache_control = cacheMark(request, quirks);
   const mark = cache_control === null ? {} : { cache_control };
@@ -50,7 +51,7 @@ function anthropicBody(model: string, request: TunedRequest, quirks: ReadonlySet
 /** How much the model may say and think. While it thinks, it takes no other say in how it speaks. */
 function generation(
   { reasoning, temperature, topP: top_p, maxOutput = MOST_OUTPUT_TOKENS }: Tuning,
-  quirks: ReadonlySet<string>,
+  quirks: Quirks,
 ): JsonRecord {
   const max_tokens = Math.min(maxOutput, ...toldLimits(quirks));
   if (reasoning === undefined || quirks.has("no-thinking")) return { max_tokens, temperature, top_p };
@@ -65,21 +66,8 @@ function generation(
   return { max_tokens: Math.max(max_tokens, budget_tokens + 1), thinking };
 }
 
-const OUTPUT_LIMIT =
-  /(?:max_tokens\D{0,40}\d+\s*>|maximum tokens you requested exceeds? the model limit of)\s*(\d+)/;
-
-/** What a refusal teaches: a lower limit of output, or a field that this service does not take. */
-function anthropicQuirk(refusal: string, quirks: ReadonlySet<string>): string | undefined {
-  const limit = OUTPUT_LIMIT.exec(refusal)?.[1];
-  if (limit !== undefined) return `max-tokens:${limit}`;
-  if (/cache_control|\bttl\b/i.test(refusal)) return cacheQuirk(refusal, quirks);
-  if (/adaptive|output_config|\beffort\b/i.test(refusal)) return "no-adaptive";
-  return /thinking|signature/i.test(refusal) ? "no-thinking" : undefined;
-}
-
-function toldLimits(quirks: ReadonlySet<string>): number[] {
-  const limits = [...quirks].map((quirk) => Number(/^max-tokens:(\d+)$/.exec(quirk)?.[1] ?? Number.NaN));
-  return limits.filter((limit) => limit > 0);
+function toldLimits(quirks: Quirks): number[] {
+  return [...quirks].flatMap((quirk) => Number(/^max-tokens:(\d+)$/.exec(quirk)?.[1]) || []);
 }
 
 function wireTools(tools: readonly FunctionDeclaration[], mark: object): object[] {
@@ -171,6 +159,7 @@ function versioned(base: string): string {
 
 /** Anthropic's Messages API. The base URL may end before `/v1`; Vertex has a path of its own. */
 export const MESSAGES: Protocol = {
+  name: "anthropic",
   dialect: "full",
   path: (base, model) => {
     if (base.endsWith("/publishers/anthropic")) return `${base}/models/${model}:streamRawPredict`;
@@ -182,5 +171,4 @@ export const MESSAGES: Protocol = {
   headers: { "anthropic-version": "2023-06-01" },
   body: anthropicBody,
   reply: (_request, takenIds) => Promise.resolve(new AnthropicReply(takenIds)),
-  quirks: () => Promise.resolve(anthropicQuirk),
 };

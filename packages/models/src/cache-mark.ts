@@ -1,6 +1,5 @@
 import type { TunedRequest } from "./prepare-request.ts";
-
-export type CacheQuirk = "no-cache-control" | "no-cache-hour";
+import type { Quirks } from "./quirks.ts";
 
 /**
  * What stands in a request of Claude at the end of what is worth keeping for the next one; null where nothing is
@@ -8,15 +7,10 @@ export type CacheQuirk = "no-cache-control" | "no-cache-hour";
  */
 export function cacheMark(
   { tuning: { cache } = {}, isPauseLikely }: TunedRequest,
-  quirks: ReadonlySet<string>,
+  quirks: Quirks,
 ): object | null {
-  if (cache === "off" || quirks.has("no-cache-control" satisfies CacheQuirk)) return null;
+  if (cache === "off" || quirks.has("no-cache-control")) return null;
   const isForHour = cache === undefined ? isPauseLikely : cache === "1h";
-  const isTaken = !quirks.has("no-cache-hour" satisfies CacheQuirk);
+  const isTaken = !quirks.has("no-cache-hour");
   return { type: "ephemeral", ...(isForHour && isTaken ? { ttl: "1h" } : {}) };
-}
-
-/** What a refusal of such a mark teaches: first that it is not kept so long, then that it is not kept at all. */
-export function cacheQuirk(refusal: string, quirks: ReadonlySet<string>): CacheQuirk {
-  return /\bttl\b/i.test(refusal) && !quirks.has("no-cache-hour") ? "no-cache-hour" : "no-cache-control";
 }

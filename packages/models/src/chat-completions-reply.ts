@@ -1,15 +1,14 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import type { FunctionCall } from "@burin/contract/messages/function-call";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { cacheWrites, count, ReplyFrame, reportedCost, withheld } from "./reply-reader.ts";
+import { count, openAiUsage, ReplyReader, withheld } from "./reply-reader.ts";
 import type { TextCalls } from "./text-calls.ts";
 import { type ContentPiece, ThinkTags } from "./think-tags.ts";
 import { ownedSignature } from "./thought-signature.ts";
 import type { SignedCall } from "./tool-call-assembly.ts";
-import { wordSet } from "./word-set.ts";
 
 const OVERFLOW_REASON = "model_context_window_exceeded";
-const LIMIT_REASONS = wordSet(`length max_tokens model_length max_output ${OVERFLOW_REASON}`);
+const LIMITED = new RegExp(`^(?:\\w*length|max_\\w*(?:tokens?|output)|\\w*token_limit|${OVERFLOW_REASON})$`);
 /** Also what other protocols call it; with a reason behind it. */
 const WITHHELD = /^(?:content_?filter|safety|sensitive|recitation|blocklist|prohibited_content|spii|refusal)/;
 const BROKEN =
@@ -22,7 +21,7 @@ type ReasoningDetail = Record<string, unknown>;
 const GROWING = ["text", "summary", "data"] as const;
 
 /** Reads one reply in the chat completions protocol. */
-export class ChatCompletionsReply extends ReplyFrame {
+export class ChatCompletionsReply extends ReplyReader {
   readonly #text: TextCalls;
   readonly #tags = new ThinkTags();
   readonly #details: ReasoningDetail[] = [];
@@ -37,7 +36,7 @@ export class ChatCompletionsReply extends ReplyFrame {
   }
 
   protected get isLimited(): boolean {
-    return LIMIT_REASONS.has(this.finishReason);
+    return LIMITED.test(this.finishReason);
   }
 
   protected override get areCallsComplete(): boolean {
@@ -53,8 +52,14 @@ export class ChatCompletionsReply extends ReplyFrame {
     return isRecord(choice) ? choice.error : undefined;
   }
 
+  /** Beside the choices; some put it into the choice (Moonshot), or into a part of their own (Groq). */
+  protected usageIn({ usage, choices, x_groq: groq }: JsonRecord): Usage | undefined {
+    const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+    const places = [usage, isRecord(choice) && choice.usage, isRecord(groq) && groq.usage];
+    return openAiUsage(places.find(isRecord));
+  }
+
   protected readChunk(chunk: JsonRecord): ModelEvent[] | undefined {
-    this.usage = usageOf(usageIn(chunk)) ?? this.usage;
     const isKnown = Array.isArray(chunk.choices) || isRecord(chunk.usage) || isRecord(chunk.message);
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : ollamaChoice(chunk);
     return isRecord(choice) ? this.#readChoice(choice) : isKnown ? [] : undefined;
@@ -161,27 +166,7 @@ function textIn(content: unknown): string {
 
 function thinkingIn(content: unknown): string {
   if (!Array.isArray(content)) return "";
-  return content.map((part) => (isRecord(part) ? textIn(part.thinking) : "")).join("");
-}
-
-/** Beside the choices; some put it into the choice (Moonshot), or into a part of their own (Groq). */
-function usageIn({ usage, choices, x_groq: groq }: JsonRecord): unknown {
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  const places = [usage, isRecord(choice) && choice.usage, isRecord(groq) && groq.usage];
-  return places.find(isRecord);
-}
-
-function usageOf(value: unknown): Usage | undefined {
-  if (!isRecord(value)) return undefined;
-  const details = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
-  return {
-    inputTokens: count(value.prompt_tokens),
-    outputTokens: count(value.completion_tokens),
-    cachedTokens:
-      count(details.cached_tokens) || count(value.cached_tokens) || count(value.prompt_cache_hit_tokens),
-    ...cacheWrites({ ...value, ...details }),
-    ...reportedCost(value),
-  };
+  return content.map((part) => (isRecord(part) ? textIn(part.thinking ?? part.summary) : "")).join("");
 }
 
 /** Takes the details of one chunk into the list, and gives the words in them. */

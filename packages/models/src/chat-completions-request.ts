@@ -3,8 +3,9 @@ import type { FunctionDeclaration } from "@burin/contract/messages/function-call
 import type { Message } from "@burin/contract/messages/message";
 import type { Part } from "@burin/contract/messages/parts";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { type CacheQuirk, cacheMark } from "./cache-mark.ts";
+import { cacheMark } from "./cache-mark.ts";
 import type { TunedRequest } from "./prepare-request.ts";
+import type { Quirks } from "./quirks.ts";
 import { signatureOf } from "./thought-signature.ts";
 import { markedText, userItems } from "./user-items.ts";
 import { wireJson } from "./wire-json.ts";
@@ -20,31 +21,6 @@ interface WireMessage {
   readonly [field: string]: unknown;
 }
 
-/** The habits of services that this protocol has to follow, each learned from a refusal. */
-export type ChatQuirk =
-  | "reasoning-wanted"
-  | "reasoning-refused"
-  | "no-stream-options"
-  /** The limit of output under its older name. */
-  | "old-output-limit"
-  | CacheQuirk
-  /** Nothing goes back of what another service gave to get back. */
-  | "no-extras"
-  /** Gemini checks the signatures of calls, also of those that another model made. */
-  | "signature-wanted"
-  /** Instructions stand at the start of the first message. */
-  | "no-system"
-  /** A word of the model stands between the answers of tools and the user's words. */
-  | "reply-before-user"
-  /** Ids of calls have nine letters or digits, which every service takes. */
-  | "nine-ids"
-  /** A message that makes calls says nothing beside. */
-  | "calls-alone"
-  /** No content is empty or null. */
-  | "content-wanted";
-
-type Quirks = ReadonlySet<string>;
-
 /**
  * The body of a chat completions request as JSON, in pieces. The same request gives the same bytes, and a
  * longer history begins with the pieces of the shorter one, so that the service can reuse what it has computed.
@@ -55,7 +31,7 @@ export function chatCompletionsBody(
   quirks: Quirks = new Set(),
 ): string[] {
   const tools = request.tools.length > 0 ? { tools: request.tools.map(wireTool) } : {};
-  const usage = knows(quirks, "no-stream-options") ? {} : { stream_options: { include_usage: true } };
+  const usage = quirks.has("no-stream-options") ? {} : { stream_options: { include_usage: true } };
   const last = { stream: true, ...usage };
   // Whoever passes requests on to Claude hands these marks on; all others cache by themselves.
   const mark = /claude/i.test(model) ? cacheMark(request, quirks) : null;
@@ -65,10 +41,6 @@ export function chatCompletionsBody(
     ...further,
     `],${wireJson(request.tune?.(last) ?? last).slice(1)}`,
   ];
-}
-
-function knows(quirks: Quirks, quirk: ChatQuirk): boolean {
-  return quirks.has(quirk);
 }
 
 function wireTool(tool: FunctionDeclaration): unknown {
@@ -94,7 +66,7 @@ interface Writing {
 
 /** Each with a comma before it. */
 function writtenMessages({ system, history }: ModelRequest, { quirks, mark }: Writing): string[] {
-  const hasSystem = system !== "" && !knows(quirks, "no-system");
+  const hasSystem = system !== "" && !quirks.has("no-system");
   const instructions: WireMessage = { role: "system", content: system };
   const written = hasSystem ? [`,${wireJson(marked(instructions, mark))}`] : [];
   const memory = memoryFor(quirks);
@@ -164,7 +136,7 @@ function userMessages(turn: readonly Message[], before: string, quirks: Quirks):
   for (const item of turn.flatMap(({ parts }) => userItems(parts))) {
     if (item.type === "answer") {
       const text = markedText(item);
-      const said = text === "" && knows(quirks, "content-wanted") ? "(empty)" : text;
+      const said = text === "" && quirks.has("content-wanted") ? "(empty)" : text;
       answers.push({ role: "tool", tool_call_id: chatId(item.id, quirks), content: said });
     } else if (item.type === "media") {
       const { mimeType, data, origin } = item;
@@ -173,7 +145,7 @@ function userMessages(turn: readonly Message[], before: string, quirks: Quirks):
     } else content.push(item);
   }
   if (content.length === 0) return answers;
-  const isBridged = answers.length > 0 && knows(quirks, "reply-before-user");
+  const isBridged = answers.length > 0 && quirks.has("reply-before-user");
   const bridge: WireMessage[] = isBridged ? [{ role: "assistant", content: "I have read the results." }] : [];
   return [...answers, ...bridge, { role: "user", content: withTextsJoined(content) }];
 }
@@ -206,7 +178,7 @@ function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[
     const { functionCall, thought, text: piece = "" } = part;
     if (functionCall) {
       // Of the calls of one reply only the first one is signed.
-      const standIn = calls.length === 0 && knows(quirks, "signature-wanted") ? UNSIGNED : {};
+      const standIn = calls.length === 0 && quirks.has("signature-wanted") ? UNSIGNED : {};
       calls.push({ ...wireCall(functionCall, quirks), ...standIn, ...extraOf(part, quirks) });
     } else if (thought) {
       thoughts += piece;
@@ -214,9 +186,9 @@ function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[
     } else text += piece;
   }
   if (calls.length === 0 && text === "") return [];
-  const said = calls.length > 0 && knows(quirks, "calls-alone") ? "" : text;
-  const content = said === "" && !knows(quirks, "content-wanted") ? null : said || "(calling tools)";
-  const withReasoning = knows(quirks, "reasoning-wanted") && !knows(quirks, "reasoning-refused");
+  const said = calls.length > 0 && quirks.has("calls-alone") ? "" : text;
+  const content = said === "" && !quirks.has("content-wanted") ? null : said || "(calling tools)";
+  const withReasoning = quirks.has("reasoning-wanted") && !quirks.has("reasoning-refused");
   // Where reasoning is wanted at all, it is wanted of every reply, also of one that another model gave.
   const reasoning = withReasoning ? { reasoning_content: thoughts } : {};
   const made = calls.length > 0 ? { tool_calls: calls } : {};
@@ -225,7 +197,7 @@ function assistantMessages(parts: readonly Part[], quirks: Quirks): WireMessage[
 
 /** The fields that the service once gave with this part to get them back. */
 function extraOf(part: Part, quirks: Quirks): Record<string, unknown> {
-  const given = knows(quirks, "no-extras") ? undefined : signatureOf("chat", part);
+  const given = quirks.has("no-extras") ? undefined : signatureOf("chat", part);
   return given === undefined ? {} : (JSON.parse(given) as Record<string, unknown>);
 }
 
@@ -238,6 +210,6 @@ const MOST_ID_CHARACTERS = 40;
 
 /** The id of a call as the service takes it, always the same for the same one; another model may have made it. */
 function chatId(id: string, quirks: Quirks): string {
-  if (knows(quirks, "nine-ids")) return /^[A-Za-z0-9]{9}$/.test(id) ? id : nineCharacters(id);
+  if (quirks.has("nine-ids")) return /^[A-Za-z0-9]{9}$/.test(id) ? id : nineCharacters(id);
   return id.length <= MOST_ID_CHARACTERS ? id : wireId(id, MOST_ID_CHARACTERS);
 }

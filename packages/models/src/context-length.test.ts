@@ -12,7 +12,14 @@ describe("P5 a refusal because the request is too long", () => {
     ["Prompt contains 40000 tokens, too large for model with 32768 maximum context length", 32_768],
     ["This model's maximum prompt length is 131072 but the request contains 537812 tokens.", 131_072],
     ["prompt token count of 130000 exceeds the limit of 128000", 128_000],
+    ["Prompt length 9001 is greater than max_seq_len 8192", 8192],
+    ["Request prompt has 9000 tokens in total, larger than the model input length limit 8192.", 8192],
+    ["Input and output tokens (9000) exceeded this model context window limit (7968).", 7968],
+    ["Cannot truncate prompt with n_keep (5000) >= n_ctx (4096)", 4096],
+    ["the number of input tokens 9001 cannot exceed the total tokens limit 8192 for this model", 8192],
     ["Input is too long for requested model.", undefined],
+    ["Invalid 'messages[1].content': string too long, maximum length 1048576 for the context", undefined],
+    ['{"status_code":2013,"status_msg":"invalid params, context window exceeds limit (2013)"}', undefined],
     ['{"error":{"code":"context_length_exceeded"}}', undefined],
   ])("%s", (answer, contextWindow) => {
     expect(tooLongIn(400, answer)).toEqual(contextWindow ? { contextWindow } : {});
@@ -22,6 +29,8 @@ describe("P5 a refusal because the request is too long", () => {
     expect(tooLongIn(400, "max_tokens: 32000 > 8192, which is the maximum allowed")).toBeUndefined();
     expect(tooLongIn(400, "messages: at least one is needed")).toBeUndefined();
     expect(tooLongIn(429, "too many tokens per minute")).toBeUndefined();
+    const link = "`max_tokens` must be greater than it, see https://example.org/thinking#context-window-size";
+    expect(tooLongIn(400, link)).toBeUndefined();
     expect(tooLongIn(413, "")).toEqual({});
   });
 });

@@ -11,11 +11,11 @@ const TOO_MUCH =
 const MEASURE = "(?:token|context|length|window|model|max|limit)";
 const WORDS = new RegExp(
   [
-    "context.?(?:length|window|size|limit)",
+    "context.?(?:length|window|size|limit)|>= n_ctx",
     `\\b${SENT}\\b[^\\n]{0,80}?\\b${TOO_MUCH}[^\\n]{0,80}${MEASURE}`,
     "(?:prompt|input)[^.]{0,20} too (?:long|large)",
     `\\b(?:prompt|input) (?:tokens?|length)\\b[^\\n]{0,40}?\\b${TOO_MUCH}`,
-    "maximum (?:supported )?(?:context|prompt|input|sequence)",
+    "max(?:imum)? (?:supported )?(?:context|prompt|input|sequence)",
     "range of input length",
     "too many (?:input )?tokens",
     "exceed[^.\\n]{0,60}(?:maximum number of tokens|context|token limit)",
@@ -25,6 +25,7 @@ const WORDS = new RegExp(
     "max_tokens must be at least 1, got -",
     "payload size exceeds",
     "(?:输入|上下文|提示词|对话|消息)[^\\n]{0,20}(?:过长|超过|超出|超限)",
+    "слишком длинн",
     "(?:超过|超出)[^\\n]{0,20}(?:上下文|最大长度|长度限制|token)",
   ].join("|"),
   "i",
@@ -38,40 +39,41 @@ const INPUT = /\b(?:prompt|input|messages)\b/i;
 /** Too much of something else. */
 const OTHER_MEASURE =
   /per[- ](?:minute|second|hour|day)|rate.?limit|quota|\bimages?\b|\btools?\b[^.\n]{0,20}\b\d+/i;
-const STATUSES: ReadonlySet<number> = new Set([400, 404, 413, 422, 500, 503]);
+/** Under these a service speaks of the key, of money or of the rate. */
+const OTHER_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 429]);
+/** Then a number in it is no number of tokens. */
+const NO_TOKENS = /\bstring too long|\b(?:characters|bytes|message size)\b/i;
 
 /** In the order in which they are believed. */
 const SIZES = [
-  /"n_ctx"\s*:\s*(\d+)/,
-  /n_ctx:? (\d+)/,
-  /(?:maximum|max) (?:supported )?(?:context|prompt|input|sequence|model) length(?: of [^\s\d]\S*)?(?: is| of)?(?: just| only)? \(?(\d+)/i,
-  /context (?:length|window|size)(?: is| of|:)?(?: only)? \(?(\d+)/i,
-  /context limit: [\d +]+> (\d+)/i,
+  /n_ctx"?\W{1,3}(\d+)/,
+  /\d(?: tokens)? > (\d+)/,
+  /\bmax(?:imum)?[ _](?:[a-z]+[ _]){0,3}?(?:length|len|size|tokens allowed|message tokens)(?: of [^\s\d]\S*)?(?: is| of)?(?: just| only)?:? ?\(?(\d+)/i,
+  /context (?:length|window|size)(?: limit)?(?: is| of|:)?(?: only)? \(?(\d+)/i,
   /length should be \[\d+, ?(\d+)\]/i,
-  /token limit ?:? ?(\d+)/i,
-  /(?:maximum number of tokens allowed|max message tokens) \(?(\d+)/i,
-  /max size:? (\d+) tokens/i,
   /(\d+) maximum/i,
   /(?:less|fewer) than [a-z_ ]+\((\d+)\)/i,
-  /(?:limit (?:of|is)|(?:less|fewer) than|<=|maximum length(?: of| is)?|maximum of|cannot exceed) (\d+)/i,
+  /(?:limit(?: of| is| ?:)?|(?:less|fewer) than|<=|maximum(?: of| is)|cannot exceed|at most) \(?(\d+)/i,
 ];
 
 /** Whether a refusal means that the request is too long for the model; undefined when it means anything else. */
 export function tooLongIn(status: number, answer: string): TooLong | undefined {
-  if (!STATUSES.has(status)) return undefined;
+  if (OTHER_STATUSES.has(status)) return undefined;
   if (status !== 413 && !isAboutLength(answer)) return undefined;
+  if (NO_TOKENS.test(answer)) return {};
   // 1,048,576 is a number as well.
   const plain = answer.replace(/(\d),(?=\d{3}\b)/g, "$1");
   for (const pattern of SIZES) {
     const size = Number(pattern.exec(plain)?.[1]);
-    if (size >= 256) return { contextWindow: size };
+    const isCode = new RegExp(`code"\\s*:\\s*"?${size}\\b`).test(plain);
+    if (size >= 256 && !isCode) return { contextWindow: size };
   }
   return {};
 }
 
 function isAboutLength(said: string): boolean {
-  // The name of a field says it as well as words do.
-  const answer = said.replace(/\b(prompt|input)_tokens\b/g, "$1 tokens");
+  // The name of a field says it as well as words do; a link only says where to read about something.
+  const answer = said.replace(/\b(prompt|input)_tokens\b/g, "$1 tokens").replace(/https?:\S+/g, "");
   if (!WORDS.test(answer) || OUTPUT_ALONE.test(answer)) return false;
   return (
     /context|range of input length|tokens of image and text/i.test(answer) ||

@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { count, ReplyFrame, thought, withheld } from "./reply-reader.ts";
+import { count, ReplyReader, thought, withheld } from "./reply-reader.ts";
 import { wordSet } from "./word-set.ts";
 
 /** A reply that ended in one of these has said what it had to say. */
@@ -11,7 +11,7 @@ const FAILED_CALLS = wordSet(
 );
 
 /** Reads one reply in the generateContent protocol. */
-export class GeminiReply extends ReplyFrame {
+export class GeminiReply extends ReplyReader {
   #calls = 0;
 
   protected get isLimited(): boolean {
@@ -22,9 +22,12 @@ export class GeminiReply extends ReplyFrame {
     return inner(chunk).error;
   }
 
+  protected usageIn(chunk: JsonRecord): Usage | undefined {
+    return usageOf(inner(chunk).usageMetadata);
+  }
+
   protected readChunk(wrapped: JsonRecord): ModelEvent[] | undefined {
     const chunk = inner(wrapped);
-    this.usage = usageOf(chunk.usageMetadata) ?? this.usage;
     const { promptFeedback: feedback } = chunk;
     if (isRecord(feedback) && typeof feedback.blockReason === "string") {
       this.failure = withheld(feedback.blockReason);

@@ -4,26 +4,23 @@ import type { Part } from "@burin/contract/messages/parts";
 import type { JsonRecord } from "@burin/contract/messages/untrusted-json";
 import { GeminiReply } from "./gemini-reply.ts";
 import type { Reasoning, TunedRequest } from "./prepare-request.ts";
+import type { Quirks } from "./quirks.ts";
 import type { Protocol } from "./service-model.ts";
 import { geminiSignatureOf } from "./thought-signature.ts";
 import { budgetOf, mergedBody } from "./tuning.ts";
 import { inTurns, isShownImage } from "./user-items.ts";
 import { wireJson } from "./wire-json.ts";
 
-/** The habits of a service that each is learned from a refusal. */
-type GeminiQuirk = "signature-wanted" | "signature-refused" | "old-parameters" | "no-system";
-
 /** What the service documents for calls that another model made, in the place of a signature it would check. */
 const NO_SIGNATURE = "skip_thought_signature_validator";
 const MORE_MEDIA = /^(?:application\/pdf|audio\/|video\/)/;
 
 /** The body of a generateContent request. A longer history begins with the contents of the shorter one. */
-function geminiBody(model: string, request: TunedRequest, quirks: ReadonlySet<string>): string[] {
-  const knows = (quirk: GeminiQuirk): boolean => quirks.has(quirk);
+function geminiBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, history, tuning = {} } = request;
-  const hasSystem = system !== "" && !knows("no-system");
+  const hasSystem = system !== "" && !quirks.has("no-system");
   const opening: Message[] = system === "" || hasSystem ? [] : [{ role: "user", parts: [{ text: system }] }];
-  const declarations = tools.map((tool) => declaration(tool, knows("old-parameters")));
+  const declarations = tools.map((tool) => declaration(tool, quirks.has("old-parameters")));
   const { maxOutput: maxOutputTokens, reasoning, temperature, topP, body } = tuning;
   const thinkingConfig = reasoning === undefined ? undefined : thinking(model, reasoning);
   const generationConfig = { maxOutputTokens, temperature, topP, thinkingConfig };
@@ -32,8 +29,8 @@ function geminiBody(model: string, request: TunedRequest, quirks: ReadonlySet<st
     ...(hasSystem ? { systemInstruction: { parts: [{ text: system }] } } : {}),
     ...(tools.length > 0 ? { tools: [{ functionDeclarations: declarations }] } : {}),
     contents: contents([...opening, ...history], {
-      returns: !knows("signature-refused"),
-      standsIn: knows("signature-wanted") || knows("signature-refused"),
+      returns: !quirks.has("signature-refused"),
+      standsIn: quirks.has("signature-wanted") || quirks.has("signature-refused"),
     }),
     ...(isTuned ? { generationConfig } : {}),
   };
@@ -48,15 +45,6 @@ function thinking(model: string, reasoning: Reasoning): JsonRecord {
       ? { thinkingBudget: budgetOf(reasoning) }
       : { thinkingLevel: reasoning.toUpperCase() };
   return { ...told, includeThoughts: budgetOf(reasoning) > 0 };
-}
-
-/** What a refusal teaches: how signatures are taken, or that the schema goes under its older name. */
-function geminiQuirk(refusal: string): GeminiQuirk | undefined {
-  if (/parameters_?json_?schema/i.test(refusal)) return "old-parameters";
-  if (/(?:system|developer)[ _]?instruction\w* [^\n]{0,20}(?:not|n't) (?:enabled|supported)/i.test(refusal))
-    return "no-system";
-  if (!/thought_?\s?signature/i.test(refusal)) return undefined;
-  return /missing|required|lacks|without/i.test(refusal) ? "signature-wanted" : "signature-refused";
 }
 
 function declaration({ name, description, parameters }: FunctionDeclaration, isOld: boolean): object {
@@ -107,6 +95,7 @@ function modelPart({ text = "", thought, functionCall }: Part, signature: string
 
 /** Gemini's generateContent. The base URL may end before `/v1beta`. */
 export const GENERATE_CONTENT: Protocol = {
+  name: "gemini",
   dialect: "plain",
   path: (base, model) => {
     const version = /\/v\d+\w*(?:\/|$)/.test(base) ? base : `${base}/v1beta`;
@@ -119,5 +108,4 @@ export const GENERATE_CONTENT: Protocol = {
   keyHeader: "x-goog-api-key",
   body: geminiBody,
   reply: (_request, takenIds) => Promise.resolve(new GeminiReply(takenIds)),
-  quirks: () => Promise.resolve(geminiQuirk),
 };

@@ -2,16 +2,17 @@ import type { ModelFailure } from "@burin/contract/chat-model";
 import { mapInnerSchemas } from "@burin/contract/messages/inner-schemas";
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
+import type { ModelProvider } from "@burin/contract/settings/settings";
 import type { Lessons } from "./lessons.ts";
 import type { PreparedRequest } from "./prepare-request.ts";
+import { learnedQuirk } from "./quirks.ts";
 
 /** What was sent, and what is known of the service. */
 export interface Lesson {
   readonly lessons: Lessons;
   readonly sent: PreparedRequest;
   readonly model: string;
-  /** What a refusal teaches of the service's habits, in this protocol. */
-  readonly quirkIn: (refusal: string, quirks: ReadonlySet<string>) => string | undefined;
+  readonly protocol: ModelProvider;
 }
 
 /** Statuses under which a service says what is wrong with the request itself. */
@@ -73,10 +74,10 @@ function imagesLesson({ lessons, sent, model }: Lesson, reason: string) {
 /** A chat template says by an error of the server what it does not take. */
 const TEMPLATE = /template|jinja|\broles?\b|alternate/i;
 
-function quirkLesson({ lessons, quirkIn }: Lesson, isRefusal: boolean, reason: string) {
+function quirkLesson({ lessons, protocol }: Lesson, isRefusal: boolean, reason: string) {
   if (!isRefusal && !TEMPLATE.test(reason)) return undefined;
-  const quirk = quirkIn(reason, lessons.quirks);
-  if (quirk === undefined || lessons.quirks.has(quirk)) return undefined;
+  const quirk = learnedQuirk(protocol, reason, lessons.quirks);
+  if (quirk === undefined) return undefined;
   lessons.quirks.add(quirk);
   return "";
 }
@@ -100,8 +101,8 @@ function toolLesson({ lessons, sent }: Lesson, reason: string) {
 
 function refusedTool({ tools }: PreparedRequest, reason: string) {
   const place = /function_?declarations\[(\d+)\]/i.exec(reason) ?? /\btools[.[](\d+)\b/.exec(reason);
-  const named = /(?:function|tool) [\\"'`]*([A-Za-z_][A-Za-z0-9_-]{0,63})[\\"'`]/.exec(reason)?.[1];
-  return tools.find(({ name }) => name === named) ?? (place ? tools[Number(place[1])] : undefined);
+  const named = tools.find(({ name }) => new RegExp(`["'\`]${name}\\\\*["'\`]`).test(reason));
+  return named ?? (place ? tools[Number(place[1])] : undefined);
 }
 
 const MEDIA_WORDS =

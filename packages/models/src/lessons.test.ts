@@ -165,6 +165,7 @@ describe("P16 a tool that a service refuses", () => {
   });
   it.each<[Provider, string]>([
     ["openai", "Invalid schema for function 'bad_one': None is not of type 'array'."],
+    ["openai", "Unable to submit request because `bad_one` functionDeclaration schema is wrong."],
     ["openai-responses", "Invalid schema for function 'bad_one': In context=('properties', 'a')."],
     ["anthropic", "tools.1.custom.input_schema: JSON schema is invalid."],
     [

@@ -1,12 +1,13 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import type { Message } from "@burin/contract/messages/message";
 import type { InlineData } from "@burin/contract/messages/parts";
+import type { Quirk } from "./quirks.ts";
 import { isShownImage } from "./user-items.ts";
 
 /** What a service has refused once, so that the same model object never sends it again. */
 export class Lessons {
-  /** The habits of this service; each protocol knows its own. */
-  readonly quirks = new Set<string>();
+  /** The habits of this service. */
+  readonly quirks = new Set<Quirk>();
   /** The tools that it does not take. */
   readonly tools = new Set<string>();
   /** The model has made a call in the proper way. */

@@ -21,6 +21,7 @@ export interface ModelChoice extends ServiceOptions {
 }
 
 const CHAT_COMPLETIONS: Protocol = {
+  name: "openai",
   dialect: "full",
   path: (base) => `${openAiBase(base)}/chat/completions`,
   listing: (base) => `${openAiBase(base)}/models`,
@@ -43,7 +44,6 @@ const CHAT_COMPLETIONS: Protocol = {
     const text = new TextCalls(offered, (call, written) => isToldAlready(call, written, request));
     return new ChatCompletionsReply(takenIds, text);
   },
-  quirks: async () => (await import("./chat-quirks.ts")).chatQuirk,
   otherwise: responses,
 };
 

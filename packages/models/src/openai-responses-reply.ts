@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelFailure, Usage } from "@burin/contract/chat-model";
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
-import { count, ReplyFrame, reportedCost, thought, withheld } from "./reply-reader.ts";
+import { openAiUsage, ReplyReader, thought, withheld } from "./reply-reader.ts";
 import { reportedFailure } from "./service-failure.ts";
 import { ownedSignature } from "./thought-signature.ts";
 
@@ -19,7 +19,7 @@ class Item {
 }
 
 /** Reads one reply in the Responses protocol. */
-export class ResponsesReply extends ReplyFrame {
+export class ResponsesReply extends ReplyReader {
   readonly #items = new Map<string, Item>();
   readonly #mayBeSilent: boolean;
   #isCut = false;
@@ -52,9 +52,14 @@ export class ResponsesReply extends ReplyFrame {
     for (const item of this.#items.values()) item.isDamaged ||= !item.isWhole;
   }
 
+  protected usageIn({ response, usage }: JsonRecord): Usage | undefined {
+    return openAiUsage(isRecord(response) ? response.usage : usage);
+  }
+
   protected readChunk(event: JsonRecord): ModelEvent[] | undefined {
     const { type } = event;
     if (type === undefined && event.object === "response") return this.#readResponse(event);
+    this.tellsEnd ||= type === "response.created";
     return typeof type === "string" ? this.#readEvent(type, event) : undefined;
   }
 
@@ -73,7 +78,7 @@ export class ResponsesReply extends ReplyFrame {
   }
 
   get #calls(): Item[] {
-    return [...this.#items.values()].filter((item) => item.isCall);
+    return [...new Set(this.#items.values())].filter((item) => item.isCall);
   }
 
   #readEvent(type: string, event: JsonRecord): ModelEvent[] {
@@ -119,14 +124,12 @@ export class ResponsesReply extends ReplyFrame {
   /** The event says by position, by id, or not at all which item it belongs to: then it is the last one. */
   #itemOf({ output_index: index, item_id: id, item }: JsonRecord): Item {
     const inner = isRecord(item) ? item.id : undefined;
-    const key = index ?? id ?? inner;
-    if (key === undefined) {
-      const last = [...this.#items.values()].at(-1);
-      if (last && !isRecord(item)) return last;
-    }
-    const name = String(key ?? this.#items.size);
-    const known = this.#items.get(name) ?? new Item();
-    this.#items.set(name, known);
+    const keys = [index, id, inner].filter((key) => key !== undefined);
+    const last = [...this.#items.values()].at(-1);
+    if (keys.length === 0 && last && !isRecord(item)) return last;
+    const names = keys.length > 0 ? keys.map(String) : [String(this.#items.size)];
+    const known = names.map((name) => this.#items.get(name)).find((one) => one !== undefined) ?? new Item();
+    for (const name of names) this.#items.set(name, known);
     return known;
   }
 
@@ -161,7 +164,6 @@ export class ResponsesReply extends ReplyFrame {
 
   /** The response as a whole, which ends the stream; what has not come before is taken from it. */
   #readResponse(response: JsonRecord, type = "response.completed"): ModelEvent[] {
-    this.usage = usageOf(response.usage) ?? this.usage;
     this.isOver = true;
     if (type === "response.failed" || response.status === "failed") {
       this.failure = reportedFailure(response.error ?? response);
@@ -178,7 +180,8 @@ export class ResponsesReply extends ReplyFrame {
       if (/filter|safety/i.test(reason)) this.failure = withheld(reason);
       else this.#isCut = true;
     }
-    const output = Array.isArray(response.output) && this.#items.size === 0 ? response.output : [];
+    const isGiven = [...this.#items.values()].some(({ isCall, hasText }) => isCall || hasText);
+    const output = Array.isArray(response.output) && !isGiven ? response.output : [];
     return output
       .filter(isRecord)
       .flatMap((item, index) => this.#complete(this.#itemOf({ output_index: index }), item));
@@ -215,15 +218,4 @@ function textsOf(parts: unknown, separator: string): string {
   if (!Array.isArray(parts)) return "";
   const texts = parts.filter(isRecord).map((part) => part.text ?? part.refusal);
   return texts.filter((text) => typeof text === "string").join(separator);
-}
-
-function usageOf(value: unknown): Usage | undefined {
-  if (!isRecord(value)) return undefined;
-  const details = isRecord(value.input_tokens_details) ? value.input_tokens_details : {};
-  return {
-    inputTokens: count(value.input_tokens),
-    outputTokens: count(value.output_tokens),
-    cachedTokens: count(details.cached_tokens),
-    ...reportedCost(value),
-  };
 }

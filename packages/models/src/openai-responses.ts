@@ -3,6 +3,7 @@ import type { Part } from "@burin/contract/messages/parts";
 import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 import { ResponsesReply } from "./openai-responses-reply.ts";
 import type { TunedRequest } from "./prepare-request.ts";
+import type { Quirks } from "./quirks.ts";
 import { openAiBase, type Protocol } from "./service-model.ts";
 import { signatureOf } from "./thought-signature.ts";
 import { effortOf, mergedBody } from "./tuning.ts";
@@ -10,22 +11,18 @@ import { isShownImage, isShownImageOrPdf, markedText, userItems } from "./user-i
 import { wireJson } from "./wire-json.ts";
 import { wireId } from "./wire-names.ts";
 
-/** The habits of a service that each is learned from a refusal. */
-type ResponsesQuirk = "no-include" | "no-reasoning";
-
 /**
  * The body of a Responses request. Nothing is kept at the service: the whole conversation travels each time,
  * the model's reasoning with it, encrypted.
  */
-function responsesBody(model: string, request: TunedRequest, quirks: ReadonlySet<string>): string[] {
-  const knows = (quirk: ResponsesQuirk): boolean => quirks.has(quirk);
+function responsesBody(model: string, request: TunedRequest, quirks: Quirks): string[] {
   const { system, tools, history, tuning = {} } = request;
   const { maxOutput: max_output_tokens, reasoning, temperature, topP: top_p, cache } = tuning;
   const body = {
     model,
     instructions: system || undefined,
     tools: tools.length > 0 ? tools.map((tool) => ({ type: "function", ...tool, strict: false })) : undefined,
-    input: inputItems(history, !knows("no-reasoning")),
+    input: inputItems(history, !quirks.has("no-reasoning")),
     stream: true,
     store: false,
     max_output_tokens,
@@ -33,18 +30,9 @@ function responsesBody(model: string, request: TunedRequest, quirks: ReadonlySet
     temperature,
     top_p,
     prompt_cache_retention: cache === "24h" ? cache : undefined,
-    include: knows("no-include") ? undefined : ["reasoning.encrypted_content"],
+    include: quirks.has("no-include") ? undefined : ["reasoning.encrypted_content"],
   };
   return [wireJson(mergedBody(body, tuning.body))];
-}
-
-/** What a refusal teaches: not every model reasons, and not every service takes back what another one said. */
-function responsesQuirk(refusal: string, quirks: ReadonlySet<string>): ResponsesQuirk | undefined {
-  const isForeign =
-    /invalid_encrypted_content|could not be (?:verified|decrypted)|reasoning.{0,40}item|\brs_/is;
-  if (isForeign.test(refusal)) return "no-reasoning";
-  if (!/encrypted[_ ]content|\binclude\b/i.test(refusal)) return undefined;
-  return quirks.has("no-include") ? "no-reasoning" : "no-include";
 }
 
 function inputItems(history: readonly Message[], withReasoning: boolean): JsonRecord[] {
@@ -104,6 +92,7 @@ function reasoningItem(part: Part): JsonRecord[] {
 
 /** OpenAI's Responses API. The base URL usually ends in `/v1`. */
 export const RESPONSES: Protocol = {
+  name: "openai-responses",
   dialect: "full",
   path: (base) => `${openAiBase(base)}/responses`,
   listing: (base) => `${openAiBase(base)}/models`,
@@ -114,5 +103,4 @@ export const RESPONSES: Protocol = {
     const isAfterAnswers = history.at(-1)?.parts.some((part) => part.functionResponse) ?? false;
     return Promise.resolve(new ResponsesReply(takenIds, isAfterAnswers));
   },
-  quirks: () => Promise.resolve(responsesQuirk),
 };

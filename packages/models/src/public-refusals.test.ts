@@ -7,7 +7,7 @@ afterEach(closeServers);
 /** What a service was seen to answer, with the public thread or the page that shows it; long texts are cut. */
 interface PublicRefusal {
   readonly who: string;
-  /** `owner/repository#thread` on GitHub, or the address of the service's own table of errors. */
+  /** `owner/repository#thread` on GitHub, or the address of a recorded answer or of the service's own table of errors. */
   readonly at: string;
   readonly status: number;
   readonly stream?: boolean;

@@ -8,13 +8,14 @@ afterEach(closeServers);
 /** How a service was seen to stream a reply, with the public thread where somebody showed it. */
 interface PublicStream {
   readonly who: string;
-  /** `owner/repository#thread` on GitHub. */
+  /** `owner/repository#thread` on GitHub, or the address of a recorded answer. */
   readonly at: string;
   readonly body: string;
   readonly text?: string;
   readonly thought?: string;
   readonly calls?: readonly (readonly [string, object])[];
   readonly usage?: object;
+  /** `length`, or the type of the failure. */
   readonly end?: string;
 }
 
@@ -36,6 +37,7 @@ describe("P10 what services were seen to stream is read as what it means:", () =
     expect(made.map(({ name, args }) => [name, args])).toEqual(calls);
     if (usage) expect(events.find((event) => event.type === "usage")).toMatchObject({ usage });
     const last = events.at(-1);
-    expect(last).toMatchObject(end ? { error: { type: end } } : { type: "end", reason: "stop" });
+    const isFailure = end !== undefined && end !== "length";
+    expect(last).toMatchObject(isFailure ? { error: { type: end } } : { type: "end", reason: end ?? "stop" });
   });
 });

@@ -72,7 +72,8 @@ async function refused({ status, headers, body }: HttpAnswer, asked: Asked): Pro
     const message = `${shownUrl(url)} sends on to ${target}: set the base URL to the service's real address.`;
     return { type: "end", reason: "error", error: { type: "not_found", message, status } };
   }
-  const answer = await startOfText(body, MOST_ERROR_BYTES);
+  // A gateway that was to stream wraps what went wrong into an event.
+  const answer = (await startOfText(body, MOST_ERROR_BYTES)).replace(/^(?:event:.*\n)?data:\s*/, "");
   const detail = looksLikeHtml(answer) ? "a web page, not a model service" : detailOf(answer);
   const hint = retryHint(headers, answer);
   const error = statusFailure({ status, detail, answer, url, model, hasKey, hint });

@@ -78,7 +78,7 @@ const CODES: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "key",
-    /invalid_(?:api_key|authentication)|auth_?fail|failed_to_auth|^(?:authentication_error|API_KEY_INVALID|InvalidApiKey|UNAUTHENTICATED|no_db_connection)$/i,
+    /(?:invalid|expired)_(?:api_)?key|invalid_authentication|auth_?fail|failed_to_auth|^(?:authentication_error|API_KEY_INVALID|InvalidApiKey|UNAUTHENTICATED|no_db_connection)$/i,
   ],
   [
     "model",
@@ -108,7 +108,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|input was flagged|inappropriate content|(?:potentially )?(?:unsafe|sensitive) (?:or sensitive )?content|sensitive (?:chat|words?|check)\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} (?:is|was) blocked/i,
+    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|(?:input|content|prompt|request) (?:was|has been) flagged|inappropriate content|(?:potentially )?(?:unsafe|sensitive) (?:or sensitive )?content|sensitive (?:chat|words?|check)\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} (?:is|was) blocked/i,
   ],
   [
     "no_tools",
@@ -119,7 +119,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "quota",
-    /(?:insufficient|not enough) (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:need|requires?) (?:a )?positive balance|used up your (?:\w+ ){0,3}(?:allocation|allowance)|(?<!per )\b(?:hour|day|daily|week|month)(?:ly)? (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please (?:recharge|purchase)|(?:余额|额度|配额|余量|资源包)(?:不足|已?用[尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spending limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|(?:reached|exceeded) (?:the|your)[^.\n]{0,40}usage (?:limit|quota)|(?:budget (?:has been )?|crossed budget: )exceeded/i,
+    /(?:insufficient|not enough) (?:\w+ )?(?:balance|credit|fund|quota)|(?:balance|credits?|funds|quota) (?:\w+ ){0,2}(?:insufficient|not enough|too low|used up)|(?:need|requires?) (?:a )?positive balance|used up your (?:\w+ ){0,3}(?:allocation|allowance)|(?<!per )\b(?:hour|day|daily|week|month)(?:ly)? (?:\w+ ){0,2}(?:quota|limit)[^.\n]{0,20}(?:exceeded|reached|used up)|overdue|in arrears|account is in good standing|(?:out of|no|not enough|any) (?:more |remaining )?credits|credits? (?:balance )?(?:is |are |has been )?(?:too low|depleted|exhausted|used up|exceeded)|credit balance is too low|payment required|please (?:recharge|purchase)|(?:余额|额度|配额|余量|资源包)(?:不足|已?用[尽完])|欠费|недостаточно средств|残高|잔액|saldo insuficiente|solde insuffisant|free (?:\w+ )?(?:trial|quota)[^.\n]{0,40}(?:exhausted|exceeded|used up|expired|ended)|(?:exhausted|exceeded|used up)[^.\n]{0,40}free (?:trial|quota)|key limit exceeded|requires more credits|can only afford|past due|all available credits|spend(?:ing)? limit|usage limits?\b[^.\n]{0,20}(?:reached|exceeded)|(?:reached|exceeded) (?:the|your)[^.\n]{0,40}(?:usage|(?:\d-?hour|dai|week|month)\w*(?: \w+){0,2}) (?:limit|quota)|out of (?:\w+ ){0,3}(?:usage|quota)|payment (?:instrument|method)|credit card|预扣费|(?:budget (?:has been )?|crossed budget: )exceeded/i,
   ],
   [
     "key",
@@ -130,7 +130,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ["model", /(?:not|n't) (?:be )?(?:found|exist)\b[^\n]{0,80}\bor (?:you|permission|access)/i],
   [
     "account",
-    /(?:account|project|organi[sz]ation|team|subscription)\b[^.\n]{0,30}\b(?:suspended|deactivated|blocked|locked|inactive|not active|banned|has been disabled)/i,
+    /(?:account|project|organi[sz]ation|team|subscription)\b[^.\n]{0,30}\b(?:suspended|deactivated|blocked|locked|inactive|not active|banned|has been disabled)|(?:用户|账[号户])[^。\n]{0,6}(?:封禁|冻结|停用)/i,
   ],
   [
     "permission",
@@ -138,15 +138,15 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
       [
         "(?:country|region|location|territory)\\b[^.\\n]{0,40}(?:not |un)(?:supported|available|allowed)",
         "not (?:available|supported) in your (?:country|region|location)",
-        "must be verified|verify (?:your )?(?:organi[sz]ation|account|identity)|requires a subscription",
+        "must be (?:verified|a member)|verify (?:your )?(?:organi[sz]ation|account|identity)|requires a subscription|please bind",
         "has not been used in project|(?:is|API|been) (?:disabled|deactivated)|firewall|NoAuthError",
         "terms acceptance|data policy|use case details|is gated|no allowed providers",
         "(?:not|n't) have (?:\\w+ ){0,2}(?:access|permissions?)\\b|\\bno access\\b(?! token)|missing scopes?",
-        "(?:no|insufficient|lacks? (?:the )?required) (?:permissions?|data action)|permissions? (?:is |are )?(?:denied|required)",
+        "(?:no|insufficient|lacks? (?:the )?required) (?:permissions?|data action)|permissions?\\b[^\\n]{0,80}\\b(?:denied|required)|无权|未开通|允许访问的列表",
         "(?:has|have) not (?:yet )?(?:activated|agreed|accepted|enabled)|endpoint\\b[^\\n]{0,80} is not running",
         "not (?:authorized|allowed|permitted) (?:to (?:perform|use|access)|for (?:this|your) (?:account|organi[sz]ation|project|team|user|key|plan))",
         "access (?:is )?denied(?! due to)|operation (?:is )?not allowed|(?:request|you) (?:was|were|have been|has been) blocked",
-        "unavailable for (?:this |your )?account|only available (?:for|to)\\b|\\bIP (?:address(?:es)?|ranges?)\\b",
+        "unavailable for (?:this |your )?account|only (?:available|authorized) (?:for|to)\\b|\\bIPs? (?:is|address(?:es)?|ranges?)\\b",
       ].join("|"),
       "i",
     ),
@@ -161,7 +161,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "model",
-    /^model: \S+$|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|inference profile|taken offline|模型不存在/im,
+    /^model: \S+$|\bmodels?\b(?:[^.\n]|\.(?! )){0,80}(?:not (?:found|exist|valid|available)|(?:identifier|id|name) is invalid|n't exist|no longer|decommissioned|deprecated)|(?:no such|unknown|invalid|unavailable|unsupported|not found the|non-serverless) model|\bmodel(?: [^\s.]+)? (?:is )?not supported|not a valid model|no models? (?:is |are )?loaded|inference profile|taken offline|model disabled|allowed now, your model|no healthy deployments|模型不存在/im,
   ],
   [
     "path",
@@ -173,9 +173,11 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
 ];
 /** Only where nobody says when it will be over. */
-const SPENT = /per[-_ ]?day|daily|per[-_ ]?month|monthly|\b[RT]PD\b/i;
+const SPENT = /(?:per[-_ ]?|\/ ?)(?:day|month)|daily|monthly|\b[RT]PD\b/i;
+/** Where a limit of a minute would have another status. */
+const USED_UP = /\b(?:quota|allowance)\b[^.\n]{0,40}\b(?:exhausted|used up|exceeded|reached|depleted)/i;
 /** Under the name of a limit, with a hint beside it: a model that the plan does not have, money that is spent. */
-const NO_SHARE = /\blimit: 0\b|credits are depleted|usage is required/i;
+const NO_SHARE = /\blimit: 0\b|credits are depleted|extra usage/i;
 /** Names of no quota under which a service means tokens per minute. */
 const PASSING_QUOTA = /error-code#token-limit/;
 /** The request alone is more than may be sent in a minute. */
@@ -209,7 +211,7 @@ function kindOf(
     said !== "limit" &&
     (VAGUE.has(named) || BETTER_KNOWN[said]?.includes(named ?? "server"));
   if (beats && fits(said, status, hasHint)) return said;
-  if (status === 402) return "quota";
+  if (status === 402 || ([401, 403].includes(status) && USED_UP.test(words))) return "quota";
   if (named === "account") return "account";
   const isLimit = status === 429 || named === "limit" || (said === "limit" && [0, 403, 503].includes(status));
   if (isLimit) return !hasHint && SPENT.test(words) ? "quota" : "limit";
@@ -248,12 +250,13 @@ function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
 function kindOfStatus(status: number): FailureKind {
   if (status === 401) return "key";
   if (status === 403) return "refused";
+  if (status === 410) return "model";
   if (status === 404 || status === 405) return "path";
   return isPassingStatus(status) || status >= 500 ? "server" : "request";
 }
 
 function isPassingStatus(status: number): boolean {
-  if ([0, 408, 409, 424, 425, 498].includes(status)) return true;
+  if ([0, 408, 409, 424, 425, 498, 499].includes(status)) return true;
   return status >= 500 && status !== 501 && status !== 505;
 }
 
@@ -284,7 +287,7 @@ function saidIn(answer: unknown): { readonly codes: readonly string[]; readonly 
   const open: (readonly [string, unknown])[] = [["", answer]];
   for (let seen = 0; open.length > 0 && seen < MOST_NODES; seen += 1) {
     const [key, value] = open.shift() ?? ["", undefined];
-    const inner = typeof value === "string" && /^\s*[[{]/.test(value) ? parseJson(value) : value;
+    const inner = typeof value === "string" && /^\s*[[{]/.test(value) ? (parseJson(value) ?? value) : value;
     if (Array.isArray(inner)) open.push(...inner.map((item) => [key, item] as const));
     else if (isRecord(inner)) open.push(...Object.entries(inner));
     else if (typeof inner === "string" || typeof inner === "number") {

@@ -49,48 +49,43 @@ class LenientReader {
     this.#count();
     const at = this.afterBlanks(from);
     const first = this.#text[at];
-    if (first === "{") yield* this.#members(at + 1, {});
-    else if (first === "[") yield* this.#items(at + 1, []);
+    if (first === "{" || first === "[") yield* this.#inside(at + 1, [], first === "[");
     else if (first === '"' || first === "'") yield* this.#string(at);
     else yield* this.#word(at);
   }
 
-  /** `made` is not shared: each reading goes on with a copy. */
-  *#members(from: number, made: JsonRecord): Generator<Reading> {
+  /** What an object or a list holds behind `made`, which is not shared: each reading goes on with a copy. */
+  *#inside(
+    from: number,
+    made: readonly (readonly [unknown, unknown])[],
+    isList: boolean,
+  ): Generator<Reading> {
     this.#count();
     const at = this.afterBlanks(from);
-    if (this.#text[at] === "}") yield [made, at + 1];
-    for (const [key, afterKey] of this.#key(at)) {
-      const colon = this.afterBlanks(afterKey);
-      if (typeof key !== "string" || this.#text[colon] !== ":" || Object.hasOwn(made, key)) continue;
-      for (const [value, end] of this.value(colon + 1)) {
+    const closing = isList ? "]" : "}";
+    if (this.#text[at] === closing) {
+      yield [isList ? made.map(([, value]) => value) : Object.fromEntries(made), at + 1];
+      return;
+    }
+    for (const [key, start] of isList ? [[made.length, at] as const] : this.#keys(at)) {
+      if (made.some(([known]) => known === key)) continue;
+      for (const [value, end] of this.value(start)) {
         const next = this.afterBlanks(end);
-        const grown = Object.fromEntries([...Object.entries(made), [key, value]]);
-        if (this.#text[next] === "}") yield [grown, next + 1];
-        else if (this.#text[next] === ",") yield* this.#members(next + 1, grown);
+        const isOver = this.#text[next] === closing;
+        if (!isOver && this.#text[next] !== ",") continue;
+        yield* this.#inside(isOver ? next : next + 1, [...made, [key, value]], isList);
       }
     }
   }
 
-  *#items(from: number, made: readonly unknown[]): Generator<Reading> {
-    this.#count();
-    const at = this.afterBlanks(from);
-    if (this.#text[at] === "]") {
-      yield [made, at + 1];
-      return;
+  /** Each name that can be read here, and where its value begins. */
+  *#keys(at: number): Generator<Reading> {
+    const [name = ""] = /^[A-Za-z_$][\w$]*/.exec(this.#text.slice(at, at + 200)) ?? [];
+    const isQuoted = /^["']/.test(this.#text.charAt(at));
+    for (const [key, end] of isQuoted ? this.#string(at) : [[name, at + name.length] as const]) {
+      const colon = this.afterBlanks(end);
+      if (this.#text[colon] === ":" && end > at) yield [key, colon + 1];
     }
-    for (const [value, end] of this.value(at)) {
-      const next = this.afterBlanks(end);
-      if (this.#text[next] === "]") yield [[...made, value], next + 1];
-      else if (this.#text[next] === ",") yield* this.#items(next + 1, [...made, value]);
-    }
-  }
-
-  *#key(at: number): Generator<Reading> {
-    const quote = this.#text[at];
-    if (quote === '"' || quote === "'") yield* this.#string(at);
-    const [name] = /^[A-Za-z_$][\w$]*/.exec(this.#text.slice(at, at + 200)) ?? [];
-    if (name !== undefined) yield [name, at + name.length];
   }
 
   /** In single quotes an apostrophe may be the end or a letter, so both are tried. */

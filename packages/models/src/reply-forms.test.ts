@@ -56,6 +56,9 @@ describe("P36 thoughts in the content", () => {
   it.each([
     ["between tags", `<think>\nTwo and two.\n</think>\n\n${answer}`],
     ["with another tag", `<thought>Two and two.</thought>${answer}`],
+    ["with the tag of gpt-oss", `<reasoning>Two and two.</reasoning>${answer}`],
+    ["with the tag of Seed", `<seed:think>Two and two.</seed:think>${answer}`],
+    ["in brackets", `[THINK]Two and two.[/THINK]${answer}`],
     ["behind a template that has begun them", `Two and two.\n</think>\n\n${answer}`],
   ])("%s are thoughts, however they are cut", async (_title, content) => {
     for (const pieces of [[content], [...content], content.split(" ").map((word) => `${word} `)]) {
@@ -233,6 +236,96 @@ describe("P10 other forms of a reply", () => {
     expect(await read({ history })).toEqual([{ type: "end", reason: "stop" }]);
     expect((await read()).at(-1)).toMatchObject({ error: { isPassing: true } });
   });
+
+  it("P34 a reply whose protocol tells its end, and that ends without, is taken up again", async () => {
+    const text = { type: "text_delta", text: "Hel" };
+    const messages = sse(
+      { type: "message_start", message: { usage: { input_tokens: 5 } } },
+      { type: "content_block_delta", index: 0, delta: text },
+    );
+    const responses = sse(
+      { type: "response.created", response: { status: "in_progress" } },
+      { type: "response.output_text.delta", output_index: 0, delta: "Hel" },
+    );
+    for (const [provider, body] of [
+      ["anthropic", messages],
+      ["openai-responses", responses],
+    ] as const) {
+      const events = await replyTo(body, { provider });
+      expect(textOf(events)).toBe("Hel");
+      expect(events.at(-1)).toMatchObject({ reason: "error", error: { type: "bad_reply", isPassing: true } });
+    }
+  });
+
+  it("P35 shows why a model of Anthropic refuses", async () => {
+    const stop_details = { type: "refusal", category: "cyber", explanation: "It asks for an attack." };
+    const body = sse(
+      { type: "message_start", message: { usage: { input_tokens: 5 } } },
+      { type: "message_delta", delta: { stop_reason: "refusal", stop_details }, usage: { output_tokens: 4 } },
+      { type: "message_stop" },
+    );
+    const end = (await replyTo(body, { provider: "anthropic" })).at(-1);
+    expect(end).toMatchObject({ error: { message: expect.stringContaining("It asks for an attack.") } });
+  });
+
+  it("P10 takes Responses events that name their item by its id for those that name its place", async () => {
+    const item = { type: "function_call", id: "fc_1", call_id: "c1", name: "read_file", arguments: "" };
+    const args = '{"path":"a"}';
+    const body = sse(
+      { type: "response.output_item.added", output_index: 0, item },
+      { type: "response.function_call_arguments.delta", item_id: "fc_1", delta: args },
+      { type: "response.function_call_arguments.done", item_id: "fc_1", arguments: args },
+      { type: "response.output_item.done", output_index: 0, item: { ...item, arguments: args } },
+      { type: "response.completed", response: { status: "completed", output: [] } },
+    );
+    const calls = callsOf(await replyTo(body, { provider: "openai-responses" }));
+    expect(calls).toEqual([{ id: "c1", name: "read_file", args: { path: "a" } }]);
+  });
+
+  it("P10 takes from a completed response what was only announced before", async () => {
+    const message = { type: "message", id: "m1", content: [] };
+    const whole = { ...message, content: [{ type: "output_text", text: "Hello" }] };
+    const body = sse(
+      { type: "response.output_item.added", output_index: 0, item: message },
+      { type: "response.completed", response: { status: "completed", output: [whole] } },
+    );
+    expect(textOf(await replyTo(body, { provider: "openai-responses" }))).toBe("Hello");
+  });
+
+  it.each([
+    ["Databricks, thoughts as a part", { content: [{ type: "reasoning", summary: [{ text: "Hm." }] }] }],
+    ["Mistral, thoughts as a part", { content: [{ type: "thinking", thinking: [{ text: "Hm." }] }] }],
+  ])("P10 %s", async (_who, first) => {
+    const events = await replyTo(sse(delta(first), delta({ content: "Hello" }), delta({}, "stop"), "[DONE]"));
+    expect(events.find(({ type }) => type === "thought")).toMatchObject({ text: "Hm." });
+    expect(textOf(events)).toBe("Hello");
+  });
+
+  it.each([
+    ["under the names of Responses", { input_tokens: 10, output_tokens: 5 }, { outputTokens: 5 }],
+    [
+      "with thoughts in the total alone",
+      { prompt_tokens: 10, completion_tokens: 5, total_tokens: 90 },
+      { outputTokens: 80 },
+    ],
+    [
+      "with a price in parts",
+      { prompt_tokens: 10, completion_tokens: 5, cost: { total_cost: 0.006 } },
+      { cost: 0.006 },
+    ],
+  ])("P6 usage %s is counted", async (_how, usage, counted) => {
+    const events = await replyTo(sse(delta({ content: "Hello" }, "stop"), { choices: [], usage }, "[DONE]"));
+    const told = events.find(({ type }) => type === "usage");
+    expect(told).toMatchObject({ usage: { inputTokens: 10, ...counted } });
+  });
+
+  it.each(["max_output_tokens", "MAX_TOKENS", "token_limit"])(
+    "P4 the limit is one as %s, too",
+    async (reason) => {
+      const events = await replyTo(sse(delta({ content: "Hel" }), delta({}, reason), "[DONE]"));
+      expect(events.at(-1)).toMatchObject({ reason: "length" });
+    },
+  );
 
   it("P5 z.ai's end of a conversation that is too long is one", async () => {
     const events = await replyTo(sse(delta({ content: "" }, "model_context_window_exceeded")));

@@ -3,27 +3,19 @@ import { isRecord, type JsonRecord, parseJson } from "@burin/contract/messages/u
 import { bounded, detailOf, looksLikeHtml, reportedFailure } from "./service-failure.ts";
 import { type SignedCall, ToolCallAssembly } from "./tool-call-assembly.ts";
 
-/** Reads one reply in one protocol: text as it comes, all else when it is over. */
-export interface ReplyReader {
-  /** The service has said that it is at the end; what follows means nothing. */
-  readonly isDone: boolean;
-  readonly hasFailed: boolean;
-  /** Nothing is missing, so that a connection that breaks now does no harm. */
-  readonly isComplete: boolean;
-  /** Takes the data of one event and gives the text in it. */
-  read(data: string): ModelEvent[];
-  /** All that follows the text, with the one end event last. */
-  finish(): ModelEvent[];
-}
-
-/** What reading a reply is like in every protocol; how its events are to be understood is each one's own. */
-export abstract class ReplyFrame implements ReplyReader {
+/**
+ * Reads one reply: text as it comes, all else when it is over. So it is in every protocol; how its events are to
+ * be understood is each one's own.
+ */
+export abstract class ReplyReader {
   protected readonly calls = new ToolCallAssembly();
   protected readonly takenIds: ReadonlySet<string>;
   protected usage: Usage | undefined;
   /** As the service names it; empty while it has not said so. */
   protected finishReason = "";
   protected isOver = false;
+  /** The service has begun a reply of a kind whose end it tells. */
+  protected tellsEnd = false;
   protected textSeen = false;
   protected failure: ModelFailure | undefined;
   #unreadable: string | undefined;
@@ -34,6 +26,7 @@ export abstract class ReplyFrame implements ReplyReader {
     this.takenIds = takenIds;
   }
 
+  /** The service has said that it is at the end; what follows means nothing. */
   get isDone(): boolean {
     return this.isOver;
   }
@@ -42,10 +35,12 @@ export abstract class ReplyFrame implements ReplyReader {
     return this.failure !== undefined;
   }
 
+  /** Nothing is missing, so that a connection that breaks now does no harm. */
   get isComplete(): boolean {
     return this.isOver || this.finishReason !== "";
   }
 
+  /** Takes the data of one event and gives the text in it. */
   read(data: string): ModelEvent[] {
     const text = data.trim();
     // Some hand on the comments of others as data: ": keepalive".
@@ -57,6 +52,7 @@ export abstract class ReplyFrame implements ReplyReader {
     return chunks.flatMap((chunk) => this.#readChunk(chunk, data));
   }
 
+  /** All that follows the text, with the one end event last. */
   finish(): ModelEvent[] {
     const last = this.lastWords();
     const failure = this.failure ?? this.faultOf(!this.textSeen && this.calls.isEmpty) ?? this.#brokenOff();
@@ -87,6 +83,9 @@ export abstract class ReplyFrame implements ReplyReader {
   protected get areCallsComplete(): boolean {
     return this.isComplete;
   }
+
+  /** What the chunk says of all that the reply has cost so far. */
+  protected abstract usageIn(chunk: JsonRecord): Usage | undefined;
 
   /** Takes one chunk or event; undefined where it holds nothing that anybody knows. */
   protected abstract readChunk(chunk: JsonRecord): ModelEvent[] | undefined;
@@ -138,19 +137,22 @@ export abstract class ReplyFrame implements ReplyReader {
   }
 
   #readChunk(chunk: unknown, data: string): ModelEvent[] {
-    this.#isLastUnreadable = !isRecord(chunk);
+    this.#isLastUnreadable = true;
     if (!isRecord(chunk)) {
       this.#unreadable ??= data;
       this.loseChunk();
       return [];
     }
+    this.usage = this.usageIn(chunk) ?? this.usage;
     const error = this.errorIn(chunk);
-    if (error) {
+    // What is said behind the limit that cut the reply is no other failure.
+    if (error && !this.isLimited) {
       // A mere sign that it is one; the words stand beside it.
       this.failure = reportedFailure(error === true ? chunk : error);
       return [];
     }
     const events = this.readChunk(chunk);
+    this.#isLastUnreadable = events === undefined;
     // An error in a form of the service's own, where the protocol has another.
     if (events === undefined && chunk.code !== undefined && detailOf(chunk) !== "") {
       this.failure = reportedFailure(chunk);
@@ -158,10 +160,12 @@ export abstract class ReplyFrame implements ReplyReader {
     return events ?? [];
   }
 
-  /** A reply that ended in the middle of an event, with no sign of being complete. */
+  /** A reply that ended in the middle, with no sign of being complete. */
   #brokenOff(): ModelFailure | undefined {
-    const isBroken = this.#isLastUnreadable && !this.isComplete && this.calls.isEmpty;
-    if (!isBroken) return undefined;
+    const isBroken = this.#isLastUnreadable || this.tellsEnd;
+    if (!isBroken || this.areCallsComplete || !this.calls.isEmpty) return undefined;
+    const told = parseJson(this.#unreadable ?? "");
+    if (detailOf(told) !== "") return reportedFailure(told);
     return { type: "bad_reply", message: "The reply of the service broke off.", isPassing: true };
   }
 }
@@ -186,14 +190,35 @@ function emptyReply(unreadable: string | undefined): ModelFailure {
   return { ...failure, message: `The reply of the service could not be read: ${bounded(unreadable)}` };
 }
 
-/** A reply whose rest the service keeps to itself, by its rules. */
-export function withheld(reason: string): ModelFailure {
-  return { type: "bad_reply", message: `The service withheld the rest of the reply (${bounded(reason)}).` };
+/** A reply whose rest the service keeps to itself, by its rules; some say more of why. */
+export function withheld(reason: string, more?: unknown): ModelFailure {
+  const why = typeof more === "string" && more !== "" ? `${reason}: ${more}` : reason;
+  return { type: "bad_reply", message: `The service withheld the rest of the reply (${bounded(why)}).` };
 }
 
-/** OpenRouter says what it takes for a request, in whatever protocol. */
-export function reportedCost({ cost }: JsonRecord): Pick<Usage, "cost"> {
-  return typeof cost === "number" && cost >= 0 ? { cost } : {};
+/** Routers say what they take for a request, in whatever protocol. */
+export function reportedCost({ cost, cost_in_usd_ticks: ticks }: JsonRecord): Pick<Usage, "cost"> {
+  if (count(ticks) > 0) return { cost: count(ticks) / 1e10 };
+  const total = isRecord(cost) ? cost.total_cost : cost;
+  return typeof total === "number" && total >= 0 ? { cost: total } : {};
+}
+
+/** Usage as OpenAI says it, under the names of chat completions or of Responses. */
+export function openAiUsage(value: unknown): Usage | undefined {
+  if (!isRecord(value)) return undefined;
+  const told = value.prompt_tokens_details ?? value.input_tokens_details;
+  const details = isRecord(told) ? told : {};
+  const inputTokens = count(value.prompt_tokens ?? value.input_tokens);
+  const said = count(value.completion_tokens ?? value.output_tokens);
+  return {
+    inputTokens,
+    // Some (xAI, Gemini) count thoughts only in the total.
+    outputTokens: inputTokens === 0 ? said : Math.max(said, count(value.total_tokens) - inputTokens),
+    cachedTokens:
+      count(details.cached_tokens) || count(value.cached_tokens) || count(value.prompt_cache_hit_tokens),
+    ...cacheWrites({ ...value, ...details }),
+    ...reportedCost(value),
+  };
 }
 
 /** What went into a cache, as Anthropic says it and those who pass its replies on; undefined where nothing did. */

@@ -13,6 +13,8 @@ const DETAIL_KEYS = wordSet(
   "error errors message Message msg detail error_msg status_msg error_description error_message errorMessage description reason faultstring title",
 );
 
+const NO_DETAIL = wordSet("metadata param");
+
 /** The service's own account of a failure, on one line and bounded; empty when it gave none. */
 export function detailOf(answer: unknown): string {
   if (typeof answer === "string") {
@@ -24,7 +26,11 @@ export function detailOf(answer: unknown): string {
   if (!isRecord(answer)) return "";
   const said = [...DETAIL_KEYS].flatMap((key) => answer[key] || []);
   // Where nothing has a name that is known, a service has put it into something of its own.
-  const wrapped = Object.values(answer).filter((value) => isRecord(value) && value !== answer.metadata);
+  const wrapped = Object.entries(answer).flatMap(([key, value]) =>
+    (isRecord(value) || (typeof value === "string" && /\s/.test(value))) && !NO_DETAIL.has(key)
+      ? [value]
+      : [],
+  );
   const detail = [...said, ...wrapped].map(detailOf).find((text) => text !== "");
   const place = Array.isArray(answer.loc) ? answer.loc.join(".") : "";
   // Where the name of a field should stand, some say what is wrong with it.
@@ -152,7 +158,7 @@ function adviceFor(kind: FailureKind, { status, model, hasKey }: RefusedRequest)
 export function reportedFailure(error: unknown): ModelFailure {
   const detail = detailOf(error) || "no reason given";
   const record = isRecord(error) ? error : {};
-  const told = [record.code, record.status, record.status_code].map(Number);
+  const told = [record.code, record.status, record.status_code, record.http_code].map(Number);
   const status = told.find((code) => code >= 400 && code <= 599);
   const retryAfterMs = hintIn(JSON.stringify(error) ?? "");
   const read = readFailure({ status: status ?? 0, answer: error, hasHint: retryAfterMs !== undefined });

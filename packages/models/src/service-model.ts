@@ -1,6 +1,6 @@
 import type { ChatModel, ModelEvent, ModelFailure, ModelRequest } from "@burin/contract/chat-model";
 import type { Part } from "@burin/contract/messages/parts";
-import type { CallsInText, ModelPrice } from "@burin/contract/settings/settings";
+import type { CallsInText, ModelPrice, ModelProvider } from "@burin/contract/settings/settings";
 import { messageOf } from "@burin/contract/text/error-message";
 import { type ClientCertificate, httpRequest } from "@burin/machine/http/http-request";
 import { SilenceWatch } from "@burin/machine/http/silence-watch";
@@ -10,6 +10,7 @@ import type { CertificatePlace } from "./key-source.ts";
 import { Lessons } from "./lessons.ts";
 import { type PreparedRequest, prepareRequest, type Taker, type Tuning } from "./prepare-request.ts";
 import { costOf } from "./price.ts";
+import type { Quirks } from "./quirks.ts";
 import type { AnswerEvent, Ending } from "./read-answer.ts";
 import type { ReplyReader } from "./reply-reader.ts";
 import { shownUrl } from "./shown-url.ts";
@@ -50,6 +51,7 @@ export interface ServiceOptions {
 
 /** What one protocol lays down. */
 export interface Protocol extends Taker {
+  readonly name: ModelProvider;
   /** The path of a request, from the path of the base URL without slashes at its end. */
   path(basePath: string, model: string): string;
   /** The path that lists the service's models. */
@@ -62,12 +64,10 @@ export interface Protocol extends Taker {
   body(
     model: string,
     request: PreparedRequest,
-    quirks: ReadonlySet<string>,
+    quirks: Quirks,
   ): readonly string[] | Promise<readonly string[]>;
   /** `isWriter`: calls in the text count. Asked for when the request is on its way; what reads replies is loaded only then. */
   reply(request: PreparedRequest, takenIds: ReadonlySet<string>, isWriter: boolean): Promise<ReplyReader>;
-  /** What a refusal teaches of the service's habits; asked for when there is one. */
-  quirks(): Promise<(refusal: string, quirks: ReadonlySet<string>) => string | undefined>;
   /** What a model speaks that refuses this protocol. */
   otherwise?(): Promise<Protocol>;
 }
@@ -176,8 +176,8 @@ class Service {
       this.#protocol = await protocol.otherwise();
       return `${model} speaks only the Responses protocol, so that is used. Set model.provider to openai-responses to start with it.`;
     }
-    const [{ learn }, quirkIn] = await Promise.all([import("./learn.ts"), protocol.quirks()]);
-    return learn({ lessons: this.#lessons, sent, model, quirkIn }, error, refusal);
+    const { learn } = await import("./learn.ts");
+    return learn({ lessons: this.#lessons, sent, model, protocol: protocol.name }, error, refusal);
   }
 
   /** One request and its streamed reply. Throws what the network throws. */

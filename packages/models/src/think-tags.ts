@@ -5,8 +5,7 @@ export interface ContentPiece {
   readonly takesText?: true;
 }
 
-const OPENING = /^\s*<(think|thinking|thought)>/;
-const OPENINGS = ["<think>", "<thinking>", "<thought>"];
+const OPENINGS = "<think> <thinking> <thought> <reasoning> <seed:think> [THINK] ◁think▷".split(" ");
 /** Alone at an end of a line: an answer may speak of the tag, too. */
 const LONE = /(?:(?<=\n)[ \t]*<\/think>|<\/think>(?=[ \t]*\n))/;
 const LONE_LENGTH = "</think>".length;
@@ -49,19 +48,16 @@ export class ThinkTags {
   }
 
   #begin(isWhole: boolean): ContentPiece[] {
-    const [whole, name] = OPENING.exec(this.#pending) ?? [];
-    if (whole !== undefined) {
-      this.#closing = `</${name}>`;
+    const start = this.#pending.trimStart();
+    const opening = OPENINGS.find((tag) => start.startsWith(tag));
+    if (opening !== undefined) {
+      this.#closing = `${opening[0]}/${opening.slice(1)}`;
       this.#state = "thinking";
       this.#mayBeLone = false;
-      this.#pending = this.#pending.slice(whole.length).replace(/^\r?\n/, "");
+      this.#pending = start.slice(opening.length).replace(/^\r?\n/, "");
       return [];
     }
-    const start = this.#pending.trimStart();
-    const mayOpen = OPENINGS.some(
-      (tag) => tag.startsWith(start.slice(0, tag.length)) && start.length < tag.length,
-    );
-    if (mayOpen && !isWhole) return [];
+    if (!isWhole && OPENINGS.some((tag) => tag.startsWith(start))) return [];
     this.#state = "text";
     return [];
   }

@@ -1,5 +1,6 @@
 import { isRecord, type JsonRecord } from "@burin/contract/messages/untrusted-json";
 import type { Reasoning, Tuning } from "./prepare-request.ts";
+import type { Quirks } from "./quirks.ts";
 
 /** What the words for the amount of thinking stand for, where a service counts it in tokens. */
 const BUDGETS: Readonly<Record<string, number>> = {
@@ -40,7 +41,7 @@ export function mergedBody(body: JsonRecord, more: JsonRecord = {}): JsonRecord 
 }
 
 /** The last fields of a chat completions body, tuned. */
-export function tunedChat(fields: JsonRecord, tuning: Tuning, quirks: ReadonlySet<string>): JsonRecord {
+export function tunedChat(fields: JsonRecord, tuning: Tuning, quirks: Quirks): JsonRecord {
   const { maxOutput, reasoning, temperature, topP: top_p, cache, body } = tuning;
   const tuned = {
     ...fields,

@@ -2,8 +2,6 @@
 const WIRE_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 const MOST_CHARACTERS = 64;
 
-const found = new Map<string, string>();
-
 /**
  * The name under which a provider knows a tool. It depends on nothing but the tool's own name, so it is the
  * same at every start and for a tool that is no longer offered; two tools never share one, however alike they
@@ -29,14 +27,9 @@ export function nineCharacters(id: string): string {
 }
 
 function changedName(name: string, mostCharacters = MOST_CHARACTERS): string {
-  const key = `${mostCharacters} ${name}`;
-  const known = found.get(key);
-  if (known !== undefined) return known;
   const trace = traceOf(name, 0x811c9dc5) + traceOf(name, 0x01000193).slice(0, 4);
   const readable = name.replace(/[^A-Za-z0-9_-]+/g, "_").replace(/^(?![A-Za-z_])/, "_");
-  const changed = `${readable.slice(0, mostCharacters - trace.length - 1)}_${trace}`;
-  found.set(key, changed);
-  return changed;
+  return `${readable.slice(0, mostCharacters - trace.length - 1)}_${trace}`;
 }
 
 /** Nothing is kept secret by it; names only have to differ. */

@@ -1,0 +1,87 @@
+import type { ModelProvider } from "@burin/contract/settings/settings";
+
+/** First that it is not kept so long, then that it is not kept at all. */
+const CACHE = [
+  ["no-cache-hour", /\bttl\b/i],
+  ["no-cache-control", /cache_control|\bttl\b/i],
+] as const;
+const REASONING = /reasoning[_ ]?(content|details|text)|\bthinking\b.*(back|missing|required)/is;
+const ENCRYPTED = /encrypted[_ ]content|\binclude\b/i;
+
+/** What refusals teach, for each protocol in the order in which it is looked for; `$1` is what a pattern found. */
+const ROWS = {
+  openai: [
+    ["no-stream-options", /stream_options|include_usage/i],
+    // The limit of output goes under its older name.
+    ["old-output-limit", /max_completion_tokens/i],
+    // Gemini checks the signatures of calls, also of those that another model made.
+    ["signature-wanted", /missing (?:a |its )?thought_?signature/i],
+    ...CACHE,
+    // Nothing goes back of what another service gave to get back.
+    [
+      "no-extras",
+      /(?:reasoning_details|extra_content)[^\n]{0,60}(?:not |un)(?:support|permit|allow|recogni|expect|known)|(?:unknown|unexpected|unrecognized|extra)[^\n]{0,60}(?:reasoning_details|extra_content)|(?:corrupted|invalid) thought_?\s?signature/i,
+    ],
+    // Instructions stand at the start of the first message.
+    [
+      "no-system",
+      /(?:system|developer)\b[^.\n]{0,40}(?:not |n't |un)(?:be )?(?:support|enabl|allow|accept)|(?:not |n't |un)(?:support|allow|accept)[^.\n]{0,30}\b(?:the )?['"`]?(?:system|developer)|only user and assistant roles|(?:invalid|unexpected|unknown) (?:message )?role:? ?['"`]?system/i,
+    ],
+    // A word of the model stands between the answers of tools and the user's words.
+    [
+      "reply-before-user",
+      /unexpected role '?user'? after role|message.?order|roles? must alternate|alternat\w+ (?:user|between|with assistant)|roles should be alternating|user[^\n]{0,40}(?:after|follow)[^\n]{0,20}tool|交替/i,
+    ],
+    // Ids of calls have nine letters or digits, which every service takes.
+    ["nine-ids", /tool.?call.?id[^\n]{0,80}(?:must be|length|pattern|invalid|match|too long|characters)/i],
+    // A message that makes calls says nothing beside.
+    ["calls-alone", /content or tool_calls, but not both/i],
+    [
+      "content-wanted",
+      /content[^\n]{0,60}(?:(?:must|should|can)\s?not be (?:null|none|empty)|is (?:required|missing|empty)|null|none|must be (?:a )?(?:non-?empty )?string)|must not be empty|must be non-?empty|must contain at least one|non-?empty content|empty (?:message|content)/i,
+    ],
+    // Some demand that reasoning comes back, others refuse a request that holds it.
+    ["reasoning-wanted", REASONING],
+    ["reasoning-refused", REASONING],
+  ],
+  anthropic: [
+    [
+      "max-tokens:$1",
+      /(?:max_tokens\D{0,40}\d+\s*>|maximum tokens you requested exceeds? the model limit of)\s*(\d+)/,
+    ],
+    ...CACHE,
+    // How much to think is said in tokens, not in words.
+    ["no-adaptive", /adaptive|output_config|\beffort\b/i],
+    ["no-thinking", /thinking|signature/i],
+  ],
+  // Not every model reasons, and not every service takes back what another one said.
+  "openai-responses": [
+    [
+      "no-reasoning",
+      /invalid_encrypted_content|could not be (?:verified|decrypted)|reasoning.{0,40}item|\brs_/is,
+    ],
+    ["no-include", ENCRYPTED],
+    ["no-reasoning", ENCRYPTED],
+  ],
+  gemini: [
+    // Schemas go under their older name.
+    ["old-parameters", /parameters_?json_?schema/i],
+    ["no-system", /(?:system|developer)[ _]?instruction\w* [^\n]{0,20}(?:not|n't) (?:enabled|supported)/i],
+    ["signature-wanted", /^(?=[\s\S]*(?:missing|required|lacks|without))[\s\S]*thought_?\s?signature/i],
+    ["signature-refused", /thought_?\s?signature/i],
+  ],
+} as const satisfies Record<ModelProvider, readonly (readonly [string, RegExp])[]>;
+
+/** A habit of a service that requests have to follow. */
+export type Quirk = (typeof ROWS)[ModelProvider][number][0];
+export type Quirks = ReadonlySet<Quirk>;
+
+/** What is new in a refusal; undefined when nothing. */
+export function learnedQuirk(protocol: ModelProvider, refusal: string, known: Quirks): Quirk | undefined {
+  for (const [quirk, pattern] of ROWS[protocol]) {
+    const found = pattern.exec(refusal);
+    const learned = quirk.replace("$1", found?.[1] ?? "") as Quirk;
+    if (found && !known.has(learned)) return learned;
+  }
+  return undefined;
+}
