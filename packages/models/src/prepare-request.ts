@@ -85,6 +85,9 @@ async function schemaWriter(
 
 /** The same object where nothing changes, which is nearly always. */
 function preparedMessage(message: Message, lessons: Lessons, taker: Taker): Message {
+  // Services refuse a message without words, and one that is left out would put two replies side by side.
+  if (message.role === "user" && !message.parts.some(isSaid))
+    return { ...message, parts: [{ text: "(empty)" }] };
   let origin = "";
   let changed: Part[] | undefined;
   for (const [index, part] of message.parts.entries()) {
@@ -97,6 +100,10 @@ function preparedMessage(message: Message, lessons: Lessons, taker: Taker): Mess
     changed[index] = prepared;
   }
   return changed ? { role: message.role, parts: changed } : message;
+}
+
+function isSaid({ text = "", inlineData, functionResponse }: Part): boolean {
+  return functionResponse !== undefined || inlineData !== undefined || /\S/.test(text);
 }
 
 function withWireName(part: Part): Part {

@@ -133,11 +133,13 @@ function isNamable(value: unknown): boolean {
 /** The parameters as one plain object, with what all of a choice's parts say in it. */
 function atTop(clean: JsonRecord): JsonSchema {
   const { allOf, anyOf, oneOf, ...rest } = clean;
+  // Each part may be made of parts itself.
+  const partsOf = (choice: unknown) => recordsIn(choice).map(atTop);
   const whole = [
-    recordsIn(allOf).reduce(mergedSchemas, {}),
-    unitedSchemas(recordsIn(anyOf)),
-    unitedSchemas(recordsIn(oneOf)),
-  ].reduce(mergedSchemas, rest);
+    partsOf(allOf).reduce(mergedSchemas, {}),
+    unitedSchemas(partsOf(anyOf)),
+    unitedSchemas(partsOf(oneOf)),
+  ].reduce<JsonRecord>(mergedSchemas, rest);
   const kept = Object.entries(whole).filter(([key]) => !NOT_AT_TOP.has(key));
   const { properties, ...others } = Object.fromEntries(kept);
   return { type: "object", properties: isRecord(properties) ? properties : {}, ...others } as JsonSchema;
