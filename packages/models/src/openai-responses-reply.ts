@@ -38,11 +38,6 @@ export class ResponsesReply extends ReplyReader {
     return this.isComplete || (this.#calls.at(-1)?.isWhole ?? false);
   }
 
-  /** No word of the protocol: the end is told in an event. */
-  protected override readDone(): ModelEvent[] {
-    return [];
-  }
-
   protected override errorIn({ type, error, ...event }: JsonRecord): unknown {
     if (type === "error") return error ?? { type, ...event };
     return type === undefined ? error : undefined;

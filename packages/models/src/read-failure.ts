@@ -108,7 +108,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "filtered",
-    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|(?:input|content|prompt|request) (?:was|has been) flagged|inappropriate content|(?:potentially )?(?:unsafe|sensitive) (?:or sensitive )?content|sensitive (?:chat|words?|check)\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} (?:is|was) blocked/i,
+    /content (?:filter|management|moderation|safety)|(?:violat|against)[^.\n]{0,40}(?:usage|content) (?:guideline|polic)|content exists risk|considered high risk|blocked by safety|requires moderation|(?:input|content|prompt|request) (?:was|has been) flagged|inappropriate content|(?:potentially )?(?:unsafe|sensitive) (?:or sensitive )?content|sensitive (?:chat|words?|check)\b|_sensitive\b|不安全或敏感|敏感(?:词|内容|信息)|违规内容|内容(?:安全|审核)|\bcontent\b[^.\n]{0,50} blocked|for safety reasons/i,
   ],
   [
     "no_tools",
@@ -123,7 +123,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
   [
     "key",
-    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ )?(?:api.?key|token|credential)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|disabled|not found|not provided)|unregistered callers|not authenticated|login fail|(?:authentication|certification) failed|token (?:is |was )?(?:not match|invalid)|user not found|reported as leaked/i,
+    /(?:incorrect|invalid|wrong|expired|missing|malformed|revoked) (?:\w+ )?(?:api.?key|token|credential)|api.?key(?: \w+){0,3} (?:not valid|invalid|incorrect|expired|revoked|blocked|disabled|not found|not provided)|unregistered callers|not authenticated|login fail|(?:authentication|certification) failed|token (?:is |was |has |has been )?(?:not match|invalid|revoked|expired)|user not found|reported as leaked/i,
   ],
   ["channel", /no available channels?\b|无可用渠道|incorrect model id/i],
   // What a service has no access to it calls missing as well, in one breath.
@@ -138,11 +138,12 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
       [
         "(?:country|region|location|territory)\\b[^.\\n]{0,40}(?:not |un)(?:supported|available|allowed)",
         "not (?:available|supported) in your (?:country|region|location)",
-        "must be (?:verified|a member)|verify (?:your )?(?:organi[sz]ation|account|identity)|requires a subscription|please bind",
+        "must be (?:verified|a member)|verify (?:your )?(?:organi[sz]ation|account|identity)|requires a subscription|please bind|unsupported (?:countr|region|territor|location)",
         "has not been used in project|(?:is|API|been) (?:disabled|deactivated)|firewall|NoAuthError",
         "terms acceptance|data policy|use case details|is gated|no allowed providers",
         "(?:not|n't) have (?:\\w+ ){0,2}(?:access|permissions?)\\b|\\bno access\\b(?! token)|missing scopes?",
         "(?:no|insufficient|lacks? (?:the )?required) (?:permissions?|data action)|permissions?\\b[^\\n]{0,80}\\b(?:denied|required)|无权|未开通|允许访问的列表",
+        "\\byour (?:\\w+ )?(?:subscription|plan)\\b(?! and billing)|blocked by [^.\\n]{0,30}policy|you are not (?:authorized|allowed|permitted)",
         "(?:has|have) not (?:yet )?(?:activated|agreed|accepted|enabled)|endpoint\\b[^\\n]{0,80} is not running",
         "not (?:authorized|allowed|permitted) (?:to (?:perform|use|access)|for (?:this|your) (?:account|organi[sz]ation|project|team|user|key|plan))",
         "access (?:is )?denied(?! due to)|operation (?:is )?not allowed|(?:request|you) (?:was|were|have been|has been) blocked",
@@ -173,7 +174,7 @@ const WORDS: readonly (readonly [FailureKind, RegExp])[] = [
   ],
 ];
 /** Only where nobody says when it will be over. */
-const SPENT = /(?:per[-_ ]?|\/ ?)(?:day|month)|daily|monthly|\b[RT]PD\b/i;
+const SPENT = /(?:per[-_ ]?|\/ ?)(?:day|month)|daily|monthly|\b[RT]PD\b|tomorrow/i;
 /** Where a limit of a minute would have another status. */
 const USED_UP = /\b(?:quota|allowance)\b[^.\n]{0,40}\b(?:exhausted|used up|exceeded|reached|depleted)/i;
 /** Under the name of a limit, with a hint beside it: a model that the plan does not have, money that is spent. */
@@ -249,9 +250,10 @@ function fits(kind: FailureKind, status: number, hasHint: boolean): boolean {
 
 function kindOfStatus(status: number): FailureKind {
   if (status === 401) return "key";
-  if (status === 403) return "refused";
+  // Also a proxy, or a network, that wants a login of its own.
+  if ([403, 407, 511].includes(status)) return "refused";
   if (status === 410) return "model";
-  if (status === 404 || status === 405) return "path";
+  if (status === 404 || status === 405 || (status >= 300 && status < 400)) return "path";
   return isPassingStatus(status) || status >= 500 ? "server" : "request";
 }
 

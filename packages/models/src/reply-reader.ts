@@ -45,7 +45,8 @@ export abstract class ReplyReader {
     const text = data.trim();
     // Some hand on the comments of others as data: ": keepalive".
     if (this.isOver || this.failure || text === "" || text.startsWith(":")) return [];
-    if (text === "[DONE]") return this.readDone();
+    this.isOver = text === "[DONE]";
+    if (this.isOver) return [];
     const parsed = parseJson(data);
     // Some give one chunk, or the whole stream, as a list.
     const chunks: readonly unknown[] = Array.isArray(parsed) ? parsed : [parsed];
@@ -96,11 +97,6 @@ export abstract class ReplyReader {
   /** The error that stands in a chunk. */
   protected errorIn(chunk: JsonRecord): unknown {
     return chunk.error;
-  }
-
-  protected readDone(): ModelEvent[] {
-    this.isOver = true;
-    return [];
   }
 
   /** A chunk could not be read; it may have held a piece of a call. */

@@ -15,6 +15,7 @@ describe("failures", () => {
     ["only chunks that are no JSON", sse("{bad", "{worse"), ["bad_reply", /could not be read: \{bad/]],
     ["JSON that is no reply", '{"status":"ok"}', ["bad_reply", /could not be read: \{"status"/]],
     ["a web page", "<!doctype html><p>Welcome</p>", ["bad_reply", /web page.*usually ends in \/v1/]],
+    ["plain words", "Ollama is running", ["bad_reply", /could not be read: Ollama is running/]],
     [
       "an error inside the stream",
       sse(delta({ content: "He" }), { error: { message: "overloaded", code: 503 } }),
@@ -54,6 +55,8 @@ describe("failures", () => {
       ["not_found", /\/v1\/chat\/completions answered.*no model "m" at this service/],
     ],
     [404, "<html>nginx</html>", ["not_found", /a web page/]],
+    [407, "<html>Log in</html>", ["unauthorized", /whether a proxy or firewall has answered/]],
+    [511, "<html>Log in</html>", ["unauthorized", /whether a proxy or firewall has answered/]],
     [422, '{"detail":[{"msg":"field required"}]}', ["bad_request", /field required/]],
     [429, '{"error":"slow"}', ["rate_limited", /slow/]],
     [500, "boom \u001b[31m\n\nred", ["server_error", /boom \[31m red/]],

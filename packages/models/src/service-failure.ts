@@ -174,7 +174,8 @@ export function connectionFailure(error: unknown, url: URL): ModelFailure {
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
   const place = `${url.hostname}:${port}`;
   const [, isPassing, known] = CODES.find(([codes]) => codes.test(code)) ?? [];
-  const advice = known?.replace("PLACE", place) ?? `The request to ${place} failed: ${bounded(message)}.`;
+  const advice =
+    known?.replace("PLACE", place) ?? ended(`The request to ${place} failed: ${bounded(message)}`);
   const failure = { type: "unreachable", message: code === "" ? advice : `${advice} (${code})` };
   return isPassing ? { ...failure, isPassing } : failure;
 }

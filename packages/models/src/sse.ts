@@ -35,9 +35,13 @@ class BodySplitter {
   #pieceCharacters = 0;
   #ready: string[] = [];
   #broken: ParseError | undefined;
+  #hasEvents = false;
+  /** The first line that is none of an event stream. */
+  #odd: string | undefined;
   readonly #parser = createParser({
     maxBufferSize: MOST_BUFFERED_CHARACTERS,
     onEvent: (event) => {
+      this.#hasEvents = true;
       this.#ready.push(event.data);
     },
     onError: (error) => {
@@ -45,6 +49,7 @@ class BodySplitter {
       // Some servers report a failure in a field of its own, `error: {...}`, which the standard would drop;
       // it is given as the object that the others send.
       else if (error.field === "error" && error.value) this.#ready.push(`{"error":${error.value}}`);
+      else this.#odd ??= error.line;
     },
   });
 
@@ -59,6 +64,7 @@ class BodySplitter {
   /** A body may end without the blank line that closes its last event. */
   end(): void {
     if (this.#kind === "events") this.#parser.feed("\n\n");
+    if (!this.#hasEvents && this.#odd) this.#ready.push(this.#odd);
     if (this.#kind === "whole") this.#ready.push(this.#pieces.join(""));
     if (this.#kind === "lines") this.#readLines("\n");
   }

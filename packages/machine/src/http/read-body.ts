@@ -92,6 +92,6 @@ function unpackerOf(name: string, head: Uint8Array): Transform {
 }
 
 function unknownEncoding(encoding: string): WebError {
-  const name = /^[\w ,-]{1,40}$/.test(encoding) ? `as "${encoding}"` : "in no known way";
-  return new WebError("broken_content", `The content is compressed with ${name}, but cannot be unpacked.`);
+  const name = /^[\w ,-]{1,40}$/.test(encoding) ? `with "${encoding}"` : "in no known way";
+  return new WebError("broken_content", `The content is compressed ${name} and cannot be unpacked.`);
 }
