@@ -137,6 +137,12 @@ describe("sessions on the command line", () => {
     expect(await run("undo", "all")).toMatchObject({ code: 2, stderr: expect.stringContaining("--list") });
   });
 
+  it("says that there is nothing to undo, to list and to do", async () => {
+    const run = await runner();
+    for (const args of [["undo"], ["undo", "--list"], ["undo", "--list", "--json"]])
+      expect(await run(...args)).toMatchObject({ code: 0, stderr: "burin: there is nothing to undo.\n" });
+  });
+
   it("--no-session leaves nothing behind", async () => {
     const run = await runner({ text: "One." });
     const { code, stderr } = await run("-p", "first", "--no-session", "--quiet");

@@ -22,13 +22,14 @@ export async function runUndo(request: SubcommandRequest, { output }: Io): Promi
     const entries = await undoEntries(place);
     if (!isText) output.out(`${JSON.stringify(entries, null, 2)}\n`);
     else for (const entry of entries) output.out(`${visible(lineOf(entry))}\n`);
+    if (entries.length === 0) output.note(NOTHING);
     return EXIT.done;
   }
   const result = await undo({ ...place, ...chosen });
   if (!isText) output.out(`${JSON.stringify(result)}\n`);
   else for (const outcome of result.files) output.out(`${visible(outcomeLine(outcome))}\n`);
   const isRefused = result.files.some(({ what }) => what === "refused");
-  if (result.files.length === 0) output.note("burin: there is nothing to undo.");
+  if (result.files.length === 0) output.note(NOTHING);
   else if (!isRefused) output.note(`burin: ${result.isRedo ? REDONE : UNDONE}`);
   return isRefused ? EXIT.failed : EXIT.done;
 }
@@ -45,6 +46,7 @@ async function chosenIn(
   return { session: (await findSession(home, root, own.session)).id };
 }
 
+const NOTHING = "burin: there is nothing to undo.";
 const UNDONE = "Reverted. Run burin undo again to redo it, or burin undo 1 to revert one more change.";
 const REDONE = "Redone.";
 
