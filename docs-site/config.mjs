@@ -8,6 +8,9 @@ const SIDEBAR = {
     "agent-loop",
     "hooks-skills-commands",
     "automation",
+    "fleet",
+    "moving-in",
+    "questions",
   ],
   Connect: ["mcp", "discovery", "serve-mcp", "serve-acp"],
   Embed: ["library", "tool-contract", "edit-matching"],
@@ -113,6 +116,7 @@ function titleOf(name) {
     "serve-mcp": "Serve MCP",
     "serve-acp": "Editors",
     "command-line": "Scripts and settings",
+    questions: "Questions and answers",
   };
   const spoken = name.replaceAll("-", " ");
   return known[/** @type {keyof typeof known} */ (name)] ?? spoken[0]?.toUpperCase() + spoken.slice(1);

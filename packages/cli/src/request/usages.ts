@@ -11,7 +11,7 @@ export const OPTIONS = `Options:
       --root DIR              the folder to work in (default: this one)
       --include-directories A,B   more folders that may be used; may be repeated
       --settings FILE         one more settings.json
-      --max-turns N           most replies of the model to one prompt
+      --max-turns N           most replies of the model to one prompt (default 200)
       --budget AMOUNT         stop at 200k (tokens), $2, 10m or "50 calls"; several joined by commas
   -c, --continue              go on with the session that was used last in this folder
   -r, --resume ID             go on with that session (see burin sessions list)
