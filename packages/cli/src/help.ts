@@ -10,6 +10,8 @@ import {
 import { SUBCOMMANDS } from "./subcommands.ts";
 import { UsageError } from "./terminal/exit-code.ts";
 
+const COLUMN = 31;
+
 /** The help on everything, or on one command. Throws UsageError for a command that does not exist. */
 export function helpText(topic?: string): string {
   if (topic === undefined) {
@@ -19,12 +21,19 @@ export function helpText(topic?: string): string {
       ["help [command]", "this text, or the help on one command"],
       ...Object.values(USAGES).flat(),
     ];
-    const lines = forms.map(([form, meaning]) => `       burin ${form.padEnd(30)} ${meaning}\n`);
+    const lines = forms.map(([form, meaning]) => `       burin ${inColumn(form)}${meaning}\n`);
     return `Usage: burin [options] [prompt]\n${lines.join("")}\n${OPTIONS}\n${ENVIRONMENT}`;
   }
   if (!isSubcommand(topic)) throw unknownCommand(topic);
   const lines = USAGES[topic].map(([form, meaning]) => `  burin ${form}\n      ${meaning}\n`);
   return `Usage:\n${lines.join("")}\n${optionsOf(topic)}`;
+}
+
+/** A form that is too long for its column has a line of its own. */
+function inColumn(form: string): string {
+  return form.length < COLUMN
+    ? form.padEnd(COLUMN)
+    : `${form}\n${" ".repeat("       burin ".length + COLUMN)}`;
 }
 
 function isSubcommand(name: string): name is SubcommandName {

@@ -33,6 +33,15 @@ describe("burin", () => {
     }
   });
 
+  it("says what each command does in one column", async () => {
+    const { stdout } = await run("--help");
+    const [, ...lines] = (stdout.split("\n\n")[0] ?? "").split("\n");
+    const isMeaning = (line = "") => line.startsWith(" ".repeat(44));
+    const meanings = lines.filter((line, index) => isMeaning(line) || !isMeaning(lines[index + 1]));
+    expect(meanings.length).toBeGreaterThan(30);
+    expect(meanings.filter((line) => !/^.{43} \S/.test(line))).toEqual([]);
+  });
+
   it.each([
     ["help", "call"],
     ["call", "--help"],
