@@ -11,6 +11,8 @@ const { spawn } = createRequire(import.meta.url)("@lydell/node-pty") as typeof N
 export interface ScreenOptions {
   readonly cwd: string;
   readonly args?: readonly string[];
+  /** Another copy of the command line than the one that was built. */
+  readonly program?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly columns?: number;
   readonly rows?: number;
@@ -44,7 +46,7 @@ export class ScreenTerminal {
     const { PATH = "" } = process.env;
     const command = how.isInShell
       ? { program: "bash", words: ["--norc", "--noprofile", "-i"] }
-      : { program: process.execPath, words: [BURIN, ...args] };
+      : { program: process.execPath, words: [how.program ?? BURIN, ...args] };
     this.#pty = spawn(command.program, command.words, {
       name: env.TERM ?? "xterm-256color",
       cols: columns,
@@ -105,13 +107,18 @@ export class ScreenTerminal {
     return this.rows().join("\n").trimEnd();
   }
 
-  /** Everything, the scrollback too; rows that the terminal itself has wrapped are one. */
+  /** Everything, the scrollback too; rows that the terminal itself has wrapped, because they were full, are one. */
   all(): string[] {
     const { active } = this.#terminal.buffer;
     const lines: string[] = [];
     for (let index = 0; index < active.length; index += 1) {
       const text = this.#row(index);
-      if (active.getLine(index)?.isWrapped) lines.push((lines.pop() ?? "") + text);
+      const isFull =
+        active
+          .getLine(index - 1)
+          ?.getCell(this.#terminal.cols - 2)
+          ?.getChars() !== "";
+      if (active.getLine(index)?.isWrapped && isFull) lines.push((lines.pop() ?? "") + text);
       else lines.push(text);
     }
     return lines;
@@ -215,7 +222,9 @@ export class ScreenTerminal {
   }
 
   #row(index: number): string {
-    return this.#terminal.buffer.active.getLine(index)?.translateToString(true) ?? "";
+    const row = this.#terminal.buffer.active.getLine(index)?.translateToString(true) ?? "";
+    // The app's empty rows are one space where its rows are one line for the terminal.
+    return row === " " ? "" : row;
   }
 }
 

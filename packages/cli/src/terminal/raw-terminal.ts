@@ -27,7 +27,7 @@ interface Listener {
 /** The terminal as a screen needs it, given back as it was found however the program ends. */
 export class RawTerminal implements ScreenPort {
   readonly reflows: boolean;
-  movesCaret = false;
+  sparesCaretLine = false;
   /** Whether the user looks at the window; null where the terminal does not tell. */
   hasFocus: boolean | null = null;
   readonly #environment: NodeJS.ProcessEnv;
@@ -51,7 +51,7 @@ export class RawTerminal implements ScreenPort {
     process.stdin.on("end", this.#onEnd);
     process.stdin.on("error", this.#onEnd);
     process.stdout.on("error", this.#onEnd);
-    process.stdout.on("resize", this.#listener.onResize);
+    process.on("SIGWINCH", this.#listener.onResize);
     process.on("exit", this.#restore);
     process.on("SIGCONT", this.#onContinue);
     this.#enter();
@@ -63,14 +63,14 @@ export class RawTerminal implements ScreenPort {
   }
 
   set device(report: string) {
-    this.movesCaret = report === XTERM_JS;
+    this.sparesCaretLine = report === XTERM_JS;
   }
 
   close(): void {
     clearTimeout(this.#timer);
     process.stdin.off("data", this.#onData);
     process.stdin.off("end", this.#onEnd);
-    process.stdout.off("resize", this.#listener.onResize);
+    process.off("SIGWINCH", this.#listener.onResize);
     process.off("SIGCONT", this.#onContinue);
     this.#restore();
     process.off("exit", this.#restore);

@@ -5,7 +5,7 @@ import { type Row, Screen } from "./screen.ts";
 /** A real terminal behind a slow line: what is written comes to it when it is delivered, and it may be another size by then. */
 class SlowTerminal {
   readonly reflows = true;
-  movesCaret = false;
+  sparesCaretLine = false;
   readonly #terminal = new headless.Terminal({
     cols: 80,
     rows: 24,
@@ -38,11 +38,15 @@ class SlowTerminal {
     await new Promise<void>((resolve) => this.#terminal.write(bytes, resolve));
   }
 
-  /** What was said, without spaces: rows are broken at some of them. */
-  text(): string {
+  rows(): string[] {
     const { active } = this.#terminal.buffer;
     const rows = Array.from({ length: active.length }, (_, at) => active.getLine(at));
-    return rows.map((row) => row?.translateToString(true).replaceAll(" ", "") ?? "").join("");
+    return rows.map((row) => row?.translateToString(true).trimEnd() ?? "");
+  }
+
+  /** What was said, without spaces: rows are broken at some of them. */
+  text(): string {
+    return this.rows().join("").replaceAll(" ", "");
   }
 }
 
@@ -93,6 +97,77 @@ async function drawInStorm(seed: number): Promise<{ said: string; wanted: string
   return { said: terminal.text(), wanted };
 }
 
+/** Words are added to the last line of a reply, and lines come to their ends. */
+function moreOf(
+  wanted: string[],
+  before: string,
+  upTo: (count: number) => number,
+): { final: string[]; tail: string } {
+  const final: string[] = [];
+  let tail = before;
+  for (let count = upTo(3); count > 0; count -= 1) {
+    tail ||= `mark${String(wanted.length).padStart(4, "0")}`;
+    tail += " and words".repeat(upTo(5));
+    if (upTo(2) === 0 && tail.length < 100) continue;
+    wanted.push(tail.slice(0, 8));
+    final.push(tail);
+    tail = "";
+  }
+  return { final, tail };
+}
+
+/**
+ * A reply streams in calm and in storms. A frame comes to the terminal before or behind a change of the window, and the
+ * program hears of that change before or behind its next frames, as these numbers say.
+ */
+async function streamInStorms(seed: number, isTyped: boolean): Promise<{ said: string; wanted: string[] }> {
+  const next = numbers(seed * 7919);
+  const upTo = (count: number) => next.next().value % count;
+  const terminal = new SlowTerminal();
+  terminal.sparesCaretLine = true;
+  const screen = new Screen(terminal);
+  const wanted: string[] = [];
+  let tail = "";
+  let storm = 0;
+  let heardAt = 0;
+  let restAt = 0;
+  for (let step = 0; step < 150; step += 1) {
+    if (storm === 0 && upTo(12) === 0) storm = 1 + upTo(5);
+    if (upTo(3) > 0) await terminal.deliver();
+    if (storm > 0) {
+      terminal.resize(30 + upTo(170), 18 + upTo(30));
+      storm -= 1;
+      heardAt ||= step + 1 + upTo(4);
+    }
+    if (heardAt === step || !screen.fits) {
+      screen.move();
+      [heardAt, restAt] = [0, step + 6];
+    }
+    if (step === restAt) screen.isMoving = false;
+    const { columns } = terminal.size();
+    const reply = moreOf(wanted, tail, upTo);
+    tail = reply.tail;
+    const final = reply.final.flatMap((text) => rowsOf(text, columns));
+    const below = [
+      "",
+      "> words at the prompt",
+      "model and state and keys, which fill the whole of most rows. ".repeat(3),
+    ];
+    const live = [
+      ...(tail === "" ? [] : rowsOf(tail, columns)),
+      ...below.flatMap((text) => rowsOf(text.slice(0, columns), columns)),
+    ];
+    const isParked = !isTyped || screen.isMoving;
+    screen.draw(final, live, isParked ? null : { row: live.length - 2, column: 5 });
+  }
+  await terminal.deliver();
+  screen.move();
+  screen.draw(rowsOf(tail, terminal.size().columns), [], null);
+  if (tail !== "") wanted.push(tail.slice(0, 8));
+  await terminal.deliver();
+  return { said: terminal.text(), wanted };
+}
+
 describe("a screen in a window that changes while frames are on their way", () => {
   it.each(Array.from({ length: 40 }, (_, index) => index + 1))(
     "P30 keeps each line once, whole and in its order (storm %i)",
@@ -102,10 +177,50 @@ describe("a screen in a window that changes while frames are on their way", () =
     },
   );
 
+  it.each(
+    Array.from(
+      { length: 40 },
+      (_, index) => [index % 2 === 0 ? "a hidden caret" : "words at the prompt", index + 1] as const,
+    ),
+  )(
+    "P30 loses and doubles no line, whatever is on its way when the window changes (%s, storms %i)",
+    async (kind, seed) => {
+      const { said, wanted } = await streamInStorms(seed, kind === "words at the prompt");
+      expect(said.match(/mark\d{4}/g)).toEqual(wanted);
+      expect(said.match(/thewholeofmost|wordsattheprompt/g)).toBeNull();
+    },
+  );
+
+  it("P30 keeps rows of full width, wide ones and coloured ones as they are in a terminal that spares the line of its caret", async () => {
+    const terminal = new SlowTerminal();
+    terminal.sparesCaretLine = true;
+    terminal.resize(20, 10);
+    const screen = new Screen(terminal);
+    const rows: Row[] = [
+      { bytes: "\u001b[1m12345678901234567890\u001b[22m", width: 20 },
+      { bytes: "", width: 0 },
+      { bytes: "\u3042".repeat(10), width: 20 },
+      { bytes: "end", width: 3 },
+    ];
+    screen.draw([], rows, null);
+    await terminal.deliver();
+    const wanted = ["12345678901234567890", "", "\u3042".repeat(10), "end"];
+    expect(terminal.rows().slice(0, 5)).toEqual([...wanted, ""]);
+    screen.draw([{ bytes: "first", width: 5 }], rows, { row: 3, column: 3 });
+    await terminal.deliver();
+    expect(terminal.rows().slice(0, 6)).toEqual(["first", ...wanted, ""]);
+    screen.draw([], [...rows.slice(0, 2), { bytes: "short", width: 5 }, { bytes: "e", width: 1 }], {
+      row: 0,
+      column: 0,
+    });
+    await terminal.deliver();
+    expect(terminal.rows().slice(0, 6)).toEqual(["first", "12345678901234567890", "", "short", "e", ""]);
+  });
+
   it("P30 leaves nothing that was live where it is dragged narrower and wider", async () => {
     const next = numbers(7);
     const terminal = new SlowTerminal();
-    terminal.movesCaret = true;
+    terminal.sparesCaretLine = true;
     const screen = new Screen(terminal);
     screen.isMoving = true;
     const wanted: string[] = [];

@@ -1,4 +1,4 @@
-import { habits } from "./cell-width.ts";
+import { graphemesOf, graphemeWidth, habits } from "./cell-width.ts";
 
 /** A row as it is written: no wider than the screen, and its width in cells. */
 export interface Row {
@@ -13,8 +13,8 @@ export interface ScreenPort {
   size(): { readonly columns: number; readonly rows: number };
   /** Rows that no longer fit a narrower window are wrapped by the terminal itself. */
   readonly reflows: boolean;
-  /** When rows below the caret are wrapped, the caret goes down as many rows. */
-  readonly movesCaret: boolean;
+  /** But not the line that the caret is in; and a row below it that is wrapped takes the caret down with it. */
+  readonly sparesCaretLine: boolean;
 }
 
 export interface Caret {
@@ -29,6 +29,11 @@ const SHOW_CARET = "\u001b[?25h";
 /** What does not fit into a row is cut off, and not wrapped. */
 const CUT = "\u001b[?7l";
 const WRAP = "\u001b[?7h";
+/** The last column, however wide the window is by now. */
+const EDGE = "\u001b[999G";
+/** A space of two cells: behind the last column, or in it, there is no room for it. */
+const WIDE = "\u3000";
+const NARROWEST_JOINED = 4;
 /** A change of so few bytes is shown at once by any terminal. */
 const SMALL = 80;
 /** What was written so long ago has come to the terminal. */
@@ -42,6 +47,8 @@ const ON_ITS_WAY_MS = 5;
  * The window may change while a frame is on its way, and then the terminal has wrapped rows that we take for one. That
  * does no harm to a caret that is parked at the first live row, where the terminal itself keeps it: what is
  * drawn from there on goes down alone, is cut where it is live, and is taken away as a whole by the next frame.
+ * A terminal that keeps its caret nowhere leaves the line as it is that the caret is in: there the live rows are one
+ * line, each the continuation of the row above it, and none of them is ever wrapped.
  */
 export class Screen {
   /** The window is being dragged: no row is gone on with, as what was there before may have been wrapped. */
@@ -52,6 +59,9 @@ export class Screen {
   /** Of the window that was drawn for last. */
   #size = { columns: 0, rows: 0 };
   #isHidden = false;
+  #isJoined = false;
+  /** What stands in the live rows is not what was drawn there. */
+  #isStale = false;
   #writtenAt = 0;
   /** Nobody knows whether what was written last came before the window changed, or behind that. */
   #isDoubtful = false;
@@ -71,18 +81,22 @@ export class Screen {
     const { rows } = this.#port.size();
     const most = Math.max(rows - 1, 1);
     const hidden = Math.max(Math.min(live.length - most, caret?.row ?? live.length), 0);
-    const shown = live.slice(hidden, hidden + most);
     const pen = this.#pen();
-    if (final.length > 0 && this.#isHidden && this.isMoving) this.#drawn = pen.clear();
+    const shown = live
+      .slice(hidden, hidden + most)
+      .map((row) => (this.#isJoined && row.width === 0 ? BLANK : row));
+    if (final[0] !== undefined) pen.keep(this.#isHidden && this.isMoving ? null : final[0], this.#drawn[0]);
     for (const [index, row] of final.entries()) pen.write(index, row, this.#drawn[index]);
+    this.#caret = caret === null ? { row: 0, column: 0 } : { ...caret, row: Math.max(caret.row - hidden, 0) };
     const before = pen.bytes.length;
-    for (const [index, row] of shown.entries())
-      pen.write(final.length + index, row, this.#drawn[final.length + index]);
+    if (this.#isJoined) pen.join(final.length, shown, { before: this.#drawn, caret: this.#caret.row });
+    else
+      for (const [index, row] of shown.entries())
+        pen.write(final.length + index, row, this.#drawn[final.length + index]);
     const isWritten = pen.bytes.length > before;
     if (isWritten) pen.bytes = `${pen.bytes.slice(0, before)}${CUT}${pen.bytes.slice(before)}${WRAP}`;
     pen.clearFrom(final.length + shown.length, this.#drawn.length);
     this.#drawn = shown;
-    this.#caret = caret === null ? { row: 0, column: 0 } : { ...caret, row: Math.max(caret.row - hidden, 0) };
     pen.moveTo(final.length + this.#caret.row, this.#caret.column);
     this.#write(pen.bytes, caret === null && shown.length > 0);
   }
@@ -90,6 +104,8 @@ export class Screen {
   /** The window has changed. */
   move(): void {
     this.isMoving = true;
+    // It may have come back to the size that it had, and what was cut on its way is gone.
+    this.#isStale = true;
     if (performance.now() - this.#writtenAt < ON_ITS_WAY_MS) this.#isDoubtful = true;
   }
 
@@ -98,12 +114,9 @@ export class Screen {
     this.draw([], [], null);
   }
 
-  /** The row of the caret was written over: it has to be drawn again. */
+  /** Something was written over the live rows: they have to be drawn again. */
   touch(): void {
-    const { row } = this.#caret;
-    this.#drawn = this.#drawn.map((each, index) =>
-      index === row ? { bytes: "\u001b[K", width: each.width } : each,
-    );
+    this.#isStale = true;
   }
 
   /** What stands on the screen is no longer ours: the next rows begin where the caret is. */
@@ -128,28 +141,26 @@ export class Screen {
 
   /** A pen at the caret; in another window than the last one all live rows are taken away first. */
   #pen(): Pen {
-    const isSame = this.fits;
     const { columns } = this.#port.size();
-    const isNarrower = columns < this.#size.columns;
+    const { reflows } = this.#port;
+    const isJoined = this.#port.sparesCaretLine && columns >= NARROWEST_JOINED;
+    const isSame = this.fits && !this.#isStale && this.#isJoined === isJoined;
+    const isWrapped = reflows && !this.#isJoined && columns < this.#size.columns && !this.#isDoubtful;
     this.#size = this.#port.size();
-    if (isSame) return new Pen(this.#caret.row, this.#caret.column, this.#drawn.length);
-    const { reflows, movesCaret } = this.#port;
-    const height = (width: number): number =>
-      reflows && isNarrower ? Math.max(Math.ceil(width / columns), 1) : 1;
-    const heightOf = (rows: readonly Row[]) => rows.reduce((sum, { width }) => sum + height(width), 0);
+    this.#isStale = false;
+    this.#isJoined = isJoined;
     const { row, column } = this.#caret;
-    const above = heightOf(this.#drawn.slice(0, row));
-    const below = this.#drawn.slice(row + 1);
-    const pushed = heightOf(below) - below.length;
-    // Its own row is wrapped only when the caret has been pushed out of it.
-    const pushedIn = pushed === 0 ? 0 : pushed + height(this.#drawn[row]?.width ?? 0) - 1;
-    const moved = this.#isDoubtful ? 0 : pushedIn;
-    const within = movesCaret ? moved : height(column + 1) - 1;
-    const pen = new Pen(above + within, this.#caret.column, 1);
+    if (isSame) return new Pen({ row, column }, this.#drawn.length, columns);
+    const height = (width: number): number => (isWrapped ? Math.max(Math.ceil(width / columns), 1) : 1);
+    const above = this.#drawn.slice(0, row).reduce((sum, { width }) => sum + height(width), 0);
+    const pen = new Pen({ row: above + height(column + 1) - 1, column }, 1, columns);
     this.#drawn = pen.clear();
     return pen;
   }
 }
+
+/** An empty row of a line that goes on. */
+const BLANK: Row = { bytes: " ", width: 1 };
 
 /** Writes rows from wherever it is, in the fewest bytes. Rows are counted from the first live one. */
 class Pen {
@@ -158,17 +169,18 @@ class Pen {
   #column: number;
   /** How many rows there are; below them the screen may have to scroll. */
   #height: number;
+  readonly #columns: number;
 
-  constructor(row: number, column: number, height: number) {
+  constructor({ row, column }: Caret, height: number, columns: number) {
     this.#row = row;
     this.#column = column;
     this.#height = height;
+    this.#columns = columns;
   }
 
   write(index: number, row: Row, before: Row | undefined): void {
     if (index < this.#height && before?.bytes === row.bytes) return;
-    const isLonger = before !== undefined && index < this.#height && row.bytes.startsWith(before.bytes);
-    if (isLonger && !before.bytes.includes("\u001b")) {
+    if (before !== undefined && index < this.#height && isBeginning(before, row)) {
       this.moveTo(index, before.width);
       this.bytes += row.bytes.slice(before.bytes.length);
     } else {
@@ -178,6 +190,52 @@ class Pen {
     }
     this.#column = row.width;
     this.#height = Math.max(this.#height, index + 1);
+  }
+
+  /**
+   * Writes rows as one line, and goes as far down as the caret has to. From one row to the next only printing leads:
+   * it scrolls where it must, and the terminal takes what is printed for the continuation.
+   */
+  join(
+    first: number,
+    rows: readonly Row[],
+    { before, caret }: { before: readonly Row[]; caret: number },
+  ): void {
+    const isNew = (row: Row, index: number): boolean =>
+      first > 0 || index >= this.#height || before[index]?.bytes !== row.bytes;
+    const found = rows.findIndex(isNew);
+    const at = Math.max(this.#row - first, 0);
+    const from = found < 0 ? at : Math.min(found, at);
+    const end = before.length > rows.length ? rows.length - 1 : rows.findLastIndex(isNew);
+    const last = Math.max(end, caret > from ? caret : -1);
+    if (from === last) this.write(first + last, rows[last] ?? BLANK, before[first + last]);
+    else
+      for (const [index, row] of rows.slice(from, last + 1).entries()) {
+        if (index === 0) this.moveTo(first + from, 0);
+        else this.bytes += `${WIDE}\r${CUT}`;
+        this.#putWhole(first + from + index, row, { before, isLast: from + index === last });
+      }
+  }
+
+  #putWhole(index: number, row: Row, { before, isLast }: { before: readonly Row[]; isLast: boolean }): void {
+    const old = index < this.#height ? (before[index]?.width ?? 0) : 0;
+    const [text, end] = isLast ? [row.bytes, ""] : splitAtEnd(row, this.#columns);
+    this.bytes += `${text}${row.width < old ? "\u001b[K" : ""}`;
+    if (!isLast) this.bytes += `${WRAP}${EDGE}${end}`;
+    this.#row = index;
+    this.#column = row.width;
+    this.#height = Math.max(this.#height, index + 1);
+  }
+
+  /** Takes all away but what this row goes on with: below it nothing stays where it was. */
+  keep(row: Row | null, before: Row | undefined): void {
+    if (row === null || before === undefined || !isBeginning(before, row)) this.clear();
+    else if (before.width >= this.#columns) this.clearFrom(1, this.#height);
+    else if (this.#height > 0) {
+      this.moveTo(0, before.width);
+      this.bytes += "\u001b[J";
+      this.#height = 1;
+    }
   }
 
   /** Takes all rows away; gives those that are left. */
@@ -209,6 +267,25 @@ class Pen {
     this.bytes += column === 0 ? "\r" : `\u001b[${column + 1}G`;
     this.#column = column;
   }
+}
+
+/** Whether the row is that one and perhaps more. */
+function isBeginning(before: Row, row: Row): boolean {
+  return (
+    row.bytes === before.bytes || (row.bytes.startsWith(before.bytes) && !before.bytes.includes("\u001b"))
+  );
+}
+
+const LAST_STYLES = new RegExp(`(?:${"\u001b"}\\[[\\d;]*m)*$`);
+
+/** A row, and what of it stands at the edge of the window. */
+function splitAtEnd({ bytes, width }: Row, columns: number): [text: string, end: string] {
+  if (width < columns) return [bytes, ""];
+  const styles = LAST_STYLES.exec(bytes)?.[0] ?? "";
+  const text = bytes.slice(0, bytes.length - styles.length);
+  const last = graphemesOf(text).at(-1) ?? "";
+  const back = graphemeWidth(last) === 2 ? "\u001b[D" : "";
+  return [text.slice(0, text.length - last.length), `${back}${last}${styles}`];
 }
 
 const PROBES = ["\u{1f600}", "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}", "\u2764\ufe0f"] as const;
