@@ -106,6 +106,35 @@ describe("a command", () => {
     expect(await readFile(join(room.root, "rows.txt"), "utf8")).toBe("all of it is other now\n");
   });
 
+  it("/changes takes all of one file back, and leaves the other files", async () => {
+    const lines = Array.from({ length: 30 }, (_, n) => `row ${n}`);
+    await writeFile(join(room.root, "rows.txt"), `${lines.join("\n")}\n`);
+    const edits = [
+      { old_string: "row 2\n", new_string: "row two\n" },
+      { old_string: "row 25\n", new_string: "row twenty-five\n" },
+    ];
+    const calls = [
+      { name: "edit", args: { file_path: join(room.root, "rows.txt"), edits } },
+      { name: "write_file", args: { file_path: join(room.root, "new.txt"), content: "new\n" } },
+    ];
+    const terminal = await room.open([{ calls }, { text: "Edited." }], {
+      args: ["--approval-mode", "auto-edit"],
+    });
+    terminal.type("edit\r");
+    await terminal.shows("Edited.");
+    await terminal.shows("? for keys");
+    terminal.type("/changes \r");
+    await terminal.shows("rows.txt  1 of 3");
+    terminal.type("f");
+    await terminal.shows("rows.txt  1 of 3  taken back");
+    terminal.type("\u001b[B");
+    await terminal.shows("rows.txt  2 of 3  taken back");
+    terminal.type("\u001b[B");
+    await terminal.shows(/new\.txt {2}3 of 3$/m);
+    expect(await readFile(join(room.root, "rows.txt"), "utf8")).toBe(`${lines.join("\n")}\n`);
+    expect(await readFile(join(room.root, "new.txt"), "utf8")).toBe("new\n");
+  });
+
   it("/undo and /redo go back and forth, change by change", async () => {
     const edit = {
       name: "edit",

@@ -103,7 +103,7 @@ describe("images at the prompt", () => {
     terminal.type(pasted(join(room.root, "a.png")));
     await terminal.shows("> [image 1]");
     terminal.type("and this?\r");
-    await terminal.shows("waiting: [image 1] and this?");
+    await terminal.shows("with the next turn: [image 1] and this?");
     release();
     await terminal.shows("Second.");
     expect(sentImages()).toEqual([DOT]);

@@ -185,10 +185,10 @@ describe("words while the model works", () => {
     terminal.type("one\r");
     await terminal.shows("esc to interrupt");
     terminal.type("more words\r");
-    await terminal.shows("waiting: more words");
+    await terminal.shows("with the next turn: more words");
     terminal.type("\u001b[1;3A");
     await terminal.shows(/> more words\n/);
-    expect(terminal.text()).not.toContain("waiting:");
+    expect(terminal.text()).not.toContain("next turn: ");
     terminal.type("\r");
     await terminal.shows("Second.");
     expect(terminal.all().filter((line) => line.startsWith("> more words"))).toHaveLength(1);
@@ -204,8 +204,8 @@ describe("words while the model works", () => {
     ]);
     terminal.type("one\r");
     await terminal.shows("esc to interrupt");
-    terminal.type("two\r");
-    await terminal.shows("waiting: two");
+    terminal.type("two\t");
+    await terminal.shows("when this is done: two");
     terminal.type("\u001b");
     await terminal.shows("Stopped.");
     await terminal.shows(/> two\n/);

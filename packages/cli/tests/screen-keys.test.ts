@@ -129,7 +129,7 @@ const PROOFS: Readonly<Record<string, Proof>> = {
     replies: WORKING,
     steps: [
       ["go\r", "esc to interrupt"],
-      ["more words\r", "waiting: more words"],
+      ["more words\r", "with the next turn: more words"],
       [`${ESC}[1;3A`, /> more words\n/],
     ],
   },

@@ -62,6 +62,28 @@ describe("for a screen reader", () => {
     ]);
     for (const sign of ["┌", "│", "└", "─", "●", "✓"]) expect(terminal.written).not.toContain(sign);
   });
+
+  it("the approval mode that counts after a plan was approved is said as one", async () => {
+    await mkdir(join(root, ".home"));
+    await writeFile(join(root, ".home/settings.json"), '{ "ui": { "screenReader": true } }');
+    const plan = { name: "exit_plan_mode", args: { plan: "1. look" } };
+    const planning = await startFakeModelServer([{ calls: [plan] }, { text: "I begin." }]);
+    const env = { OPENAI_BASE_URL: planning.baseUrl, OPENAI_MODEL: "fake-model" };
+    screen = new ScreenTerminal({ cwd: root, env, args: ["--approval-mode", "plan"] });
+    const terminal = screen;
+    try {
+      await terminal.shows("fake-model · plan");
+      terminal.type("go\r");
+      await terminal.shows("Carry out this plan?");
+      await terminal.until(() => {
+        if (terminal.text().includes("Carry out this plan?")) terminal.type("a");
+        return terminal.all().includes("The work is done.");
+      }, "the end");
+      expect(terminal.all()).toContain("Approval mode: default");
+    } finally {
+      await planning.close();
+    }
+  });
 });
 
 describe("the language of the screen", () => {

@@ -188,7 +188,7 @@ async function subagentsAndSteering(release: () => void): Promise<void> {
   for (const name of ["one.txt", "two.txt"]) expect(await readFile(join(root, name), "utf8")).toBe("");
   await ask("take your time", "esc to interrupt");
   terminal.type(`${CLEAR}and do that, too\r`);
-  await terminal.shows("waiting: and do that, too");
+  await terminal.shows("with the next turn: and do that, too");
   await keep("words while it works", "> Say more");
   release();
   await terminal.shows("And that, too.");

@@ -30,6 +30,12 @@ import {
 } from "../../ui/theme.ts";
 import { type Frame, TranscriptRows } from "../../ui/transcript-rows.ts";
 
+/** Words that go with the next turn, or when the work is done. */
+interface Waiting {
+  readonly text: string;
+  readonly isLast: boolean;
+}
+
 /** All that is on the screen. */
 export interface Shown {
   readonly transcript: Transcript;
@@ -38,7 +44,7 @@ export interface Shown {
   /** What could be meant by the word that is being written. */
   completions: ChoiceList | null;
   /** What was said while work goes on, and is not sent yet. */
-  waiting: readonly string[];
+  waiting: readonly Waiting[];
   status: () => Status;
 }
 
@@ -239,7 +245,7 @@ export class View {
   /** What stands below the transcript: a panel or the prompt, and the status; a caret where something is written. */
   #bottom(width: number, height: number): { lines: Line[]; caret: Caret | null } {
     const { panel, buffer, completions, waiting, status } = this.#shown;
-    const above: Line[] = [[], ...waiting.map((text) => waitingLine(text, width))];
+    const above: Line[] = [[], ...waiting.map((one) => waitingLine(one, width))];
     if (waiting.length > 0) above.push([{ text: `  ${say("queue.hint")}`, style: "dim" }]);
     const state = status();
     const statusRow = statusLine(state, width);
@@ -289,6 +295,7 @@ function placeholder(isWorking: boolean, width: number): readonly Line[] {
   return rows.length > 2 ? [line] : rows;
 }
 
-function waitingLine(text: string, width: number): Line {
-  return cutLine([{ text: `  ${say("queue.line", { text: shownText(text) })}`, style: "dim" }], width);
+function waitingLine({ text, isLast }: Waiting, width: number): Line {
+  const words = say(isLast ? "queue.last" : "queue.next", { text: shownText(text) });
+  return cutLine([{ text: `  ${words}`, style: "dim" }], width);
 }

@@ -45,7 +45,7 @@ export class Work {
       const words = this.#withImages(text, text);
       if (isLast) session.queue(words);
       else session.steer(words);
-      this.#desk.shown.waiting = [...this.#desk.shown.waiting, text];
+      this.#desk.shown.waiting = [...this.#desk.shown.waiting, { text, isLast }];
       this.#desk.view.soon();
       return;
     }
@@ -125,10 +125,10 @@ export class Work {
     else this.#goOn();
     transcript.hear(event, performance.now());
     if (event.type === "text" && event.role === "user") {
-      const at = shown.waiting.findIndex((waiting) => event.text.includes(waiting));
+      const at = shown.waiting.findIndex(({ text }) => event.text.includes(text));
       if (at !== -1) shown.waiting = shown.waiting.filter((_, index) => index !== at);
     }
-    if (event.type === "mode" && look.isSpoken) transcript.note(event.mode);
+    if (event.type === "mode" && look.isSpoken) transcript.note(say("mode.now", { mode: event.mode }));
     view.later();
   }
 
