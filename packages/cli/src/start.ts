@@ -14,13 +14,21 @@ declare const BURIN_VERSION: string;
 /** How long the end of a session may take after what should not happen. */
 const MOST_CLOSING_MS = 3000;
 
+/** An update takes the files away that a Burin which runs has not loaded yet. */
+const REPLACED =
+  "its files were replaced or removed while it ran. Start it again; burin -c continues the session.";
+
 /** Runs one command line to its end and leaves with its exit code. */
 export async function start(argv: readonly string[]): Promise<void> {
   const output = terminalOutput(argv.includes("--no-color"));
   const failed = async (error: unknown): Promise<ExitCode> => {
-    const { reportFailure } = await import("./terminal/report-failure.ts");
+    const report = await import("./terminal/report-failure.ts").catch(() => null);
+    if (report === null) {
+      output.note(`burin: ${REPLACED}`);
+      return EXIT.failed;
+    }
     const isPrompt = !Object.hasOwn(SUBCOMMANDS, argv[0] ?? "");
-    return reportFailure(error, { argv, output, soFar: isPrompt ? documentSoFar() : null });
+    return report.reportFailure(error, { argv, output, soFar: isPrompt ? documentSoFar() : null });
   };
   // What is thrown where nobody waits for it is a failure like any other, and a script hears of it.
   process.once("uncaughtException", (error) => {

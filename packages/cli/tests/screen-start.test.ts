@@ -1,9 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readlinkSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
 import { type FakeModelServer, type FakeReply, startFakeModelServer } from "@burin/core/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { BURIN } from "./burin.ts";
 import { newFolder, removeFolder, ScreenTerminal } from "./screen-terminal.ts";
 
 let root = "";
@@ -108,6 +111,32 @@ describe("the first start", () => {
     expect(await terminal.ended()).toBe(0);
   });
 
+  it("asks again for a key that the service refuses", async () => {
+    const models = createServer(({ headers }, response) => {
+      const isRight = headers.authorization === "Bearer right";
+      response.writeHead(isRight ? 200 : 401, { "content-type": "application/json" });
+      response.end(isRight ? '{ "data": [{ "id": "first-model" }] }' : '{ "error": { "message": "no" } }');
+    });
+    await new Promise<void>((resolve) => models.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = models.address() as AddressInfo;
+      screen = new ScreenTerminal({ cwd: root, columns: 100 });
+      const terminal = screen;
+      await terminal.shows("Which model service?");
+      terminal.type("another\r");
+      await terminal.shows("Where is the service?");
+      terminal.type(`http://127.0.0.1:${port}/v1\r`);
+      await terminal.shows("press enter if it needs none");
+      terminal.type("wrong\r");
+      await terminal.shows("The service refuses this key.");
+      await terminal.shows("press enter if it needs none");
+      terminal.type("right\r");
+      await terminal.shows("first-model");
+    } finally {
+      models.close();
+    }
+  });
+
   it("shows the demo with no model at all", async () => {
     screen = new ScreenTerminal({ cwd: root, columns: 100, rows: 40 });
     const terminal = screen;
@@ -187,6 +216,20 @@ describe("the end", () => {
     expect(await screen.ended()).not.toBe(0);
     expect(leftOn(screen.written)).toEqual([]);
     expect(screen.written).toContain("planted");
+  });
+
+  it("says what to do when an update takes its files away while it runs", async () => {
+    server = await startFakeModelServer([]);
+    const copy = join(root, "copy");
+    await cp(dirname(BURIN), copy, { recursive: true });
+    const env = { OPENAI_BASE_URL: server.baseUrl, OPENAI_MODEL: "fake-model" };
+    screen = new ScreenTerminal({ cwd: root, env, program: join(copy, "burin.cjs") });
+    await screen.shows("fake-model · default");
+    await rm(join(copy, "chunks"), { recursive: true });
+    screen.type("/");
+    expect(await screen.ended()).toBe(1);
+    expect(leftOn(screen.written)).toEqual([]);
+    expect(screen.written).toContain("Start it again; burin -c continues the session.");
   });
 
   it("stays as it is when a command that runs is killed", async () => {

@@ -58,8 +58,7 @@ class ChoicePanel implements Panel {
     else if (name === "escape") this.#needs.close();
     else if (name === "enter" || name === "tab") {
       const { chosen } = this.#list;
-      if (chosen === undefined) this.#needs.close();
-      else this.#needs.choose(chosen);
+      if (chosen !== undefined) this.#needs.choose(chosen);
     } else if (editKey(this.#words, key)) this.#list = new ChoiceList(this.#needs.find(this.#words.content));
     else return false;
     return true;

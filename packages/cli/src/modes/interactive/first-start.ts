@@ -76,25 +76,20 @@ export class FirstStart {
   /** The service with its key; null when the person goes back. */
   async #serviceOf(way: string): Promise<ModelChoice | null> {
     const known = SERVICES[way];
-    if (known !== undefined) {
-      const apiKey = await this.#ask({
-        title: say("first.keyTitle"),
-        hint: say("first.key"),
-        isSecret: true,
-      });
-      return apiKey === null || apiKey === "" ? null : { ...known, name: "", apiKey };
-    }
+    if (known !== undefined) return this.#withKey({ ...known, name: "" });
     if (way !== OTHER) return { provider: "openai", name: "", baseUrl: way };
     const address = await this.#ask({ title: say("first.urlTitle"), hint: say("first.url") });
     if (address === null || address === "") return null;
-    const baseUrl = withScheme(address);
-    const apiKey = await this.#ask({
-      title: say("first.keyTitle"),
-      hint: say("first.keyMaybe"),
-      isSecret: true,
-    });
-    if (apiKey === null) return null;
-    return { provider: "openai", name: "", baseUrl, ...(apiKey === "" ? {} : { apiKey }) };
+    return this.#withKey({ provider: "openai", name: "", baseUrl: withScheme(address) });
+  }
+
+  /** The same with the key that is asked for; null when the person goes back. */
+  async #withKey({ provider, name, baseUrl }: ModelChoice): Promise<ModelChoice | null> {
+    const isNeeded = Object.values(SERVICES).some((service) => service.baseUrl === baseUrl);
+    const hint = say(isNeeded ? "first.key" : "first.keyMaybe");
+    const apiKey = await this.#ask({ title: say("first.keyTitle"), hint, isSecret: true });
+    if (apiKey === null || (isNeeded && apiKey === "")) return null;
+    return { provider, name, baseUrl, ...(apiKey === "" ? {} : { apiKey }) };
   }
 
   /** Asks which model, tries it and keeps it; false when that came to nothing. */
@@ -106,7 +101,8 @@ export class FirstStart {
     }
     if (reached.status === 401 || reached.status === 403) {
       this.#desk.note(say("first.badKey"), true);
-      return false;
+      const again = await this.#withKey(service);
+      return again !== null && this.#setUp(again);
     }
     const name = await this.#modelOf(reached.models ?? []);
     if (name === null || name === "") return false;
