@@ -199,7 +199,7 @@ describe("the screen, kept as text", () => {
     }
     await terminal.shows("見ました。");
     terminal.type(`${CLEAR}/approval plan\r`);
-    await terminal.shows(/· plan|^plan$/m);
+    await terminal.shows(/· plan|^Approval mode: plan$/m);
     terminal.type("go on\r");
     await ask("plan");
     await terminal.shows("始めます。");

@@ -1,3 +1,4 @@
+import headless from "@xterm/headless";
 import { describe, expect, it } from "vitest";
 import { graphemesOf, graphemeWidth, widthOf } from "./cell-width.ts";
 
@@ -16,5 +17,19 @@ describe("the width of a text", () => {
         wrong.push(code.toString(16));
     }
     expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    "\u0928\u092e\u0938\u094d\u0924\u0947",
+    "\u0915\u093e",
+    "\u0e17\u0e35\u0e48",
+    "\u0e01\u0e33",
+    "\u1112\u1161\u11ab",
+    "e\u0301",
+    "\u304b\u3099",
+  ])("P42 is what a terminal makes of letters and marks that are one cluster: %s", async (text) => {
+    const terminal = new headless.Terminal({ cols: 80, rows: 2, allowProposedApi: true });
+    await new Promise<void>((resolve) => terminal.write(text, resolve));
+    expect(widthOf(text)).toBe(terminal.buffer.active.cursorX);
   });
 });

@@ -63,8 +63,10 @@ export function graphemeWidth(grapheme: string): number {
     habits.isDoubtful = true;
     return habits.selected;
   }
-  if (isWide(code)) return 2;
-  return NO_CELL.test(grapheme) ? 0 : 1;
+  // Terminals count the letters of a cluster one by one.
+  let width = 0;
+  for (const part of grapheme) width += NO_CELL.test(part) ? 0 : isWide(part.codePointAt(0) ?? 0) ? 2 : 1;
+  return width;
 }
 
 /** A terminal that does not join draws each part. */
