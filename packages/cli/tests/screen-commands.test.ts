@@ -312,6 +312,18 @@ describe("a command", () => {
     }
   });
 
+  it("P13 /resume with a name that no session has leaves the session that is open", async () => {
+    const terminal = await room.open([{ text: "I know alpha." }, { text: "It was alpha." }]);
+    terminal.type("remember alpha\r");
+    await terminal.shows("I know alpha.");
+    await terminal.shows("? for keys");
+    terminal.type("/resume nosuch\r");
+    await terminal.shows('There is no session "nosuch"');
+    terminal.type("what was it?\r");
+    await terminal.shows("It was alpha.");
+    expect(JSON.stringify(room.server.requests.at(-1)?.body.messages)).toContain("remember alpha");
+  });
+
   it("/resume lists earlier sessions, and goes on with the chosen one", async () => {
     const terminal = await room.open([{ text: "Known." }, { text: "Still known." }]);
     terminal.type("the old question\r");

@@ -10,6 +10,8 @@ import {
 } from "@burin/core";
 import { type CommonOptions, type Opened, openSettings, sessionOptions } from "../../request/options.ts";
 
+type TakenUp = Pick<SessionOptions, "resume" | "answer">;
+
 /** What the sessions of one run of the screen have in common. */
 export interface HostNeeds {
   readonly options: CommonOptions;
@@ -59,8 +61,8 @@ export class SessionHost {
     return this.#opened.settings;
   }
 
-  /** The session to work in, opened with what the command line said. */
-  async open(): Promise<Session> {
+  /** The session to work in, opened with what the command line said; `held` is what it goes on with, where that is held already. */
+  async open(held: TakenUp | null = null): Promise<Session> {
     if (this.#opened === null) await this.readSettings();
     const opened = this.#opened as Opened;
     const { session } = this.#options;
@@ -69,7 +71,7 @@ export class SessionHost {
         ...sessionOptions(this.#options, opened),
         record: session.kind !== "unrecorded",
         awaitsAnswers: true,
-        ...(session.kind === "take-up" ? await this.#takeUp() : {}),
+        ...(session.kind === "take-up" ? (held ?? (await this.#takeUp(this.#options))) : {}),
       }),
     );
   }
@@ -79,10 +81,10 @@ export class SessionHost {
     return this.#past.splice(0);
   }
 
-  async #takeUp(): Promise<Pick<SessionOptions, "resume" | "answer">> {
+  async #takeUp(options: CommonOptions): Promise<TakenUp> {
     const { takeUp } = await import("../print/take-up.ts");
     this.#past.splice(0);
-    return takeUp(this.#options, (event) => this.#past.push(event));
+    return takeUp(options, (event) => this.#past.push(event));
   }
 
   get isDemo(): boolean {
@@ -103,10 +105,13 @@ export class SessionHost {
   /** Closes what is open and goes on in another session: a new one, or one that was recorded. */
   async change(session: CommonOptions["session"]): Promise<Session> {
     const approvalMode: ApprovalMode = this.#session?.approvalMode ?? this.#options.approvalMode;
+    const isOther = session.kind === "take-up" && !session.isFork;
+    // One that cannot be had leaves the one that is open. What is copied is the open one, when it is closed.
+    const held = isOther ? await this.#takeUp({ ...this.#options, session }) : null;
     await this.close();
     this.#options = { ...this.#options, approvalMode, session };
     this.#opened = null;
-    return this.open();
+    return this.open(held);
   }
 
   /** The same session asks another model from now on. Throws when no service is known for it. */
