@@ -1,9 +1,12 @@
-// One replacement in a file of 1 kB, 1 MB and 50 MB, against plain fs with the same syncs, in the same run; then the
-// matcher by itself: lenient matches in 2 MB, and files made to be slow (`-- edit-speed matcher [seed]` for these alone).
-import { spawnSync } from "node:child_process";
+// One replacement in a file of 1 kB, 1 MB and 50 MB, against plain fs with the same syncs, in the same run, each side in a
+// folder of its own; in a folder that another program touches in between as well, where a program has to be asked for the
+// attributes of the file, and plain fs asks one, too. Then the matcher by itself: lenient matches in 2 MB, and files made
+// to be slow (`-- edit-speed matcher [seed]` for these alone).
+import { execFile, spawnSync } from "node:child_process";
 import {
   closeSync,
   fsyncSync,
+  mkdirSync,
   mkdtempSync,
   openSync,
   readFileSync,
@@ -15,6 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { measureMatcher } from "./edit/adversarial.mjs";
 import { median, report } from "./measure.mjs";
 
@@ -23,6 +27,7 @@ const CORE = new URL("../packages/core/dist/index.js", import.meta.url).href;
 const LINE = "const value = compute(alpha, beta, gamma); // a line that stays\n";
 const WORDS = /** @type {const} */ (["the needle stands here", "the thread stands here"]);
 const LARGE = 50_000_000;
+const runLater = promisify(execFile);
 
 /** @typedef {(path: string, turn: number) => Promise<void> | void} Edit */
 
@@ -35,8 +40,11 @@ export async function run(args) {
   const folder = mkdtempSync(join(tmpdir(), "burin-bench-edit-"));
   try {
     const ours = await ourEdit(folder);
-    await pair({ folder, ours, name: "1 kB", bytes: 1000, times: 300, most: 1.5 });
-    await pair({ folder, ours, name: "1 MB", bytes: 1_000_000, times: 60, most: 1.5 });
+    const sides = { ours, plain: plainEdit };
+    await pair({ folder, sides, name: "1 kB", bytes: 1000, times: 300, most: 1.5 });
+    await pair({ folder, sides, name: "1 MB", bytes: 1_000_000, times: 60, most: 1.5 });
+    const touched = { ours, plain: plainEditWithLook, before: touchFolder };
+    await pair({ folder, sides: touched, name: "1 kB, folder touched", bytes: 1000, times: 60, most: 1.5 });
     large(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -75,21 +83,42 @@ function plainEdit(path, turn) {
   closeSync(folder);
 }
 
+/** What has the same duties: the attributes, which Node cannot read, are looked at too. @type {Edit} */
+async function plainEditWithLook(path, turn) {
+  const words = ["--format=posix", "--acls", "--selinux", "--xattrs", "-cf", "-", "--", path];
+  // The file may be gone by the time that it is read: only what comes before its content counts.
+  const looked = runLater("tar", words, { encoding: "buffer" }).catch(() => {});
+  plainEdit(path, turn);
+  await looked;
+}
+
+/** As any other program does that makes a file. @param {string} path */
+function touchFolder(path) {
+  writeFileSync(`${path}.touched`, "");
+  rmSync(`${path}.touched`);
+}
+
 /** @param {string} path @param {number} bytes */
 function makeFile(path, bytes) {
   const half = LINE.repeat(Math.floor(bytes / LINE.length / 2));
   writeFileSync(path, `${half}${WORDS[0]}\n${half}`);
 }
 
-/** @param {{ folder: string, ours: Edit, name: string, bytes: number, times: number, most: number }} work */
-async function pair({ folder, ours, name, bytes, times, most }) {
-  const paths = [join(folder, `ours-${bytes}.txt`), join(folder, `plain-${bytes}.txt`)];
-  for (const path of paths) makeFile(path, bytes);
+/** @typedef {{ ours: Edit, plain: Edit, before?: (path: string) => void }} Sides */
+
+/** @param {{ folder: string, sides: Sides, name: string, bytes: number, times: number, most: number }} work */
+async function pair({ folder, sides, name, bytes, times, most }) {
+  const paths = ["ours", "plain"].map((side) => join(folder, side, `${bytes}.txt`));
+  for (const path of paths) {
+    mkdirSync(dirname(path), { recursive: true });
+    makeFile(path, bytes);
+  }
   const [our = "", plain = ""] = paths;
   /** @type {[number[], number[]]} */
   const taken = [[], []];
   for (let turn = 0; turn < times + 20; turn += 1) {
-    const both = [await timed(ours, our, turn), await timed(plainEdit, plain, turn)];
+    for (const path of paths) sides.before?.(path);
+    const both = [await timed(sides.ours, our, turn), await timed(sides.plain, plain, turn)];
     // The first turns warm both sides up.
     if (turn >= 20) for (const side of /** @type {const} */ ([0, 1])) taken[side].push(both[side] ?? 0);
   }

@@ -99,8 +99,9 @@ function worstOf(matcher, make) {
   const files = [make(SMALL), make(2 * SMALL)];
   for (const [mistake, write] of Object.entries(MISTAKES)) {
     for (const length of STRETCHES) {
+      // The same stretch of both, which begin alike.
       const edits = files.map((file) => {
-        const said = write(file.slice(file.length >> 1, (file.length >> 1) + length));
+        const said = write(file.slice(SMALL >> 1, (SMALL >> 1) + length));
         return editOf(file, said, `${said}\nnew();`);
       });
       // In turn, so that what else the machine does befalls both.

@@ -302,11 +302,10 @@ function written(
 
 /** The content with the replacements made; everything outside of them is kept as it is. */
 export function applyReplacements(content: string, replacements: readonly Replacement[]): string {
-  const parts: string[] = [];
-  let at = 0;
+  let [whole, at] = ["", 0];
   for (const { start, end, text } of replacements) {
-    parts.push(content.slice(at, start), text);
+    whole += content.slice(at, start) + text;
     at = end;
   }
-  return parts.join("") + content.slice(at);
+  return whole + content.slice(at);
 }

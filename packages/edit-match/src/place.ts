@@ -118,6 +118,8 @@ export function findPlaces(file: FoldedFile, search: Search, stretches: readonly
 
 const LEAST_PART = 12;
 const ENDLESS = 200;
+/** No line has more white space at either side, which is looked at for each place. */
+const LONGEST_INDENT = 500;
 
 /** Found amid a line, where a whole line would be surer. */
 export const PART = "part of a line";
@@ -127,8 +129,9 @@ function placeAt(search: Search, { start, end }: Stretch, size: number): Place |
   const lineStart = content.lastIndexOf("\n", start - 1) + 1;
   const feed = content.indexOf("\n", end);
   const lineEnd = feed === -1 ? content.length : feed;
-  const isFromStart = keyOf(content.slice(lineStart, start), depth) === "";
-  const isToEnd = keyOf(content.slice(end, lineEnd), depth) === "";
+  const isBare = (from: number, to: number) =>
+    to - from <= LONGEST_INDENT && keyOf(content.slice(from, to), depth) === "";
+  const [isFromStart, isToEnd] = [isBare(lineStart, start), isBare(end, lineEnd)];
   if (isFromStart && isToEnd) return placeAround(search, { start: lineStart, end: lineEnd });
   const [first, last] = [said.oldLines[0] ?? "", said.oldLines.at(-1) ?? ""];
   const isLong = (line: string) =>

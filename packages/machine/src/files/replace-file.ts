@@ -7,6 +7,7 @@ import {
   fchownSync,
   fstatSync,
   fsync,
+  fsyncSync,
   linkSync,
   lstatSync,
   openSync,
@@ -75,6 +76,11 @@ const TO_FILL = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | consta
 const writeLater = promisify(write);
 const syncLater = promisify(fsync);
 
+/** On a quick disk, having another thread wait for so few bytes takes several times as long as the wait. */
+const QUICK_SYNC = { bytes: 64 * 1024, ms: 10 };
+const SYNCS_AFTER_SLOW_ONE = 100;
+let syncsForThread = 0;
+
 /**
  * Puts the new content in the place of the old at one stroke: a file beside it is written and synced, then
  * takes its name. Whatever happens, the file holds the old or the new content. Gives what could not be kept.
@@ -109,10 +115,10 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
   try {
     const notes = isNew ? [] : dressLike(descriptor, target, replacement);
     await replacement.content.writeTo(descriptor);
-    const synced = syncLater(descriptor);
+    const synced = sync(descriptor);
     replacement.content.meanwhile?.();
     await synced;
-    if (await attributes?.giveTo(name)) await syncLater(descriptor);
+    if (await attributes?.giveTo(name)) await sync(descriptor);
     kept = replacement.onChange?.({
       real: replacement.real,
       present: isNew ? null : target,
@@ -126,7 +132,7 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
       await attributes?.settle(descriptor);
     }
     // The name is in place; a system that cannot sync folders has done what it can.
-    await syncLater(folder.descriptor).catch(() => {});
+    await sync(folder.descriptor).catch(() => {});
     return kept?.note ? [...notes, kept.note] : notes;
   } catch (error) {
     kept?.forget();
@@ -135,6 +141,17 @@ async function replaceIn(folder: TargetFolder, replacement: Replacement): Promis
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** All that comes within the next changes is left to another thread once the disk was slow. */
+async function sync(descriptor: number): Promise<void> {
+  if (syncsForThread > 0 || fstatSync(descriptor).size > QUICK_SYNC.bytes) {
+    syncsForThread -= 1;
+    return syncLater(descriptor);
+  }
+  const start = performance.now();
+  fsyncSync(descriptor);
+  syncsForThread = performance.now() - start > QUICK_SYNC.ms ? SYNCS_AFTER_SLOW_ONE : 0;
 }
 
 function removeQuietly(path: string): void {
