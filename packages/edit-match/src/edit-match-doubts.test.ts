@@ -249,10 +249,10 @@ const DOUBTS: readonly Doubt[] = [
     new: "f(a) {\n  two(a);\n}\n\n",
   },
   {
-    doubt: "either of two new lines may be the one that is kept",
-    content: "class A {\n public:  \n  use();\n",
-    old: "class A {\n public:\n  use();",
-    new: "class A {\n public:\n};\nclass B {\n public:  \n  use();",
+    doubt: "a blank line that the file has otherwise stays beside another that comes",
+    content: "a(1);\n  \nb(2);\n",
+    old: "a(1);\n\nb(2);",
+    new: "a(1);\n\nc(3);\n\nb(2);",
   },
   {
     doubt: "either of two like brackets may be the line left out",

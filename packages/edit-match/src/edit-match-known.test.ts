@@ -27,6 +27,8 @@ describe("a placeholder in new_string", () => {
     { old: "  one();", new: "  ..." },
     { old: "  one();\n  two();", new: '  // wait ... then go\n  print("loading...")' },
     { old: "  one();\n  two();", new: "  one();\n  // ...\n  two();" },
+    { old: "  four();\n}", new: "  five();\n}\n\ntype A = {\n  four: 4,\n  ...\n};" },
+    { old: "  one();\n", new: "  each((\n    a) {\n    ...\n  }\n" },
   ])("P2 is not seen where dots are content: $new", ({ old, new: newText }) => {
     expect(findEdit({ content: CODE, oldText: old, newText, expected: 1 }).status).toBe("matched");
   });

@@ -25,6 +25,13 @@ const KNOWN: readonly Required<Row>[] = [
     result: "one();\nthree();\n",
   },
   {
+    what: "escapes of a text that begins and ends with a fence, of which each is of another block",
+    content: "```\n\nOne `a` line.\n\n```js\nb();\n```\n",
+    old: "\\`\\`\\`\n\nOne \\`a\\` line.\n\n\\`\\`\\`js\nb();\n\\`\\`\\`",
+    new: "```\n\nTwo `a` lines.\n\n```js\nb();\n```",
+    result: "```\n\nTwo `a` lines.\n\n```js\nb();\n```\n",
+  },
+  {
     what: "a fence around old_string alone, which ends with a blank line",
     content: "start();\none();\n\ntwo();\n",
     old: "```js\nstart();\none();\n\n```",

@@ -1,6 +1,5 @@
 import { type Block, isBlank } from "./lines.ts";
 import {
-  type FoldedFile,
   findPlaces,
   linesIn,
   NO_EDGE,
@@ -8,9 +7,9 @@ import {
   placeAround,
   type Said,
   type Search,
+  type SearchedFile,
 } from "./place.ts";
 import { omission } from "./placeholder.ts";
-import type { Windows } from "./windows.ts";
 
 /** Whether a line stands for others. Dots that the file has stand for themselves. */
 function isDots(line: string, content: string): boolean {
@@ -28,7 +27,7 @@ interface Part {
  * The place of an old text that has dots instead of some lines: each part of it must be in the file once, one after the
  * other. What is before the first dots, or after the last, and stays as it is, may be there more often: the nearest is meant.
  */
-export function findElided(file: FoldedFile, search: Search, windows: Windows): Place[] {
+export function findElided(file: SearchedFile, search: Search): Place[] {
   const { content } = search;
   const said = withoutOuterDots(search.said, content);
   const parts = partsBetween(said.oldLines, content);
@@ -36,7 +35,7 @@ export function findElided(file: FoldedFile, search: Search, windows: Windows): 
   const found = parts.map(({ from, to }) => {
     const lines = said.oldLines.slice(from, to);
     const part = { ...search, said: { ...said, oldLines: lines, above: NO_EDGE, below: NO_EDGE } };
-    return findPlaces(file, part, windows.around(lines.join("\n")));
+    return findPlaces(file, part);
   });
   const places = inOrder(found, staysAtEnds(said, parts));
   const [first, last] = [places?.[0], places?.at(-1)];

@@ -1,23 +1,24 @@
-/** A stretch of the original content and what is written in its stead. */
-export interface Replacement {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
+import type { EditMatch, EditRequest, Replacement } from "./edit.ts";
+import { lineOf } from "./windows.ts";
+import { lineEndAt, matched, withLineEnd } from "./write.ts";
 
-export interface ExactSearch {
-  readonly content: string;
-  readonly oldText: string;
-  readonly newText: string;
-  readonly expected: number;
-}
-
-export interface ExactPlaces {
+interface ExactPlaces {
   readonly found: number;
   /** Where the first of them begin. */
   readonly starts: readonly number[];
   /** Set when `found` is what was expected. */
   readonly replacements: readonly Replacement[];
+}
+
+/** The edit where the old text stands letter by letter; nothing where it does not, at no place. */
+export function findExactly(request: EditRequest, stage: string): EditMatch | undefined {
+  const { content, expected, oldText, newText } = request;
+  const { found, starts, replacements } = exactPlaces(request);
+  if (found === 0) return undefined;
+  if (found !== expected) {
+    return { status: "ambiguous", found, lines: starts.map((at) => lineOf(content, at)) };
+  }
+  return newText === oldText ? { status: "no_change" } : matched(content, stage, replacements);
 }
 
 const MAX_SHOWN = 20;
@@ -26,7 +27,7 @@ const MAX_SHOWN = 20;
  * Counts the literal occurrences. Where they overlap one another and it matters which are taken, all of them
  * count, so that the number cannot be the expected one by chance.
  */
-export function findExactly(search: ExactSearch): ExactPlaces {
+function exactPlaces(search: EditRequest): ExactPlaces {
   const { content, oldText, expected } = search;
   const starts: number[] = [];
   let found = 0;
@@ -61,7 +62,7 @@ function lacksLine(content: string, oldText: string): boolean {
 }
 
 /** New lines put into one line of the file end as that line does, and never as none of its lines do. */
-function replaced({ content, oldText, newText }: ExactSearch, start: number): Replacement {
+function replaced({ content, oldText, newText }: EditRequest, start: number): Replacement {
   const end = start + oldText.length;
   const isForeign = newText.includes("\r\n") && content.includes("\n") && !content.includes("\r\n");
   const isOneLine = !oldText.includes("\n") && newText.includes("\n") && !newText.includes("\r");
@@ -70,22 +71,11 @@ function replaced({ content, oldText, newText }: ExactSearch, start: number): Re
 }
 
 /** Whether taking occurrences from the end instead finds the very same ones. */
-function tiles({ content, oldText }: ExactSearch, starts: readonly number[]): boolean {
+function tiles({ content, oldText }: EditRequest, starts: readonly number[]): boolean {
   let limit = content.length;
   for (const start of starts.toReversed()) {
     if (content.lastIndexOf(oldText, limit - oldText.length) !== start) return false;
     limit = start;
   }
   return true;
-}
-
-/** The line end used around `at`, so that what is written there does not mix. */
-export function lineEndAt(content: string, at: number): string {
-  const after = content.indexOf("\n", at);
-  const near = after >= 0 ? after : content.lastIndexOf("\n", at);
-  return near > 0 && content[near - 1] === "\r" ? "\r\n" : "\n";
-}
-
-export function withLineEnd(text: string, lineEnd: string): string {
-  return text.includes("\n") ? text.replace(/\r?\n/g, lineEnd) : text;
 }

@@ -125,9 +125,9 @@ export interface Texts {
 
 /**
  * For each line of the new text the line of the old one that it is, or -1: the most lines that can be kept, and of
- * those as many as can be letter by letter. Nothing when the texts are too long to be compared so.
+ * those as many as can be letter by letter; without a depth only these. Nothing when the texts are too long for that.
  */
-export function keptLines({ oldLines, newLines }: Texts, depth: Depth): Int32Array | undefined {
+export function keptLines({ oldLines, newLines }: Texts, depth?: Depth): Int32Array | undefined {
   const kept = new Int32Array(newLines.length).fill(-1);
   const [from, to] = [oldLines.length, newLines.length];
   const most = Math.min(from, to);
@@ -148,8 +148,8 @@ export function keptLines({ oldLines, newLines }: Texts, depth: Depth): Int32Arr
   return kept;
 }
 
-function keysOf(lines: readonly string[], depth: Depth): string[] {
-  return lines.map((line) => keyOf(line, depth));
+function keysOf(lines: readonly string[], depth: Depth | undefined): readonly string[] {
+  return depth === undefined ? lines : lines.map((line) => keyOf(line, depth));
 }
 
 function commonLines(
@@ -176,84 +176,11 @@ function commonLines(
   return pairs;
 }
 
-/**
- * Other lines that may be the ones kept: between those that surely are, each line is the first that it can be, or the
- * last. How many lines are kept so says nothing: two brackets more are no sign.
- */
-export function otherwiseKept(texts: Texts, kept: Int32Array, depth: Depth): Int32Array[] {
-  const keys = { old: keysOf(texts.oldLines, depth), fresh: keysOf(texts.newLines, depth) };
-  const turnedKeys = { old: keys.old.toReversed(), fresh: keys.fresh.toReversed() };
-  const sure = surelyKept(keys, turned(kept, keys.old.length));
-  const late = firstKept(turnedKeys, mirrored(sure, keys.fresh.length));
-  return [firstKept(keys, sure), mirrored(late, keys.fresh.length)].map((newOf) =>
-    turned(newOf, keys.fresh.length),
-  );
-}
-
-interface Keys {
-  readonly old: readonly string[];
-  readonly fresh: readonly string[];
-}
-
-/** The same pairs counted from the end of both sides. */
-function mirrored(newOf: Int32Array, count: number): Int32Array {
-  return newOf.map((fresh) => (fresh < 0 ? -1 : count - 1 - fresh)).reverse();
-}
-
-/**
- * Lines that both texts have once, and those that go on alike from them and from the ends of the texts; but for a line
- * that would be one from above and another from below.
- */
-function surelyKept({ old, fresh }: Keys, kept: Int32Array): Int32Array {
-  const [oldPlaces, newPlaces] = [placesOf(old), placesOf(fresh)];
-  const isOnce = (key = "") => oldPlaces.get(key)?.length === 1 && newPlaces.get(key)?.length === 1;
-  const once = kept.map((to, from) => (isOnce(old[from]) ? to : -1));
-  const above = goingOn({ old, fresh }, once);
-  const turnedKeys = { old: old.toReversed(), fresh: fresh.toReversed() };
-  const below = mirrored(goingOn(turnedKeys, mirrored(once, fresh.length)), fresh.length);
-  const [newOf, oldOf] = [
-    unanimous(above, below),
-    unanimous(turned(above, fresh.length), turned(below, fresh.length)),
-  ];
-  return newOf.map((to, from) => (oldOf[to] === from ? to : -1));
-}
-
-/** The pairs, and the lines after each and at the beginning as long as they are alike. */
-function goingOn({ old, fresh }: Keys, pairs: Int32Array): Int32Array {
-  const newOf = pairs.slice();
-  for (let from = 0; from < newOf.length; from += 1) {
-    const next = from === 0 ? 0 : (newOf[from - 1] ?? -1) + 1;
-    const isAfter = from === 0 || next > 0;
-    if (newOf[from] === -1 && isAfter && old[from] === fresh[next]) newOf[from] = next;
-  }
-  return newOf;
-}
-
-function unanimous(one: Int32Array, other: Int32Array): Int32Array {
-  return one.map((to, at) => {
-    const also = other[at] ?? -1;
-    return to < 0 ? also : also < 0 || also === to ? to : -1;
-  });
-}
-
-function firstKept({ old: oldKeys, fresh: newKeys }: Keys, sure: Int32Array): Int32Array {
-  const newOf = sure.slice();
-  const newPlaces = placesOf(newKeys);
-  const pairs = [...sure.entries()].filter(([, to]) => to >= 0);
-  let [old, next] = [0, 0];
-  for (const [oldTo, newTo] of [...pairs, [oldKeys.length, newKeys.length] as const]) {
-    for (; old < oldTo; old += 1) {
-      const places = newPlaces.get(oldKeys[old] ?? "") ?? [];
-      while ((places[0] ?? newTo) < next) places.shift();
-      const [at = newTo] = oldKeys[old] === "" ? [] : places;
-      if (at >= newTo) continue;
-      newOf[old] = at;
-      next = at + 1;
-    }
-    [old, next] = [oldTo + 1, newTo + 1];
-  }
-  keepBlanks({ old: oldKeys, fresh: newKeys }, newOf);
-  return newOf;
+/** The same counted from the end: of several like lines, the last is kept and not the first. */
+export function keptLinesFromEnd({ oldLines, newLines }: Texts, depth: Depth): Int32Array | undefined {
+  const turnedTexts = { oldLines: oldLines.toReversed(), newLines: newLines.toReversed() };
+  const mirrored = (line: number) => (line < 0 ? -1 : oldLines.length - 1 - line);
+  return keptLines(turnedTexts, depth)?.map(mirrored).reverse();
 }
 
 /** The same pairs by their other side. */
@@ -261,21 +188,6 @@ export function turned(partners: Int32Array, count: number): Int32Array {
   const others = new Int32Array(count).fill(-1);
   for (const [one, other] of partners.entries()) if (other >= 0) others[other] = one;
   return others;
-}
-
-/** Blank lines are those beside a line that is kept. */
-function keepBlanks(keys: Keys, newOf: Int32Array): void {
-  const taken = new Set(newOf);
-  for (const step of [1, -1]) {
-    for (let at = 0; at < newOf.length; at += 1) {
-      const old = step > 0 ? at : newOf.length - 1 - at;
-      const beside = newOf[old - step] ?? -1;
-      if (keys.old[old] !== "" || newOf[old] !== -1 || beside < 0) continue;
-      if (keys.fresh[beside + step] !== "" || taken.has(beside + step)) continue;
-      newOf[old] = beside + step;
-      taken.add(beside + step);
-    }
-  }
 }
 
 export function placesOf(keys: readonly string[]): Map<string, number[]> {

@@ -6,7 +6,7 @@ import {
   isHalf,
   isOneToOne,
   keptLines,
-  otherwiseKept,
+  keptLinesFromEnd,
   partsOf,
   turned,
 } from "./lines.ts";
@@ -43,9 +43,10 @@ export function mergeLines(sides: Sides): MergedLine[] | undefined {
   const kept = keptLines(sides, sides.depth);
   const merged = kept && mergeKept(sides, kept);
   if (kept === undefined || merged === undefined || isAsSaid(sides)) return merged;
+  const late = keptLinesFromEnd(sides, sides.depth);
+  const other = late && mergeKept(sides, late);
   const textOf = (lines: readonly MergedLine[]) => lines.map(({ text }) => text).join("\n");
-  const others = otherwiseKept(sides, kept, sides.depth).map((other) => mergeKept(sides, other));
-  return others.every((other) => other && textOf(other) === textOf(merged)) ? merged : undefined;
+  return other && textOf(other) === textOf(merged) ? merged : undefined;
 }
 
 function isAsSaid({ blocks, oldLines, fileLines }: Sides): boolean {
@@ -60,7 +61,9 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
   const partnerOf = new Map(partners);
   const learned = learn(triplesOf(sides, newOf, partnerOf), sides.newLines, sides.depth);
   const merged: MergedLine[] = [];
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
+    if ("kept" in step && isAnyBlank(sides, step.kept, [steps[index - 1], steps[index + 1]]))
+      return undefined;
     const lines =
       "hunk" in step
         ? changedLines(sides, step.hunk, { partnerOf, learned })
@@ -77,6 +80,19 @@ function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }
   const same = blocks.filter((block) => isOneToOne(block) && oldLines[block.oldFrom] === fresh);
   const isFiles = ({ fileFrom }: Block) => fileLines[fileFrom]?.trimEnd() === text.trimEnd();
   return same.length === 0 || same.some(isFiles);
+}
+
+/** A blank line with other bytes than the file's, beside lines of which a blank one comes or goes: it may be that one. */
+function isAnyBlank(sides: Sides, block: Block, beside: readonly (Step | undefined)[]): boolean {
+  const { oldLines, newLines, fileLines } = sides;
+  const line = oldLines[block.oldFrom] ?? "";
+  if (!isOneToOne(block) || !isBlank(line) || line === fileLines[block.fileFrom]) return false;
+  return beside.some((step) => {
+    if (step === undefined || !("hunk" in step)) return false;
+    const { blocks, newFrom, newTo } = step.hunk;
+    const gone = blocks.flatMap(({ oldFrom, oldTo }) => oldLines.slice(oldFrom, oldTo));
+    return [...gone, ...newLines.slice(newFrom, newTo)].some(isBlank);
+  });
 }
 
 type Step = { readonly kept: Block } | { readonly hunk: Hunk };

@@ -1,7 +1,7 @@
 import { type Depth, type Folded, fold, positionsOf } from "./fold.ts";
 import { alignLines, type Block, isBlank, isOneToOne, keyOf, partsOf, shifted } from "./lines.ts";
 import type { Sides } from "./merge.ts";
-import type { Stretch } from "./windows.ts";
+import { type Stretch, Windows } from "./windows.ts";
 
 /** The two texts of an edit in lines, without the blank lines that both begin or end with. */
 export interface Said {
@@ -78,13 +78,15 @@ export interface Search {
   readonly depth: Depth;
 }
 
-/** The folded stretches of one file, by how they are folded: several readings look at the same ones. */
-export class FoldedFile {
+/** One file with its folded stretches, by how they are folded: several readings look at the same ones. */
+export class SearchedFile {
   readonly content: string;
+  readonly windows: Windows;
   readonly #known = new Map<string, Folded>();
 
   constructor(content: string) {
     this.content = content;
+    this.windows = new Windows(content);
   }
 
   fold({ start, end }: Stretch, depth: Depth): Folded {
@@ -102,10 +104,11 @@ export class FoldedFile {
 export const MOST_PLACES = 50;
 
 /** The places whose signs are those of the old text. */
-export function findPlaces(file: FoldedFile, search: Search, stretches: readonly Stretch[]): Place[] {
-  const wanted = fold(search.said.oldLines.join("\n"), search.depth);
+export function findPlaces(file: SearchedFile, search: Search): Place[] {
+  const text = search.said.oldLines.join("\n");
+  const wanted = fold(text, search.depth);
   const found: Stretch[] = [];
-  for (const stretch of stretches) {
+  for (const stretch of file.windows.around(text)) {
     const folded = file.fold(stretch, search.depth);
     for (const at of positionsOf(wanted, folded, MOST_PLACES)) {
       const start = stretch.start + (folded.starts[at] ?? 0);

@@ -1,4 +1,4 @@
-import { isBlank } from "./lines.ts";
+import { isBlank, keptLines, type Texts } from "./lines.ts";
 
 const COMMENT_START = /^(?:\/\/+|\/\*+|#+|--+|%+|;+|<!--|\{\s*\/\*+|'{3}|"{3}|\(\*|\*|rem\b)\s*/i;
 const COMMENT_END = /\s*(?:\*+\/\s*\}?|-->|\*\)|'{3}|"{3})$/;
@@ -62,10 +62,6 @@ function takeFrom(left: Map<string, number>, line: string): number {
   const count = left.get(line) ?? 0;
   left.set(line, count - 1);
   return count;
-}
-
-function trimmedLines(text: string): string[] {
-  return text.split("\n").map((line) => line.trim());
 }
 
 /** Without dots a placeholder ends with one of these words; the code of its last letter is looked at before all else. */
@@ -135,45 +131,42 @@ const LEAST_GONE = 2;
 /** A line of the new text of an edit that stands for lines of the old one, which would be deleted. */
 export function placeholderIn(oldText: string, newText: string): string | undefined {
   if (isBlank(oldText)) return undefined;
-  const [old, fresh] = [oldText, newText].map((text) => trimmedLines(text).filter((line) => line !== ""));
-  if (old === undefined || fresh === undefined) return undefined;
-  const found = fresh.flatMap((line, at) => {
+  const [oldLines, newLines] = [filledLines(oldText), filledLines(newText)];
+  const found = newLines.flatMap((text, at) => {
+    const line = text.trim();
     const kind = DOTS.test(line) ? "bare" : omission(line);
     return kind === null ? [] : [{ line, at, isCertain: kind === "certain" }];
   });
   if (found.length === 0) return undefined;
+  const old = oldLines.map((line) => line.trim());
   for (const { line, at, isCertain } of newOnes(found, old)) {
-    const isBalanced = openBrackets(oldText) === openBrackets(newText);
-    if (isCertain || !isBalanced || standsForLines(old, fresh, at)) return line;
+    if (isCertain || standsForLines({ oldLines, newLines }, at)) return line;
   }
   return undefined;
 }
 
-/** A new text that closes other brackets than the old one lacks some lines. */
-function openBrackets(text: string): number {
-  return text.replace(/[^[({]/g, "").length - text.replace(/[^\])}]/g, "").length;
+function filledLines(text: string): string[] {
+  return text.split("\n").flatMap((line) => (isBlank(line) ? [] : [line.trimEnd()]));
 }
 
+const openBrackets = (lines: readonly string[]) => countIn(lines, /[[({]/g) - countIn(lines, /[\])}]/g);
+const countIn = (lines: readonly string[], signs: RegExp) => lines.join("\n").match(signs)?.length ?? 0;
+
 /**
- * Dots that are meant come for a single line, are among new lines between which and what stays no line is gone, or
- * between two lines that had nothing between them.
+ * Dots stand for lines that are gone between the lines that stay around them, or anywhere where such a line is next to
+ * them. Where the new text leaves other brackets open, they stand for the missing ones, if these can be what is gone.
  */
-function standsForLines(old: readonly string[], fresh: readonly string[], at: number): boolean {
-  const [above, below] = [fresh[at - 1], fresh[at + 1]];
-  const goneIn = (lines: readonly string[]) => {
-    const left = countOf(fresh);
-    return lines.filter((line) => takeFrom(left, line) <= 0).length;
-  };
-  const gone = goneIn(old);
-  if (above === undefined && below === undefined) return gone >= LEAST_GONE;
-  const isNamed = (line: string) => /\w{3}/.test(line) && old.includes(line);
-  // A bracket may be any, and the end of the text says nothing, unless lines are missing.
-  const isOld = (line: string | undefined) =>
-    line === undefined ? gone > 0 : old.includes(line) && (gone > 0 || isNamed(line));
-  if (isOld(above) || isOld(below)) {
-    return gone > 0 || !old.some((line, index) => line === above && old[index + 1] === below);
-  }
-  const from = old.lastIndexOf(fresh.slice(0, at).findLast(isNamed) ?? "");
-  const to = old.indexOf(fresh.slice(at).find(isNamed) ?? "", from + 1);
-  return goneIn(old.slice(from + 1, to < 0 ? undefined : to)) > 0;
+function standsForLines(texts: Texts, at: number): boolean {
+  const kept = keptLines(texts);
+  if (kept === undefined) return true;
+  const { oldLines, newLines } = texts;
+  const stays = new Set(kept);
+  const gone = oldLines.filter((_, index) => !stays.has(index));
+  if (gone.length === oldLines.length) return gone.length >= LEAST_GONE;
+  const isKept = (line = -1) => line >= 0;
+  if (isKept(kept[at - 1]) || isKept(kept[at + 1])) return gone.length > 0;
+  const from = kept.slice(0, at).findLast(isKept) ?? -1;
+  const to = kept.slice(at).find(isKept) ?? oldLines.length;
+  const mayLack = gone.length === 0 || countIn(gone, /[[\](){}]/g) > 0;
+  return to - from > 1 || (mayLack && openBrackets(oldLines) !== openBrackets(newLines));
 }

@@ -184,8 +184,32 @@ function nearness(text: string, one: string, other: string): number {
   return shared + head + tail;
 }
 
-export function withoutFence(text: string): string | undefined {
-  return /^\s*(`{3,}|~{3,})[\w+.-]*\n([\s\S]*?)\n?[ \t]*\1[ \t]*\n?$/.exec(text)?.[2];
+/** A fence around the new text alone is not meant to be written, unless the file has fences and the text is another. */
+export function withoutNewFence(content: string, { oldText, newText }: EditTexts): string | undefined {
+  const newBare = newText.includes("```") ? withoutFence(newText) : undefined;
+  if (newBare === undefined || withoutFence(oldText) !== undefined) return undefined;
+  const [had, has] = [oldText, newBare].map((text) => text.split("\n").map((line) => line.trim()));
+  const isLike = has?.some((line) => line !== "" && had?.includes(line));
+  const isOnlyFenced = has?.join("\n").trim() === had?.join("\n").trim();
+  if (content.includes("```") && (!isLike || isOnlyFenced)) return undefined;
+  const fresh = oldText.endsWith("\n") ? `${newBare}\n` : newBare;
+  return fresh === oldText ? undefined : fresh;
+}
+
+function withoutFence(text: string): string | undefined {
+  const [, mark = "", inside] = /^\s*(`{3,}|~{3,})[\w+.-]*\n([\s\S]*?)\n?[ \t]*\1[ \t]*\n?$/.exec(text) ?? [];
+  return inside !== undefined && isClosed(inside, mark) ? inside : undefined;
+}
+
+/** A bare fence within ends the one around it, unless one with a language has begun there. */
+function isClosed(inside: string, mark: string): boolean {
+  let isOpen = false;
+  for (const line of inside.split("\n").map((line) => line.trim())) {
+    if (!line.startsWith(mark)) continue;
+    if ((line === mark) !== isOpen) return false;
+    isOpen = !isOpen;
+  }
+  return !isOpen;
 }
 
 /** Whether a text ended with a line end before it was fenced, a text without a fence tells. */

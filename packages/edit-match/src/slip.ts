@@ -1,7 +1,7 @@
 import { fold, foldedText } from "./fold.ts";
 import { commonEnds } from "./learned.ts";
 import { isBlank, keyOf } from "./lines.ts";
-import { linesIn, type Place, placeAround, type Search } from "./place.ts";
+import { linesIn, type Place, placeAround, type Search, type SearchedFile } from "./place.ts";
 import type { Stretch } from "./windows.ts";
 
 interface FileLine {
@@ -16,11 +16,11 @@ const LEAST_SIGNS = 12;
 const LONGEST_STRETCH = 200_000;
 
 /** The places that are the old text but for one slip of the pen: a mistyped word, or a line left out. */
-export function findSlips(search: Search, stretches: readonly Stretch[]): Place[] {
+export function findSlips(file: SearchedFile, search: Search): Place[] {
   const { said, depth } = search;
   const keys = said.oldLines.filter((line) => !isBlank(line)).map((line) => keyOf(line, depth));
   if (keys.join("").length < LEAST_SIGNS) return [];
-  const tries = stretches.flatMap((stretch) => {
+  const tries = file.windows.around(said.oldLines.join("\n")).flatMap((stretch) => {
     if (stretch.end - stretch.start > LONGEST_STRETCH) return [];
     const lines = filledLines(search, stretch);
     if (lines.length * keys.length > MOST_STEPS) return [];

@@ -1,0 +1,59 @@
+import type { EditMatch, Replacement } from "./edit.ts";
+import { commonEnds } from "./learned.ts";
+import type { MergedLine } from "./merge.ts";
+import { lineOf, type Stretch } from "./windows.ts";
+
+/** The answer to an edit whose places are known; one that changes nothing is none. */
+export function matched(content: string, stage: string, replacements: readonly Replacement[]): EditMatch {
+  const real = replacements.filter(({ start, end, text }) => content.slice(start, end) !== text);
+  if (real.length === 0) return { status: "no_change" };
+  const lines: number[] = [];
+  let [line, at] = [1, 0];
+  for (const { start } of replacements) {
+    line += lineOf(content.slice(at, start), start) - 1;
+    at = start;
+    lines.push(line);
+  }
+  return { status: "matched", stage, replacements, lines };
+}
+
+/** The lines with their ends, without what stays as it is at either side. */
+export function replacementOf(
+  content: string,
+  { start, end }: Stretch,
+  { merged, takesEnd }: { readonly merged: readonly MergedLine[]; readonly takesEnd: boolean },
+): Replacement {
+  const ends = content.slice(start, end).match(/\r?\n/g) ?? [];
+  let lineEnd = lineEndAt(content, start);
+  let text = "";
+  for (const [at, line] of merged.entries()) {
+    lineEnd = ends[line.like ?? -1] ?? lineEnd;
+    text += line.text + (at === merged.length - 1 ? "" : lineEnd);
+  }
+  const close = takesEnd ? (/^\r?\n/.exec(content.slice(end, end + 2))?.[0].length ?? 0) : 0;
+  const carriage = content[end - 1] === "\r" && content[end] === "\n" && close === 0 ? "\r" : "";
+  const whole = text + carriage;
+  const { head, tail } = commonEnds(content.slice(start, end + close), whole);
+  return { start: start + head, end: end + close - tail, text: whole.slice(head, whole.length - tail) };
+}
+
+/** The content with the replacements made; everything outside of them is kept as it is. */
+export function applyReplacements(content: string, replacements: readonly Replacement[]): string {
+  let [whole, at] = ["", 0];
+  for (const { start, end, text } of replacements) {
+    whole += content.slice(at, start) + text;
+    at = end;
+  }
+  return whole + content.slice(at);
+}
+
+/** The line end used around `at`, so that what is written there does not mix. */
+export function lineEndAt(content: string, at: number): string {
+  const after = content.indexOf("\n", at);
+  const near = after >= 0 ? after : content.lastIndexOf("\n", at);
+  return near > 0 && content[near - 1] === "\r" ? "\r\n" : "\n";
+}
+
+export function withLineEnd(text: string, lineEnd: string): string {
+  return text.includes("\n") ? text.replace(/\r?\n/g, lineEnd) : text;
+}
