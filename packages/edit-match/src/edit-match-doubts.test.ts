@@ -249,6 +249,18 @@ const DOUBTS: readonly Doubt[] = [
     new: "f(a) {\n  two(a);\n}\n\n",
   },
   {
+    doubt: "a line is more there, and the lines below it are further in",
+    content: "it(one) do\n  if old?\n    if found?\n      check(a)\n    end\n  end\nend\n",
+    old: "it(one) do\n  if found?\n    check(a)\n  end",
+    new: "it(one) do\n  if found?\n    check(b)\n  end",
+  },
+  {
+    doubt: "a bracket that the file ends otherwise stays between lines that all change",
+    content: "a(1);\n}  \nb(2);\n",
+    old: "a(1);\n}\nb(2);",
+    new: "first(1);\nmore(1);\n}\nother();\nlast(2);",
+  },
+  {
     doubt: "a blank line that the file has otherwise stays beside another that comes",
     content: "a(1);\n  \nb(2);\n",
     old: "a(1);\n\nb(2);",

@@ -25,6 +25,13 @@ const KNOWN: readonly Required<Row>[] = [
     result: "one();\nthree();\n",
   },
   {
+    what: "curly quotes behind backslashes, in a line that has them without",
+    content: 'case "a":\n  f("b", 1);\nend();\n',
+    old: "case \\”a\\”:\n  f(\\”b\\”, 1);",
+    new: "case ”a”:\n  f(”b”);\n  g(”c”);",
+    result: 'case "a":\n  f("b");\n  g("c");\nend();\n',
+  },
+  {
     what: "escapes of a text that begins and ends with a fence, of which each is of another block",
     content: "```\n\nOne `a` line.\n\n```js\nb();\n```\n",
     old: "\\`\\`\\`\n\nOne \\`a\\` line.\n\n\\`\\`\\`js\nb();\n\\`\\`\\`",

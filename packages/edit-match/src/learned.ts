@@ -30,11 +30,7 @@ export interface Learned {
 }
 
 export function learn(triples: readonly Triple[], newLines: readonly string[], depth: Depth): Learned {
-  const parts = triples.map(({ old, file, fresh }) => ({
-    old: partsOf(old),
-    file: partsOf(file),
-    fresh: fresh === undefined ? undefined : partsOf(fresh),
-  }));
+  const parts = triples.map(tripleParts);
   const freshParts = newLines.map(partsOf).filter(({ body }) => body !== "");
   const indentMap = new IndentMap(
     parts.filter(({ old }) => old.body !== ""),
@@ -69,6 +65,12 @@ export function learn(triples: readonly Triple[], newLines: readonly string[], d
   };
 }
 
+/** Whether one rule leads from the indentation of each line to that of the file. */
+export function isShiftedAlike(triples: readonly Triple[]): boolean {
+  const parts = triples.map(tripleParts).filter(({ old }) => old.body !== "");
+  return new IndentMap(parts, []).isOneWay;
+}
+
 /** Whether the new text is written like the old one, or like the file. */
 type Manner = "as old" | "as file" | "mixed" | "unshown";
 
@@ -76,6 +78,14 @@ interface TripleParts {
   readonly old: LineParts;
   readonly file: LineParts;
   readonly fresh: LineParts | undefined;
+}
+
+function tripleParts({ old, file, fresh }: Triple): TripleParts {
+  return {
+    old: partsOf(old),
+    file: partsOf(file),
+    fresh: fresh === undefined ? undefined : partsOf(fresh),
+  };
 }
 
 interface Vote {
@@ -264,7 +274,7 @@ class SignMap {
       this.#changesAny = true;
       if (inFile.length > written.length) this.#losesAny = true;
       if (PLAIN_SIGN.test(written)) this.#lost.add(written);
-      if (!isLookAlike(written)) continue;
+      if (!isLookAlike(written.replace(/^\\+/, ""))) continue;
       this.#changesLookAlikes = true;
       if (PLAIN_SIGN.test(inFile)) this.#plain.add(inFile);
     }

@@ -62,8 +62,7 @@ function mergeKept(sides: Sides, kept: Int32Array): MergedLine[] | undefined {
   const learned = learn(triplesOf(sides, newOf, partnerOf), sides.newLines, sides.depth);
   const merged: MergedLine[] = [];
   for (const [index, step] of steps.entries()) {
-    if ("kept" in step && isAnyBlank(sides, step.kept, [steps[index - 1], steps[index + 1]]))
-      return undefined;
+    if ("kept" in step && isAnyLine(sides, step.kept, [steps[index - 1], steps[index + 1]])) return undefined;
     const lines =
       "hunk" in step
         ? changedLines(sides, step.hunk, { partnerOf, learned })
@@ -82,17 +81,21 @@ function keepsBytes({ blocks, oldLines, fileLines }: Sides, { text, fresh = "" }
   return same.length === 0 || same.some(isFiles);
 }
 
-/** A blank line with other bytes than the file's, beside lines of which a blank one comes or goes: it may be that one. */
-function isAnyBlank(sides: Sides, block: Block, beside: readonly (Step | undefined)[]): boolean {
+/**
+ * A line of next to no signs, with other spaces at its end than in the file, may be any: where all is changed around it,
+ * or where another like it comes or goes beside it.
+ */
+function isAnyLine(sides: Sides, block: Block, beside: readonly (Step | undefined)[]): boolean {
   const { oldLines, newLines, fileLines } = sides;
-  const line = oldLines[block.oldFrom] ?? "";
-  if (!isOneToOne(block) || !isBlank(line) || line === fileLines[block.fileFrom]) return false;
-  return beside.some((step) => {
-    if (step === undefined || !("hunk" in step)) return false;
-    const { blocks, newFrom, newTo } = step.hunk;
-    const gone = blocks.flatMap(({ oldFrom, oldTo }) => oldLines.slice(oldFrom, oldTo));
-    return [...gone, ...newLines.slice(newFrom, newTo)].some(isBlank);
-  });
+  const [line, there] = [oldLines[block.oldFrom] ?? "", fileLines[block.fileFrom] ?? ""];
+  const isOff = line !== there && line.trimEnd() === there.trimEnd();
+  if (!isOneToOne(block) || !isOff || line.trim().length >= LEAST_RESTORED) return false;
+  const hunks = beside.flatMap((step) => (step !== undefined && "hunk" in step ? [step.hunk] : []));
+  const around = hunks.flatMap(({ blocks, newFrom, newTo }) => [
+    ...blocks.flatMap(({ oldFrom, oldTo }) => oldLines.slice(oldFrom, oldTo)),
+    ...newLines.slice(newFrom, newTo),
+  ]);
+  return hunks.length === beside.length || around.some((other) => other.trim() === line.trim());
 }
 
 type Step = { readonly kept: Block } | { readonly hunk: Hunk };

@@ -1,6 +1,6 @@
 import { fold, foldedText } from "./fold.ts";
-import { commonEnds } from "./learned.ts";
-import { isBlank, keyOf } from "./lines.ts";
+import { commonEnds, isShiftedAlike, type Triple } from "./learned.ts";
+import { isBlank, isOneToOne, keyOf } from "./lines.ts";
 import { linesIn, type Place, placeAround, type Search, type SearchedFile } from "./place.ts";
 import type { Stretch } from "./windows.ts";
 
@@ -132,7 +132,15 @@ function leftOut(search: Search, { lines, keys, first }: Try, at: number): Place
   const isKnown = (from: number, to: number, by: number) =>
     keys.slice(from, to).join("").length >= LEAST_SIGNS || isLetterByLetter(from, to, by);
   if (!isKnown(0, at, 0) || !isKnown(at, keys.length, 1)) return undefined;
-  return placeOfRest(search, { start: from.start, end: to.end }, at);
+  const place = placeOfRest(search, { start: from.start, end: to.end }, at);
+  return place && isShiftedAlike(pairsOf(place)) ? place : undefined;
+}
+
+/** Where lines are shifted otherwise below than above, they stand in other code. */
+function pairsOf({ sides: { oldLines, fileLines, blocks } }: Place): Triple[] {
+  return blocks
+    .filter(isOneToOne)
+    .map(({ oldFrom, fileFrom }) => ({ old: oldLines[oldFrom] ?? "", file: fileLines[fileFrom] ?? "" }));
 }
 
 /** The lines before the one left out, and those after it, must be the file's; blank lines may be more or fewer. */
