@@ -5,7 +5,7 @@ import { type ModuleUse, modulesUsed } from "./syntax.ts";
 /** Lines of each package, tests aside. A number falls with the code; the commit that raises one argues why. */
 const MOST_LINES: Readonly<Record<string, number>> = {
   contract: 3840,
-  "edit-match": 2870,
+  "edit-match": 2880,
   "shell-judge": 3820,
   machine: 12070,
   models: 6170,
