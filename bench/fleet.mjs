@@ -1,5 +1,5 @@
-// What a turn costs in the fleet beside the same turn in a plain session, and what it takes in the database.
-// npm run bench -- fleet [sessions] [workers] [more tasks that wait in the queue]
+// What a turn costs in the fleet beside the same turn in plain sessions, and what it takes in the database.
+// npm run bench -- fleet [sessions] [workers] [more tasks that wait in the queue] [turns of a session]
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
@@ -7,82 +7,145 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { answersIn, connect, openRoom, until } from "../packages/fleet/tests/fleet-room.mjs";
 
-const TURNS = 20;
 const SIDE_BY_SIDE = 4;
-/** The cost of a plain turn does not depend on how many there are. */
-const MOST_PLAIN = 100;
+/** Sessions of each worker until its code is compiled; they are counted apart. */
+const FIRST = 8;
+/** Of plain sessions behind the first ones, in each process: what they cost does not depend on how many there are. */
+const MOST_PLAIN = 50;
+const IDLE_MS = 5000;
+const LOOK_MS = 250;
 const PLAIN = fileURLToPath(new URL("fleet-plain.mjs", import.meta.url));
 /** @typedef {Awaited<ReturnType<typeof connect>>} Database */
+/** @typedef {import("../packages/fleet/tests/fleet-room.mjs").Room} Room */
 /** Of the kernel's clock in /proc. */
 const TICK_MS = 10;
 
-/** 19 turns with a call, every fourth of them with an effect, and one that ends. @param {readonly any[]} messages */
-function reply(messages) {
-  const turn = answersIn(messages).length + 1;
-  if (turn === TURNS) return { text: "That is all." };
-  const text = `Now I look at part ${turn} of the project, to see what the next change has to take into account.`;
-  const call =
-    turn % 4 === 0
-      ? { name: "run_shell_command", args: { command: `echo ${turn} >> part.txt` } }
-      : { name: "glob", args: { pattern: "*.txt" } };
-  return { text, calls: [call] };
+/** Turns with a call, every fourth of them with an effect, and one that ends. @param {number} turns */
+function replyIn(turns) {
+  return (/** @type {readonly any[]} */ messages) => {
+    const turn = answersIn(messages).length + 1;
+    if (turn === turns) return { text: "That is all." };
+    const text = `Now I look at part ${turn} of the project, to see what the next change has to take into account.`;
+    const call =
+      turn % 4 === 0
+        ? { name: "run_shell_command", args: { command: `echo ${turn} >> part.txt` } }
+        : { name: "glob", args: { pattern: "*.txt" } };
+    return { text, calls: [call] };
+  };
 }
 
 /** @param {readonly string[]} args */
-export async function run([sessions = "40", workers = "1", waiting = "0"]) {
-  const room = await openRoom(reply);
+export async function run(args) {
+  const [sessions = 100, workers = 1, waiting = 0, turns = 20] = args.map(Number);
+  const room = await openRoom(replyIn(turns));
   try {
-    // The first one makes the tables.
-    const all = [await room.commands.startWorker(SIDE_BY_SIDE)];
-    await room.keepDatabase();
-    while (all.length < Number(workers)) all.push(await room.commands.startWorker(SIDE_BY_SIDE));
-    const database = await connect(room.databaseUrl());
-    const server = await serverOf(database);
-    const count = Number(sessions) + Number(waiting);
-    const file = await room.writeTasks(Array.from({ length: count }, (_, index) => ({ id: `t${index}` })));
-    const started = performance.now();
-    await room.fleet("run", file, "--run", "bench", "--no-follow");
-    const submittedMs = performance.now() - started;
-    const cpuBefore = cpuOfAll(all.map(({ child }) => child.pid));
-    const before = await countersOf(database, server);
-    let connections = 0;
-    let ended = before.ended;
-    const began = performance.now();
-    while (ended < Number(sessions)) {
-      await pause(500);
-      const now = await countersOf(database, server);
-      connections = Math.max(connections, now.connections);
-      ended = now.ended;
-    }
-    const seconds = (performance.now() - began) / 1000;
-    const after = await countersOf(database, server);
-    const fleetMs = cpuOfAll(all.map(({ child }) => child.pid)) - cpuBefore;
-    for (const { child } of all) child.kill("SIGKILL");
-    const done = (after.ended - before.ended) * TURNS;
-    const startMs = Number(waiting) > 0 ? await nextStartMs(room, database) : 0;
-    const sizes = await sizesOf(database);
-    await database.end();
-    const plainMs = await plainCpuMs(room, Math.min(Number(sessions), MOST_PLAIN));
-    const perTurn = (/** @type {number} */ amount, digits = 0) => (amount / done).toFixed(digits);
-    // Some have ended while the others were submitted.
-    const kept = (/** @type {number} */ amount, digits = 0) =>
-      (amount / (after.ended * TURNS)).toFixed(digits);
-    console.log(`${count} tasks submitted in ${(submittedMs / 1000).toFixed(1)} s`);
-    console.log(
-      `${after.ended - before.ended} sessions of ${TURNS} turns with ${workers} workers in ${seconds.toFixed(1)} s: ${(done / seconds).toFixed(0)} turns/s`,
-    );
-    console.log(
-      `CPU of the workers for a turn: ${perTurn(fleetMs, 2)} ms; plain session ${plainMs.toFixed(2)} ms; overhead ${(fleetMs / done - plainMs).toFixed(2)} ms; of the database ${perTurn(after.cpuMs - before.cpuMs, 2)} ms`,
-    );
-    console.log(
-      `database for a turn: ${kept(sizes.table)} bytes with indexes; the record itself ${kept(sizes.lines)}; ${(sizes.table / sizes.lines).toFixed(2)}x; WAL ${perTurn(after.wal - before.wal)} bytes; ${perTurn(after.commits - before.commits, 2)} transactions`,
-    );
-    console.log(`steps for a turn: ${kept(sizes.steps, 2)}; at most ${connections} connections`);
-    if (startMs > 0)
-      console.log(`a new worker with ${waiting} waiting: ${startMs.toFixed(0)} ms to its first task`);
+    const fleet = await openFleet(room, workers);
+    const idle = await idleCost(fleet);
+    const submitted = await submit(room, "bench", sessions + waiting);
+    const worked = await work(fleet, room, { sessions, workers });
+    for (const { child } of fleet.all) child.kill("SIGKILL");
+    if (waiting === 0) await submit(room, "next", 1);
+    const startMs = await nextStartMs(room, fleet.database);
+    const sizes = await sizesOf(fleet.database);
+    await fleet.database.end();
+    const plain = await plainCost(room, { sessions, workers, turns });
+    show({ sessions, workers, waiting, turns, fleet, idle, submitted, worked, startMs, sizes, plain });
   } finally {
     await room.close();
   }
+}
+
+/** @param {Room} room @param {number} workers */
+async function openFleet(room, workers) {
+  // The first one makes the tables.
+  const all = [await room.commands.startWorker(SIDE_BY_SIDE)];
+  await room.keepDatabase();
+  while (all.length < workers) all.push(await room.commands.startWorker(SIDE_BY_SIDE));
+  const pids = all.map(({ child }) => child.pid);
+  const database = await connect(room.databaseUrl());
+  return { all, pids, database, server: await serverOf(database), startedMs: cpuOfAll(pids) };
+}
+
+/** @typedef {Awaited<ReturnType<typeof openFleet>>} Fleet */
+
+/** Of a second of all workers without tasks. @param {Fleet} fleet */
+async function idleCost({ pids, database, server }) {
+  const [cpuBefore, before] = [cpuOfAll(pids), await countersOf(database, server)];
+  await pause(IDLE_MS);
+  const after = await countersOf(database, server);
+  const seconds = IDLE_MS / 1000;
+  return {
+    cpuMs: (cpuOfAll(pids) - cpuBefore) / seconds,
+    databaseMs: (after.cpuMs - before.cpuMs) / seconds,
+    commits: (after.commits - before.commits) / seconds,
+  };
+}
+
+/** @param {Room} room @param {string} run @param {number} count */
+async function submit(room, run, count) {
+  const file = await room.writeTasks(Array.from({ length: count }, (_, index) => ({ id: `t${index}` })));
+  const started = performance.now();
+  await room.fleet("run", file, "--run", run, "--no-follow");
+  return { count, seconds: (performance.now() - started) / 1000 };
+}
+
+/**
+ * From the first session behind the first ones of each worker to the last one, and what was before apart.
+ * @param {Fleet} fleet
+ * @param {Room} room
+ * @param {{ sessions: number, workers: number }} amounts
+ */
+async function work({ pids, database, server, startedMs }, room, { sessions, workers }) {
+  const look = async () => {
+    await pause(LOOK_MS);
+    // What the service has heard is not needed, and is much.
+    /** @type {unknown[]} */ (room.server.requests).length = 0;
+    return { at: performance.now(), fleetMs: cpuOfAll(pids), ...(await countersOf(database, server)) };
+  };
+  let before = await look();
+  while (before.ended < FIRST * workers) before = await look();
+  const firstSteps = await stepsIn(database);
+  let now = before;
+  let connections = 0;
+  while (now.ended < sessions) {
+    now = await look();
+    connections = Math.max(connections, now.connections);
+  }
+  const steps = await stepsIn(database);
+  return { before, after: now, firstMs: before.fleetMs - startedMs, firstSteps, steps, connections };
+}
+
+/** @param {Database} database @returns {Promise<number>} */
+async function stepsIn(database) {
+  return (await database.query("select count(*)::int as steps from dbos.operation_outputs")).rows[0].steps;
+}
+
+/** @param {any} found */
+function show({ sessions, workers, waiting, turns, fleet, idle, submitted, worked, startMs, sizes, plain }) {
+  const { before, after, connections, firstMs } = worked;
+  // Some of the first ones' time went into sessions that ended later.
+  const turnsOf = (/** @type {number} */ steps) => (steps / worked.steps) * after.ended * turns;
+  const firstTurns = turnsOf(worked.firstSteps);
+  const done = turnsOf(worked.steps - worked.firstSteps);
+  const seconds = (after.at - before.at) / 1000;
+  const perTurn = (/** @type {number} */ amount, digits = 0) => (amount / done).toFixed(digits);
+  const total = after.ended * turns;
+  const kept = (/** @type {number} */ amount, digits = 0) => (amount / total).toFixed(digits);
+  const fleetMs = (after.fleetMs - before.fleetMs) / done;
+  // What a worker's first sessions take beyond what as many take later.
+  const warmMs = (firstMs - fleetMs * firstTurns) / workers;
+  const overhead = fleetMs - plain.turn;
+  const withFirst = overhead + ((warmMs - plain.warm) * workers) / total;
+  console.log(
+    [
+      `${submitted.count} tasks submitted in ${submitted.seconds.toFixed(1)} s; ${waiting} of them to wait`,
+      `${sessions} sessions of ${turns} turns with ${workers} workers; ${before.ended} first ones, then ${after.ended - before.ended} in ${seconds.toFixed(1)} s: ${(done / seconds).toFixed(0)} turns/s`,
+      `CPU of a turn: ${fleetMs.toFixed(2)} ms; of a plain session in ${workers} processes ${plain.turn.toFixed(2)} ms; overhead ${overhead.toFixed(2)} ms, with the first ones on both sides ${withFirst.toFixed(2)} ms`,
+      `CPU of a worker: start ${(fleet.startedMs / workers).toFixed(0)} ms; until its code is compiled ${warmMs.toFixed(0)} ms (plain ${plain.warm.toFixed(0)} ms); idle ${(idle.cpuMs / workers).toFixed(1)} ms, ${(idle.databaseMs / workers).toFixed(1)} ms of the database and ${(idle.commits / workers).toFixed(1)} transactions a second`,
+      `database for a turn: CPU ${perTurn(after.cpuMs - before.cpuMs, 2)} ms; ${kept(sizes.table)} bytes with indexes; the record itself ${kept(sizes.lines)}; ${(sizes.table / sizes.lines).toFixed(2)}x; WAL ${perTurn(after.wal - before.wal)} bytes; ${perTurn(after.commits - before.commits, 2)} transactions; ${kept(sizes.steps, 2)} steps; at most ${connections} connections`,
+      `a new worker with ${waiting} waiting: ${startMs.toFixed(0)} ms to its first task`,
+    ].join("\n"),
+  );
 }
 
 /** The process of the database server. @param {Database} database @returns {Promise<number>} */
@@ -112,7 +175,7 @@ async function countersOf(database, server) {
 
 /**
  * A worker that is started now has its first task after so long.
- * @param {import("../packages/fleet/tests/fleet-room.mjs").Room} room
+ * @param {Room} room
  * @param {Database} database
  */
 async function nextStartMs(room, database) {
@@ -126,9 +189,13 @@ async function nextStartMs(room, database) {
   return milliseconds;
 }
 
-/** @param {number | undefined} pid */
+/** Nothing of a process that has ended meanwhile. @param {number | undefined} pid */
 function fieldsOf(pid) {
-  return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  } catch {
+    return [];
+  }
 }
 
 /** @param {readonly (number | undefined)[]} pids */
@@ -146,12 +213,22 @@ async function sizesOf(database) {
 }
 
 /**
- * Of a turn.
- * @param {import("../packages/fleet/tests/fleet-room.mjs").Room} room
- * @param {number} sessions
+ * CPU of a turn in plain sessions, in as many processes at a time as there were workers.
+ * @param {Room} room
+ * @param {{ sessions: number, workers: number, turns: number }} amounts
  */
-async function plainCpuMs({ project, folder, commands }, sessions) {
-  const args = [PLAIN, project, folder, String(sessions), String(SIDE_BY_SIDE)];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env: commands.env });
-  return Number(stdout) / (sessions * TURNS);
+async function plainCost({ project, folder, commands }, { sessions, workers, turns }) {
+  const later = Math.min(Math.ceil(sessions / workers) - FIRST, MOST_PLAIN);
+  const processes = Array.from({ length: workers }, async (_, index) => {
+    const home = `${folder}/plain-${index}`;
+    const args = [PLAIN, project, home, String(FIRST), String(later), String(SIDE_BY_SIDE)];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env: commands.env });
+    const [first = 0, all = 0] = stdout.split(" ").map(Number);
+    return { first, rest: all - first };
+  });
+  const found = await Promise.all(processes);
+  const sum = (/** @type {"first" | "rest"} */ key) => found.reduce((total, one) => total + one[key], 0);
+  const turn = sum("rest") / (workers * later * turns);
+  const warm = sum("first") / workers - turn * FIRST * turns;
+  return { turn, warm };
 }
