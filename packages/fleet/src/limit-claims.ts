@@ -10,6 +10,8 @@ export interface Limits {
   readonly perTenant?: number | undefined;
 }
 
+/** Of the lock that is held while tasks are taken from the queue within limits. */
+const CLAIMS = "claims";
 const AT_WORK = `select queue_partition_key as key, count(*)::int as count from dbos.workflow_status
   where status = 'PENDING' and queue_partition_key is not null group by 1`;
 
@@ -20,7 +22,7 @@ export function limitClaims(system: SystemDatabase, life: SignOfLife, limits: Li
   system.findAndMarkStartableWorkflows = async (...asked) => {
     const [queue, executor, version, key, running = 0, ...more] = asked;
     if (key === undefined || queue.name !== QUEUE) return claim(...asked);
-    const claimed = await life.ifFree(async (client) => {
+    const claimed = await life.ifFree(CLAIMS, async (client) => {
       const room = await roomFor(key, limits, client);
       const most = Math.min(queue.workerConcurrency ?? Number.POSITIVE_INFINITY, running + room);
       if (most <= running) return [];
@@ -41,8 +43,8 @@ async function roomFor(key: string, limits: Limits, client: Client): Promise<num
   return Math.min(...rooms);
 }
 
-/** What a part of the queue has its share of. Tasks of the first version have a part for each model. */
+/** What a part of the queue has its share of. */
 function sharesOf(key: string): Record<keyof Limits, string> {
-  const [tenant = "", model = ""] = key.startsWith("[") ? (JSON.parse(key) as string[]) : ["default", key];
+  const [tenant = "", model = ""] = JSON.parse(key) as string[];
   return { perTenant: tenant, perModel: model, perProvider: model.slice(0, Math.max(model.indexOf("/"), 0)) };
 }

@@ -4,8 +4,11 @@ import { Client } from "pg";
 const KEEP_ALIVE =
   "set tcp_keepalives_idle = 15; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3";
 const RETRY_MS = 250;
-/** Of the lock that is held while tasks are taken from the queue within limits. */
-const CLAIM_KEY = 7_261_903_119;
+/** The keys of all locks of the kind that is held here, by whomever. */
+export const HELD_KEYS = `
+  select (classid::bigint << 32) | objid::bigint from pg_locks
+  where locktype = 'advisory' and objsubid = 1 and granted
+    and database = (select oid from pg_database where datname = current_database())`;
 
 /**
  * What shows that a worker lives: a lock of the database on its name, which goes with the connection. A process that
@@ -40,33 +43,17 @@ export class SignOfLife {
     });
   }
 
-  /** Whether that worker is gone; then `takeOver` has run meanwhile, and nobody else has. */
-  async ifGone(name: string, takeOver: () => Promise<void>): Promise<boolean> {
-    const client = this.#client;
-    if (client === null) return false;
-    const text = "select pg_try_advisory_lock(hashtextextended($1, 0)) as gone";
-    const { rows } = await client.query<{ gone: boolean }>(text, [name]);
-    if (rows[0]?.gone !== true) return false;
-    try {
-      await takeOver();
-    } finally {
-      await client.query("select pg_advisory_unlock(hashtextextended($1, 0))", [name]).catch(() => {});
-    }
-    return true;
-  }
-
-  /** What the work gives, where no other worker does the same meanwhile; else null. */
-  async ifFree<T>(work: (client: Client) => Promise<T>): Promise<T | null> {
+  /** What the work gives, where nobody holds the lock on that name and nobody else does the same meanwhile; else null. */
+  async ifFree<T>(name: string, work: (client: Client) => Promise<T>): Promise<T | null> {
     const client = this.#client;
     if (client === null) return null;
-    const { rows } = await client.query<{ free: boolean }>(
-      `select pg_try_advisory_lock(${CLAIM_KEY}) as free`,
-    );
+    const text = "select pg_try_advisory_lock(hashtextextended($1, 0)) as free";
+    const { rows } = await client.query<{ free: boolean }>(text, [name]);
     if (rows[0]?.free !== true) return null;
     try {
       return await work(client);
     } finally {
-      await client.query(`select pg_advisory_unlock(${CLAIM_KEY})`).catch(() => {});
+      await client.query("select pg_advisory_unlock(hashtextextended($1, 0))", [name]).catch(() => {});
     }
   }
 

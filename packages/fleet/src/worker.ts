@@ -20,7 +20,7 @@ import {
 } from "./engine.ts";
 import { type Limits, limitClaims } from "./limit-claims.ts";
 import { recordStepsAtOnce } from "./record-steps.ts";
-import { SignOfLife } from "./sign-of-life.ts";
+import { HELD_KEYS, SignOfLife } from "./sign-of-life.ts";
 import { type Step, type Submission, type TaskEnd, waitingFor } from "./steps.ts";
 
 /** The tries of a task are counted by what it gets done, see `LiveTask`; this is for what never gets that far. */
@@ -30,11 +30,19 @@ const ANSWER_TIME = { timeoutSeconds: 60, pollingIntervalMs: 500 };
 const NO_TIME = { timeoutSeconds: 0 };
 const SWEEP_MS = 500;
 const POLL_MS = 200;
+/** Beside one for each task at work: to take tasks, and to look at what others do. */
+const CONNECTIONS = 4;
+const MOST_CONNECTIONS = 40;
 
-/** Whose tasks are at work, and whether a task waits that is to be worked on alone. */
-const LOOK = `select
-  array(select distinct executor_id from dbos.workflow_status where status = 'PENDING') as workers,
-  exists (select 1 from dbos.workflow_status where status = 'ENQUEUED' and queue_name = '${LONE_QUEUE}') as lone`;
+/**
+ * Which workers have tasks at work and hold no lock, see `SignOfLife`, and whether a task waits that is to be worked on
+ * alone: one question, however many workers there are.
+ */
+const LOOK = `
+  with at_work as (select distinct executor_id as worker from dbos.workflow_status where status = 'PENDING')
+  select
+    array(select worker from at_work where hashtextextended(worker, 0) not in (${HELD_KEYS})) as gone,
+    exists (select 1 from dbos.workflow_status where status = 'ENQUEUED' and queue_name = '${LONE_QUEUE}') as lone`;
 
 /** One task at work: gives its steps one after the other, see `LiveTask`. */
 export interface TaskAtWork {
@@ -81,7 +89,9 @@ export class Worker {
       serializer: json,
       logger: loggerFor(note),
       ...NO_TIMEOUT,
-      systemDatabasePoolSize: Math.min(10 + concurrency, 40),
+      systemDatabasePoolSize: Math.min(concurrency + CONNECTIONS, MOST_CONNECTIONS),
+      // Whoever waits for an answer asks for it: a connection less for each worker, and no clock that ticks in it.
+      useListenNotify: false,
     });
     const work = (submission: Submission) => this.#work(submission);
     DBOS.registerWorkflow(work, { name: WORKFLOW, maxRecoveryAttempts: MOST_RECOVERIES });
@@ -155,18 +165,14 @@ export class Worker {
 
   /** Gives the tasks of workers that are gone back to the queue. */
   async #sweep(): Promise<void> {
-    const found = await this.#system?.pool.query<{ workers: string[]; lone: boolean }>(LOOK);
-    const { workers = [], lone = false } = found?.rows[0] ?? {};
-    const missing = new Set<string>();
-    for (const other of workers) {
-      if (other === this.name) continue;
-      const isSecondTime = this.#missing.has(other);
-      const isGone = await this.#life.ifGone(other, async () => {
-        if (isSecondTime) await DBOSExecutor.globalInstance?.recoverPendingWorkflows([other]);
+    const found = await this.#system?.pool.query<{ gone: string[]; lone: boolean }>(LOOK);
+    const { gone = [], lone = false } = found?.rows[0] ?? {};
+    const forGood = gone.filter((worker) => worker !== this.name && this.#missing.has(worker));
+    for (const worker of forGood)
+      await this.#life.ifFree(worker, async () => {
+        await DBOSExecutor.globalInstance?.recoverPendingWorkflows([worker]);
       });
-      if (isGone && !isSecondTime) missing.add(other);
-    }
-    this.#missing = missing;
+    this.#missing = new Set(gone);
     await this.#options.look(lone, this.#atWork.size === 0);
   }
 }
