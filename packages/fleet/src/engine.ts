@@ -12,7 +12,6 @@ export const WORKFLOW = "task";
 export const STEP = "step";
 /** Whatever the settings of a worker name; and whoever has handed a task in. */
 const DEFAULT = "default";
-const NO_SHARE = JSON.stringify([DEFAULT, DEFAULT]);
 /** Of the steps that are kept: a worker of another version of Burin goes on with them as long as this is the same. */
 export const STEPS_VERSION = "1";
 /** A message to a task. */
@@ -67,7 +66,7 @@ export async function submit(client: DBOSClient, workflowID: string, submission:
 
 /** From here the task goes on with what it has: for one that was cancelled, or lost its workers too often. */
 export async function resume(client: DBOSClient, workflowID: string): Promise<void> {
-  const { status, queuePartitionKey } = await statusOf(client, workflowID);
+  const { status, queuePartitionKey = "" } = (await client.getWorkflow(workflowID)) ?? {};
   if (status !== "SUCCESS" && status !== "ERROR") {
     await client.resumeWorkflow(workflowID, { queueName: QUEUE });
     return;
@@ -80,14 +79,9 @@ export async function resume(client: DBOSClient, workflowID: string): Promise<vo
 
 /** Goes on with a task that waits for an answer. */
 export async function answer(client: DBOSClient, workflowID: string, decision: Decision): Promise<void> {
-  const { queuePartitionKey } = await statusOf(client, workflowID);
+  const { queuePartitionKey = "" } = (await client.getWorkflow(workflowID)) ?? {};
   const steps = (await client.listWorkflowSteps(workflowID)) ?? [];
   const startStep = (steps.findLast(({ name }) => name === STEP)?.functionID ?? 0) + 1;
   await client.rewindWorkflow(workflowID, { startStep, queueName: QUEUE, queuePartitionKey });
   await client.send(workflowID, decision, ANSWERS);
-}
-
-async function statusOf(client: DBOSClient, workflowID: string) {
-  const { status = "", queuePartitionKey = NO_SHARE } = (await client.getWorkflow(workflowID)) ?? {};
-  return { status, queuePartitionKey };
 }

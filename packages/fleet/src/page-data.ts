@@ -1,12 +1,12 @@
 import type { Pool } from "pg";
 import { type ShownEntry, shownEntries } from "./page-entries.ts";
-import { spentIn, type TaskEnd } from "./steps.ts";
+import { spentIn } from "./steps.ts";
 
 const PAGE_ROWS = 50;
 /** Steps of a transcript that are handed out together. */
 const MOST_STEPS = 50;
 const FOLDED_AT_ONCE = 200;
-/** Of a prompt or a result in a list, as JSON. */
+/** Of a prompt or a result in a list. */
 const LIST_CHARACTERS = 400;
 
 /**
@@ -27,9 +27,9 @@ export const PAGE_TABLE = `
 
 const FOLD_ENDS = `
   insert into burin_fleet.spent
-  select w.workflow_uuid, -1, w.completed_at, trim('"' from (e.value->'status')::text),
-    left(coalesce(e.value->'error'->'message', e.value->'result')::text, ${LIST_CHARACTERS}),
-    coalesce((e.value->'turns')::text::int, 0), coalesce((e.value->'tokens')::text::bigint, 0), (e.value->'cost')::text::float8
+  select w.workflow_uuid, -1, w.completed_at, e.value->>'status',
+    left(coalesce(e.value->'error'->>'message', e.value->>'result'), ${LIST_CHARACTERS}),
+    coalesce((e.value->>'turns')::int, 0), coalesce((e.value->>'tokens')::bigint, 0), (e.value->>'cost')::float8
   from dbos.workflow_status w join dbos.workflow_output o using (workflow_uuid)
     left join burin_fleet.spent s on s.task = w.workflow_uuid
     cross join lateral (select burin_fleet.readable(o.output) as value offset 0) e
@@ -39,7 +39,7 @@ const FOLD_ENDS = `
 
 /** A task that goes on behind an end of it is summed anew: the steps behind the place where it goes on are gone. */
 const NEW_STEPS = `
-  select w.workflow_uuid as task, o.function_id as step, (burin_fleet.readable(o.output)->'lines')::text as lines, s.upto,
+  select w.workflow_uuid as task, o.function_id as step, burin_fleet.readable(o.output)->>'lines' as lines, s.upto,
     coalesce(s.turns, 0) as turns, coalesce(s.tokens, 0)::float8 as tokens, s.cost
   from dbos.workflow_status w
     left join burin_fleet.spent s on s.task = w.workflow_uuid and s.ended is null
@@ -64,7 +64,7 @@ const TASKS = `
       case when w.status = 'PENDING' then w.executor_id end as worker,
       case w.status when 'ENQUEUED' then 'queued' when 'DELAYED' then 'queued' when 'PENDING' then 'running'
         when 'CANCELLED' then 'cancelled' when 'SUCCESS' then coalesce(s.state, 'running') else 'failed' end as state,
-      s.turns, s.tokens::float8 as tokens, s.cost, s.words
+      s.turns, s.tokens::float8 as tokens, s.cost, coalesce(s.words, '') as words
     from dbos.workflow_status w left join burin_fleet.spent s on s.task = w.workflow_uuid
     where w.name = 'task'),
   task as (
@@ -74,7 +74,7 @@ const COUNTS = [
   ...KINDS.map((kind) => `count(*) filter (where kind = '${kind}')::int as ${kind}`),
   "sum(tokens) as tokens, sum(cost) as cost",
 ].join(", ");
-const PROMPT = "(burin_fleet.readable(i.inputs)->0->'prompt')::text";
+const PROMPT = "burin_fleet.readable(i.inputs)->0->>'prompt'";
 
 interface ListRequest {
   readonly search: string;
@@ -115,20 +115,12 @@ export class PageData {
       ${TASKS}, chosen as (
         select task.*, count(*) over ()::int as total
         from task left join dbos.workflow_input i on i.workflow_uuid = task.id
-        where run = $1 and $2 in ('', kind) and ($3 = '' or id ilike $3 or ${PROMPT} ilike $4)
-        order by created, id limit ${PAGE_ROWS} offset $5)
+        where run = $1 and $2 in ('', kind) and ($3 = '' or id ilike $3 or ${PROMPT} ilike $3)
+        order by created, id limit ${PAGE_ROWS} offset $4)
       select chosen.*, left(${PROMPT}, ${LIST_CHARACTERS}) as prompt
       from chosen left join dbos.workflow_input i on i.workflow_uuid = chosen.id order by created, id`;
-    const inJson = JSON.stringify(search).slice(1, -1);
-    const { rows } = await this.#pool.query(listed, [
-      name,
-      kind,
-      patternOf(search),
-      patternOf(inJson),
-      offset,
-    ]);
-    const tasks = rows.map((task) => ({ ...task, ...textsOf(task) }));
-    return { name, counts, tasks, total: rows[0]?.total ?? 0, rows: PAGE_ROWS };
+    const { rows } = await this.#pool.query(listed, [name, kind, patternOf(search), offset]);
+    return { name, counts, tasks: rows, total: rows[0]?.total ?? 0, rows: PAGE_ROWS };
   }
 
   /** A task, and what has happened in it from a step on. */
@@ -136,36 +128,31 @@ export class PageData {
     await this.#fold();
     const text = `
       ${TASKS}
-      select task.*, ${PROMPT} as prompt, (burin_fleet.readable(i.inputs)->0->'model')::text as model,
-        (burin_fleet.readable(o.output)->'question')::text as question, (burin_fleet.readable(o.output)->'check')::text as check,
-        length((burin_fleet.readable(o.output)->'patch')::text) > 2 as "hasPatch", o.error
+      select task.*, coalesce(o.error, words) as words, ${PROMPT} as prompt,
+        burin_fleet.readable(i.inputs)->0->>'model' as model, burin_fleet.readable(o.output)->'question' as question,
+        burin_fleet.readable(o.output)->'check' as check, burin_fleet.readable(o.output)->>'patch' <> '' as "hasPatch"
       from task left join dbos.workflow_input i on i.workflow_uuid = task.id
         left join dbos.workflow_output o on o.workflow_uuid = task.id
       where id = $1`;
-    const [row] = (await this.#pool.query(text, [id])).rows;
-    if (row === undefined) return null;
-    const parsed = { question: parse(row.question), check: parse(row.check), model: parse(row.model) };
-    const { error, ...task } = row;
-    return { ...task, ...textsOf(row, error), ...parsed, ...(await this.#entries(id, from)) };
+    const [task] = (await this.#pool.query(text, [id])).rows;
+    return task === undefined ? null : { ...task, ...(await this.#entries(id, from)) };
   }
 
   /** What a task has changed, as git writes it. */
   async patch(id: string): Promise<string> {
     const text = "select output from dbos.workflow_output where workflow_uuid = $1";
     const [row] = (await this.#pool.query<{ output: string | null }>(text, [id])).rows;
-    return (parse(row?.output) as TaskEnd | null)?.patch ?? "";
+    return JSON.parse(row?.output ?? "{}").patch ?? "";
   }
 
   async #entries(id: string, from: number) {
     const text = `
-      select function_id as step, (burin_fleet.readable(output)->'lines')::text as lines, (burin_fleet.readable(output)->'worker')::text as worker,
-        (burin_fleet.readable(output)->'aside')::text as aside
-      from dbos.operation_outputs where workflow_uuid = $1 and function_id >= $2
-      order by function_id limit ${MOST_STEPS}`;
+      select function_id as step, value->>'lines' as lines, value->>'worker' as worker, value->>'aside' as aside
+      from (select function_id, burin_fleet.readable(output) as value from dbos.operation_outputs
+        where workflow_uuid = $1 and function_id >= $2 order by function_id limit ${MOST_STEPS}) steps
+      order by step`;
     const { rows } = await this.#pool.query(text, [id, from]);
-    const entries: ShownEntry[] = rows.flatMap(({ lines, worker, aside }) =>
-      shownEntries({ lines: parse(lines), worker: parse(worker), aside: parse(aside) }),
-    );
+    const entries: ShownEntry[] = rows.flatMap(shownEntries);
     return { entries, next: (rows.at(-1)?.step ?? from - 1) + 1, hasMore: rows.length === MOST_STEPS };
   }
 
@@ -184,7 +171,7 @@ export class PageData {
       const sums = new Map<string, (typeof rows)[number]>();
       for (const row of rows) {
         const sum = sums.get(row.task) ?? row;
-        const { turns, tokens, cost } = spentIn([{ lines: String(parse(row.lines) ?? "") }]);
+        const { turns, tokens, cost } = spentIn([row]);
         sum.turns += turns;
         sum.tokens += tokens;
         if (cost !== undefined) sum.cost = (sum.cost ?? 0) + cost;
@@ -200,27 +187,4 @@ export class PageData {
 /** For ILIKE; empty where nothing is looked for. */
 function patternOf(search: string): string {
   return search === "" ? "" : `%${search.replace(/[\\%_]/g, "\\$&")}%`;
-}
-
-function parse(json: string | null | undefined): unknown {
-  return json ? JSON.parse(json) : null;
-}
-
-function textsOf({ prompt, words }: Readonly<Record<string, string | null>>, error: string | null = null) {
-  return { prompt: textIn(prompt), words: error ?? textIn(words) };
-}
-
-/** A text of JSON that may have been cut, also within an escape. */
-function textIn(json: string | null | undefined): string {
-  if (!json) return "";
-  for (let end = json.length; end > json.length - 8; end -= 1) {
-    for (const close of ["", '"', '…"']) {
-      try {
-        return String(JSON.parse(json.slice(0, end) + close));
-      } catch {
-        // Cut off here too.
-      }
-    }
-  }
-  return "";
 }

@@ -17,11 +17,11 @@ export interface ShownEntry {
 }
 
 /** What has happened in a step, without what nobody reads, and cut where it is too long to be shown. */
-export function shownEntries({ worker, aside, lines }: { [key in keyof Step]?: unknown }): ShownEntry[] {
+export function shownEntries({ worker, aside, lines }: Step): ShownEntry[] {
   return [
-    ...(worker ? [{ kind: "worker" as const, text: String(worker) }] : []),
-    ...(aside ? [{ kind: "note" as const, text: String(aside) }] : []),
-    ...recordsIn(String(lines ?? "")).flatMap(({ event }) => entryOf(event)),
+    ...(worker ? [{ kind: "worker" as const, text: worker }] : []),
+    ...(aside ? [{ kind: "note" as const, text: aside }] : []),
+    ...recordsIn(lines ?? "").flatMap(({ event }) => entryOf(event)),
   ];
 }
 
