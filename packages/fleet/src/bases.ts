@@ -3,6 +3,7 @@ import { access, constants, cp, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readText } from "@burin/core";
 import { applyChanges } from "./folder-changes.ts";
+import { FleetError } from "./ground.ts";
 import { quoted, runOwn } from "./run-command.ts";
 import type { Submission } from "./steps.ts";
 import type { Store } from "./store.ts";
@@ -35,7 +36,7 @@ export class Bases {
     const revision = commit ?? base.revision;
     // A branch moves: what it stands for is looked up anew for each task, and kept in the task's steps.
     const key = commit === undefined ? `new-${randomBytes(6).toString("hex")}` : `commit-${commit}`;
-    const made = await this.#once(key, (to) => clone({ url: base.git, revision, to }));
+    const made = await this.#once(key, (to) => clone(base.git, revision, to));
     const head = readText(join(made.folder, ".git", "HEAD"), MOST_NAME_BYTES) ?? "";
     return { ...made, commit: head.trim() };
   }
@@ -94,21 +95,25 @@ export async function patchAgainst({ git }: Base, copy: string, beside: string):
   return readText(join(beside, "patch"), MOST_PATCH_BYTES) ?? "";
 }
 
-async function clone({
-  url,
-  revision,
-  to,
-}: {
-  readonly url: string;
-  readonly revision: string;
-  readonly to: string;
-}) {
+async function clone(url: string, revision: string, to: string): Promise<void> {
   const [from, at] = [url, revision].map(quoted);
-  await runOwn(to, `git clone -q --no-checkout -- ${from} . && git checkout -q --detach ${at}`);
+  await runOwn(to, `git clone -q --no-checkout -- ${from} .`).catch(saying(`${url} could not be cloned`));
+  // Of the branches only one is there by its own name.
+  const find = (name: string) => `git rev-parse -q --verify --end-of-options ${name}'^{commit}'`;
+  await runOwn(
+    to,
+    `commit=$(${find(at ?? "")} || ${find(`origin/${at}`)}) && git checkout -q --detach "$commit"`,
+  ).catch(saying(`${url} has no revision "${revision}" that can be checked out`));
 }
 
 export async function unpackTarball(tarball: string, to: string): Promise<void> {
-  await runOwn(to, `tar -xf ${quoted(tarball)}`);
+  await runOwn(to, `tar -xf ${quoted(tarball)}`).catch(saying(`${tarball} could not be unpacked`));
+}
+
+function saying(what: string) {
+  return (error: Error): never => {
+    throw new FleetError(`${what}: ${error.message}`);
+  };
 }
 
 async function exists(path: string): Promise<boolean> {

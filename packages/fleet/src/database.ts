@@ -26,6 +26,8 @@ export interface Database {
 /** The database of that address; without one a PostgreSQL server in the user's own folder, started when it is needed. */
 export async function openDatabase(given: string | undefined, home: string): Promise<Database> {
   if (given === undefined) return openOwn(join(home, "fleet", "database"));
+  if (!/^postgres(?:ql)?:\/\//.test(given) || !URL.canParse(given))
+    throw new FleetError("the database must be named as postgresql://user:password@host/name");
   await (await reach(given)).end();
   return { url: given, name: `the database ${withoutPassword(given)}`, close: async () => {} };
 }
@@ -201,10 +203,6 @@ async function reach(url: string): Promise<Client> {
 }
 
 function withoutPassword(url: string): string {
-  try {
-    const { host, pathname } = new URL(url);
-    return `${host}${pathname}`;
-  } catch {
-    return "that was named";
-  }
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
 }

@@ -3,26 +3,30 @@ import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground
 import { answerTask, cancel, logs, questions, results, retry, status } from "./look.ts";
 import { heardFromStarter, LONE_MARK, runLoneWorker, runWorker } from "./open-worker.ts";
 import { servePage } from "./page-server.ts";
-import { runTasks } from "./run.ts";
+import { readRun } from "./run.ts";
 import { TaskError } from "./task.ts";
 import { isFullDisk } from "./when-it-passes.ts";
 
 export { FleetError, type FleetRequest, type Ground, TaskError };
 
 /** How it ended: all well, or not all tasks. Throws FleetError and TaskError for what was asked wrongly. */
-type Command = (fleet: Fleet) => Promise<boolean>;
+type Work = (fleet: Fleet) => Promise<boolean>;
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  run: runTasks,
-  worker: runWorker,
-  status,
-  results,
-  logs,
-  cancel,
-  retry,
-  questions,
-  answer: answerTask,
-  serve: servePage,
+/** What is wrong without a database is said before one is started. */
+type Read = (request: FleetRequest, ground: Ground) => Work | Promise<Work>;
+
+const ANY = Number.POSITIVE_INFINITY;
+const COMMANDS: Readonly<Record<string, readonly [mostWords: number, read: Read]>> = {
+  run: [1, readRun],
+  worker: [0, () => runWorker],
+  status: [1, () => status],
+  results: [1, () => results],
+  logs: [1, () => logs],
+  cancel: [ANY, () => cancel],
+  retry: [ANY, () => retry],
+  questions: [1, () => questions],
+  answer: [ANY, () => answerTask],
+  serve: [0, () => servePage],
 };
 
 /** One command of `burin fleet`. Resolves to whether all went well. */
@@ -31,11 +35,18 @@ export async function runFleet(request: FleetRequest, ground: Ground): Promise<b
   const [name = "", ...words] = request.words;
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined)
-    throw new FleetError(`there is no burin fleet ${name}: use ${Object.keys(COMMANDS).join(", ")}.`);
+    throw new FleetError(
+      `${name === "" ? "name a command" : `there is no burin fleet ${name}`}: use ${Object.keys(COMMANDS).join(", ")}.`,
+    );
+  const [mostWords, read] = command;
+  if (words.length > mostWords)
+    throw new FleetError(`burin fleet ${name} does not take "${words[mostWords]}"`);
+  const own = { ...request, words };
+  const work = await read(own, ground);
   const database = await openDatabase(request.database, ground.home);
   if (name === "run" || name === "worker") ground.note(`using ${database.name}`);
   try {
-    return await command({ url: database.url, request: { ...request, words }, ground });
+    return await work({ url: database.url, request: own, ground });
   } catch (error) {
     throw isFullDisk(error)
       ? new FleetError(`there is no room on a disk: ${(error as Error).message}`)

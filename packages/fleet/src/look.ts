@@ -21,6 +21,7 @@ import { recordsIn, type Step } from "./steps.ts";
 import { openPool } from "./store.ts";
 
 const LOOK_MS = 500;
+const NO_RUNS = "there are no runs in this database yet: burin fleet run tasks.jsonl";
 
 /** The database, by its engine and by itself. */
 interface Door {
@@ -35,8 +36,7 @@ async function withDoor(fleet: Fleet, work: (door: Door) => Promise<boolean>): P
     return await work({ client, pool });
   } catch (error) {
     // Nothing was ever run with this database.
-    if ((error as { code?: string }).code === "42P01")
-      throw new FleetError("there are no runs in this database yet");
+    if ((error as { code?: string }).code === "42P01") throw new FleetError(NO_RUNS);
     throw error;
   } finally {
     await client.destroy();
@@ -48,8 +48,9 @@ async function withDoor(fleet: Fleet, work: (door: Door) => Promise<boolean>): P
 async function statesOf({ request }: Fleet, pool: Pool): Promise<readonly TaskState[]> {
   const [name] = request.words;
   const named = name ?? request.run ?? (await lastRun(pool));
-  const states = named === undefined ? [] : await tasksOf(pool, named);
-  if (states.length === 0 && name !== undefined) throw new FleetError(`there is no run or task "${name}"`);
+  if (named === undefined) throw new FleetError(NO_RUNS);
+  const states = await tasksOf(pool, named);
+  if (states.length === 0) throw new FleetError(`there is no run or task "${named}"`);
   return states;
 }
 
@@ -59,7 +60,6 @@ export function status(fleet: Fleet): Promise<boolean> {
     const states = await statesOf(fleet, pool);
     const { out } = fleet.ground;
     if (fleet.request.json) out(`${JSON.stringify(states.map(plainState), null, 2)}\n`);
-    else if (states.length === 0) out("no runs\n");
     else out(`${tableOf(states)}${countWords(countsIn(states))}\n`);
     const left = await countOfOthers(
       pool,
@@ -147,6 +147,9 @@ export function logs(fleet: Fleet): Promise<boolean> {
 
 function showStep(step: Step | null, { ground, request }: Fleet): void {
   if (step?.worker !== undefined && !request.json) ground.out(`--- worker ${step.worker}\n`);
+  // What went wrong around the session is not in its record.
+  if (step?.end?.error && step.lines === undefined && !request.json)
+    ground.out(`${step.end.status}: ${step.end.error.message}\n`);
   for (const record of recordsIn(step?.lines ?? "")) {
     const words = request.json ? JSON.stringify(record) : ground.showRecord(record);
     if (words !== "") ground.out(`${words}\n`);

@@ -39,8 +39,6 @@ class Refusal extends Error {
 /** Serves the page to browsers on this computer that know the token, until the user interrupts. */
 export async function servePage(fleet: Fleet): Promise<boolean> {
   const { ground, request, url } = fleet;
-  if (request.words.length > 0)
-    throw new FleetError("burin fleet serve takes no arguments: the page shows all runs");
   const store = await openStore(url);
   const page = new Page(fleet, new PageData(store.pool), randomBytes(24).toString("base64url"));
   const server = createServer((asked, response) => void page.answer(asked, response));
@@ -127,8 +125,8 @@ class Page {
 
   /** By the same ways as the commands of the same names, and with their words. */
   async #act([top, , name = "", action]: readonly string[], given: Answer): Promise<unknown> {
-    const ways = { cancel, retry, answer: answerTask };
-    if (top !== "api" || !isKeyOf(ways, action)) throw new Refusal(404, "There is no such page.");
+    const way = new Map(Object.entries({ cancel, retry, answer: answerTask })).get(action ?? "");
+    if (top !== "api" || way === undefined) throw new Refusal(404, "There is no such page.");
     if (action === "answer") await this.#assertAsked(name, given.question);
     const words = action === "answer" ? [name, ...answerWords(given)] : [name];
     let told = "";
@@ -136,7 +134,7 @@ class Page {
       told = text;
     };
     const { ground, request } = this.#fleet;
-    await ways[action]({ ...this.#fleet, request: { ...request, words }, ground: { ...ground, note } });
+    await way({ ...this.#fleet, request: { ...request, words }, ground: { ...ground, note } });
     return { told };
   }
 
@@ -157,10 +155,6 @@ interface Answer {
 
 function answerWords({ yes, reason }: Answer): string[] {
   return yes === true ? ["yes"] : ["no", ...(typeof reason === "string" && reason !== "" ? [reason] : [])];
-}
-
-function isKeyOf<T extends object>(object: T, key: string | undefined): key is string & keyof T {
-  return key !== undefined && Object.hasOwn(object, key);
 }
 
 function found<T>(value: T | null): T {

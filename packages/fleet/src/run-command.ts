@@ -8,7 +8,9 @@ export async function runCommand(command: string, place: ToolboxOptions): Promis
   try {
     const { llmContent, error } = await toolbox.call("run_shell_command", { command, timeout: MOST_MS });
     if (error) throw new Error(error.message);
-    if (exitCodeIn(llmContent) !== 0) throw new Error(String(llmContent));
+    const code = exitCodeIn(llmContent);
+    const [, output = ""] = String(llmContent).split(/\nOutput:\n(.*)/s);
+    if (code !== 0) throw new Error(`exit code ${code ?? "unknown"}: ${output.trim()}`);
   } finally {
     await toolbox.close();
   }

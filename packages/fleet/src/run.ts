@@ -1,37 +1,57 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { readText } from "@burin/core";
 import type { DBOSClient } from "@dbos-inc/dbos-sdk";
+import type { Pool } from "pg";
 import { unpackTarball } from "./bases.ts";
 import { openClient, submit } from "./engine.ts";
 import { wholeFolder } from "./folder-changes.ts";
-import { type Fleet, FleetError, type Ground } from "./ground.ts";
+import { type Fleet, FleetError, type FleetRequest, type Ground } from "./ground.ts";
 import { openWorker } from "./open-worker.ts";
 import { countsOf, countWords, type TaskState, tableOf, tasksOf } from "./states.ts";
 import type { Submission } from "./steps.ts";
 import { openStore, type Store } from "./store.ts";
-import { readTasks, type Source, type Task } from "./task.ts";
+import { readTasks, type Source, type Task, TaskError } from "./task.ts";
 
 const RUN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/;
 const LOOK_MS = 500;
 const MOST_TASK_BYTES = 100_000_000;
 const SIDE_BY_SIDE = 16;
+/** So many tasks make the queue another one. */
+const MANY = 1000;
+
+interface AskedRun {
+  readonly file: string;
+  readonly run: string;
+  readonly tasks: readonly Task[];
+}
 
 /** Submits the tasks of a file, and works on them with all other workers until they have ended. */
-export async function runTasks(fleet: Fleet): Promise<boolean> {
-  const { url, ground, request } = fleet;
-  const [file, ...more] = request.words;
-  if (file === undefined || more.length > 0)
-    throw new FleetError("name one file of tasks: burin fleet run tasks.jsonl");
+export async function readRun(request: FleetRequest, { root }: Ground) {
+  const [file] = request.words;
+  if (file === undefined) throw new FleetError("name a file of tasks: burin fleet run tasks.jsonl");
   const { run = newRunName() } = request;
   // It becomes part of the names of folders.
   if (!RUN_NAME.test(run)) throw new FleetError("--run must be letters, digits, - and _, at most 80 of them");
-  const path = resolve(ground.root, file);
-  const text = readTaskFile(path);
-  const tasks = readTasks(text, dirname(path));
+  const path = resolve(root, file);
+  const tasks = readTasks(readTaskFile(path), dirname(path));
+  for (const { id, source } of tasks) await assertThere(id, source);
+  return (fleet: Fleet) => runTasks(fleet, { file, run, tasks });
+}
+
+async function assertThere(id: string, source: Source): Promise<void> {
+  if ("git" in source) return;
+  const [kind, path] = "folder" in source ? ["folder", source.folder] : ["tarball", source.tarball];
+  const found = await stat(path).catch(() => null);
+  if (kind === "folder" ? found?.isDirectory() : found?.isFile()) return;
+  throw new TaskError(`Task "${id}": there is no ${kind} ${path}.`);
+}
+
+async function runTasks(fleet: Fleet, { file, run, tasks }: AskedRun): Promise<boolean> {
+  const { url, ground, request } = fleet;
   const store = await openStore(url);
   const client = await openClient(url);
   try {
@@ -100,10 +120,17 @@ async function submitAll({ client, store, run }: Place, tasks: readonly Task[]):
       const id = `${run}.${task.id}`;
       await submit(client, id, { ...rest, base: await base });
       ids.push(id);
+      if (ids.length % MANY === 0) await analyze(store.pool);
     }
   };
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
+  await analyze(store.pool);
   return ids;
+}
+
+/** Else the database takes the queue for the short one that it was, and reads all of it each time that a worker asks. */
+async function analyze(pool: Pool): Promise<void> {
+  await pool.query("analyze dbos.workflow_status");
 }
 
 /** A folder is kept in the database as it is now, so that every worker begins with the same. */

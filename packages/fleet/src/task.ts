@@ -134,6 +134,7 @@ function faultOf(read: () => unknown): string | null {
     read();
     return null;
   } catch (error) {
-    return `cannot be used: ${error instanceof Error ? error.message : error}`;
+    const fault = error instanceof Error ? error.message : String(error);
+    return `cannot be used: ${fault.replace(/\.$/, "")}`;
   }
 }

@@ -202,7 +202,7 @@ describe("burin fleet", () => {
       ]);
       const { stdout, code } = await room.fleet("run", file, "--run", "fifth");
       expect(code).toBe(1);
-      expect(stdout).toMatch(/fifth\.failing +error .*The setup command failed: Exit code: 3/);
+      expect(stdout).toMatch(/fifth\.failing +error .*The setup command failed: exit code 3: broken/);
       const results = await room.commands.results("fifth");
       for (const id of ["fifth.tar", "fifth.git"]) {
         const end = results.find((result) => result.id === id);

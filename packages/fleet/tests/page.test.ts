@@ -103,7 +103,7 @@ describe("burin fleet serve", () => {
     expect(await idsOf("search=it__")).toEqual([]);
     expect(await idsOf("offset=4")).toEqual([]);
     const broken = await page.get("/api/tasks/first.broken?from=0");
-    expect(broken.words).toContain("The setup command failed: Exit code: 1");
+    expect(broken.words).toContain("The setup command failed: exit code 1");
     const task = await page.get("/api/tasks/first.change?from=0");
     expect(task).toMatchObject({
       state: "success",

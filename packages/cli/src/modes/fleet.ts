@@ -8,6 +8,7 @@ import { questionText } from "../terminal/question-text.ts";
 import { recordText } from "./sessions.ts";
 
 const DEFAULT_CONCURRENCY = 4;
+const MOST_PORT = 65_535;
 
 /** Many sessions over many machines: a package of its own, which is there only where it was installed. */
 export async function runFleetMode(request: SubcommandRequest, io: Io): Promise<ExitCode> {
@@ -37,6 +38,7 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
   delete process.env.BURIN_FLEET_DATABASE;
   const database = textOf(own.database) ?? fromEnvironment;
   const port = countOf(own, "port");
+  if (port !== undefined && port > MOST_PORT) throw new UsageError(`--port must be at most ${MOST_PORT}.`);
   const [perModel, perProvider, perTenant] = ["model", "provider", "tenant"].map((name) =>
     countOf(own, `per-${name}`),
   );
