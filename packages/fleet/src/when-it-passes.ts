@@ -5,10 +5,10 @@ const PAUSE_MS = 1000;
 /** No connection, no disk or memory, ended by an administrator, a failure of the system; or the system's own codes. */
 const PASSING = /^(?:(?:08|53|57|58)[0-9A-Z]{3}|E[A-Z]{3,})$/;
 
-/** Nothing was written, for want of room: this computer's or the database's, in the words of whoever found it. */
+/** Nothing was written, for want of room: this computer's or the database's, in the words of whoever found it. Git does not always know why. */
 export function isFullDisk(error: unknown): boolean {
   const text = error instanceof Error ? error.message : String(error);
-  return /\bno space\b|\bENOSPC\b|\bEDQUOT\b|quota exceeded/i.test(text);
+  return /\bno space\b|\bunknown write failure\b|\bENOSPC\b|\bEDQUOT\b|quota exceeded/i.test(text);
 }
 
 /** Asks the database until it answers, unless nobody wants to know any more. */
