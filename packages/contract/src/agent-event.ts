@@ -4,13 +4,13 @@ import type { InlineData } from "./messages/parts.ts";
 import type { AnsweredCall, ToolCall } from "./tool-call.ts";
 import type { Confirmation, Decision, Question, ToolError } from "./tools.ts";
 
-/** What is told of a question. What the user wrote into a file or a form is not part of it. */
+/** A question as an event. What the user wrote into a file or a form is left out. */
 export type QuestionEvent =
   | ({ readonly type: "question" } & Question)
   | {
       readonly type: "question_answered";
       readonly id: string;
-      /** null when it was withdrawn, or nobody was there to answer it. */
+      /** null when the question was withdrawn, or when no user was there to answer it. */
       readonly decision: AnsweredWith | null;
     };
 
@@ -27,36 +27,36 @@ export interface RunError {
   readonly message: string;
 }
 
-/** What Burin itself tells the model, in the user's role: a context file, or a word on the budget. */
+/** What Burin itself tells the model in the user's role: a context file, or a note about the budget. */
 interface ContextNote {
   readonly type: "context";
   readonly text: string;
-  /** The real path of the context file that the text is; it is told of once. */
+  /** The real path of the context file that the text comes from; each file is reported once. */
   readonly file?: string;
-  /** The background task whose end is told with it. */
+  /** The background task whose end this note reports. */
   readonly task?: string;
 }
 
-/** Input that the service had cached for the request before, and has read at the full price again. */
+/** Input that the service had cached for the previous request and has now charged at the full price again. */
 export interface CacheMiss {
   readonly tokens: number;
   readonly reason: "model" | "tools" | "compaction" | "pause";
 }
 
-/** What tokens went into that no reply of the loop is made of. `page`: a question over a web page. */
+/** What tokens were spent on other than replies in the loop. `page`: a question about a web page. */
 export type UsagePurpose = "compaction" | "subagent" | "edit_correction" | "page" | "mcp_sampling";
 
-/** The answers to these calls are old and large: a short note takes their place in the history. */
+/** The answers to these calls are old and large: a short note replaces them in the history. */
 interface Cleared {
   readonly type: "cleared";
   readonly callIds: readonly string[];
 }
 
-/** A call that a subagent made, when it began and when it ended. Its answer went to the subagent alone. */
+/** A call that a subagent made, when it starts and when it ends. Its answer goes to the subagent only. */
 interface SubagentCall {
   readonly type: "subagent_call";
   readonly agent: string;
-  /** The call of `task` that the subagent works for. Logs of the first version have none. */
+  /** The call of `task` that the subagent works for. Logs of the first version do not have it. */
   readonly parentCallId?: string;
   /** What the subagent is to do, in a few words. */
   readonly task: string;
@@ -66,70 +66,73 @@ interface SubagentCall {
   };
 }
 
-/** A task in the background, when it begins and when it ends. */
+/** A background task, when it starts and when it ends. */
 export interface TaskChange {
   readonly type: "task";
   readonly id: string;
   readonly agent: string;
   readonly description: string;
-  /** The call that it was handed out by. */
+  /** The call that started it. */
   readonly callId: string;
   readonly status: "running" | "success" | "failed" | "cancelled";
 }
 
-/** How full the model's window is, in tokens, as far as it is known. */
+/** How full the model's window is, in tokens, as far as known. */
 export interface ContextFill {
   readonly tokens: number;
   readonly window: number;
 }
 
-/** What the user's check came to when the work was done. */
+/** The result of the user's check at the end of the work. */
 export interface CheckResult {
   readonly command: string;
   readonly passed: boolean;
-  /** null when it did not end by itself. */
+  /** null when the command did not exit by itself. */
   readonly exitCode: number | null;
   readonly attempts: number;
 }
 
-/** Of the calls of a run: the files that were changed, and the tests and builds that ran after the last change, or only before. */
+/**
+ * The files that a run changed, and the tests and builds that ran after the last change (`checked`) or only before
+ * it (`notSince`).
+ */
 export interface WorkProof {
   readonly changed: readonly string[];
   readonly checked: readonly { readonly command: string; readonly exitCode: number | null }[];
   readonly notSince: readonly string[];
 }
 
-/** The text takes the place of all messages of the history but the last `kept` ones. */
+/** The text replaces all messages of the history except the last `kept` ones. */
 export interface Compaction {
   readonly type: "compaction";
   readonly text: string;
-  /** The part of the text that a model, or the digest, made of what was before. */
+  /** The part of the text that summarizes what was before, written by a model or by the digest. */
   readonly summary: string;
   readonly kept: number;
-  /** As estimated, of the whole request. */
+  /** An estimate for the whole request. */
   readonly tokensBefore: number;
   readonly tokensAfter: number;
 }
 
-/** What a program said to a face, and could not be understood. */
+/** Input from a program that a face could not understand. */
 interface InputError {
   readonly type: "input_error";
   readonly line: number;
   readonly message: string;
 }
 
-/** What the user calls the session from here on. */
+/** The name that the user gives the session from here on. */
 interface Named {
   readonly type: "name";
   readonly name: string;
 }
 
-/** What a face itself may have to tell. */
+/** The events that a face itself can add. */
 export type FaceEvent = InputError | Notice | Named;
 
 /**
- * All that a face ever hears, and all that a session log holds: plain data, one JSON object each.
- * Folded in order they give the history again (see `history.ts`).
+ * Everything that a face hears and a session log holds: plain data, one JSON object each. Replayed in order, the
+ * events rebuild the history (see `history.ts`).
  */
 export type AgentEvent =
   | {
@@ -137,16 +140,16 @@ export type AgentEvent =
       readonly sessionId: string;
       readonly model: string;
       readonly root: string;
-      /** The approval mode; logs of the first version have none. */
+      /** The approval mode; logs of the first version do not have it. */
       readonly mode?: ApprovalMode;
-      /** The session whose events up to here are also this one's. */
+      /** The session whose events up to this point also belong to this one. */
       readonly forkOf?: string;
     }
   | {
       readonly type: "text";
       readonly role: "user" | "model";
       readonly text: string;
-      /** What the user gave beside the words: images, PDF. */
+      /** What the user added to the text: images, PDF. */
       readonly media?: readonly InlineData[];
     }
   | Thought
@@ -160,12 +163,12 @@ export type AgentEvent =
   | ({ readonly type: "context_fill" } & ContextFill)
   | InputError
   | Named
-  /** `purpose` is set when the tokens went into something else than a reply. */
+  /** `purpose` is set when the tokens were not spent on a reply. */
   | {
       readonly type: "usage";
       readonly usage: Usage;
       readonly purpose?: UsagePurpose;
-      /** Where it is known why. */
+      /** The reason, where it is known. */
       readonly cacheMiss?: CacheMiss;
     }
   | Notice
@@ -179,27 +182,26 @@ export type AgentEvent =
       readonly result: string;
       readonly error?: RunError;
       readonly turns: number;
-      /** The model's output limit has cut the result. */
+      /** The model's output limit cut the result off. */
       readonly cut?: true;
-      /** The check of the user, where there is one. */
+      /** The result of the user's check, if one is configured. */
       readonly check?: CheckResult;
-      /** Where files were changed: what shows how sound they are. */
+      /** Set when files were changed: the evidence that the changes work. */
       readonly proof?: WorkProof;
-      /** The value of the result, where it was bound to a schema. */
+      /** The result as a value, if it had to match a schema. */
       readonly structured?: unknown;
       /** The question that the run was parked with. */
       readonly confirmation?: Confirmation;
     };
 
-/** The end of a run. */
 export type RunEnd = Extract<AgentEvent, { type: "done" }>;
 
-/** Words of the user, and what goes with them. */
+/** A prompt of the user, with any media that belong to it. */
 export function said(text: string, media: readonly InlineData[] = []): AgentEvent {
   return { type: "text", role: "user", text, ...(media.length > 0 ? { media } : {}) };
 }
 
-/** Words for the user, which the model does not get. */
+/** A text for the user that the model does not get. */
 export function notice(message: string): AgentEvent {
   return { type: "notice", message };
 }

@@ -1,13 +1,13 @@
-/** How much runs unasked, from nothing that has an effect to everything. */
+/** How much runs without asking, from nothing that has an effect to everything. */
 export const APPROVAL_MODES = ["plan", "default", "auto-edit", "yolo"] as const;
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
-/** The one of two modes in which less runs unasked. */
+/** Returns the mode in which less runs without asking. */
 export function stricterMode(one: ApprovalMode, other: ApprovalMode): ApprovalMode {
   return APPROVAL_MODES.indexOf(one) < APPROVAL_MODES.indexOf(other) ? one : other;
 }
 
-/** The approval mode of one session, which its user can change while it lives. */
+/** The approval mode of one session, which the user can change at any time. */
 export class CurrentMode {
   #mode: ApprovalMode;
   #beforePlan: ApprovalMode = "default";
@@ -28,7 +28,7 @@ export class CurrentMode {
     this.#change(next);
   }
 
-  /** Out of plan mode, into the given mode or the one that held before; gives the mode that holds now. */
+  /** Leaves plan mode for the given mode, or else for the previous one. Returns the mode that now applies. */
   leavePlan(next: ApprovalMode = this.#beforePlan): ApprovalMode {
     if (this.#mode === "plan") this.#change(next);
     return this.#mode;
@@ -41,7 +41,7 @@ export class CurrentMode {
   }
 }
 
-/** A misspelt "plan" must not mean that effects are possible. */
+/** A misspelled "plan" must not allow effects. */
 function known(mode: ApprovalMode): ApprovalMode {
   if (APPROVAL_MODES.includes(mode)) return mode;
   throw new TypeError(

@@ -2,24 +2,24 @@ import { BaseTool, type Confirmation, type Tool, type ToolKind, type ToolResult 
 
 type Given<Params extends object> = Parameters<Tool<Params>["execute"]>;
 
-/** A tool as plain values: the words of BaseTool, without those that have a good default. */
+/** A tool as plain values: the members of BaseTool, with defaults where a good one exists. */
 export interface ToolDefinition<Params extends object = Record<string, unknown>>
   extends Pick<Tool<Params>, "name" | "description" | "parameterSchema" | "kind" | "ruleSubjects"> {
-  /** Without it the name. */
+  /** Default: the name. */
   readonly displayName?: string;
   getDescription?(params: Params): string;
-  /** Rules that a schema cannot say: null, or what is wrong. */
+  /** Rules that a schema cannot express. Returns null, or what is wrong. */
   checkParams?(params: Params): string | null;
-  /** Without it a tool that may have an effect asks each time, and others never. */
+  /** Default: a tool that may have an effect asks each time, others never ask. */
   shouldConfirmExecute?: Tool<Params>["shouldConfirmExecute"];
-  /** A text goes to the model and to the user as it is. */
+  /** A returned string goes to the model and to the user unchanged. */
   execute(...given: Given<Params>): ToolResult | string | Promise<ToolResult | string>;
 }
 
-/** Kinds without an effect that anybody would have to be asked about. */
+/** Kinds without an effect that requires approval. */
 const UNASKED: ReadonlySet<ToolKind> = new Set(["read", "fetch", "delegate", "plan"]);
 
-/** A tool without a class of its own. */
+/** Makes a tool without writing a class. */
 export function defineTool<Params extends object = Record<string, unknown>>(
   definition: ToolDefinition<Params>,
 ): Tool<Params> {

@@ -2,8 +2,8 @@ import type { PartListUnion } from "./messages/parts.ts";
 import type { Confirmation, ToolDisplay, ToolError } from "./tools.ts";
 
 /**
- * One call at one moment, as plain data: what a face draws and what the session log holds. A call passes
- * some of these states in this order and ends in exactly one of the last three, which carry the answer.
+ * One call at one moment, as plain data: what a face draws and the session log holds. A call passes through some
+ * of these states in this order and ends in exactly one of the last three, which carry the answer.
  */
 export type ToolCallState =
   | { readonly status: "validating" }
@@ -11,7 +11,7 @@ export type ToolCallState =
   | {
       readonly status: "executing";
       readonly display?: ToolDisplay;
-      /** For the user, and not of the tool: e.g. that an "always" could not be stored. */
+      /** For the user, and not from the tool: e.g. that an "always" could not be stored. */
       readonly notice?: string;
     }
   | (Answered & { readonly status: "success" })
@@ -19,7 +19,7 @@ export type ToolCallState =
   | (Answered & { readonly status: "cancelled"; readonly error: ToolError });
 
 interface Answered {
-  /** What goes back to the model, bounded; `function-response.ts` wraps it. */
+  /** The answer to the model, limited in length; `function-response.ts` wraps it. */
   readonly llmContent: PartListUnion;
   readonly returnDisplay: ToolDisplay;
 }
@@ -28,11 +28,10 @@ export type ToolCall = {
   readonly callId: string;
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
-  /** What the call will do, in words; empty until the parameters are known to be valid. */
+  /** What the call will do, in words; empty until the parameters are valid. */
   readonly description: string;
 } & ToolCallState;
 
-/** A call that has its answer. */
 export type AnsweredCall = Extract<ToolCall, Answered>;
 
 export function isAnswered(call: ToolCall): call is AnsweredCall {

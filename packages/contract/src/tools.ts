@@ -4,12 +4,12 @@ import type { JsonSchema } from "./messages/json-schema.ts";
 import type { PartListUnion } from "./messages/parts.ts";
 
 /**
- * What a call does to the world; it decides what may run side by side and what must be asked. `delegate` has others
- * do the work, whose calls are judged one by one.
+ * What a call does to the world; it decides what may run in parallel and what requires a question. `delegate`:
+ * others do the work, and each of their calls is judged separately.
  */
 export type ToolKind = "read" | "edit" | "execute" | "fetch" | "delegate" | "plan";
 
-/** A change of one file, for a user to read: before approval in a Confirmation, afterwards in a result. */
+/** A change to one file, shown to the user: before approval in a Confirmation, afterwards in a result. */
 export interface FileDiff {
   readonly kind: "file_diff";
   readonly fileName: string;
@@ -20,7 +20,7 @@ export interface FileDiff {
   readonly newContent: string;
   readonly addedLines: number;
   readonly removedLines: number;
-  /** Set when the contents are only a part of a file too large to show: the line that they begin at. */
+  /** Set when the contents are only a part of a large file: the line that they start at. */
   readonly firstLine?: number;
 }
 
@@ -30,23 +30,23 @@ export interface Todo {
   readonly status: "pending" | "in_progress" | "completed";
 }
 
-/** The steps of a task, for a user to see how far it is. */
+/** The steps of a task, so that the user sees the progress. */
 export interface TodoList {
   readonly kind: "todo_list";
   readonly todos: readonly Todo[];
 }
 
-/** What a long work has done lately. */
+/** The latest actions of long work. */
 export interface Progress {
   readonly kind: "progress";
   readonly title: string;
   readonly lines: readonly string[];
 }
 
-/** What the user sees of a result: Markdown, or a special object drawn by its `kind`. */
+/** What the user sees of a result: Markdown, or an object that is drawn by its `kind`. */
 export type ToolDisplay = string | FileDiff | TodoList | Progress;
 
-/** A failure that the model can act upon. `type` is stable and made for programs, `message` for readers. */
+/** A failure that the model can act on. `type` is stable and made for programs, `message` for readers. */
 export interface ToolError {
   readonly type: string;
   readonly message: string;
@@ -60,56 +60,59 @@ export interface ToolResult {
   readonly error?: ToolError;
 }
 
-/** A question to the user, as plain data. `grants` are the rules that "always" would store; without any it is not offered. */
+/**
+ * A question to the user, as plain data. `grants` are the rules that "always" would store; without any, "always"
+ * is not offered.
+ */
 export type Confirmation = { readonly title: string; readonly grants: readonly string[] } & (
   | { readonly kind: "edit"; readonly path: string; readonly diff: FileDiff }
   | {
       readonly kind: "exec";
       readonly command: string;
       readonly parts: readonly string[];
-      /** Where it would run, resolved. */
+      /** The resolved directory that it would run in. */
       readonly directory?: string;
-      /** What it asks for beyond the sandbox. */
+      /** What it needs beyond the sandbox. */
       readonly exception?: "network" | "unlimited";
     }
   | { readonly kind: "info"; readonly prompt: string; readonly urls: readonly string[] }
   | { readonly kind: "mcp"; readonly server: string; readonly tool: string; readonly args: unknown }
-  /** A tool that a discovery command declared; the command line runs it, and gets the arguments as JSON on stdin. */
+  /** A tool that a discovery command declared; the command line runs it and gets the arguments as JSON on stdin. */
   | { readonly kind: "discovered"; readonly tool: string; readonly command: string; readonly args: unknown }
   | { readonly kind: "plan"; readonly plan: string }
-  /** What an MCP server wants to know of the user while it works. The message is the server's. */
+  /** What an MCP server asks the user while it works. The message comes from the server. */
   | { readonly kind: "form"; readonly server: string; readonly message: string; readonly schema: JsonSchema }
 );
 
 /**
- * A question that waits for its answer, as plain data: whoever knows the id can answer it, see `Session.answer`.
- * Ids are unique within a session, also when it is resumed.
+ * A question that waits for its answer, as plain data: anyone who knows the id can answer it, see
+ * `Session.answer`. Ids are unique within a session, also after it is resumed.
  */
 export interface Question {
   readonly id: string;
   /** The call that waits; null when an MCP server asks. */
   readonly callId: string | null;
-  /** The name of the subagent whose call it is; null for the session's own. */
+  /** The name of the subagent that made the call; null for the session itself. */
   readonly agent: string | null;
-  /** The call of `task` that the subagent works for; null for the session's own. */
+  /** The call of `task` that the subagent works for; null for the session itself. */
   readonly parentCallId: string | null;
   readonly confirmation: Confirmation;
   /** Why the user is asked. */
   readonly reason: string;
 }
 
-/** How far an "always" reaches: until this session ends, or for good in this project or in all. */
+/** How long an "always" applies: until this session ends, or permanently in this project or in all projects. */
 export type GrantScope = "session" | "project" | "everywhere";
 
 /** The user's answer to a Confirmation. */
 export type Decision =
   | { readonly outcome: "once" }
   | { readonly outcome: "always"; readonly scope: GrantScope }
-  /** Only for an edit: yes to this content instead of the proposed one. */
+  /** Only for an edit: approves this content instead of the proposed one. */
   | { readonly outcome: "edited"; readonly content: string }
   /** Only for a form: these values, by the names in its schema. */
   | { readonly outcome: "filled"; readonly values: Readonly<Record<string, unknown>> }
-  /** Only for a plan: yes, and the approval mode to go on in; "once" goes back to the mode before. */
+  /** Only for a plan: approval, and the approval mode to continue in; "once" returns to the previous mode. */
   | { readonly outcome: "approved_plan"; readonly mode: PlanFollower }
   | { readonly outcome: "cancel"; readonly reason?: string };
 
@@ -119,64 +122,63 @@ export type PlanFollower = "default" | "auto-edit";
 /** A Decision that lets the call run. */
 export type Approval = Exclude<Decision, { readonly outcome: "cancel" }>;
 
-/** Live output while a call runs; each update replaces the one before. */
+/** Live output while a call runs; each update replaces the previous one. */
 export type OnUpdate = (display: ToolDisplay) => void;
 
-/** What a tool is told of the call that it works on. */
+/** What a tool knows about the call that it works on. */
 export interface CallContext {
   readonly callId?: string;
   /**
-   * Of a command line that nobody said yes to: all of it only reads and it is held to that, or git only looks
-   * beside what a rule covers.
+   * For a command line that no user approved: "wholly" when all of it only reads and is restricted to that,
+   * "partly" when git only reads in addition to what a rule allows.
    */
   readonly reads?: "wholly" | "partly";
 }
 
-/** How prepared work is run. */
 export interface RunContext extends CallContext {
   readonly onUpdate?: OnUpdate;
-  /** The question as it was asked, when a user said yes to it. */
+  /** The question as it was asked, when a user approved it. */
   readonly confirmation?: Confirmation;
 }
 
-/** What a tool has worked out of a call before anybody is asked, and the work that goes with the answer. */
+/** What a tool has worked out before the user is asked, and the work that belongs to the answer. */
 export interface PreparedCall {
-  /** false when nobody needs to be asked. */
+  /** false when no question is needed. */
   readonly confirmation: Confirmation | false;
   /** `approval` is the user's answer; null when a mode or a rule allowed the call. */
   readonly run: (approval: Approval | null, signal: AbortSignal, context?: RunContext) => Promise<ToolResult>;
 }
 
-/** One capability that a model can ask for, built in, discovered or registered by an embedder. */
+/** One capability that a model can call: built in, discovered, or registered by an embedder. */
 export interface Tool<Params extends object = Record<string, unknown>> {
   readonly name: string;
-  /** Another name that a call may use while it means no other tool, e.g. the one that the tool's server knows. */
+  /** Another name that a call may use as long as no other tool has it, e.g. the name on the tool's server. */
   readonly plainName?: string;
   readonly displayName: string;
   readonly description: string;
   readonly parameterSchema: JsonSchema;
   readonly kind: ToolKind;
-  /** What is missing before it can be used, and how to get it; while it is said, the model is not told of the tool. */
+  /** What must be installed before the tool can be used, and how; until then the model does not see the tool. */
   readonly missing?: string | undefined;
   /**
    * What the pattern of an approval rule is compared with: paths relative to the root, a host as
    * `domain:example.org`. Without it only rules for the whole tool apply.
    */
   ruleSubjects?(params: Params): readonly string[];
-  /** null when the parameters are fine, else what is wrong with them and how to say it right. */
+  /** Returns null when the parameters are valid, otherwise what is wrong and how to fix it. */
   validateToolParams(params: Params): string | null;
-  /** One sentence on what this call will do; no side effect. */
+  /** One sentence about what this call will do; has no side effect. */
   getDescription(params: Params): string;
-  /** false when nobody needs to be asked. No side effect on anything that the user can see. */
+  /** Returns false when no question is needed. Has no side effect that the user can see. */
   shouldConfirmExecute(params: Params, signal: AbortSignal): Promise<Confirmation | false>;
   /**
-   * Instead of `shouldConfirmExecute`, `approvedByUser` and `execute`, for a tool that works something out before
-   * it asks. No side effect on anything that the user can see.
+   * Replaces `shouldConfirmExecute`, `approvedByUser` and `execute` for a tool that works something out before it
+   * asks. Has no side effect that the user can see.
    */
   prepare?(params: Params, signal: AbortSignal): Promise<PreparedCall>;
   /**
-   * Told before `execute`, with the same params object, when a user said yes to this very Confirmation;
-   * not when a mode or a rule allowed the call.
+   * Called before `execute`, with the same params object, when a user approved this exact Confirmation; not when a
+   * mode or a rule allowed the call.
    */
   approvedByUser?(params: Params, confirmation: Confirmation, answer: Approval): void;
   execute(
@@ -187,7 +189,7 @@ export interface Tool<Params extends object = Record<string, unknown>> {
   ): Promise<ToolResult>;
 }
 
-/** The part of the contract that is alike for most tools: validation by schema, and no question asked. */
+/** The parts that most tools share: validation by schema, and no question. */
 export abstract class BaseTool<Params extends object = Record<string, unknown>> implements Tool<Params> {
   abstract readonly name: string;
   abstract readonly displayName: string;
@@ -214,7 +216,7 @@ export abstract class BaseTool<Params extends object = Record<string, unknown>> 
     return Promise.resolve(false);
   }
 
-  /** Rules that a schema cannot say; runs only on parameters that fit the schema. */
+  /** Rules that a schema cannot express; called only with parameters that fit the schema. */
   protected checkParams(_params: Params): string | null {
     return null;
   }
@@ -238,7 +240,7 @@ export abstract class PreparingTool<Params extends object> extends BaseTool<Para
   }
 }
 
-/** A failure that the model can act upon. */
+/** A failure that the model can act on. */
 export function failedResult(error: ToolError): ToolResult {
   return { llmContent: error.message, returnDisplay: error.message, error };
 }
@@ -246,25 +248,24 @@ export function failedResult(error: ToolError): ToolResult {
 /** Where tools come from that are not built in: a command, an MCP server. */
 export interface ToolSource {
   readonly name: string;
-  /** What the names of all its tools begin with. */
+  /** The prefix of all its tool names. */
   readonly prefix?: string;
-  /** All its tools. What it leaves out it reports by itself; when it rejects, it gives none. */
+  /** Returns all its tools. It reports skipped tools itself; when it rejects, it has none. */
   discover(signal: AbortSignal): Promise<readonly Tool[]>;
-  /** Called once; the source tells here when its tools have changed by themselves. */
+  /** Called once; the source calls back when its tools have changed by themselves. */
   watch?(onTools: (tools: readonly Tool[]) => void): void;
-  /** true when what it was discovered from has changed since. */
+  /** Whether the input of the discovery has changed since. */
   isStale?(): Promise<boolean>;
-  /** How long the first request to the model waits for it, in milliseconds; without it, not at all. */
+  /** How long the first request to the model waits for the source, in milliseconds; without it, not at all. */
   readonly patience?: number;
-  /** Called when the request goes without it. */
+  /** Called when the request is sent without the source's tools. */
   onLate?(): void;
-  /** Resolves when what it gave from memory is what there is now; whoever calls it does not want to wait long. */
+  /** Resolves when tools that came from a cache are up to date; should not take long. */
   settle?(): Promise<void>;
   /** Ends everything that the source has started. */
   close?(): Promise<void>;
 }
 
-/** What the model is told of a tool. */
 export function declarationOf(tool: Tool): FunctionDeclaration {
   return { name: tool.name, description: tool.description, parameters: tool.parameterSchema };
 }

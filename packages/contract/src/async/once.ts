@@ -1,4 +1,4 @@
-/** Does the work when it is first asked for, and gives the same outcome from then on. */
+/** Does the work at the first call and returns the same outcome from then on. */
 export function once<T>(work: () => T): () => T {
   let outcome: { readonly value: T } | undefined;
   return () => {

@@ -1,10 +1,10 @@
 import { unlessAborted } from "./unless-aborted.ts";
 
-/** Work that is begun while other work goes on waits for its turn. */
+/** Runs pieces of work one after the other: each waits for its turn. */
 export class Turns {
   #last: Promise<unknown> | null = null;
 
-  /** Resolves when those before have ended, to what lets the next one begin; null when that is given up. */
+  /** Resolves after all earlier work to the function that ends this turn; null when the signal aborts first. */
   async take(signal: AbortSignal): Promise<(() => void) | null> {
     const before = this.#last;
     let leave = (): void => {};

@@ -1,4 +1,4 @@
-/** The work's outcome, or what the signal is aborted with. A caller that stops waiting does not stop the work. */
+/** Returns the work's outcome, or rejects with the signal's reason. Aborting ends the wait, not the work. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);

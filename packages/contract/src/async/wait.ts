@@ -1,4 +1,4 @@
-/** Ends after that time, or at once when the signal aborts. */
+/** Resolves after that time, or at once when the signal aborts. */
 export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted || milliseconds <= 0) return Promise.resolve();
   return new Promise((resolve) => {

@@ -1,21 +1,24 @@
-/** How much of a file's present content the model has been shown in this session. */
+/** How much of the file's current content the model has seen in this session. */
 export type Seen = "all" | "part" | "nothing" | "older";
 
-/** A file as it is at one moment, as the basis of a change. */
+/** A file at one moment, as the basis of a change. */
 export interface FileSnapshot {
   readonly exists: boolean;
-  /** Names this very content, and the part of it that `text` is: what a write is based on. Only the machine reads it. */
+  /**
+   * Identifies this exact content and the part of it that is in `text`: the basis of a write. Only the machine
+   * reads it.
+   */
   readonly version: string;
-  /** Without byte order mark; null when there is no file or when it holds no text. */
+  /** Without byte order mark; null when there is no file or it is not text. */
   readonly text: string | null;
-  /** Of a large file the text is only what is around the changes that were named: from the line of this number on. */
+  /** Of a large file, `text` holds only the surroundings of the given changes, starting at this line number. */
   readonly firstLine?: number;
-  /** "older" when the model was shown something else than the file holds now. */
+  /** "older" when the model has seen an earlier content of the file. */
   readonly seen: Seen;
   readonly bytes: number;
 }
 
-/** What an edit is to put in the place of what. */
+/** What an edit replaces, and with what. */
 export interface ChangedText {
   readonly oldText: string;
   readonly newText: string;
@@ -23,32 +26,35 @@ export interface ChangedText {
 
 export interface FileWrite {
   readonly file: string;
-  /** The new text of all that the basis holds. Encoding, byte order mark, line ends and the bytes of unchanged lines are kept. */
+  /**
+   * The new text for everything in the basis. Encoding, byte order mark, line ends and the bytes of unchanged
+   * lines are kept.
+   */
   readonly content: string;
-  /** false when the model named only a change in it, and may never have seen the rest. */
+  /** false when the model gave only a change within it and may never have seen the rest. */
   readonly isWholeKnown: boolean;
-  /** The version that the change was made for, as `snapshot` or `preview` gave it. */
+  /** The version that the change is based on, from `snapshot` or `preview`. */
   readonly basis: string;
   /**
-   * true when a user was shown the change against the basis, or when it is a change in it: only that very
-   * content is replaced. Otherwise only a new file is made or one replaced that the model has been shown in full.
+   * true when a user saw the change against the basis, or when it is a change within it: then only that exact
+   * content is replaced. Otherwise the file must be new, or the model must have seen all of it.
    */
   readonly isBasisAgreed: boolean;
 }
 
-/** What a write would do, told before anybody is asked. */
+/** What a write would do, worked out before the user is asked. */
 export interface FilePreview {
-  /** Where the file really is, links resolved. */
+  /** The file's real path, with links resolved. */
   readonly realPath: string;
   readonly before: FileSnapshot;
-  /** The text that the file would hold: the new content with what is kept of the old file. */
+  /** The text that the file would hold: the new content plus what is kept of the old file. */
   readonly after: string;
 }
 
 export interface FileWritten {
   readonly isNew: boolean;
-  /** What was replaced was the basis of the change. */
+  /** The replaced content was the basis of the change. */
   readonly wasBasis: boolean;
-  /** What could not be kept as it was, in words. */
+  /** What could not be kept, in words. */
   readonly notes: readonly string[];
 }

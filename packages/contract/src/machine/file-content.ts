@@ -1,12 +1,12 @@
-/** A run of lines of a text file. Line numbers are counted from 1, both ends included. */
+/** A range of lines of a text file. Line numbers start at 1, and both ends are included. */
 export interface TextLines {
   readonly kind: "text";
-  /** The lines as they are in the file, line ends included, each cut at the length asked for. */
+  /** The lines as in the file, with line ends, each cut at the requested length. */
   readonly text: string;
   readonly firstLine: number;
   readonly lastLine: number;
   readonly totalLines: number;
-  /** How many of the lines shown were cut by length. */
+  /** How many of the lines shown were cut for their length. */
   readonly linesCut: number;
 }
 
@@ -16,26 +16,26 @@ export interface MediaContent {
   readonly mimeType: string;
   readonly base64: string;
   readonly bytes: number;
-  /** What is missing of an image that does not end. */
+  /** What is missing from an incomplete image. */
   readonly note?: string;
 }
 
-/** Content that nobody can read here. */
+/** Content that cannot be read here. */
 interface BinaryContent {
   readonly kind: "binary";
 }
 
-/** What a file holds, told by its bytes and never by its name. */
+/** The content of a file, recognized by its bytes and never by its name. */
 export type FileContent = TextLines | MediaContent | BinaryContent;
 
 export interface LineRange {
   /** 0-based first line. */
   readonly offset: number;
   readonly limit: number;
-  /** Longer lines are cut there. */
+  /** Longer lines are cut at this length. */
   readonly mostLineCharacters: number;
-  /** Most characters in all; lines beyond are left out as if `limit` were smaller. Without it there is no such bound. */
+  /** Most characters in total; lines beyond it are left out as if `limit` were smaller. Default: no limit. */
   readonly mostCharacters?: number;
-  /** Gives an SVG image as the text that it is. */
+  /** Returns an SVG image as its source text. */
   readonly svgAsText?: boolean;
 }

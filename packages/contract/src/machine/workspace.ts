@@ -3,7 +3,7 @@ import type { FileContent, LineRange } from "./file-content.ts";
 import type { FindRequest, FoundFiles } from "./find-request.ts";
 import type { SearchRequest, SearchResult } from "./search-request.ts";
 
-/** Why the workspace did not do what was asked. Stable: programs switch on it. */
+/** Why the workspace refused or failed. Stable: programs switch on it. */
 export type WorkspaceErrorCode =
   | "outside_root"
   | "not_found"
@@ -26,7 +26,7 @@ export type WorkspaceErrorCode =
   | "not_recorded"
   | "io_error";
 
-/** A refusal or failure that the model can act upon. The message is complete: it says what to do instead. */
+/** A refusal or failure that the model can act on. The message is complete: it says what to do instead. */
 export class WorkspaceError extends Error {
   override readonly name = "WorkspaceError";
   readonly code: WorkspaceErrorCode;
@@ -50,39 +50,39 @@ export interface ListOptions {
 }
 
 export interface Listing {
-  /** The absolute path, as it was given. */
+  /** The absolute path, as requested. */
   readonly path: string;
-  /** Folders first, then by code point of the name. */
+  /** Folders first, then sorted by code point of the name. */
   readonly entries: readonly DirectoryEntry[];
   readonly gitIgnored: number;
   /** Hidden by `.burinignore` or by settings. */
   readonly ownIgnored: number;
 }
 
-/** All that a tool may touch on the machine. Every path is judged by its real location, links resolved. */
+/** Everything that a tool may use on the machine. Every path is judged by its real location, with links resolved. */
 export interface Workspace {
   /** The real path of the folder that all work stays in. */
   readonly root: string;
-  /** The root and the folders that may be used beside it, by their real paths. */
+  /** The real paths of the root and of the other folders that may be used. */
   readonly roots: readonly string[];
-  /** The absolute path meant; a relative one counts from the root. Refuses what lies outside. */
+  /** Returns the absolute path; relative paths start at the root. Refuses paths outside. */
   resolve(path: string): Promise<string>;
-  /** How rules and people name a path: from the root, with `/`. Says nothing about whether it may be used. */
+  /** The path as rules and users write it: relative to the root, with `/`. Does not check access. */
   relative(path: string): string;
   list(directory: string, options: ListOptions, signal: AbortSignal): Promise<Listing>;
-  /** Files below a directory by a glob, the newest first. */
+  /** Returns the files below a directory that match a glob, newest first. */
   find(directory: string, request: FindRequest, signal: AbortSignal): Promise<FoundFiles>;
-  /** Lines that match, in one file or in all text files below a directory, in the order of their paths. */
+  /** Returns the matching lines in one file, or in all text files below a directory, sorted by path. */
   search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult>;
-  /** Text as a run of lines, media whole. The text given counts as shown to the model. */
+  /** Returns a range of lines of a text file, or a whole media file. The text counts as shown to the model. */
   read(file: string, range: LineRange, signal: AbortSignal): Promise<FileContent>;
   /**
-   * The file as it is now, to prepare a change. A missing one is no error. Of a large file, when the changes are
-   * named, only the part in which they are.
+   * Returns the file as it is now, to prepare a change; a missing file is not an error. Of a large file, when the
+   * changes are given, only the part that they touch.
    */
   snapshot(file: string, changes?: readonly ChangedText[]): Promise<FileSnapshot>;
-  /** What `write` would make of the file, or of the basis. Refuses what the file's encoding cannot hold. */
+  /** Returns what `write` would make of the file or basis. Refuses text that the file's encoding cannot hold. */
   preview(file: string, content: string, basis?: string): Promise<FilePreview>;
-  /** Writes all or nothing, making missing folders. Refuses when the file is not what the change was made for. */
+  /** Writes all or nothing and creates missing folders. Refuses when the file no longer matches the basis. */
   write(change: FileWrite, signal: AbortSignal): Promise<FileWritten>;
 }

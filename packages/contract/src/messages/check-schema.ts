@@ -2,13 +2,13 @@ import type { JsonSchema } from "./json-schema.ts";
 import { type CheckOptions, type SchemaFault, schemaFaults } from "./schema-faults.ts";
 import { parseJson } from "./untrusted-json.ts";
 
-/** What is wrong with a value, every fault named with its key and what was expected; null when it fits. */
+/** Describes every fault of a value, with its key and what was expected; null when the value is valid. */
 export function schemaError(schema: JsonSchema, value: unknown, how?: CheckOptions): string | null {
   const faults = schemaFaults(schema, value, how);
   return faults.length === 0 ? null : describeFaults(faults, "the arguments");
 }
 
-/** `whole` names the value itself, where no key does. */
+/** `whole` names the value itself, for faults that have no key. */
 export function describeFaults(faults: readonly SchemaFault[], whole: string): string {
   const told = faults.map(({ path, says, ...fault }) => {
     const where = path.length === 0 ? whole : `"${path.join(".")}"`;
@@ -25,16 +25,16 @@ function shown(value: unknown): string {
 }
 
 /**
- * The arguments with values that models often send as text ("10", "true", "[\"a\"]") turned to what the
- * schema asks for. Only where the schema does not allow a string there, and only when the text is
- * exactly such a value; everything else stays as it was said, for validation to judge. A null says the
- * same as leaving the key out, where the key may be missing and must not be null.
+ * Converts values that models often send as text ("10", "true", "[\"a\"]") to the type that the schema requires.
+ * Only where the schema does not allow a string, and only when the text is exactly such a value; everything else
+ * stays unchanged, for validation to judge. A null means the same as leaving the key out, if the key is optional
+ * and must not be null.
  */
 export function coerceArguments(
   schema: JsonSchema,
   args: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  // An embedder in JavaScript, or a model, may hand over anything.
+  // An embedder in JavaScript, or a model, may pass anything.
   if (typeof args !== "object" || args === null || Array.isArray(args)) return args;
   const coerced: Record<string, unknown> = { ...args };
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
@@ -47,7 +47,7 @@ export function coerceArguments(
 }
 
 function coerceText(schema: JsonSchema, text: string): unknown {
-  // A schema that somebody else wrote may be anything.
+  // A schema that comes from outside may be anything.
   const types = schema?.type === undefined ? [] : [schema.type].flat();
   if (types.length === 0 || types.includes("string")) return text;
   // Some models write True and False, as in Python.

@@ -1,7 +1,7 @@
 import { schemaError } from "./check-schema.ts";
 import type { JsonSchema } from "./json-schema.ts";
 
-/** The schema of a tool that came from outside. Whoever wrote it checks its arguments too, so what is doubtful passes. */
+/** The schema of a tool from outside. Its author checks the arguments too, so doubtful ones pass. */
 export class ForeignSchema {
   readonly #names: string;
   readonly #schema: JsonSchema;
@@ -11,15 +11,15 @@ export class ForeignSchema {
     this.#schema = schema;
   }
 
-  /** What is wrong with arguments, and what there is to give; null when they may be passed on. */
+  /** Describes what is wrong with the arguments, and which ones exist; null when they may be passed on. */
   fault(tool: string, args: Readonly<Record<string, unknown>>): string | null {
     try {
-      // Regular expressions of others could hold up this program for as long as they like.
+      // A foreign regular expression could block this program for any length of time.
       const fault = schemaError(this.#schema, args, { areExpressionsRun: false });
       if (fault === null) return null;
       return `Invalid parameters for ${tool}: ${fault}. It takes: ${this.#names || "no parameters"}.`;
     } catch {
-      // Of a schema that cannot be used here only its writer knows what it means.
+      // Only its author knows the meaning of a schema that cannot be used here.
       return null;
     }
   }

@@ -1,13 +1,13 @@
 import type { JsonSchema } from "./json-schema.ts";
 
-/** What the model is told of one tool. */
+/** What the model knows about one tool. */
 export interface FunctionDeclaration {
   readonly name: string;
   readonly description: string;
   readonly parameters: JsonSchema;
 }
 
-/** A model's request to run one tool. The arguments are what the model said: nobody has checked them. */
+/** A model's request to run one tool. The arguments are as the model sent them, unchecked. */
 export interface FunctionCall {
   readonly id: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface FunctionCall {
   readonly argsError?: string;
 }
 
-/** The one answer that every FunctionCall gets: `output` when it worked, `error` when it did not. */
+/** The one answer that every FunctionCall gets: `output` on success, `error` on failure. */
 export interface FunctionResponse {
   readonly id: string;
   readonly name: string;

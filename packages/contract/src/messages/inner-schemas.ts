@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord } from "./untrusted-json.ts";
 
-/** What stands below the keywords that hold schemas: one, a list of them, or several by names. */
+/** The keywords whose values are schemas: one schema, a list, or several by name. */
 const KINDS: Readonly<Record<"one" | "list" | "named", readonly string[]>> = {
   one: [
     "not",
@@ -21,12 +21,12 @@ const KIND_OF = new Map(
   Object.entries(KINDS).flatMap(([kind, keywords]) => keywords.map((keyword) => [keyword, kind] as const)),
 );
 
-/** How a keyword holds schemas; undefined for one that holds values. */
+/** Returns how a keyword holds schemas; undefined for one that holds values. */
 export function kindOfKeyword(keyword: string, given: unknown): string | undefined {
   return keyword === "items" ? (Array.isArray(given) ? "list" : "one") : KIND_OF.get(keyword);
 }
 
-/** The schema with each schema that stands directly in it changed; what is badly formed stays as it is. */
+/** Returns the schema with each schema directly inside it changed; malformed ones stay as they are. */
 export function mapInnerSchemas(
   schema: JsonRecord,
   change: (inner: unknown, keyword: string) => unknown,

@@ -1,4 +1,4 @@
-/** A plain JSON Schema object, draft-07 or 2020-12. Only the keywords that Burin itself reads are typed. */
+/** A plain JSON Schema object, draft-07 or 2020-12. Only the keywords that Burin itself reads have types. */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;

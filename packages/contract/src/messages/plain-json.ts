@@ -1,10 +1,10 @@
 import { isRecord } from "./untrusted-json.ts";
 
-/** As deep as what is said and shown may nest, and as much as it may hold. */
+/** How deep, and how large, a value may be that is sent or shown. */
 const MOST_PLAIN_LEVELS = 500;
 const MOST_VALUES = 2_000_000;
 
-/** Whether objects and lists are nested more than so many levels deep. A recursion would itself be too deep. */
+/** Whether objects and lists are nested deeper than `most` levels. Recursion could overflow the stack. */
 export function nestsDeeper(value: unknown, most: number): boolean {
   let level = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -18,7 +18,7 @@ function innerValues(value: unknown): unknown[] {
   return typeof value === "object" && value !== null ? Object.values(value) : [];
 }
 
-/** Whether the value can be written as JSON and read again: no circle, no bigint, nothing that throws. */
+/** Whether the value can be written as JSON and read again: no circular reference, no bigint, nothing that throws. */
 export function isPlainJson(value: unknown): boolean {
   let level = [value];
   let values = 0;
@@ -39,7 +39,7 @@ function isWritable(value: unknown): boolean {
   return typeof value !== "object" || value === null || !("toJSON" in value) || value instanceof Date;
 }
 
-/** JSON with its keys in order: equal texts are equal values. */
+/** JSON with sorted keys: equal values give equal texts. */
 export function stableJson(value: unknown): string {
   const inOrder = (_key: string, one: unknown) =>
     isRecord(one) ? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1))) : one;

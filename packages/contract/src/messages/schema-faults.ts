@@ -2,23 +2,22 @@ import type { JsonSchema } from "./json-schema.ts";
 import { stableJson } from "./plain-json.ts";
 import { isRecord, type JsonRecord } from "./untrusted-json.ts";
 
-/** One thing that is wrong with a value. */
 export interface SchemaFault {
-  /** The keys from the top to it. */
+  /** The keys that lead to the value. */
   readonly path: readonly string[];
-  /** What it must be, as the end of a sentence. */
+  /** What the value must be, as the end of a sentence. */
   readonly says: string;
-  /** What stands there; absent when nothing does, or when the key itself is the fault. */
+  /** The actual value; absent when there is none, or when the key itself is the fault. */
   readonly got?: unknown;
 }
 
-/** A value and the schema that it is held against. */
+/** A value and the schema that it is checked against. */
 interface Place {
   readonly schema: JsonSchema;
   readonly value: unknown;
   readonly path: readonly string[];
   readonly root: JsonSchema;
-  /** The references that led here without going deeper into the value; a second visit would never end. */
+  /** The references followed at this same value; following one twice would never end. */
   readonly references: readonly string[];
   readonly depth: number;
   /** Shared by all places of one check. */
@@ -27,26 +26,26 @@ interface Place {
 }
 
 export interface CheckOptions {
-  /** False: regular expressions, and what depends on them, forbid nothing. */
+  /** false: regular expressions, and what depends on them, forbid nothing. */
   readonly areExpressionsRun?: boolean;
 }
 
 type Faults = readonly SchemaFault[];
 type Rule = (place: Place, given: unknown) => Faults;
 
-/** What `type` may say. */
+/** The possible values of `type`. */
 export const TYPES = ["string", "number", "integer", "boolean", "null", "array", "object"];
-/** Of a value; more is a fault of it. */
+/** Nesting of a value; deeper nesting is a fault. */
 const MOST_NESTING = 200;
-/** Of schemas in schemas; more is not checked. */
+/** Nesting of schemas; what is deeper is not checked. */
 const MOST_DEPTH = 500;
-/** Steps of one check, far more than any schema that is meant takes; some double the work with every line. */
+/** Steps of one check, far more than a sensible schema requires; some schemas double the work with every line. */
 const MOST_STEPS = 50_000;
 
 /**
- * Everything that is wrong with a value by a JSON Schema of draft-07 or 2020-12. A keyword that is not known
- * here, or is badly formed, forbids nothing: whoever wrote the schema checks by it too. Neither does one
- * that takes too long. A key whose value is undefined counts as absent, as it would be in JSON.
+ * Finds everything that is wrong with a value by a JSON Schema of draft-07 or 2020-12. A keyword that is unknown
+ * or malformed forbids nothing, because the schema's author checks too; nor does one that takes too long. A key
+ * whose value is undefined counts as absent, as it would be in JSON.
  */
 export function schemaFaults(
   schema: JsonSchema,
@@ -107,20 +106,20 @@ type Measure = (value: unknown) => number | null;
 type Comparison = (size: number, given: number) => boolean;
 
 const amount: Measure = (value) => (typeof value === "number" ? value : null);
-/** Counted as a reader does, in code points. */
+/** Length in code points, as a reader counts. */
 const characters: Measure = (value) => (typeof value === "string" ? [...value].length : null);
 const itemCount: Measure = (value) => (Array.isArray(value) ? value.length : null);
 const keyCount: Measure = (value) => (isRecord(value) ? keysOf(value).length : null);
 const atLeast: Comparison = (size, given) => size >= given;
 const atMost: Comparison = (size, given) => size <= given;
 
-/** 0.3 is three times 0.1, whatever the bits say. */
+/** Allows for rounding: 0.3 counts as a multiple of 0.1. */
 function isMultiple(value: number, step: number): boolean {
   const times = value / step;
   return step <= 0 || Math.abs(times - Math.round(times)) < 1e-9 * Math.max(1, Math.abs(times));
 }
 
-/** A rule for values that the measure knows; `says` has the number in the place of #. */
+/** A rule for values that the measure applies to; `says` has # in place of the number. */
 function limit(measure: Measure, isMet: Comparison, says: string): Rule {
   return (place, given) => {
     const size = measure(place.value);
@@ -210,13 +209,13 @@ function matches(source: string, text: string): boolean {
   return expressionOf(source)?.test(text) ?? true;
 }
 
-/** As ECMAScript with Unicode, which JSON Schema asks for; older patterns are often none, so without as well. */
+/** Tries the `u` flag, which JSON Schema requires, and then none: older patterns are often not valid with it. */
 export function expressionOf(source: string): RegExp | null {
   for (const flags of ["u", ""]) {
     try {
       return new RegExp(source, flags);
     } catch {
-      // Tried otherwise, or not at all.
+      // The next flags are tried, if any.
     }
   }
   return null;
@@ -228,7 +227,7 @@ function reference(place: Place, given: unknown): Faults {
   return also({ ...place, references }, schemaAt(place.root, given));
 }
 
-/** What a reference names in the schema, by a JSON pointer or an anchor; undefined when it leads nowhere. */
+/** Resolves a reference in the schema, by a JSON pointer or an anchor; undefined when it leads nowhere. */
 export function schemaAt(root: JsonSchema, reference: string): unknown {
   if (!reference.startsWith("#")) return undefined;
   const fragment = decoded(reference.slice(1));
@@ -304,7 +303,7 @@ function propertyNames(place: Place, given: unknown): Faults {
   );
 }
 
-/** A key may ask for other keys (a list) or for more of the whole value (a schema). */
+/** A key may require other keys (a list) or put a schema on the whole value. */
 function dependencies(place: Place, given: unknown): Faults {
   return Object.entries(fieldsOf(given))
     .filter(([key]) => has(place.value, key))
@@ -322,7 +321,7 @@ function items(place: Place, given: unknown): Faults {
   return restOfItems(place, given, listOf(place.schema.prefixItems).length);
 }
 
-/** Only beside a list of items; draft-07 says nothing of it otherwise. */
+/** Applies only together with a list of items; draft-07 ignores it otherwise. */
 function additionalItems(place: Place, given: unknown): Faults {
   const { items: leading } = place.schema;
   return Array.isArray(leading) ? restOfItems(place, given, leading.length) : [];
@@ -356,7 +355,7 @@ function oneOf(place: Place, schemas: unknown): Faults {
   return count > 1 ? wrong(place, `must match exactly one schema, but matches ${count} of them`) : [];
 }
 
-/** The faults by the one schema that was meant, where that is plain; else what each of them asks for. */
+/** The faults by the one schema that was clearly meant; otherwise what each of the schemas requires. */
 function unfit(place: Place, tried: readonly Faults[]): Faults {
   const meant = tried.filter((faults) => faults.every((fault) => fault.path.length > place.path.length));
   if (meant.length === 1 && meant[0] !== undefined) return meant[0];

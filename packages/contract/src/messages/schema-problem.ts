@@ -3,7 +3,7 @@ import type { JsonSchema } from "./json-schema.ts";
 import { expressionOf, schemaAt, TYPES } from "./schema-faults.ts";
 import { isRecord } from "./untrusted-json.ts";
 
-/** What a keyword must be, as the end of a sentence; null when it is that. */
+/** What a keyword must be, as the end of a sentence; null when it is valid. */
 type Demand = (given: unknown) => string | null;
 
 const MOST_NESTING = 200;
@@ -42,8 +42,8 @@ function isExpression(given: unknown): boolean {
 }
 
 /**
- * Why values cannot be checked by a schema, with the place as a JSON pointer; null when they can. What is
- * lenient where others wrote the schema would here let pass what was to be refused.
+ * Says why a schema cannot be used to check values, with the place as a JSON pointer; null when it can. For a
+ * user's own schema, ignoring bad keywords would accept values that were meant to be refused.
  */
 export function schemaProblem(schema: unknown): string | null {
   if (!isRecord(schema)) return "a JSON Schema is an object";
@@ -97,7 +97,7 @@ function below({ pointer, root }: Place, key: string): Place {
   return { pointer: `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, root };
 }
 
-/** Only what stands in the schema itself can be looked up. */
+/** Only references within the schema itself can be resolved. */
 function referenceProblem(given: unknown, root: JsonSchema): string | null {
   if (typeof given !== "string" || !given.startsWith("#"))
     return "must lead to a place in this schema, as #/...";

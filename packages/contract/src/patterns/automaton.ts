@@ -5,35 +5,35 @@ import type { Pattern } from "./pattern.ts";
 export interface AutomatonOptions {
   /** The whole text must match, not a part of it. */
   readonly whole: boolean;
-  /** A moment of `performance.now()`; work on the text stops with OutOfTime after it. */
+  /** A time of `performance.now()` after which the work stops with OutOfTime. */
   readonly stopAt?: number;
 }
 
-/** The search was given a moment to stop at, and it came. */
+/** Thrown when the search reaches its time limit. */
 export class OutOfTime extends Error {
   override readonly name = "OutOfTime";
 }
 
-/** What stands before the next character; an assertion looks at it. */
+/** The kind of the previous character; assertions depend on it. */
 const AT_START = 0;
 const AFTER_WORD = 1;
 const AFTER_OTHER = 2;
 
 const MOST_STATES = 4000;
-/** States times letters; four bytes each. */
+/** States times letters, four bytes each. */
 const MOST_STEPS = 4_000_000;
 const FOUND = -1;
 const UNKNOWN = -2;
 
 interface State {
-  /** Places in the machine, ascending; none of them passed yet. */
+  /** Places in the machine, ascending; none has been passed yet. */
   readonly places: readonly number[];
   readonly before: number;
 }
 
 /**
- * Finds a pattern in time linear to the text, whatever the pattern: its states are worked out as the text
- * asks for them, kept up to a bound, and there is nothing to go back to.
+ * Matches a pattern in time linear to the text, whatever the pattern: a lazily built DFA whose states are kept up
+ * to a limit, with no backtracking.
  */
 export class Automaton {
   readonly #machine: Machine;
@@ -55,7 +55,6 @@ export class Automaton {
     this.#forget();
   }
 
-  /** Whether all of the text matches. */
   matches(text: string): boolean {
     return this.find(text, 0, text.length) !== -1;
   }
@@ -71,7 +70,7 @@ export class Automaton {
     return (this.#states[state]?.places.length ?? 0) > 0;
   }
 
-  /** Where the earliest match in this part of the text ends; -1 when there is none. Assertions see the part only. */
+  /** Where the earliest match in this part of the text ends, or -1. Assertions see only the part. */
   find(text: string, from: number, to: number): number {
     const alphabet = this.#alphabet;
     const width = alphabet.size;
@@ -96,7 +95,7 @@ export class Automaton {
     return last === FOUND ? to : -1;
   }
 
-  /** Works out one step. The way back to a forgotten state is never needed: only the next one counts. */
+  /** Computes one step. Forgotten states are never needed again: only the next one counts. */
   #step(number: number, letter: number): number {
     if (performance.now() > this.#stopAt) throw new OutOfTime("The search ran out of time.");
     const state = this.#states[number] ?? { places: [], before: AT_START };
@@ -152,10 +151,10 @@ export class Automaton {
     return number;
   }
 
-  /** Where the last #reach came to, also when it passed the end of the pattern. */
+  /** The result of the last #reach, also when it returned null. */
   #passed: number[] = [];
 
-  /** All places that can be reached without reading a character; null when the pattern's end is one of them. */
+  /** Returns all places reachable without reading a character; null when one of them is the end of the pattern. */
   #reach(state: State, isEnd: boolean, isBeforeWord: boolean): number[] | null {
     const isWordEdge = (state.before === AFTER_WORD) !== isBeforeWord;
     const facts = {
@@ -181,7 +180,7 @@ export class Automaton {
   }
 }
 
-/** Characters that no set of the pattern tells apart are one letter; behind the letters stands the end. */
+/** Characters that no set of the pattern distinguishes share one letter; the last letter is the end of text. */
 class Alphabet {
   readonly end: number;
   readonly size: number;

@@ -8,7 +8,7 @@ export const NOTHING: CharSet = [];
 export const ANYTHING: CharSet = [0, LAST_CODE_POINT];
 export const DIGITS: CharSet = [0x30, 0x39];
 export const WORD: CharSet = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
-/** What JavaScript calls white space. */
+/** White space as JavaScript defines it. */
 export const SPACE: CharSet = [
   0x09, 0x0d, 0x20, 0x20, 0xa0, 0xa0, 0x1680, 0x1680, 0x2000, 0x200a, 0x2028, 0x2029, 0x202f, 0x202f, 0x205f,
   0x205f, 0x3000, 0x3000, 0xfeff, 0xfeff,
@@ -76,12 +76,12 @@ export function sizeOf(set: CharSet): number {
   return rangesOf(set).reduce((sum, [first, last]) => sum + last - first + 1, 0);
 }
 
-/** Ranges outside ASCII that are larger than this keep their case: walking through them would cost more than it gives. */
+/** Larger ranges outside ASCII keep their case: walking through them would cost more than it gains. */
 const MOST_FOLDED = 0x3000;
 
 /**
- * The set with the other case of each of its letters. An ASCII letter has an ASCII partner only, so that
- * `k` never finds the Kelvin sign; a letter whose other case is several letters has none.
+ * Adds the other case of each letter in the set. An ASCII letter has only an ASCII counterpart, so `k` never finds
+ * the Kelvin sign; a letter whose other case is several letters has none.
  */
 export function foldCase(set: CharSet): CharSet {
   const added: CharSet[] = [set];

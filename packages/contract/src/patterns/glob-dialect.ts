@@ -23,14 +23,14 @@ const DEEPEST = 20;
 const SLASH: CharSet = range(0x2f, 0x2f);
 const NAME_CHARACTER: Pattern = one(complement(SLASH));
 
-/** All of a path, or nothing and the path ends. */
+/** Any path, or nothing at all. */
 const ANY_PATH: Pattern = repeat(one(ANYTHING), 0, null);
-/** Any number of whole segments, each with the slash behind it. */
+/** Any number of whole segments, each with its trailing slash. */
 const ANY_FOLDERS: Pattern = repeat(sequence([repeat(NAME_CHARACTER, 0, null), one(SLASH)]), 0, null);
 
 /**
- * Reads a glob for paths with `/`: `*` and `?` within a segment, `**` over segments, `[...]`, and with
- * groups `{a,b}`, `{1..9}`, `@( )`, `?( )`, `*( )`, `+( )`. Names that begin with a dot match like others.
+ * Parses a glob for paths with `/`: `*` and `?` within a segment, `**` across segments, `[...]`, and with groups
+ * `{a,b}`, `{1..9}`, `@( )`, `?( )`, `*( )`, `+( )`. Names that begin with a dot match like others.
  */
 export function parseGlob(text: string, dialect: GlobDialect): Pattern {
   if (text.length > LONGEST) throw new PatternError(`The glob is longer than ${LONGEST} characters.`);
@@ -53,7 +53,7 @@ class GlobParser {
     return this.#sequence("");
   }
 
-  /** Everything up to one of these characters, or to the end. */
+  /** Parses up to one of these characters, or to the end. */
   #sequence(ends: string): Pattern {
     const parts: Pattern[] = [];
     for (let next = this.#peek(); next !== undefined && !ends.includes(next); next = this.#peek()) {
@@ -72,7 +72,7 @@ class GlobParser {
       case "?":
         return NAME_CHARACTER;
       case "[":
-        // Git lets a bracket that is never closed match nothing; a shell takes it as a character.
+        // In git an unclosed bracket matches nothing; in a shell it is a plain character.
         return this.#brackets() ?? (this.#dialect.groups ? this.#character("[") : one(NOTHING));
       case "\\":
         return this.#escaped();
@@ -87,7 +87,7 @@ class GlobParser {
     return this.#dialect.groups ? this.#character("\\") : one(NOTHING);
   }
 
-  /** `**` is more than `*` only as a whole segment. */
+  /** `**` differs from `*` only as a whole segment. */
   #stars(before: Pattern[]): Pattern {
     const start = this.#at - 1;
     while (this.#peek() === "*") this.#at += 1;
@@ -104,7 +104,7 @@ class GlobParser {
       return ANY_FOLDERS;
     }
     if (previous !== "/" || next !== undefined || before.at(-1) === ANY_FOLDERS) return ANY_PATH;
-    // `a/**` holds `a` itself too.
+    // `a/**` also matches `a` itself.
     before.pop();
     const inside = sequence([one(SLASH), ANY_PATH]);
     return before.length === 0 || !this.#dialect.groups ? inside : choice([EMPTY, inside]);
@@ -123,7 +123,7 @@ class GlobParser {
     this.#at += isExtended ? 2 : 1;
     const options = this.#choices(isExtended ? "|" : ",", close);
     this.#at += 1;
-    // `{a}` has nothing to choose from and means itself, as in a shell.
+    // `{a}` has no alternatives and means itself, as in a shell.
     if (kind === "{" && options.length === 1)
       return sequence([this.#character("{"), ...options, this.#character("}")]);
     return repeated(choice(options), kind);
@@ -181,7 +181,7 @@ class GlobParser {
     return choice(options);
   }
 
-  /** null when the bracket is never closed: then it is a plain character. */
+  /** Returns null when the bracket is never closed: then it is a plain character. */
   #brackets(): Pattern | null {
     const start = this.#at;
     const isNegated = this.#peek() === "!" || this.#peek() === "^";

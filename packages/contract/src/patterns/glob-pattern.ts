@@ -6,10 +6,9 @@ export interface GlobOptions {
 }
 
 /**
- * A test for paths with `/` between segments. A pattern without a slash is compared with the last
- * segment, at any depth, as in ignore files; `src/` is all in `src`; `*` also matches names that begin with
- * a dot; a pattern that begins with `!` matches what the rest does not. Takes time linear in the path,
- * whatever the pattern.
+ * Returns a test for paths with `/` between segments. A pattern without a slash is compared with the last segment,
+ * at any depth, as in ignore files; `src/` means everything in `src`; `*` also matches names that begin with a
+ * dot; a leading `!` negates the pattern. Takes time linear in the path, whatever the pattern.
  */
 export function globMatcher(pattern: string, options: GlobOptions): (path: string) => boolean {
   const isNegated = pattern.startsWith("!") && !pattern.startsWith("!(");
@@ -24,7 +23,7 @@ export function globMatcher(pattern: string, options: GlobOptions): (path: strin
   };
 }
 
-/** The same, for leaving out: a folder that matches takes along all that lies in it, as in ignore files. */
+/** The same for exclusion: a folder that matches also covers everything in it, as in ignore files. */
 export function globCovers(pattern: string, options: GlobOptions): (path: string) => boolean {
   const matches = globMatcher(pattern, options);
   if (pattern.startsWith("!")) return matches;

@@ -1,33 +1,33 @@
 import type { CharSet } from "./char-set.ts";
 import { type Assertion, type Pattern, PatternError } from "./pattern.ts";
 
-/** The place where the pattern is at its end. */
+/** The place where the pattern has matched. */
 export const MATCHED = 0;
 
 const MOST_PLACES = 5000;
 
 interface Place {
-  /** Number of the set that the next character must be in; -1 when the place reads none. */
+  /** The number of the set that the next character must be in; -1 when the place reads no character. */
   readonly set: number;
   readonly asserts: Assertion | null;
   readonly exits: readonly number[];
 }
 
-/** A pattern as places to be in: some read a character, the others lead on at once. */
+/** A pattern as a state machine: some places read a character, the others lead on at once. */
 export interface Machine {
   readonly start: number;
   readonly places: readonly Place[];
   readonly sets: readonly CharSet[];
 }
 
-/** Throws PatternError when the pattern is too large, for example by repeating a repetition. */
+/** Throws PatternError when the pattern is too large, for example because of nested repetition. */
 export function machineOf(pattern: Pattern): Machine {
   const builder = new Builder();
   const start = builder.before(pattern, MATCHED);
   return { start, places: builder.places, sets: builder.sets };
 }
 
-/** Builds from the end: each pattern is told the place that follows it. */
+/** Builds from the end: each pattern gets the place that follows it. */
 class Builder {
   readonly places: Place[] = [{ set: -1, asserts: null, exits: [] }];
   readonly sets: CharSet[] = [];

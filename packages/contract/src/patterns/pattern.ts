@@ -1,6 +1,6 @@
 import type { CharSet } from "./char-set.ts";
 
-/** What a pattern means, whatever dialect it was written in. */
+/** The meaning of a pattern, independent of its dialect. */
 export type Pattern =
   | { readonly kind: "one"; readonly set: CharSet }
   | { readonly kind: "sequence"; readonly parts: readonly Pattern[] }
@@ -9,7 +9,7 @@ export type Pattern =
       readonly kind: "repeat";
       readonly of: Pattern;
       readonly least: number;
-      /** null: without end. */
+      /** null: no limit. */
       readonly most: number | null;
     }
   | { readonly kind: "assert"; readonly what: Assertion };

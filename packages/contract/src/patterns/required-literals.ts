@@ -1,7 +1,7 @@
 import { type CharSet, rangesOf, sizeOf } from "./char-set.ts";
 import type { Pattern } from "./pattern.ts";
 
-/** Texts of which each match holds at least one. */
+/** Texts of which every match contains at least one. */
 export interface RequiredLiterals {
   readonly texts: readonly string[];
   /** The texts are in lower case and stand for every spelling in ASCII letters. */
@@ -9,16 +9,16 @@ export interface RequiredLiterals {
 }
 
 interface Known {
-  /** All that the pattern can be, when that is few. */
+  /** All texts that the pattern can match, if there are few. */
   readonly exact: readonly string[] | null;
-  /** One of these is in everything that the pattern can be. */
+  /** Every match contains one of these. */
   readonly required: readonly string[] | null;
 }
 
 const MOST_TEXTS = 24;
 const NOTHING_KNOWN: Known = { exact: null, required: null };
 
-/** What any line that matches must hold, for a quick first look; null when nothing is certain. */
+/** What a matching line must contain, for a quick first check; null when nothing is certain. */
 export function requiredLiterals(pattern: Pattern, caseSensitive: boolean): RequiredLiterals | null {
   const known = knownOf(pattern, !caseSensitive);
   const texts = better(known.exact, known.required);
@@ -57,7 +57,7 @@ function charactersOf(set: CharSet, ignoreCase: boolean): string[] | null {
   return [...texts];
 }
 
-/** Beyond ASCII only what has no case is certain. */
+/** Outside ASCII only characters without case are certain. */
 function foldedText(point: number, ignoreCase: boolean): string | null {
   const text = String.fromCodePoint(point);
   if (!ignoreCase) return text;
@@ -101,7 +101,7 @@ function unique(texts: readonly string[]): string[] {
   return [...new Set(texts)];
 }
 
-/** The one that fewer lines are likely to hold. */
+/** The more selective of the two. */
 function better(a: readonly string[] | null, b: readonly string[] | null): readonly string[] | null {
   if (a === null || b === null) return a ?? b;
   return shortest(b) > shortest(a) ? b : a;

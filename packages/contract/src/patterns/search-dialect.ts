@@ -15,7 +15,7 @@ import { choice, literally, one, type Pattern, PatternError, repeat, sequence } 
 
 export interface SearchDialect {
   readonly caseSensitive: boolean;
-  /** The pattern is the text itself. */
+  /** The pattern is literal text. */
   readonly fixed: boolean;
 }
 
@@ -23,7 +23,7 @@ const LONGEST = 2000;
 const MOST_REPEATS = 1000;
 const DEEPEST = 100;
 
-/** A search looks at single lines of text files: these are in none of them. */
+/** A search looks at single lines of text files, which never contain these characters. */
 const NEVER: CharSet = [0x00, 0x00, 0x0a, 0x0a];
 
 const CONTROLS: Readonly<Record<string, number>> = { t: 0x09, r: 0x0d, f: 0x0c, v: 0x0b };
@@ -36,7 +36,7 @@ const CLASSES: Readonly<Record<string, CharSet>> = {
   S: complement(SPACE),
 };
 
-/** Reads the regular expressions that `search_file_content` describes. Throws PatternError with the way out. */
+/** Parses the regular expressions that `search_file_content` describes. A PatternError says how to fix it. */
 export function parseSearchPattern(text: string, dialect: SearchDialect): Pattern {
   if (text.length > LONGEST) throw new PatternError(`The pattern is longer than ${LONGEST} characters.`);
   if (/[\n\0]/.test(text))
@@ -167,7 +167,7 @@ class Parser {
     return this.#set(this.#fold(this.#escapedSet(false)));
   }
 
-  /** What stands behind a backslash, as a set of characters. */
+  /** What a backslash escapes, as a set of characters. */
   #escapedSet(inBrackets: boolean): CharSet {
     const character = this.#next();
     if (character === "")
@@ -232,7 +232,7 @@ class Parser {
     this.#at += 1;
     const next = this.#next();
     const end = next === "\\" ? this.#escapedSet(true) : pointOf(next);
-    // A class at either end makes the hyphen a character, as in JavaScript.
+    // Next to a class the hyphen is a plain character, as in JavaScript.
     if (!isSingle(start) || !isSingle(end)) return this.#fold(union([start, end, pointOf("-")]));
     const [from = 0] = start;
     const [to = 0] = end;

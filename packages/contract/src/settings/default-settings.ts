@@ -1,6 +1,6 @@
 /**
- * What holds where no settings file says otherwise, and which keys a section always has. Apart from the rest of
- * the definition, because it is all of it that a start without settings files needs.
+ * The defaults, and thus the keys that a section always has. Separate from the rest of the definition because a
+ * start without settings files needs only this.
  */
 export const DEFAULT_SETTINGS = {
   model: {},
@@ -25,7 +25,7 @@ export const DEFAULT_SETTINGS = {
   },
 } as const;
 
-/** Of each MCP server. */
+/** For each MCP server. */
 export const DEFAULT_SERVER = {
   args: [],
   env: {},

@@ -2,18 +2,18 @@ import type { JsonSchema } from "../messages/json-schema.ts";
 
 declare const VALUE: unique symbol;
 
-/** A JSON Schema with the type of what it allows. */
+/** A JSON Schema with the type of the values that it allows. */
 export interface Option<Value> extends JsonSchema {
   readonly [VALUE]: Value;
 }
 
 type Options = Readonly<Record<string, Option<unknown>>>;
 export type ValueOf<One extends Option<unknown>> = One[typeof VALUE];
-/** One plain object type instead of several that are joined. */
+/** One plain object type instead of an intersection. */
 type Plain<Joined> = { readonly [Key in keyof Joined]: Joined[Key] };
-/** What a file may say: any key may be missing. */
+/** What a file may contain: any key may be missing. */
 export type Written<All extends Options> = { readonly [Key in keyof All]?: ValueOf<All[Key]> };
-/** What it comes to: these keys are always there. */
+/** The result of reading a file: these keys are always there. */
 export type Settled<All extends Options, Always> = Plain<
   { readonly [Key in keyof All as Key extends Always ? Key : never]: ValueOf<All[Key]> } & {
     readonly [Key in keyof All as Key extends Always ? never : Key]?: ValueOf<All[Key]>;
@@ -59,7 +59,7 @@ export function rules(effect: string): Option<readonly string[]> {
   return texts(`${effect} Each rule is tool or tool(pattern), e.g. read_file or edit(src/**).`);
 }
 
-/** An object whose keys are names that the user gives. */
+/** An object whose keys are names that the user chooses. */
 export function named<Item>(
   item: Option<Item>,
   description?: string,
@@ -71,7 +71,7 @@ export function either<A, B>(a: Option<A>, b: Option<B>, description?: string): 
   return option({ anyOf: [a, b] }, description);
 }
 
-/** An object that is written as a whole; of its keys these must be there. */
+/** An object that is replaced as a whole and requires these keys. */
 export function object<All extends Options, Needed extends keyof All & string = never>(
   properties: All,
   required: readonly Needed[],
@@ -80,7 +80,7 @@ export function object<All extends Options, Needed extends keyof All & string = 
   return option({ type: "object", properties, ...(required.length > 0 && { required }), ...more });
 }
 
-/** A section of the file: keys may be missing, and those with a default are there all the same when it is read. */
+/** A section of the file: keys may be missing, and those with a default are always there once it is read. */
 export function section<All extends Options, Defaults extends Written<All>>(
   description: string,
   given: Defaults,

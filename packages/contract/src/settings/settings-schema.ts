@@ -22,8 +22,8 @@ import {
 } from "./option.ts";
 
 /*
- * The one definition of each setting. Its type, its default and the JSON Schema that files are checked by and
- * that editors read are all made of it.
+ * The one definition of each setting. Its type, its default and the JSON Schema that checks files and helps
+ * editors are all derived from it.
  */
 
 const PROTOCOLS = ["openai", "openai-responses", "anthropic", "gemini"] as const;
@@ -73,7 +73,7 @@ const PRICE = object(
   { additionalProperties: false },
 );
 
-/** A model and how it is asked. */
+/** A model and how to send it requests. */
 const MODEL_ENTRY = {
   ...NAMED_MODEL,
   model: text("The model's name at its service, where the entry has another one."),
@@ -257,7 +257,7 @@ const SECTIONS = {
 
 const SERVER_COMMAND = text('A command that starts one MCP server on stdio, with the alias "mcp".');
 
-/** Other names of options in the section `tools`. */
+/** Older names of options in the section `tools`. */
 const OLD_TOOL_COMMANDS = { discoveryCommand: DISCOVERY_COMMAND, callCommand: CALL_COMMAND };
 
 const MILLISECONDS: JsonSchema = { exclusiveMinimum: 0 };
@@ -292,7 +292,7 @@ const SERVER = option<ServerWritten>(
   "A program that speaks MCP on stdio (command), or a service (url).",
 );
 
-/** Where more tools come from, by names at the top of a file. */
+/** Sources of more tools, by their names at the top level of a file. */
 const TOOL_SOURCES = {
   toolDiscoveryCommand: DISCOVERY_COMMAND,
   toolCallCommand: CALL_COMMAND,
@@ -306,7 +306,7 @@ const CHECK = text("A command that must pass before a run ends well. Its failure
 });
 const HOOKS = list(HOOK, "Commands that are run at certain events and can influence what happens next.");
 
-/** What a settings file may hold. The build writes it beside the package, for editors. Unknown keys are allowed. */
+/** The schema of a settings file. The build writes it next to the package, for editors. Unknown keys are allowed. */
 export const SETTINGS_SCHEMA: JsonSchema = {
   $schema: "http://json-schema.org/draft-07/schema#",
   title: "Burin settings",
@@ -321,27 +321,26 @@ export const SETTINGS_SCHEMA: JsonSchema = {
   },
 };
 
-/** The settings that are read section by section. */
 export type SectionSettings = { readonly [Key in keyof typeof SECTIONS]: ValueOf<(typeof SECTIONS)[Key]> };
 export type NamedModel = Written<typeof NAMED_MODEL>;
-/** A service by its name: its protocol, its address, and the variables of its key and its model. */
+/** A service by name: its protocol, its address, and the variables of its key and its model. */
 export type ServiceName = NonNullable<NamedModel["provider"]>;
 /** `openai` is chat completions, which most services speak. */
 export type ModelProvider = (typeof PROTOCOLS)[number];
 export type ModelEntry = Written<typeof MODEL_ENTRY>;
 export type ModelSettings = SectionSettings["model"];
-/** `auto`: as long as the model has made no proper call. */
+/** `auto`: as long as the model has not made a proper call. */
 export type CallsInText = NonNullable<ModelSettings["callsInText"]>;
-/** In one currency for a million tokens. */
+/** For a million tokens, all in one currency. */
 export type ModelPrice = ValueOf<typeof PRICE>;
 export type WebSearchSettings = ValueOf<typeof SEARCH>;
 export type HookSettings = ValueOf<typeof HOOK>;
 export type HookEventName = HookSettings["event"];
-/** A server as settings may write it. */
+/** A server as written in settings. */
 export type ServerWritten = Written<typeof SERVER_OPTIONS>;
-/** A server with every value that has a default. */
+/** A server with all defaults filled in. */
 export type ServerSettled = Settled<typeof SERVER_OPTIONS, keyof typeof DEFAULT_SERVER>;
-/** Every spelling of where tools come from that settings may use. */
+/** Every spelling of a tool source that settings may use. */
 export type ToolSourceKeys = Written<typeof TOOL_SOURCES> & {
   readonly tools?: Written<typeof OLD_TOOL_COMMANDS>;
 };

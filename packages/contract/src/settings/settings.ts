@@ -16,25 +16,25 @@ export type {
   WebSearchSettings,
 } from "./settings-schema.ts";
 
-/** What settings.json can say, after merging. A frozen value: each part is handed only its own fields. */
+/** The settings after merging. A frozen value: each part gets only its own fields. */
 export interface Settings extends SectionSettings {
-  /** A command that must pass before a run ends well. */
+  /** A command that must pass before a run ends with success. */
   readonly check?: string;
-  /** Commands that are run at certain events and can influence what happens next. */
+  /** Commands that run at certain events and can influence what happens next. */
   readonly hooks: readonly HookSettings[];
   /** MCP servers by their alias. */
   readonly mcpServers: Readonly<Record<string, McpServerSettings>>;
 }
 
-/** Settings as a program may give them: any of them may be left out. */
+/** Settings from a program: any of them may be left out. */
 export type SettingsInput = {
   readonly [Key in Exclude<keyof Settings, "mcpServers" | "hooks">]?: Partial<Settings[Key]>;
 } & ToolSourceKeys & { readonly hooks?: readonly HookSettings[] };
 
-/** Far more than anybody writes into a settings file. */
+/** Far more than a settings file ever needs. */
 export const MOST_SETTINGS_BYTES = 1024 * 1024;
 
-/** A settings file that cannot be used. The message names the file and the place; the file is left as it is. */
+/** A settings file that cannot be used. The message names the file and the place; the file is left unchanged. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
 }
@@ -46,7 +46,7 @@ const NO_SETTINGS: Settings = {
   mcpServers: {},
 };
 
-/** Later values win, lists are joined in order, each entry once. A server is replaced whole, never mixed. */
+/** Later values win; lists are joined in order without duplicates. A server is replaced as a whole, never merged. */
 export function mergeSettings(layers: readonly object[]): Settings {
   let merged: Record<string, unknown> = { ...NO_SETTINGS };
   let servers: Record<string, McpServerSettings | null> = {};

@@ -5,7 +5,7 @@ import type { ServerSettled, ServerWritten } from "./settings-schema.ts";
 /** `auto`: streamable HTTP is tried first, then SSE. */
 type McpTransport = "stdio" | "http" | "sse" | "auto";
 
-/** One MCP server, with every spelling settled. Variables in its texts are not yet replaced. */
+/** One MCP server in its normalized form. Variables in its texts are not yet replaced. */
 export type McpServerSettings = Omit<ServerSettled, "type" | "httpUrl" | "disabled"> & {
   readonly type: McpTransport;
 };
@@ -16,8 +16,8 @@ const COMMAND_SERVER = "mcp";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A layer of settings with one spelling for the commands of `tools` and for MCP servers, so that a later layer
- * wins whatever spelling either of them uses. A layer that has been settled stays as it is.
+ * Normalizes the commands of `tools` and the MCP servers in a layer of settings to one spelling, so that a later
+ * layer wins whatever spelling either uses. A normalized layer stays unchanged.
  */
 export function settledSources(layer: object): Fields {
   const { toolDiscoveryCommand, toolCallCommand, mcp, mcpServerCommand, ...rest } = layer as Fields;
@@ -37,7 +37,7 @@ export function settledSources(layer: object): Fields {
   });
 }
 
-/** The servers of all layers, with the one that is given as a command; an explicit server of its name wins. */
+/** The servers of all layers, with the one that is given as a command; an explicit server of that name wins. */
 export function withCommandServer(
   found: Readonly<Record<string, McpServerSettings | null>>,
   command: string | undefined,
@@ -47,12 +47,12 @@ export function withCommandServer(
   return program === undefined ? found : { ...found, [COMMAND_SERVER]: server({ command: program, args }) };
 }
 
-/** For a command that is more than words. */
+/** For a command that is more than a list of words. */
 function shell(command: string): readonly string[] {
   return process.platform === "win32" ? ["cmd.exe", "/d", "/s", "/c", command] : ["/bin/sh", "-c", command];
 }
 
-/** Ready for a connection. A server that is switched off stays in the list as null, so that it can switch off an earlier one. */
+/** Ready for a connection. A disabled server stays in the list as null, so that it can disable an earlier one. */
 function servers(inputs: Fields): Record<string, McpServerSettings | null> {
   const entries = Object.entries(inputs).map(([alias, input]) => {
     const given = fields(input) as ServerWritten;
@@ -78,7 +78,7 @@ function typeOf({ type, httpUrl, url }: ServerWritten): McpTransport {
   return url === undefined ? "stdio" : "auto";
 }
 
-/** The first that says something. */
+/** Returns the first text that is not blank. */
 function text(...given: readonly unknown[]): string | undefined {
   return given.find((one): one is string => typeof one === "string" && one.trim() !== "");
 }

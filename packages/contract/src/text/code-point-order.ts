@@ -8,7 +8,7 @@ export function compareCodePoints(a: string, b: string): number {
   }
 }
 
-/** Sorts in place by code point, whatever the language of the machine. */
+/** Sorts in place by code point, independent of the machine's locale. */
 export function sortByCodePoints(texts: string[]): string[] {
   const hasAstral = texts.some((text) => /[\ud800-\udfff]/.test(text));
   return hasAstral ? texts.sort(compareCodePoints) : texts.sort();

@@ -1,4 +1,4 @@
-/** What was thrown, in words; anything can be thrown. */
+/** Describes what was thrown, which can be any value. */
 export function messageOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

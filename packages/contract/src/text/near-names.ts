@@ -1,6 +1,9 @@
 import { distance } from "fastest-levenshtein";
 
-/** Spellings that people and models mix up are the same here: case, blanks, `-` and `_`, composed and decomposed letters. */
+/**
+ * Treats spellings as equal that users and models mix up: case, spaces, `-` and `_`, composed and decomposed
+ * letters.
+ */
 function folded(name: string): string {
   return name
     .normalize("NFC")
@@ -8,7 +11,7 @@ function folded(name: string): string {
     .replace(/[\s_-]+/g, "");
 }
 
-/** The names most like the one asked for, best first; none when nothing is close. */
+/** Returns the names most similar to the given one, best first; empty when none is close. */
 export function nearNames(asked: string, known: Iterable<string>, most = 3): string[] {
   const wanted = folded(asked);
   const scored: { name: string; score: number }[] = [];
@@ -21,7 +24,7 @@ export function nearNames(asked: string, known: Iterable<string>, most = 3): str
     const part = wanted.length > 2 && (candidate.includes(wanted) || wanted.includes(candidate));
     const score = part && candidate.length > 2 ? 0.5 : distance(wanted, candidate);
     const length = Math.max(wanted.length, candidate.length);
-    // Two slips in four letters are another word.
+    // Two typos in four letters make another word.
     const allowed = length < 5 ? Math.floor(length / 3) : Math.max(2, Math.floor(length / 3));
     if (score <= allowed) scored.push({ name, score });
   }

@@ -1,4 +1,4 @@
-/** A word as a user would write it for a POSIX shell: bare where that is safe, else in single quotes. */
+/** A word as a user would write it for a POSIX shell: bare if that is safe, otherwise in single quotes. */
 export function quoteShellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
@@ -7,8 +7,8 @@ const WORD = /\s*((?:[^\s'"\\|&;<>()$`]|\\[^\n]|'[^']*'|"(?:[^"\\$`]|\\[\\"$`])*
 const PIECE = /\\([^\n])|'([^']*)'|"((?:[^"\\$`]|\\[\\"$`])*)"|([^\s'"\\]+)/g;
 
 /**
- * The words of a text that is nothing but words, after quote removal; null when it holds anything that a
- * shell would act upon. Made for rules, which must be readable without the whole grammar.
+ * Splits a text into words and removes quotes; null when it contains anything that a shell would interpret. Made
+ * for rules, which must be readable without the whole grammar.
  */
 export function splitShellWords(text: string): readonly string[] | null {
   const words: string[] = [];

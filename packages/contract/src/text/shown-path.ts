@@ -1,12 +1,12 @@
-/** What breaks a line or is not seen. */
+/** Characters that break a line or are invisible. */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
 
-/** What a list with such a name in it says behind its lines. */
+/** The note after a list that contains such a name. */
 export const QUOTED_NAMES = "[A name in quotes is a JSON string; in an argument write it exactly like that.]";
 
 /**
- * A path or a name as one line that stands for no other: with characters that break the line or are not seen it is
- * the JSON string of it, which put into the arguments of a call as it is means the file again.
+ * A path or name as one unambiguous line: with characters that break the line or are invisible it becomes a JSON
+ * string, which can be copied into the arguments of a call as it is.
  */
 export function shownPath(path: string): string {
   if (path[0] !== '"' && path.search(HIDDEN) === -1) return path;

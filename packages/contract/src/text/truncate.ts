@@ -1,9 +1,9 @@
-/** How much text one tool answer may put before the model. */
+/** The most text that one tool answer may give the model. */
 export const MOST_ANSWER_CHARACTERS = 100_000;
 
 /**
- * Keeps the head and the tail of a text that is too long and says between them how much is gone and how
- * to get it. The cut never splits a character that takes two UTF-16 units.
+ * Keeps the head and the tail of a text that is too long and says between them how much is missing and how to get
+ * it. Never splits a surrogate pair.
  */
 export function keepHeadAndTail(text: string, most: number, hint: string): string {
   if (text.length <= most) return text;
@@ -14,7 +14,7 @@ export function keepHeadAndTail(text: string, most: number, hint: string): strin
   return `${head}\n[... ${left} of ${text.length} characters left out; ${hint} ...]\n${tail}`;
 }
 
-/** The same position, or one before it where it would stand inside a surrogate pair. */
+/** Returns the position, or the one before it if it is inside a surrogate pair. */
 export function wholeCharacterEnd(text: string, position: number): number {
   const unit = text.charCodeAt(position - 1);
   const next = text.charCodeAt(position);

@@ -1,14 +1,14 @@
-/** Orders to a model can be hidden in what no reader sees: tag characters, marks of direction, controls. */
+/** Instructions to a model can hide in invisible characters: tag characters, direction marks, control characters. */
 const UNSEEN = /(?![\t\n])[\p{Cc}\u{E0000}-\u{E007F}\u202A-\u202E\u2066-\u2069\u200B\u2060\uFEFF]/gu;
 
-/** Text from outside without what no reader sees, and with newlines of one kind. For people there is visibleText. */
+/** Text from outside without invisible characters and with `\n` as the only newline. For users there is visibleText. */
 export function withoutUnseen(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(UNSEEN, "");
 }
 
 /**
- * Text from outside between marks that it cannot forge, because the id is made up anew for each answer. What
- * stands between them is for the model to read and not to obey.
+ * Puts text from outside between marks that it cannot forge, because the id is new for each answer. The model is
+ * meant to read the text between them, not to obey it.
  */
 export function untrustedFromWeb(text: string, id: string): string {
   return [
@@ -19,8 +19,8 @@ export function untrustedFromWeb(text: string, id: string): string {
 }
 
 /**
- * Text from outside between marks that it cannot have known, so that the model can tell where it ends. `id` is a
- * random one for each text.
+ * Puts text from outside between marks that it cannot predict, so that the model can tell where it ends. `id` must
+ * be random for each text.
  */
 export function untrustedFromServer(text: string, source: string, id: string): string {
   const mark = `untrusted-${id}`;

@@ -1,13 +1,13 @@
 type Range = readonly [from: number, to: number];
 
-/** Control characters but tab and newline. */
+/** Control characters except tab and newline. */
 const CONTROLS: readonly Range[] = [
   [0x00, 0x08],
   [0x0b, 0x1f],
   [0x7f, 0x9f],
 ];
 
-/** What is not seen, or changes where the rest is seen: zero-width, bidi, fillers, tags, halves of pairs. */
+/** Characters that are invisible or move the rest: zero-width, bidi, fillers, tags, halves of surrogate pairs. */
 const UNSEEN: readonly Range[] = [
   [0xad, 0xad],
   [0x34f, 0x34f],
@@ -28,7 +28,7 @@ const UNSEEN: readonly Range[] = [
   [0xe0000, 0xe0fff],
 ];
 
-/** Blanks that a shell does not take for blanks, though they look like them. */
+/** Characters that look like spaces but do not separate words in a shell. */
 const BLANKS: readonly Range[] = [
   [0xa0, 0xa0],
   [0x1680, 0x1680],
@@ -43,14 +43,14 @@ const HIDDEN = oneOf([...CONTROLS, ...UNSEEN]);
 export const HIDDEN_IN_COMMANDS = oneOf([...CONTROLS, ...UNSEEN, ...BLANKS]);
 
 /**
- * Text from outside as it may be shown: what could drive a terminal, or hide what is really there, stands as
- * an escape. Tabs and newlines stay.
+ * Text from outside, safe to show: characters that could control a terminal or hide something become escapes. Tabs
+ * and newlines stay.
  */
 export function visibleText(text: string): string {
   return text.replace(HIDDEN, escaped);
 }
 
-/** The same for a command, where also a blank that is none makes a difference. */
+/** The same for a command, where unusual spaces matter too. */
 export function visibleCommand(text: string): string {
   return text.replace(HIDDEN_IN_COMMANDS, escaped);
 }
