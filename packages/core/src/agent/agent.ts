@@ -21,13 +21,13 @@ import { ended, endingAfter, failureOf, interrupted, overBudget, type Run, refus
 
 export interface AgentNeeds {
   readonly model: ChatModel;
-  /** Writes the summaries, where settings name one for small work. */
+  /** Writes the summaries, if settings name a model for small work. */
   readonly small?: ChatModel | undefined;
   readonly registry: ToolRegistry;
-  /** What a request declares. */
+  /** The tools that a request declares. */
   readonly declarations: () => readonly FunctionDeclaration[];
   readonly runCalls: RunCalls;
-  /** Shared with whoever else makes calls in the session. */
+  /** Shared with everything else that makes calls in the session. */
   readonly callIds: CallIds;
   readonly systemPrompt: string;
   /** Most replies of the model to one prompt. */
@@ -36,24 +36,24 @@ export interface AgentNeeds {
   readonly contextWindow: number;
   readonly contextFiles: ContextFiles;
   readonly briefing?: Briefing | undefined;
-  /** Shared with whoever spends on this agent's behalf. */
+  /** Shared with everything that spends on this agent's behalf. */
   readonly budget: Budget | undefined;
-  /** Called when a request has gone out; the signal aborts when its reply has come. */
+  /** Called when a request has been sent; the signal aborts when its reply has ended. */
   readonly onAway?: ((signal: AbortSignal) => void) | undefined;
-  /** What came to be known meanwhile and is to be told, once. */
+  /** Returns, once, what has become known meanwhile and the model should know. */
   readonly news?: (() => string | null) | undefined;
-  /** Work that goes on beside the loop; a run waits for it at its end. */
+  /** Work that runs in parallel to the loop; a run waits for it at its end. */
   readonly background?: BackgroundTasks | undefined;
-  /** Whether a model that repeats itself is corrected, and stopped in the end. */
+  /** Whether a model that repeats itself is corrected, and finally stopped. */
   readonly detectLoops: boolean;
-  /** A user sits before it, who may let it wait. */
+  /** A user is present, whose answers may take long. */
   readonly waitsForUser?: boolean | undefined;
-  /** What happened before, of a session that is taken up again. */
+  /** The earlier events of a resumed session. */
   readonly past?: Iterable<AgentEvent> | undefined;
   readonly conversation: Conversation;
 }
 
-/** The loop: prompt, reply, calls, answers, until a reply asks for no tool. */
+/** The loop: prompt, reply, calls, answers, until a reply makes no call. */
 export class Agent {
   readonly #conversation: Conversation;
   readonly #needs: AgentNeeds;
@@ -63,12 +63,12 @@ export class Agent {
   /** Whether the model has been told what it must know before the first prompt. */
   #isBriefed: boolean;
   readonly #compactor: Compactor;
-  /** The calls of a run that its reader left; their answers still come and belong to the history. */
+  /** The calls of a run whose reader has stopped; their answers still belong to the history. */
   #unfinished: Promise<unknown> = Promise.resolve();
   #isOutOfTime = false;
-  /** What of the budget was warned of. */
+  /** The budget warnings that were given. */
   readonly #warned = new Set<string>();
-  /** Of the run at work. */
+  /** The signal of the current run. */
   #stop = new AbortController().signal;
 
   constructor(needs: AgentNeeds) {
@@ -109,19 +109,19 @@ export class Agent {
     return this.#conversation.history.messages;
   }
 
-  /** As estimated of the request that would be sent now. */
+  /** An estimate for the request that would be sent now. */
   get contextFill(): ContextFill {
     return this.#compactor.fill;
   }
 
-  /** From the next request on another model answers. */
+  /** Another model answers from the next request on. */
   useModel(model: ChatModel, window: number): void {
     this.#model = model;
     this.#compactor.useWindow(window);
     this.#conversation.tell({ type: "model", model: model.name, window });
   }
 
-  /** Replaces the history by a summary of it. Not while it runs. */
+  /** Replaces the history by a summary. Must not be called during a run. */
   async compact(signal: AbortSignal): Promise<ContextFill> {
     for await (const event of this.#compactor.shorten(signal, true)) this.#conversation.tell(event);
     this.#conversation.tell({ type: "context_fill", ...this.contextFill });
@@ -129,7 +129,7 @@ export class Agent {
   }
 
   /**
-   * Works on a prompt; or goes on from the history's end, with those calls of its last reply that have no
+   * Works on a prompt, or continues at the end of the history with those calls of the last reply that have no
    * answer yet. Ends with one `done` event. A reader that stops early stops the work.
    */
   async *run(input: Prompt | readonly FunctionCall[], signal: AbortSignal): AsyncGenerator<AgentEvent> {
@@ -195,7 +195,7 @@ export class Agent {
     }
   }
 
-  /** What came to be known meanwhile, and what the tasks in the background have come to. */
+  /** What has become known meanwhile, and the results of background tasks. */
   *#fromBackground(): Generator<AgentEvent> {
     yield* this.#conversation.told.taken();
     const news = this.#needs.news?.() ?? null;
@@ -204,7 +204,7 @@ export class Agent {
     for (const report of reports) yield this.#conversation.note(report);
   }
 
-  /** One reply and what it asks for. Gives the event that ends the run, or null when it goes on. */
+  /** Gets one reply and runs its calls. Returns the event that ends the run, or null when it continues. */
   async *#turn(run: Run): AsyncGenerator<AgentEvent, AgentEvent | null> {
     run.turns += 1;
     const reply = yield* this.#askedFor(run);
@@ -228,7 +228,7 @@ export class Agent {
     return null;
   }
 
-  /** Whether the reply ended too early and the model is asked to go on with it. */
+  /** Whether the reply ended too early and the model is asked to continue it. */
   async *#takenUp(run: Run, reply: Reply): AsyncGenerator<AgentEvent, boolean> {
     const isWhole = reply.end.reason === "stop" || reply.calls.length > 0;
     const more = isWhole ? null : (await import("./take-up.ts")).takeUp(run, reply);
@@ -240,7 +240,7 @@ export class Agent {
     return true;
   }
 
-  /** The model wants no tool; what was said or came to an end meanwhile goes on, and else this is the end. */
+  /** Called when a reply makes no call: new prompts and finished tasks continue the run, otherwise it ends here. */
   async *#afterLastReply(run: Run): AsyncGenerator<AgentEvent, AgentEvent | null> {
     const { background } = this.#needs;
     for (;;) {
@@ -265,14 +265,14 @@ export class Agent {
     return exhausted ? overBudget(run, exhausted) : null;
   }
 
-  /** Why the work was broken off, if it was. */
+  /** Why the work was interrupted, if it was. */
   #interruption(run: Run): AgentEvent | null {
     if (!run.signal.aborted) return null;
     if (!this.#isOutOfTime) return interrupted(run);
     return overBudget(run, this.#needs.budget?.exhausted ?? "The budget of time is used up.");
   }
 
-  /** The next reply, asked for with a request that fits the model's window. */
+  /** Gets the next reply, with a request that fits the model's window. */
   async *#askedFor({ signal, unfinished }: Run): AsyncGenerator<AgentEvent, Reply> {
     yield* this.#warning();
     if (this.#compactor.isNeeded) yield* this.#shortened(signal);
@@ -331,7 +331,7 @@ export class Agent {
     return reply;
   }
 
-  /** Whether somebody may be waited for behind the reply, and what is kept meanwhile is worth its price. */
+  /** Whether a user may be needed after this reply, so that a longer cache is worth its price. */
   #isHourWorth(estimated: number): boolean {
     const { waitsForUser, background } = this.#needs;
     if (this.history.length < 2 || !(waitsForUser || background?.isPending)) return false;

@@ -2,19 +2,19 @@ import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import { boundedContent } from "../scheduler/function-response.ts";
 
-/** Of the window: what the answers to one reply may fill, so that they can be sent before anything is cleared. */
+/** The share of the window that the answers to one reply may fill without any old answers being cleared. */
 const MOST_OF_WINDOW = 0.35;
-/** Few, so that a text of mostly signs and digits does not take more than is thought. */
+/** A low estimate, because text of many symbols and digits takes more tokens. */
 const CHARACTERS_PER_TOKEN = 3;
-/** An answer shorter than this says nothing. */
+/** A shorter answer is useless. */
 const LEAST_CHARACTERS = 1000;
 
-/** How much a window leaves for the only answer to a reply, in characters. */
+/** How many characters a window leaves for the answer to a reply with one call. */
 export function roomForAnswers(window: number): number {
   return Math.floor(window * MOST_OF_WINDOW * CHARACTERS_PER_TOKEN);
 }
 
-/** Shares out the room that one reply's answers have; with a large window no answer is cut here. */
+/** Distributes the room for one reply's answers; with a large window no answer is cut here. */
 export class AnswerRoom {
   #left: number;
   #calls: number;

@@ -4,22 +4,22 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { type SubagentAnswer, type TaskOrder, toldAnswer } from "../tools/task.ts";
 
-/** One task in the background, as a user sees it. */
+/** One background task, as a user sees it. */
 export interface BackgroundTask {
-  /** The model knows it by the same id. */
+  /** The model uses the same id. */
   readonly id: string;
   readonly description: string;
   readonly subagent: string;
   readonly status: "running" | SubagentAnswer["status"];
-  /** What it has done lately, a line each, the oldest first. */
+  /** Its latest steps, one line each, oldest first. */
   readonly steps: readonly string[];
 }
 
 /** The background tasks of a session, for the user. */
 export interface TaskList {
-  /** Those that run and those that ended, the oldest first. */
+  /** Running and ended tasks, oldest first. */
   list(): readonly BackgroundTask[];
-  /** Ends one, with all it has started. false when none of this id runs. */
+  /** Stops one task and everything that it has started. Returns false when no running task has this id. */
   stop(id: string): Promise<boolean>;
 }
 
@@ -30,9 +30,9 @@ export type TaskWork = (
 ) => Promise<SubagentAnswer>;
 
 interface TaskNeeds {
-  /** Of all answers that are told of together. */
+  /** For all answers that are reported together. */
   readonly mostCharacters: number;
-  /** Hears when one begins and when it ends. */
+  /** Called when a task starts and when it ends. */
   readonly tell: (event: AgentEvent) => void;
 }
 
@@ -44,16 +44,16 @@ interface Running {
 }
 
 const SHOWN_STEPS = 8;
-/** Of those that ended; a long session forgets the oldest. */
+/** Ended tasks that are kept; a long session forgets the oldest. */
 const MOST_ENDED = 50;
 
-/** Subagents that work while their session goes on, and what there is to tell of them. */
+/** Subagents that work while their session continues, and the reports about them. */
 export class BackgroundTasks implements TaskList {
   readonly #tell: TaskNeeds["tell"];
   readonly #mostCharacters: number;
   readonly #running = new Map<string, Running>();
   readonly #shown = new Map<string, BackgroundTask>();
-  /** Of the past: begun, and its end is not in the record. */
+  /** From earlier events: started tasks whose end is not in the log. */
   readonly #cutOff = new Map<string, TaskChange>();
   #reports: { readonly task: string; readonly head: string; readonly text: string }[] = [];
   #count = 0;
@@ -64,7 +64,7 @@ export class BackgroundTasks implements TaskList {
     this.#mostCharacters = mostCharacters;
   }
 
-  /** Takes in an event of a session that is taken up again: tasks that its end cut off are told of. */
+  /** Replays an event of a resumed session: tasks that were running when it ended are reported as lost. */
   recall(event: AgentEvent): void {
     if (event.type === "context" && event.task !== undefined) this.#cutOff.delete(event.task);
     if (event.type !== "task" || event.status !== "running") return;
@@ -72,7 +72,7 @@ export class BackgroundTasks implements TaskList {
     this.#cutOff.set(event.id, event);
   }
 
-  /** Begins at once; resolves to nothing, as its end is told later. Gives its id. */
+  /** Starts the work and returns the task's id at once; its end is reported later. */
   start(order: TaskOrder, work: TaskWork): string {
     this.#count += 1;
     const id = `task_${this.#count}`;
@@ -94,7 +94,7 @@ export class BackgroundTasks implements TaskList {
       const reason = messageOf(error);
       answer = { status: "failed", text: "", reason, steps: [] };
     }
-    // Its last words may have come before it was stopped, and nobody wants them any more.
+    // Its last text may have come before it was stopped, and is not needed any more.
     if (signal.aborted) answer = { ...answer, status: "cancelled", reason: "it was stopped" };
     this.#running.delete(id);
     this.#ended(id, order, answer);
@@ -143,12 +143,12 @@ export class BackgroundTasks implements TaskList {
     return running !== undefined;
   }
 
-  /** Resolves when nothing of any of them runs. */
+  /** Resolves when all tasks have ended. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.#running.keys()].map((id) => this.stop(id)));
   }
 
-  /** What the model has to be told, each once. */
+  /** The reports for the model, each returned once. */
   takeReports(): readonly AgentEvent[] {
     const lost = [...this.#cutOff.values()].map((task) => {
       this.#tell({ ...task, status: "cancelled" });
@@ -164,7 +164,7 @@ export class BackgroundTasks implements TaskList {
     return [...lost, ...reports];
   }
 
-  /** Whether one runs, or has ended without the model being told. */
+  /** Whether a task is running, or has ended without a report to the model. */
   get isPending(): boolean {
     return this.#running.size > 0 || this.#reports.length > 0;
   }
@@ -173,7 +173,7 @@ export class BackgroundTasks implements TaskList {
     return this.#reports.length > 0;
   }
 
-  /** Resolves when there is something to tell, or nobody waits any more. */
+  /** Resolves when there is something to report or the signal aborts. */
   async next(signal: AbortSignal): Promise<void> {
     if (this.#reports.length > 0 || signal.aborted) return;
     const woken = new Promise<void>((resolve) => {
@@ -183,7 +183,7 @@ export class BackgroundTasks implements TaskList {
   }
 }
 
-/** By the id of the task a log shows which ends the model was told of. */
+/** The task's id shows in the log which ends the model knows about. */
 function reportOf(task: string, text: string): AgentEvent {
   return { type: "context", text, task };
 }

@@ -2,15 +2,15 @@ import type { Usage } from "@burin/contract/chat-model";
 import type { ModelPrice } from "@burin/contract/settings/settings";
 import { costOf } from "@burin/models/price";
 
-/** The most that may be spent, of each kind; a kind that is left out has no end. */
+/** The most that may be spent of each kind; a missing kind has no limit. */
 export interface BudgetLimits {
-  /** Sent and received, each request counted whole. */
+  /** Sent and received; each request counts in full. */
   readonly tokens?: number;
   /** In the currency of `model.prices`. */
   readonly money?: number;
-  /** Time in which a run works, not that in which it waits for its next prompt. */
+  /** Working time of runs, without the waiting time between prompts. */
   readonly milliseconds?: number;
-  /** Calls of tools. */
+  /** Tool calls. */
   readonly calls?: number;
 }
 
@@ -26,7 +26,7 @@ const FORMS: readonly (readonly [RegExp, Kind, (found: RegExpExecArray) => numbe
 ];
 const TOLD_AT = 0.8;
 
-/** Reads `200k, $2, 10m, 50 calls`. Throws with how to write it. */
+/** Parses `200k, $2, 10m, 50 calls`. The error says how to write it. */
 export function parseBudget(text: string): BudgetLimits {
   const limits: { -readonly [Key in Kind]?: number } = {};
   for (const piece of text.split(",").map((part) => part.trim())) {
@@ -53,7 +53,7 @@ const WORDS: Readonly<Record<Kind, string>> = {
   calls: "calls",
 };
 
-/** What may be spent and what has been; one object may be shared by a session and its subagents. */
+/** What may be spent and what has been spent; a session and its subagents may share one object. */
 export class Budget {
   readonly #limits: BudgetLimits;
   readonly #priceOf: (model: string) => ModelPrice | undefined;
@@ -80,13 +80,13 @@ export class Budget {
     return Math.max((this.#limits.calls ?? Number.POSITIVE_INFINITY) - this.#spent.calls, 0);
   }
 
-  /** How much longer may be worked; undefined when that has no end. */
+  /** How much working time is left; undefined without a limit. */
   get millisecondsLeft(): number | undefined {
     const { milliseconds } = this.#limits;
     return milliseconds === undefined ? undefined : Math.max(milliseconds - this.#used("milliseconds"), 0);
   }
 
-  /** The clock runs from the first `start` to the last `stop`: subagents that work side by side do not count twice. */
+  /** The clock runs from the first `start` to the last `stop`: subagents in parallel do not count twice. */
   start(): void {
     if (this.#running === 0) this.#runningSince = performance.now();
     this.#running += 1;
@@ -97,14 +97,14 @@ export class Budget {
     if (this.#running === 0) this.#spent.milliseconds += performance.now() - this.#runningSince;
   }
 
-  /** What is used up, in words, if anything is. */
+  /** Describes what is used up, if anything is. */
   get exhausted(): string | undefined {
     const kind = this.#kinds().find((one) => this.#share(one) >= 1);
     if (kind === undefined) return undefined;
     return `The budget of ${this.#limitInWords(kind)} is used up${this.#amount(kind)}.`;
   }
 
-  /** That most of one kind is used up, in words; once for each kind and each set of what was told already. */
+  /** A warning that most of one kind is used up; once for each kind and each set `told`. */
   warning(told: Set<string>): string | undefined {
     const kind = this.#kinds().find((one) => !told.has(one) && this.#share(one) >= TOLD_AT);
     if (kind === undefined) return undefined;

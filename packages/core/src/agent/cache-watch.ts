@@ -2,23 +2,23 @@ import type { AgentEvent, CacheMiss } from "@burin/contract/agent-event";
 import type { Usage } from "@burin/contract/chat-model";
 import type { FunctionDeclaration } from "@burin/contract/messages/function-call";
 
-/** Services keep nothing that is shorter. */
+/** Services do not cache less. */
 const LEAST_TOKENS = 1024;
-/** They keep whole blocks, and may have dropped the last ones: less than this is no miss. */
+/** They cache whole blocks and may have dropped the last ones: a smaller loss does not count as a miss. */
 const LEAST_SHARE = 0.5;
 const MINUTE_MS = 60_000;
-/** How long Claude's services keep what a request has not asked for since. */
+/** How long Claude's services keep content that no request has used since. */
 const SHORT_MS = 5 * MINUTE_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * Of 20 requests at which somebody is waited for, one is taken to wait longer than five minutes. Then an hour pays
- * where `NEW * 0.75 < 1/20 * ALL * 1.15`: of a price of 1 for input, what is new is written at 2 in place of 1.25,
- * and all is read at 0.1 in place of being written again at 1.25.
+ * We assume that of 20 requests with a likely pause, one waits longer than five minutes. Then an hour pays off
+ * where `NEW * 0.75 < 1/20 * ALL * 1.15`: with an input price of 1, new content is written at 2 instead of 1.25,
+ * and all content is read at 0.1 instead of being written again at 1.25.
  */
 const MOST_NEW_SHARE = ((1 / 20) * 1.15) / 0.75;
 
-/** Whether a cache of an hour costs less, as far as can be known, than one of five minutes when a pause is likely. */
+/** Whether, by this estimate, a cache of an hour costs less than one of five minutes when a pause is likely. */
 export function paysForHour(newTokens: number, allTokens: number): boolean {
   return allTokens >= LEAST_TOKENS && newTokens <= allTokens * MOST_NEW_SHARE;
 }
@@ -26,17 +26,17 @@ export function paysForHour(newTokens: number, allTokens: number): boolean {
 interface Asked {
   readonly model: string;
   readonly tools: readonly FunctionDeclaration[];
-  /** When it went out. */
+  /** When the request was sent. */
   readonly at: number;
 }
 
-/** Knows what the service should still have of the last request, and why it has not. A fold over events. */
+/** Knows what the service should still have cached of the last request, and why it has not. A fold over events. */
 export class CacheWatch {
-  /** The one that answers from here on, and the one that answered last. */
+  /** The model that answers from here on, and the one that answered last. */
   #current = "";
   #model = "";
   #usage: Usage | null = null;
-  /** Not known of a session that is taken up again. */
+  /** Unknown for a resumed session. */
   #tools: readonly FunctionDeclaration[] | undefined;
   #until = Number.POSITIVE_INFINITY;
   #isShortened = false;
@@ -49,7 +49,7 @@ export class CacheWatch {
     this.#model = this.#current;
   }
 
-  /** What the reply to a request tells of the cache: the miss, where there is one with a known cause. */
+  /** What a reply shows about the cache: the miss, if there is one with a known cause. */
   counted(usage: Usage, asked: Asked, now = Date.now()): { readonly cacheMiss?: CacheMiss } {
     if (usage.inputTokens === 0) return {};
     const kept = keptOf(this.#usage);
@@ -71,12 +71,12 @@ export class CacheWatch {
   }
 }
 
-/** What the service had read from its cache for a request, or put there. */
+/** What the service had read from its cache for a request, or written to it. */
 function keptOf(usage: Usage | null): number {
   return usage === null ? 0 : usage.cachedTokens + (usage.cacheWrites?.tokens ?? 0);
 }
 
-/** Known only where the service says how long it keeps what. */
+/** Known only if the service says how long it keeps content. */
 function lifetimeOf({ cacheWrites }: Usage): number {
   if (cacheWrites?.hour === undefined) return Number.POSITIVE_INFINITY;
   return cacheWrites.hour > 0 ? HOUR_MS : SHORT_MS;

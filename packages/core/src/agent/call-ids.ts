@@ -1,13 +1,13 @@
-/** The ids of a session's calls, whoever makes them: what a service, a subagent or the user numbers alike is told apart. */
+/** Makes the ids of all calls in a session unique, even when a service, a subagent and the user number theirs alike. */
 export class CallIds {
   readonly #taken = new Set<string>();
 
-  /** An id that was given out before, in a session that is resumed. */
+  /** Adds an id that is in use already, when a session is resumed. */
   add(id: string): void {
     this.#taken.add(id);
   }
 
-  /** The id itself where it is free. */
+  /** Returns the id itself if it is free. */
   take(wanted: string): string {
     let id = wanted;
     for (let count = 2; this.#taken.has(id); count += 1) id = `${wanted}_${count}`;

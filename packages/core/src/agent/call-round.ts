@@ -12,13 +12,16 @@ interface RoundNeeds {
   readonly budget: Budget | undefined;
   /** In tokens. */
   readonly window: number;
-  /** Where each event goes. */
+  /** Gets each event. */
   readonly events: EventQueue<AgentEvent>;
-  /** Takes each event into the history when it happens. */
+  /** Adds each event to the history when it happens. */
   readonly note: (event: AgentEvent) => AgentEvent;
 }
 
-/** Starts the calls of one reply; resolves to their answers. The answers leave room in the window, and tell a model that it repeats itself. */
+/**
+ * Starts the calls of one reply and resolves to their answers. Limits the answers to the room in the window, and
+ * corrects a model that repeats itself.
+ */
 export function startCalls(
   calls: readonly FunctionCall[],
   { runCalls, budget, window, events, note }: RoundNeeds,
@@ -37,12 +40,12 @@ export function startCalls(
   return runCalls(affordable, signal, (call) => {
     hear(call);
     announced += 1;
-    // The scheduler has told of all its calls and answered none: these are the rest of the same reply.
+    // The scheduler has announced all its calls and answered none: these are the rest of the same reply.
     if (announced === affordable.length) refuseAll(refused, hear);
   });
 }
 
-/** Calls beyond the budget have their answers like any other; all are announced before one is answered. */
+/** Calls beyond the budget get answers like any other; all are announced before one is answered. */
 function refuseAll(calls: readonly FunctionCall[], hear: (call: ToolCall) => void): void {
   const known = calls.map(({ id: callId, name, args }) => ({ callId, name, args, description: "" }));
   for (const call of known) hear({ ...call, status: "validating" });

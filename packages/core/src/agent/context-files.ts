@@ -9,19 +9,19 @@ import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { WorkRecord } from "./work-record.ts";
 
 export interface ContextPlaces {
-  /** `~/.burin`, or where BURIN_HOME points. */
+  /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;
   /** The real paths of the root and of the other folders that may be used. */
   readonly roots: readonly string[];
-  /** AGENTS.md when none is named. */
+  /** Only AGENTS.md when none is named. */
   readonly fileNames: readonly string[];
-  /** Of one file; what is longer is cut, with a word on it. */
+  /** Per file; longer ones are cut, with a note about it. */
   readonly mostCharacters: number;
-  /** The text of a file inside the roots as a tool would get it; null when no tool may have it. */
+  /** The text of a file inside the roots as a tool would get it; null when tools may not read it. */
   readonly readInside: (path: string) => Promise<string | null>;
 }
 
-/** A context file as the model is told of it. */
+/** A context file as the model gets it. */
 interface ContextText {
   /** The real path. */
   readonly file: string;
@@ -29,21 +29,21 @@ interface ContextText {
 }
 
 const DEFAULT_NAME = "AGENTS.md";
-/** What other agents call theirs; the first one stands in for an AGENTS.md that is not there. */
+/** The names that other agents use; the first one found replaces a missing AGENTS.md. */
 const STAND_INS = ["CLAUDE.md", "GEMINI.md", "QWEN.md"];
-/** UTF-8 takes no more for a character; what would be cut anyway is not read. */
+/** The most that UTF-8 takes for a character; what would be cut anyway is not read. */
 const MOST_BYTES_PER_CHARACTER = 4;
 
-/** The names that context files have; the first is that of the file to which facts are added. */
+/** The names of context files; facts are added to the file with the first name. */
 export function contextFileNames(named: readonly string[]): readonly [string, ...string[]] {
   const [first = DEFAULT_NAME, ...others] = named.filter((name) => name !== "" && name === basename(name));
   return [first, ...others];
 }
 
 /**
- * Finds the files that say how to work: the user's own, those of the root and of the folders above it up to
- * the top of its repository, and those of the folders that tools come to. They are text for the model and
- * nothing else: nothing in them is run, included or followed. Each folder is looked at once.
+ * Finds the files that say how to work: the user's own, those of the root and of the folders above it up to the
+ * top of its repository, and those of the folders that tools work in. They are only text for the model: nothing in
+ * them is run, included or followed. Each folder is searched once.
  */
 export class ContextFiles {
   readonly #places: ContextPlaces;
@@ -57,16 +57,16 @@ export class ContextFiles {
     this.#root = places.roots[0] ?? "";
   }
 
-  /** Those that are in force from the start, the most general first. */
+  /** The files that apply from the start, the most general first. */
   async initial(): Promise<ContextText[]> {
     const folders = [this.#places.home, ...foldersDown(repositoryTop(this.#root), this.#root)];
     return this.#inFolders(folders);
   }
 
-  /** Those of the folders that a call has worked in, from the root down, as far as they are new. */
+  /** The new files of the folders that a call has worked in, from the root down. */
   async touchedBy(call: ToolCall, registry: ToolRegistry): Promise<ContextText[]> {
     const tool = registry.getTool(call.name);
-    // Only what has succeeded was given arguments that can be judged.
+    // Only a call that succeeded has arguments that can be trusted here.
     if (call.status !== "success" || (tool?.kind !== "read" && tool?.kind !== "edit")) return [];
     const texts: ContextText[] = [];
     for (const subject of tool.ruleSubjects?.(call.args) ?? []) {
@@ -77,7 +77,7 @@ export class ContextFiles {
     return texts;
   }
 
-  /** The files as they are now; one that is gone is left out. */
+  /** The files in their current state; missing ones are left out. */
   async again(files: Iterable<string>): Promise<ContextText[]> {
     const texts: ContextText[] = [];
     for (const file of files) {
@@ -101,7 +101,7 @@ export class ContextFiles {
     return texts;
   }
 
-  /** Whoever names files means those and no others. */
+  /** When settings name files, only these count. */
   #namesIn(folder: string): readonly string[] {
     const isThere = (name: string) => existsSync(join(folder, name));
     if (this.#places.fileNames.length > 0 || this.#names.some(isThere)) return this.#names;
@@ -118,7 +118,7 @@ export class ContextFiles {
     };
   }
 
-  /** null for what is empty, unreadable, no text, or not where it seems to be. */
+  /** Returns null for a file that is empty, unreadable, not text, or outside where it appears to be. */
   async #contentOf(file: string): Promise<string | null> {
     try {
       const isInside = this.#places.roots.some((root) => isWithin(file, root));
@@ -129,7 +129,7 @@ export class ContextFiles {
     }
   }
 
-  /** The user may link to wherever they like; the files above the root have to lie in its repository. */
+  /** The user's own file may be a link to anywhere; files above the root must be in its repository. */
   #readOutside(file: string): string | null {
     const real = realpathSync(file);
     if (dirname(file) !== this.#places.home && !isWithin(real, repositoryTop(this.#root))) return null;
@@ -139,7 +139,7 @@ export class ContextFiles {
   }
 }
 
-/** The folder above, or the same one, that holds `.git`; the folder itself when there is none. */
+/** The nearest folder, from this one upwards, that contains `.git`; the folder itself if there is none. */
 function repositoryTop(folder: string): string {
   for (let top = folder; ; top = dirname(top)) {
     if (existsSync(join(top, ".git"))) return top;
@@ -147,7 +147,7 @@ function repositoryTop(folder: string): string {
   }
 }
 
-/** The folders from the one down to the other, both included. */
+/** The folders from `top` down to `bottom`, both included. */
 function foldersDown(top: string, bottom: string): string[] {
   const folders = [top];
   for (const name of relative(top, bottom).split(sep)) {
@@ -160,19 +160,19 @@ function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-/** More that the model is told first, and again in place of what a compaction takes away. */
+/** More text that the model gets at the start, and again after a compaction. */
 export type Briefing = (moment: "start" | "compaction", signal: AbortSignal) => Promise<readonly string[]>;
 
 interface ContextSources {
   readonly contextFiles: ContextFiles;
   readonly briefing: Briefing | undefined;
-  /** Knows which files the history holds already. */
+  /** Knows which files the history already contains. */
   readonly record: WorkRecord;
-  /** Takes each event into the history when it happens. */
+  /** Adds each event to the history when it happens. */
   readonly note: (event: AgentEvent) => AgentEvent;
 }
 
-/** What the model is told beside words and answers: the briefing, and each context file once. */
+/** Gives the model the briefing, and each context file once. */
 export class ContextNotes {
   readonly #sources: ContextSources;
 
@@ -188,13 +188,13 @@ export class ContextNotes {
     yield* this.#new(await contextFiles.initial());
   }
 
-  /** The context files of the folders that the calls have come to. */
+  /** The context files of the folders that the calls have worked in. */
   async *touchedBy(calls: readonly AnsweredCall[], registry: ToolRegistry): AsyncGenerator<AgentEvent> {
     const { contextFiles } = this.#sources;
     for (const call of calls) yield* this.#new(await contextFiles.touchedBy(call, registry));
   }
 
-  /** All that was told, as it is now, for a history that is shortened. */
+  /** Everything that the model was given, in its current state, for a history that is shortened. */
   async again(signal: AbortSignal): Promise<readonly string[]> {
     const { contextFiles, record } = this.#sources;
     const texts = await contextFiles.again(record.contextFiles);

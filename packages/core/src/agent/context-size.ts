@@ -4,16 +4,16 @@ import type { Message } from "@burin/contract/messages/message";
 import type { InlineData, Part } from "@burin/contract/messages/parts";
 import { estimateTokens } from "./token-estimate.ts";
 
-/** What the frame of a message and of each of its parts costs beside their text. */
+/** Tokens for the frame of a message and of each of its parts. */
 const FRAME = 4;
 const IMAGE = 1600;
-/** A page of a PDF costs some 2,500 tokens and takes some 50 kB, as far as that can be said of pages. */
+/** A page of a PDF has very roughly 2,500 tokens and 50 kB. */
 const BASE64_PER_DOCUMENT_TOKEN = 25;
-/** A count that differs more than this from the estimate does not count the same thing. */
+/** A count that differs more than this from the estimate counts something else. */
 const LEAST_FACTOR = 0.7;
 const MOST_FACTOR = 2.5;
 
-/** How many tokens requests take: an own estimate, corrected by what the service has counted of the last one. */
+/** Estimates how many tokens requests have, corrected by the service's count for the last one. */
 export class ContextSize {
   #factor = 1;
   readonly #messages = new WeakMap<Message, number>();
@@ -31,7 +31,7 @@ export class ContextSize {
     return Math.ceil(estimateTokens(text) * this.#factor);
   }
 
-  /** How many tokens the service counted of a request that was estimated so. One that does not count says 0. */
+  /** Compares the service's count for a request with its estimate. A service that does not count reports 0. */
   learn(estimated: number, counted: number): void {
     if (counted <= 0) return;
     const factor = (this.#factor * counted) / estimated;
@@ -50,7 +50,7 @@ export class ContextSize {
       tokens += schema;
     }
     for (const [index, message] of history.entries()) {
-      // Only the last message may still grow.
+      // Only the last message can still grow.
       const isLast = index === history.length - 1;
       tokens += isLast ? estimateMessage(message) : this.#rememberedSize(message);
     }

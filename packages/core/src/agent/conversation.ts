@@ -12,13 +12,13 @@ import { EventQueue } from "./event-queue.ts";
 import { History } from "./history.ts";
 import { WorkRecord } from "./work-record.ts";
 
-/** What the user says, and what goes with it: images, PDF. */
+/** A prompt of the user, with any images or PDF. */
 export interface Prompt {
   readonly text: string;
   readonly media?: readonly InlineData[];
 }
 
-/** Types do not bind whoever calls from JavaScript. */
+/** Callers in JavaScript may ignore the types. */
 export function promptOf(given: PartListUnion): Prompt {
   const parts = toParts(given);
   if (parts.length === 0 || !parts.every((part) => part && (typeof part.text === "string" || isMedia(part))))
@@ -26,14 +26,17 @@ export function promptOf(given: PartListUnion): Prompt {
   return { text: textOf(parts), media: parts.flatMap(({ inlineData }) => inlineData ?? []) };
 }
 
-/** The same as parts; words alone as text. */
+/** The prompt as parts; without media, as plain text. */
 export function partsOf({ text, media = [] }: Prompt): PartListUnion {
   if (media.length === 0) return text;
   const shown = media.map((inlineData) => ({ inlineData }));
   return text === "" ? shown : [text, ...shown];
 }
 
-/** Bytes of an image or a PDF as what a prompt may have, with what is missing of it; null for anything else. Throws what is wrong with it. */
+/**
+ * Turns the bytes of an image or a PDF into parts for a prompt, with a note on what is missing; null for anything
+ * else. Throws what is wrong with the bytes.
+ */
 export async function mediaParts(bytes: Uint8Array): Promise<Part[] | null> {
   const { shownMedia } = await import("@burin/machine/files/shown-media");
   const shown = await shownMedia(Buffer.from(bytes));
@@ -44,22 +47,22 @@ export async function mediaParts(bytes: Uint8Array): Promise<Part[] | null> {
   return shown.note === undefined ? [part] : [{ text: shown.note }, part];
 }
 
-/** What an agent has said and heard: each event enters the history when it happens, whoever makes it. */
+/** The conversation of an agent: each event is added to the history when it happens, whatever its source. */
 export class Conversation {
   readonly words = new WaitingWords();
   readonly history = new History();
   readonly record = new WorkRecord();
   readonly cache = new CacheWatch();
-  /** For the reader of a run alone; it has been noted. */
+  /** Only for the reader of a run; these events are in the history already. */
   told = new EventQueue<AgentEvent>();
   readonly #onEvent: (event: AgentEvent) => void;
 
-  /** `onEvent` hears each event of the history when it happens, before anybody reads it. */
+  /** `onEvent` gets each event of the history when it happens, before any reader. */
   constructor(onEvent: (event: AgentEvent) => void = () => {}) {
     this.#onEvent = onEvent;
   }
 
-  /** What happened in an earlier process. */
+  /** Replays an event of an earlier process. */
   recall(event: AgentEvent): void {
     this.history.apply(event);
     this.record.apply(event);
@@ -72,36 +75,36 @@ export class Conversation {
     return event;
   };
 
-  /** The same for what happens beside the loop, in calls and in the background; the reader of the run hears it. */
+  /** The same for events outside the loop, from calls and background tasks; the reader of the run gets them too. */
   readonly tell = (event: AgentEvent): void => {
     this.told.push(this.note(event));
   };
 
-  /** Nobody reads the run any more. */
+  /** Called when the run has no reader any more. */
   forgetTold(): void {
     this.told = new EventQueue();
   }
 }
 
-/** What the user typed while the model works, until it enters the history. */
+/** What the user types while the model works, until it is added to the history. */
 class WaitingWords {
   #steering: Prompt[] = [];
   #queued: Prompt[] = [];
   #wake: () => void = () => {};
 
-  /** Enters with the next request of the running turn. */
+  /** Added with the next request of the current turn. */
   steer(words: Prompt): void {
     this.#steering.push(words);
     this.#wake();
   }
 
-  /** Enters when the model has ended its turn. */
+  /** Added when the model has ended its turn. */
   queue(words: Prompt): void {
     this.#queued.push(words);
     this.#wake();
   }
 
-  /** Resolves with the next words; a later wait takes the place of an earlier one. */
+  /** Resolves with the next prompt; a later wait replaces an earlier one. */
   arrival(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -114,7 +117,7 @@ class WaitingWords {
     return words;
   }
 
-  /** The oldest one, so that each queued prompt gets its own turn. */
+  /** Returns the oldest prompt, so that each queued one gets its own turn. */
   takeQueued(): Prompt | undefined {
     return this.#queued.shift();
   }

@@ -4,20 +4,20 @@ import type { ToolRegistry } from "../tools/tool-registry.ts";
 
 export interface DeclaredToolsNeeds {
   readonly registry: ToolRegistry;
-  /** Characters of JSON that tools of sources may take together. */
+  /** Characters of JSON that the tools from sources may have together. */
   readonly mostCharacters: number;
   /** The tool that finds the others; declared only when there are others. */
   readonly searchTool: string;
-  /** true while sources may still bring tools. */
+  /** Whether sources may still add tools. */
   readonly isWaiting: () => boolean;
 }
 
-/** These are declared whatever they cost: they are few, and the user or the embedder chose each. */
+/** Tools from these are always declared: they are few, and the user or the embedder chose each. */
 const FREE_SOURCES = new Set(["built-in", "embedder"]);
 
 /**
- * Which tools a request declares: all that fit into the budget, and those that were found since. A tool that has
- * been declared keeps its place, so that the start of each request is that of the one before.
+ * Decides which tools a request declares: all that fit the budget, and those found by search since. A declared
+ * tool keeps its position, so that each request starts like the one before.
  */
 export class DeclaredTools {
   readonly #needs: DeclaredToolsNeeds;
@@ -50,13 +50,13 @@ export class DeclaredTools {
     });
   }
 
-  /** Those that no request declares so far. */
+  /** The tools that no request has declared so far. */
   undeclared(): Tool[] {
     const { registry, searchTool } = this.#needs;
     return registry.getUsableTools().filter(({ name }) => name !== searchTool && !this.#order.has(name));
   }
 
-  /** From the next request on these are declared, over the budget too. */
+  /** Declares these tools from the next request on, even beyond the budget. */
   declare(names: readonly string[]): void {
     for (const name of names) {
       this.#found.add(name);

@@ -7,40 +7,40 @@ import { readText } from "@burin/machine/disk/regular-file";
 import { parse } from "yaml";
 import type { SubagentDefinition } from "./subagent-definitions.ts";
 
-/** A prompt that a user has written down, to be given by its name: `/name words`. */
+/** A prompt that a user has saved, to be called by its name: `/name words`. */
 export interface CustomCommand {
   readonly name: string;
   readonly description: string;
   readonly prompt: string;
 }
 
-/** What users write into Markdown files for the agent to use. */
+/** What users define in Markdown files for the agent. */
 export interface Definitions {
   readonly subagents: readonly SubagentDefinition[];
   readonly skills: readonly Skill[];
-  /** What the model is told about them; null without any. */
+  /** What the model is told about the skills; null without any. */
   readonly skillsText: string | null;
   readonly commands: readonly CustomCommand[];
-  /** What is wrong with files that define nothing, in words. */
+  /** Faults of files that could not be used, in words. */
   readonly problems: readonly string[];
 }
 
-/** A folder of definitions. What other agents keep in theirs means something here only as far as it is skills. */
+/** A folder of definitions. From the folders of other agents only skills are read. */
 export interface DefinitionPlace {
   readonly folder: string;
   readonly hasOnlySkills: boolean;
 }
 
-/** How one skill is described: a folder with a SKILL.md that says how to do one kind of task. */
+/** One skill: a folder with a SKILL.md that explains how to do one kind of task. */
 export interface Skill {
   readonly name: string;
   readonly description: string;
   readonly path: string;
 }
 
-/** YAML between two lines of dashes, and the Markdown below. */
+/** YAML between two lines of dashes, followed by Markdown. */
 interface DefinitionFile {
-  /** The file's name without its ending; of a skill that of its folder. */
+  /** The file's name without its extension; for a skill, the name of its folder. */
   readonly name: string;
   readonly path: string;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -53,7 +53,10 @@ const MOST_DESCRIPTION = 500;
 const SUBAGENT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const COMMAND_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
-/** What the files in the folders `agents`, `skills` and `commands` of these places define; of the same name the later one wins. */
+/**
+ * Reads the definitions in the folders `agents`, `skills` and `commands` of these places; for equal names the
+ * later one wins.
+ */
 export function readDefinitions(places: readonly DefinitionPlace[]): Definitions {
   const problems: string[] = [];
   const all = places.map(({ folder }) => folder);
@@ -66,11 +69,11 @@ export function readDefinitions(places: readonly DefinitionPlace[]): Definitions
 
 interface Reader<Thing> {
   readonly kind: "agents" | "skills" | "commands";
-  /** Throws what is wrong with the file, as the end of a sentence that begins with its path. */
+  /** Throws what is wrong with the file, as the end of a sentence that starts with its path. */
   readonly make: (file: DefinitionFile) => Thing;
 }
 
-/** A file that cannot be used harms no other. */
+/** A file that cannot be used does not affect the others. */
 function definedIn<Thing extends { readonly name: string }>(
   places: readonly string[],
   { kind, make }: Reader<Thing>,
@@ -88,7 +91,7 @@ function definedIn<Thing extends { readonly name: string }>(
   return [...found.values()];
 }
 
-/** The Markdown files right in a folder, or the SKILL.md of each folder in it. */
+/** The Markdown files directly in a folder, or the SKILL.md of each folder in it. */
 function pathsIn(folder: string, isOfSkills: boolean): string[] {
   const names = namesIn(folder).sort().slice(0, MOST_FILES);
   return isOfSkills
@@ -200,7 +203,7 @@ function commandOf({ name, fields, body }: DefinitionFile): CustomCommand {
   return { name, description, prompt: body };
 }
 
-/** The prompt that `/name words` stands for; null when it names none of them. */
+/** The prompt that `/name words` stands for; null when there is no such command. */
 export function expandedCommand(text: string, commands: readonly CustomCommand[]): string | null {
   const [, name = "", rest = ""] = /^\/([A-Za-z0-9_-]+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
   const command = commands.find((known) => known.name === name);
@@ -214,7 +217,7 @@ export function expandedCommand(text: string, commands: readonly CustomCommand[]
   return isUsed || rest === "" ? prompt : `${prompt}\n\n${rest}`;
 }
 
-/** Separated by spaces, except inside quotes. */
+/** Splits at spaces, except inside quotes. */
 function wordsOf(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain ?? "",

@@ -9,10 +9,10 @@ Find the one place that was meant and answer with a JSON object only:
 The words of the user and of the model before the call say what was meant.
 Keep everything that was not meant to change as the file has it. If no place is clearly meant, answer {"old_string": ""}.`;
 
-/** More of a file than this is not sent; the part around the closest region is. */
+/** Of a larger file only the part around the closest region is sent. */
 const MOST_EXCERPT_CHARACTERS = 24_000;
 
-/** What was said before the call: the user's prompt and the model's own text. */
+/** The text before the call: the user's prompt and the model's own text. */
 export interface WordsAround {
   readonly prompt: string;
   readonly reply: string;
@@ -20,7 +20,7 @@ export interface WordsAround {
 
 const MOST_WORDS = 4_000;
 
-/** The last words of both sides in a history. */
+/** The latest text of both sides in a history. */
 export function wordsIn(history: readonly Message[]): WordsAround {
   const lastOf = (role: Message["role"]) => {
     const texts = history.map((one) =>
@@ -32,9 +32,9 @@ export function wordsIn(history: readonly Message[]): WordsAround {
 }
 
 /**
- * Asks the model to repair a replacement that no deterministic stage could place. What it proposes is only
- * a proposal: the edit tool takes it when it matches the file as often as expected, and never otherwise. One of
- * several equal places it may choose only when the words around the call name that place and no other.
+ * Asks the model to repair a replacement that no deterministic stage could place. The result is only a proposal:
+ * the edit tool accepts it only if it matches the file as often as expected. It may choose one of several equal
+ * places only if the text around the call clearly names that place.
  */
 export function editCorrector(model: ChatModel, words: () => WordsAround): CorrectEdit {
   return async (failed, signal) => {
@@ -48,10 +48,10 @@ export function editCorrector(model: ChatModel, words: () => WordsAround): Corre
   };
 }
 
-/** How far the lines around a place are told of by naming them. */
+/** How near a place a named line must be to identify it. */
 const LINES_AROUND = 15;
 
-/** Whether what was said names something beside the chosen place, and nothing beside any other. */
+/** Whether the text names something next to the chosen place, and nothing next to any other. */
 function isNamed(failed: FailedEdit, chosen: string, { prompt, reply }: WordsAround): boolean {
   const { content, newText, places = [] } = failed;
   const lines = content.split("\n");
@@ -99,14 +99,14 @@ function excerpt(content: string, line: number): string {
   return content.slice(wholeLine, wholeLine + MOST_EXCERPT_CHARACTERS);
 }
 
-/** A fence that the text itself does not hold. */
+/** Puts the text in a fence that it does not contain. */
 function fenced(text: string): string {
   let fence = "```";
   while (text.includes(fence)) fence += "`";
   return `${fence}\n${text}\n${fence}`;
 }
 
-/** Where an object such as was asked for begins; a model may well write something before and after it. */
+/** The start of an object in the requested form; a model may write text before and after it. */
 const PROPOSAL = /\{\s*"(?:old|new)_string"\s*:/g;
 
 function proposalIn(answer: string): { oldText: string; newText: string } | null {

@@ -1,4 +1,4 @@
-/** Hands values from callbacks to one async reader, in order; what was pushed is never lost. */
+/** Passes values from callbacks to one async reader, in order and without loss. */
 export class EventQueue<T> {
   readonly #values: T[] = [];
   #wake: (() => void) | null = null;
@@ -12,12 +12,12 @@ export class EventQueue<T> {
     return this.#values.length;
   }
 
-  /** What has been pushed and not read yet. */
+  /** Takes the values that are waiting. */
   *taken(): Generator<T> {
     for (let value = this.#values.shift(); value !== undefined; value = this.#values.shift()) yield value;
   }
 
-  /** Yields what is pushed until the work is over and the queue is empty; then gives the work's result. */
+  /** Yields values until the work has ended and the queue is empty; then returns the work's result. */
   async *during<R>(work: Promise<R>): AsyncGenerator<T, R> {
     let over = false;
     const end = () => {
@@ -27,7 +27,7 @@ export class EventQueue<T> {
     work.then(end, end);
     for (;;) {
       yield* this.taken();
-      // Between the last value and here others may have been pushed: whoever did so found nobody to wake.
+      // Values may have been pushed since the last one, when there was no waiting reader to wake.
       if (this.#values.length > 0) continue;
       if (over) return await work;
       await new Promise<void>((resolve) => {

@@ -5,9 +5,9 @@ import type { Part } from "@burin/contract/messages/parts";
 import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import { functionResponseOf } from "../scheduler/function-response.ts";
 
-/** What stands where the answer to a call was. */
+/** Replaces the answer to a call. */
 const CLEARED = "[This old result was removed to save room. Call the tool again if it is needed.]";
-/** Stands before the user's words where words of ours stand before them in the same message. */
+/** Separates the user's prompt from our own text before it in the same message. */
 const PROMPT_HEADING = "Prompt:\n\n";
 
 interface OwnMessage {
@@ -16,16 +16,16 @@ interface OwnMessage {
 }
 
 /**
- * What the model is sent, folded from the events in their order: the agent keeps its history with it, and
- * whoever holds the events (a log, a `stream-json` reader) gets the very same history back.
+ * The messages for the model, a fold over the events in order: the agent builds its history with it, and anyone
+ * who has the events (a log, a `stream-json` reader) gets exactly the same history.
  */
 export class History {
   readonly #messages: OwnMessage[] = [];
-  /** The calls of the reply in hand; null stands for an answer that has not come. */
+  /** The calls of the current reply; null means that the answer has not come yet. */
   #answers = new Map<string, readonly Part[] | null>();
-  /** What goes back with a call that is still to come. */
+  /** Signatures for calls that are still to come. */
   readonly #signatures = new Map<string, string>();
-  /** What was added last is not the user's: a context file, a summary. */
+  /** What was added last is not from the user: a context file, a summary. */
   #isOursLast = false;
 
   get messages(): readonly Message[] {
@@ -62,7 +62,7 @@ export class History {
     }
   }
 
-  /** Follows from the events alone, so that a session which is resumed sends the same bytes. */
+  /** Depends on the events only, so that a resumed session sends the same bytes. */
   #headingFor({ role }: Extract<AgentEvent, { type: "text" }>): string {
     const isBehindOurs = role === "user" && this.#isOursLast && this.#messages.at(-1)?.role === "user";
     this.#isOursLast = false;
@@ -94,14 +94,14 @@ export class History {
     if (signature !== undefined) part.thoughtSignature = signature;
   }
 
-  /** What the reply in hand has said so far becomes thought. */
+  /** Turns the text of the current reply so far into reasoning. */
   #takeTextBack(): void {
     const last = this.#messages.at(-1);
     if (last?.role !== "model") return;
     for (const part of last.parts) if (part.text !== undefined) part.thought = true;
   }
 
-  /** A reply that begins anew has given thoughts only, and it stands alone at the end. */
+  /** A reply that restarts has produced only reasoning, which is alone at the end. */
   #forgetThoughts(): void {
     const last = this.#messages.at(-1);
     if (last?.role !== "model") return;
@@ -124,7 +124,7 @@ export class History {
     }
   }
 
-  /** A message that changes becomes another object, so that what was measured of the old one is not believed. */
+  /** A changed message becomes a new object, so that cached measurements of the old one do not apply. */
   #clear(callIds: ReadonlySet<string>): void {
     for (const [index, { role, parts }] of this.#messages.entries()) {
       if (role !== "user") continue;
@@ -142,7 +142,7 @@ export class History {
     for (const { role, parts } of tail) this.#messageOf(role).parts.push(...parts);
   }
 
-  /** The answers enter together and in the order of the calls, once the last one has come. */
+  /** The answers are added together, in the order of the calls, once the last one has come. */
   #giveAnswers(): void {
     const answers = [...this.#answers.values()];
     if (answers.some((answer) => answer === null)) return;
@@ -160,7 +160,7 @@ export class History {
   }
 }
 
-/** The same list when none of the answers is in it. What a tool gave beside its text goes with the answer. */
+/** Removes the answers and their media; returns the same list when it has none of them. */
 function withoutAnswers(parts: Part[], callIds: ReadonlySet<string>): Part[] {
   if (!parts.some(({ functionResponse }) => callIds.has(functionResponse?.id ?? ""))) return parts;
   const kept: Part[] = [];
@@ -180,7 +180,7 @@ function withoutAnswers(parts: Part[], callIds: ReadonlySet<string>): Part[] {
   return kept;
 }
 
-/** The history that the events tell. */
+/** The history that results from the events. */
 export function historyOf(events: Iterable<AgentEvent>): readonly Message[] {
   const history = new History();
   for (const event of events) history.apply(event);

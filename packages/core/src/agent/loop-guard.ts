@@ -1,28 +1,28 @@
 import { type AnsweredCall, isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import type { ToolKind } from "@burin/contract/tools";
 
-/** From this failure of the same call on, the answer says something else than before. */
+/** From this failure of the same call on, the answer contains a correction. */
 const CORRECTED_AT = 3;
-/** With this one the run ends. */
+/** This failure ends the run. */
 const ENDED_AT = 6;
-/** The same for a call that succeeds, with the same answer each time and nothing else between. */
+/** The same for a call that succeeds with the same answer each time and nothing else between. */
 const POINTLESS_AT = 5;
 const POINTLESS_END = 20;
 
 interface Failure {
   count: number;
-  /** How many changes had been made when it failed last. */
+  /** How many changes had been made when it last failed. */
   changes: number;
 }
 
 /**
- * Notices a model that repeats itself. A call that fails over and over with the same arguments counts, as long
- * as nothing new was changed or run in between: a build that fails between edits is work, not a loop.
+ * Detects a model that repeats itself. A call that fails repeatedly with the same arguments counts as long as
+ * nothing new was changed or run in between: a build that fails between edits is work, not a loop.
  */
 export class LoopGuard {
   readonly #kindOf: (tool: string) => ToolKind | undefined;
   readonly #failures = new Map<number, Failure>();
-  /** The edits and commands that succeeded; one that is made again changes nothing new. */
+  /** Successful edits and commands; repeating one changes nothing new. */
   readonly #made = new Set<number>();
   #last = { call: 0, answer: 0, count: 0 };
   #verdict: string | null = null;
@@ -31,12 +31,12 @@ export class LoopGuard {
     this.#kindOf = kindOf;
   }
 
-  /** Why the run has to end; null when it may go on. */
+  /** Why the run must end; null when it may continue. */
   get verdict(): string | null {
     return this.#verdict;
   }
 
-  /** The call as the model is told of it: with a correction in its answer when it is one too many. */
+  /** Returns the call as the model sees it: with a correction in its answer after too many repetitions. */
   seen(call: ToolCall): ToolCall {
     if (!isAnswered(call)) return call;
     const mark = traceOf(`${call.name} ${JSON.stringify(call.args)}`);
@@ -80,7 +80,7 @@ function errorOf(call: AnsweredCall): string {
   return call.status === "success" ? "" : call.error.message;
 }
 
-/** Two lanes of 26 and 27 bits: calls are told apart by it, and nobody wants to deceive it. */
+/** Two hashes of 26 and 27 bits: good enough to tell calls apart, not against deception. */
 function traceOf(text: string): number {
   let one = 0x811c9dc5;
   let two = 0x9e3779b9;

@@ -14,15 +14,15 @@ export interface Reply {
 interface Asked {
   readonly model: ChatModel;
   readonly request: ModelRequest;
-  /** Takes each event into the history before a reader sees it. */
+  /** Adds each event to the history before a reader sees it. */
   readonly note: (event: AgentEvent) => AgentEvent;
-  /** Makes the ids of its calls the session's. */
+  /** Makes the ids of its calls unique in the session. */
   readonly ids: CallIds;
-  /** What was said before this reply took it up: a model may begin anew, and nothing is to be said twice. */
+  /** The text that this reply continues: a model may start from its beginning, and no text should appear twice. */
   readonly said?: string;
 }
 
-/** Passes on what is said and thought; the calls wait for the end of the reply, so that a broken one runs none. */
+/** Passes on text and reasoning; calls wait for the end of the reply, so that none of a broken reply is run. */
 export async function* readReply(
   { model, request, note, ids, said = "" }: Asked,
   signal: AbortSignal,
@@ -36,7 +36,7 @@ export async function* readReply(
   };
   let usage: Usage | undefined;
   const calls: FunctionCall[] = [];
-  /** A thought may come with the id of a call that is still to come. */
+  /** A signature may come with the id of a call that is still to come. */
   const early = new Map<string, string>();
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
@@ -64,7 +64,7 @@ export async function* readReply(
   return { text, calls, usage, end: { type: "end", reason: "error", error } };
 }
 
-/** The text of a reply without what was said before it, where it begins with all of that. */
+/** The text of a reply without the earlier text, if it repeats all of that at its start. */
 class FreshText {
   readonly #said: string;
   #held = "";
@@ -75,7 +75,7 @@ class FreshText {
     this.#isHolding = said !== "";
   }
 
-  /** What is new so far. */
+  /** Returns what is new so far. */
   add(piece: string): string {
     this.#held += piece;
     if (!this.#isHolding) return this.rest();
@@ -85,7 +85,7 @@ class FreshText {
     return this.rest();
   }
 
-  /** What was held back: a whole reply that ends there repeats nothing. */
+  /** Returns what was held back: a reply that ends before the whole earlier text does not repeat it. */
   rest(): string {
     const rest = this.#held;
     this.#held = "";
@@ -93,7 +93,7 @@ class FreshText {
   }
 }
 
-/** For a service that counts nothing: it must not make a budget endless. */
+/** For a service that does not count tokens: a budget must still apply. */
 export function estimatedUsage(
   inputTokens: number,
   { text, calls }: Pick<Reply, "text" | "calls">,

@@ -3,20 +3,20 @@ import type { AnsweredCall } from "@burin/contract/tool-call";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { Reply } from "./reply.ts";
 
-/** What the work on one prompt has come to. */
+/** The state of the work on one prompt. */
 export interface Run {
   readonly signal: AbortSignal;
   readonly guard: LoopGuard | null;
-  /** Replies to the prompt in hand. */
+  /** Replies to the current prompt. */
   turns: number;
   reply: Reply | null;
-  /** What the replies have said that were taken up again by the one in hand. */
+  /** The text of the earlier replies that the current one continues. */
   unfinished: string;
-  /** Replies in a row that broke off. */
+  /** Interrupted replies in a row. */
   broken: number;
-  /** Answers that the output limit has cut. */
+  /** Answers that the output limit has cut off. */
   cuts: number;
-  /** The last answer was cut, and not taken up again. */
+  /** The last answer was cut off and not continued. */
   isCut: boolean;
   /** The last call that could not be approved. */
   refused: RunError | null;
@@ -27,7 +27,7 @@ export function ended(status: RunStatus, { turns, reply, isCut }: Run, error?: R
   return done(status, error ? { ...outcome, error } : outcome);
 }
 
-/** Why the reply is the last one; null when it is whole. */
+/** Why the reply is the last one; null when it is complete. */
 export function failureOf(run: Run, { end }: Reply): RunEnd | null {
   if (end.reason === "cancelled") return interrupted(run);
   return end.reason === "error" ? ended("error", run, end.error) : null;
@@ -41,7 +41,7 @@ export function overBudget(run: Run, message: string): RunEnd {
   return ended("limit", run, { type: "budget", message });
 }
 
-/** Why the run ends once these calls are answered; null when the model is asked again. */
+/** Why the run ends after these answers; null when the model is asked again. */
 export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns: number): RunEnd | null {
   const { turns, guard, reply } = run;
   const plan = unapprovedPlan(answers);
@@ -49,7 +49,7 @@ export function endingAfter(answers: readonly AnsweredCall[], run: Run, maxTurns
     return done("refused", { turns, text: textWithPlan(reply?.text ?? "", plan), error: plan.error });
   }
   if (guard?.verdict) {
-    // A call that is refused over and over ends for want of an approval, which is what can be put right.
+    // A call that is refused repeatedly ends the run as refused, because the user can fix that.
     return run.refused
       ? ended("refused", run, run.refused)
       : ended("limit", run, { type: "loop", message: guard.verdict });
@@ -64,7 +64,7 @@ interface Outcome {
   /** The model's last text. */
   readonly text: string;
   readonly error?: RunError;
-  /** The output limit has cut the text. */
+  /** The output limit has cut the text off. */
   readonly isCut?: boolean;
 }
 
@@ -75,7 +75,7 @@ export function done(status: RunStatus, { turns, text, error, isCut }: Outcome):
   return error === undefined ? event : { ...event, error: { type: error.type, message: error.message } };
 }
 
-/** The run was ended by a failure or by the user, and not by what the model said last. */
+/** Whether a failure or the user ended the run, instead of the model's last text. */
 export function isCutOff({ status, error }: RunEnd): boolean {
   const isWhole = error?.type === "nothing_left" || error?.type === "schema_mismatch";
   return !isWhole && (status === "error" || status === "cancelled");
@@ -85,7 +85,7 @@ const REFUSALS = new Set(["needs_approval", "denied", "cancelled", "plan_decline
 
 type Unapproved = Exclude<AnsweredCall, { readonly status: "success" }>;
 
-/** Why a run in which a call could not be approved does not count as done, even when the model goes on. */
+/** Why a run with an unapproved call does not count as a success, even when the model continues. */
 export function refusalIn(answers: readonly AnsweredCall[]): RunError | null {
   for (const answer of answers) {
     if (answer.status === "success") continue;
@@ -94,7 +94,7 @@ export function refusalIn(answers: readonly AnsweredCall[]): RunError | null {
   return null;
 }
 
-/** A plan that nobody has approved ends the turn: the model could only show it again. */
+/** A plan without approval ends the turn: the model could only present it again. */
 function unapprovedPlan(answers: readonly AnsweredCall[]): Unapproved | null {
   for (const answer of answers) {
     if (answer.status === "success") continue;
@@ -104,7 +104,7 @@ function unapprovedPlan(answers: readonly AnsweredCall[]): Unapproved | null {
   return null;
 }
 
-/** Where nobody was there to see the plan, it is the result of the run. */
+/** If no user was there to see the plan, it is the result of the run. */
 function textWithPlan(text: string, answer: Unapproved): string {
   const question = answer.status === "error" ? answer.confirmation : undefined;
   if (question?.kind !== "plan") return text;

@@ -1,17 +1,17 @@
 import type { ApprovalMode } from "@burin/contract/approval-mode";
 
-/** A helper that works on its own history, with its own words to go by and never more rights than its session. */
+/** A helper with its own history and instructions, and never more rights than its session. */
 export interface SubagentDefinition {
   readonly name: string;
-  /** For the model: when to hand it a task. */
+  /** For the model: when to use it for a task. */
   readonly description: string;
   /** Added to the system prompt. */
   readonly prompt: string;
-  /** Names or globs; without them it has every tool that a subagent can have. */
+  /** Names or globs; default: every tool that a subagent can have. */
   readonly tools?: readonly string[] | undefined;
-  /** A model of its own, by name. */
+  /** The name of its own model. */
   readonly model?: string | undefined;
-  /** The stricter of this and the session's holds. */
+  /** The stricter of this mode and the session's applies. */
   readonly approvalMode?: ApprovalMode | undefined;
 }
 

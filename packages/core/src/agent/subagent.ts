@@ -3,19 +3,19 @@ import { isAnswered } from "@burin/contract/tool-call";
 import type { SubagentAnswer, TaskOrder } from "../tools/task.ts";
 import type { Agent } from "./agent.ts";
 
-/** Steps are for a user and for the report of a failure; the rest of a long run is not kept. */
+/** Steps are for the user and for failure reports; a long run keeps only the latest. */
 const MOST_STEPS = 200;
 
 const STATUS: Readonly<Record<RunStatus, SubagentAnswer["status"]>> = {
   success: "success",
-  // The work went on without what was refused, and its answer says what it found.
+  // The work continued without the refused calls, and the answer contains its findings.
   refused: "success",
   error: "failed",
   limit: "failed",
   cancelled: "cancelled",
 };
 
-/** Lets an agent work on one prompt to its end, and tells what it does in words. */
+/** Runs an agent on one prompt to its end and reports its steps in words. */
 export async function runSubagent(
   agent: Agent,
   { prompt, signal }: { readonly prompt: string; readonly signal: AbortSignal },
@@ -38,7 +38,7 @@ export async function runSubagent(
   return answer;
 }
 
-/** What the session is told of a subagent's event: what it has cost, and each call when it begins and ends. */
+/** What the session learns from a subagent's event: its usage, and each call when it starts and ends. */
 export function toldToSession(
   event: AgentEvent,
   { subagent_type: agent, description: task, callId: parentCallId }: TaskOrder,

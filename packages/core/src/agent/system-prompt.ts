@@ -1,4 +1,4 @@
-/** The same bytes for the same roots, so that provider caches hold from request to request. */
+/** The same bytes for the same roots, so that provider caches work from request to request. */
 export function systemPrompt([root = "", ...more]: readonly string[]): string {
   const others = `\n- These folders can be used, too; name one as "path" to search it: ${more.join(", ")}`;
   return `You are Burin, a coding agent that works with tools in the folder ${root}.

@@ -1,7 +1,7 @@
 import type { Reply } from "./reply.ts";
 import type { Run } from "./run.ts";
 
-/** In a row; a service that breaks each reply is not asked for ever. */
+/** In a row; a service that breaks every reply is not asked forever. */
 const MOST_BROKEN = 3;
 
 export interface TakenUp {
@@ -12,7 +12,7 @@ export interface TakenUp {
   readonly pauseMs: number;
 }
 
-/** How a reply that ended too early is taken up again; null when it is whole, or has ended so too often. */
+/** How to continue a reply that ended too early; null when it is complete, or has ended early too often. */
 export function takeUp(run: Run, { end, text, calls }: Reply): TakenUp | null {
   if (calls.length > 0) return null;
   if (end.reason === "length") return run.cuts === 0 ? afterCut(run, text) : null;

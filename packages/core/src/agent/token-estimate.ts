@@ -1,21 +1,21 @@
-/** What a character begins or goes on with; the classes of a run of characters. */
+/** Classes of characters; a run consists of characters of one class. */
 const BLANK = 0;
 const LETTER = 1;
 const DIGIT = 2;
 const SIGN = 3;
 const CLASSES = classTable();
 
-/** Letters that go into one token at most, roughly; a common word with the blank before it is one. */
+/** Letters per token, roughly; a common word with the space before it is one token. */
 const LETTERS_PER_TOKEN = 7;
 const DIGITS_PER_TOKEN = 3;
-/** Characters beyond ASCII: a letter of a European or Semitic script, and one of the East Asian scripts. */
+/** Characters outside ASCII: a letter of a European or Semitic script, and one of the East Asian scripts. */
 const OTHER_LETTER = 0.5;
 const WIDE = 1.1;
 const WIDE_FROM = 0x2e80;
 
 /**
- * About how many tokens a model makes of the text. No tokenizer: those cost more to load than all the rest
- * of a start. Errs to the high side, and what a service counts corrects it.
+ * Estimates how many tokens a text has. Without a tokenizer, which would take longer to load than everything else
+ * at a start. The estimate is rather high; the service's count corrects it.
  */
 export function estimateTokens(text: string): number {
   let tokens = 0;
@@ -40,7 +40,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(tokens);
 }
 
-/** What the next character of a run adds. A blank before a word is free; so are most line breaks. */
+/** What the next character of a run adds. A space before a word is free, and so are most line breaks. */
 function costOf(kind: number, length: number): number {
   if (kind === LETTER) return length % LETTERS_PER_TOKEN === 1 ? 1 : 0;
   if (kind === DIGIT) return length % DIGITS_PER_TOKEN === 1 ? 1 : 0;

@@ -14,10 +14,10 @@ export interface ChangedFile {
 }
 
 const TODO_TOOL = "todo_write";
-/** Older words of the user than these are left to the summary. */
+/** Older prompts than these are left to the summary. */
 const MOST_PROMPTS = 40;
 
-/** What must outlive any compaction, folded from the events like the history itself. */
+/** What must survive every compaction, a fold over the events like the history itself. */
 export class WorkRecord {
   readonly #prompts: string[] = [];
   readonly #changed = new Map<string, ChangedFile>();
@@ -25,7 +25,7 @@ export class WorkRecord {
   #todos: readonly Todo[] = [];
   #summary = "";
 
-  /** The user's words, the oldest first. */
+  /** The user's prompts, oldest first. */
   get prompts(): readonly string[] {
     return this.#prompts;
   }
@@ -34,18 +34,18 @@ export class WorkRecord {
     return [...this.#changed.values()];
   }
 
-  /** The context files that the model was told of, by their real paths. */
+  /** The real paths of the context files that the model knows. */
   get contextFiles(): ReadonlySet<string> {
     return this.#contextFiles;
   }
 
-  /** The todos of the list written last; none when all of them are done. */
+  /** The unfinished todos of the latest list; empty when all are done. */
   get openTodos(): readonly Todo[] {
     const isOpen = ({ status }: Todo): boolean => status !== "completed" && status !== "cancelled";
     return this.#todos.some(isOpen) ? this.#todos : [];
   }
 
-  /** What the last compaction made of all that was before it; empty when there was none. */
+  /** The summary in the last compaction; empty when there was none. */
   get summary(): string {
     return this.#summary;
   }

@@ -2,10 +2,10 @@ import type { ContextSize } from "../context-size.ts";
 import type { ChangedFile, Todo, WorkRecord } from "../work-record.ts";
 import { cutTo } from "./transcript.ts";
 
-/** What goes into the text that takes the place of the conversation. */
+/** What goes into the text that replaces the conversation. */
 export interface Kept {
   readonly record: WorkRecord;
-  /** The context files as they are now. */
+  /** The context files in their current state. */
   readonly contextTexts: readonly string[];
   readonly summary: string;
 }
@@ -14,8 +14,8 @@ const HEAD =
   "[The conversation so far was too long for the model's window. This text, written by the program, replaces it. Continue the task from here; do not repeat what is done.]";
 
 /**
- * The text: instructions, the user's words, open todos and changed files word for word, then the summary.
- * What does not fit is cut with a word on it, the user's last words last of all.
+ * Builds the text: instructions, the user's prompts, open todos and changed files verbatim, then the summary. What
+ * does not fit is cut, with a note about it; the user's last prompts are cut last.
  */
 export function compactionText(kept: Kept, mostTokens: number, size: ContextSize): string {
   const room = new Room(mostTokens - size.ofText(HEAD), size);
@@ -49,7 +49,7 @@ function fileLine({ name, isNew, addedLines, removedLines }: ChangedFile): strin
   return `- ${name} (${isNew ? "new, " : ""}+${addedLines} -${removedLines} lines)`;
 }
 
-/** The newest of them that fit whole. */
+/** The newest prompts that fit completely. */
 function earlierPrompts(prompts: readonly string[], room: Room): string {
   const fitting: string[] = [];
   for (const prompt of [...prompts].reverse()) {
@@ -60,7 +60,7 @@ function earlierPrompts(prompts: readonly string[], room: Room): string {
   return fitting.join("\n");
 }
 
-/** Hands out tokens, each piece at most its share of what is left. */
+/** Distributes tokens; each piece gets at most its share of what is left. */
 class Room {
   #left: number;
   readonly #size: ContextSize;

@@ -2,16 +2,16 @@ import type { AgentEvent, ContextFill } from "@burin/contract/agent-event";
 import type { ModelFailure } from "@burin/contract/chat-model";
 import type { CompactorNeeds } from "./shorten.ts";
 
-/** The rest of the window is for the reply, and for what the estimate gets wrong. */
+/** The rest of the window is for the reply and for errors of the estimate. */
 const MOST_FILLED = 0.8;
-/** A service that refuses one request after the other as too long is not believed below this. */
+/** A service that keeps refusing requests as too long is not trusted below this. */
 const LEAST_WINDOW = 2048;
 
-/** Keeps the requests within the model's window. How they are shortened is loaded when one has to be. */
+/** Keeps the requests within the model's window. The code that shortens them is loaded when it is needed. */
 export class Compactor {
   readonly #needs: CompactorNeeds;
   #window: number;
-  /** What the last compaction came to: without anything new the next one would come to the same. */
+  /** The size after the last compaction: without new messages the next one would have the same result. */
   #shortest = 0;
 
   constructor(needs: CompactorNeeds) {
@@ -19,7 +19,7 @@ export class Compactor {
     this.#window = needs.window;
   }
 
-  /** In tokens, as far as is known by now. */
+  /** In tokens, as far as known. */
   get window(): number {
     return this.#window;
   }
@@ -28,7 +28,7 @@ export class Compactor {
     return this.#size() > Math.max(this.#limit, this.#shortest);
   }
 
-  /** From here on a model with another window is asked. */
+  /** Switches to a model with another window. */
   useWindow(window: number): void {
     this.#window = window;
     this.#shortest = 0;
@@ -38,17 +38,17 @@ export class Compactor {
     return { tokens: this.#size(), window: this.#window };
   }
 
-  /** A service has refused the request as it stands now: what it says of its window is believed. */
+  /** Called when a service has refused the current request as too long: what it says about its window is trusted. */
   noteTooLong({ contextWindow }: ModelFailure): void {
     const known = Math.min(contextWindow ?? Number.POSITIVE_INFINITY, this.#window);
-    // Where the estimate was too low, a smaller window in its measure comes to the same.
+    // If the estimate was too low, a smaller window in the same measure has the same effect.
     const estimated = this.#size() <= known ? this.#size() - 1 : known;
     this.#window = Math.max(Math.min(known, estimated), LEAST_WINDOW);
   }
 
   /**
-   * Each event has to be in the history before the next one is asked for. Ends early when the signal does.
-   * `isAll`: as far as it goes, whether there is need or not.
+   * Each event must be in the history before the next one is requested. Ends early when the signal aborts.
+   * `isAll`: shortens as much as possible, even without need.
    */
   async *shorten(signal: AbortSignal, isAll = false): AsyncGenerator<AgentEvent, void> {
     const { shorten } = await import("./shorten.ts");
@@ -56,7 +56,7 @@ export class Compactor {
     if (!signal.aborted) this.#shortest = this.#size();
   }
 
-  /** What a request may take, in tokens. */
+  /** How many tokens a request may have. */
   get #limit(): number {
     return Math.floor(this.#window * MOST_FILLED);
   }

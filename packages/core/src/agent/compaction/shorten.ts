@@ -9,7 +9,7 @@ import { compactionText } from "./compaction-text.ts";
 import { digest, type Told, transcript } from "./transcript.ts";
 
 export interface CompactorNeeds {
-  /** They write the summaries: each one is asked where the one before could not. */
+  /** They write the summaries: each one is asked if the one before it failed. */
   readonly models: readonly ChatModel[];
   readonly size: ContextSize;
   /** In tokens. */
@@ -17,31 +17,31 @@ export interface CompactorNeeds {
   readonly record: WorkRecord;
   /** The request as it would be sent now. */
   readonly request: () => ModelRequest;
-  /** The context files that the model was told of, as they are now. */
+  /** The context files that the model knows, in their current state. */
   readonly contextTexts: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 
 interface ShortenNeeds extends CompactorNeeds {
-  /** What a request may take, in tokens. */
+  /** How many tokens a request may have. */
   readonly limit: number;
-  /** Nothing stays as it is. */
+  /** Nothing is kept as it is. */
   readonly isAll: boolean;
 }
 
-/** Clearing old answers is enough when it brings the request down to this part of what it may take. */
+/** Clearing old answers is enough if it brings the request down to this share of the limit. */
 const ENOUGH = 0.6;
-/** Of what may be taken: how much of the newest answers, and of the newest messages, stays as it is. */
+/** The shares of the limit that the newest answers, and the newest messages, may keep unchanged. */
 const KEPT_ANSWERS = 0.25;
 const KEPT_MESSAGES = 0.3;
-/** Of the window: how long the record may be that the model is asked to summarize. */
+/** The share of the window that the record to be summarized may have. */
 const SUMMARIZED = 0.5;
-/** Of the room of the new text: the digest, where there is no summary. */
+/** The share of the new text that the digest may have when there is no summary. */
 const DIGEST = 0.4;
 
-/** An answer smaller than this is not worth the note that would take its place. */
+/** A smaller answer is not worth replacing by a note. */
 const LEAST_TOKENS = 100;
 
-/** Why a first request cannot be shortened that holds hardly anything but instructions and tools. */
+/** Explains why a first request cannot be shortened when it is little more than instructions and tools. */
 export function tooSmall(request: ModelRequest, size: ContextSize): string | undefined {
   const fixed = size.of({ ...request, history: [] });
   const isFirst = !request.history.some(({ role }) => role === "model");
@@ -49,7 +49,7 @@ export function tooSmall(request: ModelRequest, size: ContextSize): string | und
   return `Nothing can be left out: the instructions and tools alone take about ${fixed} tokens. Start the model's server with a larger window (Ollama: OLLAMA_CONTEXT_LENGTH), raise the limit at the service, or choose another model.`;
 }
 
-/** Clears old answers; where that is not enough, replaces all but the newest messages. */
+/** Clears old answers; if that is not enough, replaces all messages but the newest. */
 export async function* shorten(needs: ShortenNeeds, signal: AbortSignal): AsyncGenerator<AgentEvent, void> {
   const { size, request, limit, window, isAll } = needs;
   if (!isAll && tooSmall(request(), size)) return;
@@ -89,7 +89,10 @@ const INSTRUCTION = `You are given the record of a coding agent's work with a us
 Write, in short lines under these headings: Goal. Decisions and what the user wants or forbids. Done so far (files by path, commands, results). Learned (facts, names, places in the code, values that will be needed again). Tried without success, and why. Next steps.
 Keep exact names, paths, commands and error texts. State nothing that is not in the record. Do not carry on with the work, call no tool and speak to nobody.`;
 
-/** The model's summary, or why there is none. A record that is itself too long is asked about once more, half as long. */
+/**
+ * Returns the model's summary, or why there is none. If the record itself is too long, it is tried once more at
+ * half the length.
+ */
 async function summaryOf(
   told: Told,
   { models, size, window }: ShortenNeeds,
@@ -110,7 +113,7 @@ async function summaryOf(
   return failure;
 }
 
-/** The longest run of messages at the end that begins with a reply, stays within the turn and fits. */
+/** The longest sequence of messages at the end that starts with a reply, stays within the turn and fits. */
 function newestMessages(
   history: readonly Message[],
   mostTokens: number,
@@ -127,7 +130,7 @@ function newestMessages(
   return newest;
 }
 
-/** The answers that can be cleared: those behind the newest `keptTokens`, never those of the last message. */
+/** The answers that can be cleared: those older than the newest `keptTokens`, never those of the last message. */
 function oldAnswers(history: readonly Message[], keptTokens: number, size: ContextSize): string[] {
   const callIds: string[] = [];
   let passed = 0;
@@ -143,7 +146,7 @@ function oldAnswers(history: readonly Message[], keptTokens: number, size: Conte
   return callIds.reverse();
 }
 
-/** Each answer with the media that came with it. */
+/** Each answer with its media. */
 function answersOf({ parts }: Message): [string, Part[]][] {
   const answers: [string, Part[]][] = [];
   for (const part of parts) {

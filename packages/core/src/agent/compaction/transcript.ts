@@ -10,7 +10,7 @@ interface Grain {
   readonly answer: number;
 }
 
-/** From the finest to the coarsest; the first one that fits is taken. */
+/** From the finest to the coarsest; the first one that fits is used. */
 const GRAINS: readonly Grain[] = [
   { text: 8000, args: 1500, answer: 2000 },
   { text: 2000, args: 400, answer: 400 },
@@ -20,11 +20,11 @@ const COARSEST: Grain = { text: 300, args: 120, answer: 80 };
 
 export interface Told {
   readonly history: readonly Message[];
-  /** What stands for the first text of the history, when that is itself the outcome of a compaction. */
+  /** Replaces the first text of the history when that is itself the result of a compaction. */
   readonly summary: string;
 }
 
-/** The conversation as a text of at most so many tokens. */
+/** The conversation as a text of at most `mostTokens` tokens. */
 export function transcript(told: Told, mostTokens: number, size: ContextSize): string {
   for (const grain of GRAINS) {
     const text = written(told, grain);
@@ -33,12 +33,12 @@ export function transcript(told: Told, mostTokens: number, size: ContextSize): s
   return cutTo(written(told, COARSEST), mostTokens, size);
 }
 
-/** The same without a model: what was said and done, in a line or two each. */
+/** The same without a model: prompts, replies and calls, in a line or two each. */
 export function digest(told: Told, mostTokens: number, size: ContextSize): string {
   return cutTo(written(told, COARSEST), mostTokens, size);
 }
 
-/** The text, or its head and tail in so many tokens. */
+/** The text, or its head and tail within `mostTokens` tokens. */
 export function cutTo(text: string, mostTokens: number, size: ContextSize): string {
   let cut = text;
   let most = text.length;
