@@ -5,12 +5,12 @@ import { readText } from "@burin/machine/disk/regular-file";
 import { chooseShell, findProgram } from "@burin/machine/processes/shell-program";
 
 const MOST_HEAD_BYTES = 1024;
-/** A branch as people name them; whoever wrote another name may want to be read as an instruction. */
+/** An ordinary branch name; any other name might be an instruction in disguise. */
 const BRANCH = /^ref: refs\/heads\/([\w./@+-]{1,100})\s*$/;
 
 /**
- * What the model could only guess of the place it works in, in one line. Told once, when a session begins, so that
- * the beginning of its requests stays the same.
+ * One line of facts about the environment that the model could only guess. Given once, at the start of a session,
+ * so that all its requests start with the same bytes.
  */
 export function environmentFacts(root: string, { PATH }: NodeJS.ProcessEnv, now = new Date()): string {
   const day = [now.getFullYear(), now.getMonth() + 1, now.getDate()]
@@ -22,7 +22,7 @@ export function environmentFacts(root: string, { PATH }: NodeJS.ProcessEnv, now 
   return `Today is ${day}. ${type()} ${arch()}, shell ${shell.title}${git}.`;
 }
 
-/** What git leaves in its folder while one of these is not finished. */
+/** The files in git's folder that show unfinished work. */
 const UNFINISHED: readonly (readonly [name: string, work: string])[] = [
   ["MERGE_HEAD", "a merge"],
   ["rebase-merge", "a rebase"],
@@ -33,8 +33,8 @@ const UNFINISHED: readonly (readonly [name: string, work: string])[] = [
 ];
 
 /**
- * The branch, and what is not finished; null where there is no repository. Read from git's files: git itself could
- * run programs that the repository names, and would hold up the first request.
+ * The branch and any unfinished work; null without a repository. Read from git's files: git itself could run
+ * programs that the repository names, and would delay the first request.
  */
 export function gitStateOf(folder: string): string | null {
   for (let place = folder; ; place = dirname(place)) {
@@ -48,7 +48,7 @@ export function gitStateOf(folder: string): string | null {
   }
 }
 
-/** The folder of a repository; a further work tree and a submodule name theirs in a file. */
+/** The folder of a repository; in a linked work tree or a submodule a file names it. */
 function gitDirIn(place: string): string | null {
   const entry = join(place, ".git");
   if (!existsSync(entry)) return null;

@@ -1,12 +1,12 @@
 import { gitStateOf } from "./environment-facts.ts";
 import type { Home } from "./home.ts";
 
-/** Where it is looked from, which is known when the tools are made. */
+/** The folders and environment to look from, known when the tools are made. */
 type Ground = Pick<Home, "environment" | "variables"> & { readonly roots: readonly string[] };
 
 /**
- * What was not committed when the session began. Git is asked aside, so that no request waits for it, and the model is
- * told with the first request behind its answer; from then on the history holds it.
+ * Reports what was not committed when the session started. Git is asked in the background, so that no request
+ * waits for it; the model learns the result with the next request, and then it is in the history.
  */
 export class GitNews {
   readonly #ground: Ground;
@@ -17,7 +17,7 @@ export class GitNews {
     this.#ground = ground;
   }
 
-  /** Asks git, the first time. Never rejects. */
+  /** Asks git, the first time only. Never rejects. */
   async look(signal: AbortSignal): Promise<void> {
     const { roots, environment, variables } = this.#ground;
     if (this.#isAsked || gitStateOf(roots[0] ?? "") === null) return;
@@ -27,11 +27,11 @@ export class GitNews {
       const lines = await uncommittedChanges({ roots, environment, passEnvironment: variables.pass }, signal);
       if (lines !== null) this.#told = lines === "" ? "nothing" : `\n${lines}`;
     } catch {
-      // Without it the model asks for itself.
+      // Without this, the model can still ask git itself.
     }
   }
 
-  /** What is new, in words for the model, once. */
+  /** Returns the news for the model, once. */
   take(): string | null {
     const told = this.#told;
     this.#told = null;

@@ -13,21 +13,21 @@ import { burinHome } from "../settings/load-settings.ts";
 import { SHARED_SKILLS } from "../settings/shared-skills.ts";
 import type { ToolboxOptions } from "./options.ts";
 
-/** Where a toolbox or a session works and by which rules: resolved once, at the door, and handed down in slices. */
+/** Where a toolbox or a session works and by which rules: resolved once, at the door, and passed on in parts. */
 export interface Home {
   /** The folder that all work stays in; on this computer its real path. */
   readonly root: string;
   readonly machine: Machine;
   readonly environment: NodeJS.ProcessEnv;
-  /** `~/.burin`, or where BURIN_HOME points. */
+  /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly folder: string;
   readonly settings: Settings;
   readonly rules: Rules;
-  /** Which variables child processes are denied, and which they get all the same. */
+  /** Which variables child processes must not get, with the exceptions. */
   readonly variables: EnvironmentRules;
-  /** What the user has defined, and the root where it is trusted: read when it is asked for, once. */
+  /** The definitions of the user, and of the root if it is trusted: read once, at the first call. */
   readonly definitions: () => Promise<Definitions>;
-  /** Where the user's own skills are, which tools may read. */
+  /** The folders of the user's own skills, which tools may read. */
   readonly skillFolders: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export function resolveHome(options: ToolboxOptions): Home {
   const root = options.machine === undefined ? realDirectory(options.root) : options.root;
   const folder = burinHome(environment);
   const { HOME: top = environment.USERPROFILE ?? "" } = environment;
-  // A relative one would make the project's own skills the user's.
+  // With a relative path the project's own skills would count as the user's.
   const places = isAbsolute(top) ? placesIn(top, folder) : [{ folder, hasOnlySkills: false }];
   const { allow, ask, deny } = settings.permissions;
   return {
@@ -55,13 +55,13 @@ export function resolveHome(options: ToolboxOptions): Home {
   };
 }
 
-/** The agent's own folder and those of skills that all agents share; what stands last wins. */
+/** The agent's own folder and those of skills that all agents share; later ones win. */
 function placesIn(top: string, own: string): DefinitionPlace[] {
   const shared = SHARED_SKILLS.map((name) => ({ folder: join(top, dirname(name)), hasOnlySkills: true }));
   return [...shared, { folder: resolve(top, own), hasOnlySkills: false }];
 }
 
-/** Code is loaded only where there is something to read. */
+/** Loads code only if there is something to read. */
 async function definitionsIn(places: readonly DefinitionPlace[]): Promise<Definitions> {
   const folders = places.flatMap(({ folder }) =>
     ["agents", "skills", "commands"].map((kind) => join(folder, kind)),

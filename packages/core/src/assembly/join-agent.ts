@@ -16,7 +16,7 @@ import type { JoinedHooks } from "./run-command.ts";
 
 interface WaitingSources {
   readonly isWaiting: boolean;
-  /** Waits a while for them; resolves to the names of those that did not make it. */
+  /** Waits a while for the sources; resolves to the names of those that have not answered. */
   settle(signal: AbortSignal): Promise<readonly string[]>;
 }
 
@@ -42,16 +42,16 @@ interface AgentParts extends Pick<AgentNeeds, Handed> {
   readonly workspace: Workspace;
   /** Sources that may still bring tools. */
   readonly waiting?: WaitingSources;
-  /** More to go by, behind the system prompt. */
+  /** More instructions, added to the system prompt. */
   readonly instructions?: string;
 }
 
 const DEFAULT_MAX_TURNS = 200;
 const MOST_CONTEXT_CHARACTERS = 24_000;
-/** Of the window, in characters for each of its tokens: a file of instructions leaves room for the work. */
+/** Characters per token of the window: instruction files must leave room for the work. */
 const CONTEXT_SHARE = 0.3;
 
-/** In tokens: what the user says of this model or of the main one, else what is known of its name. */
+/** In tokens: from the settings for this model or the main one, otherwise what is known for its name. */
 export function contextWindowOf(
   { contextWindow }: { readonly contextWindow?: number },
   model: ChatModel,
@@ -85,7 +85,7 @@ export function agentOf(parts: AgentParts): Agent {
   });
 }
 
-/** Declares what fits into the budget, and the search for the rest where tools may come from elsewhere. */
+/** Declares the tools that fit the budget, and a search tool for the rest if there are tool sources. */
 function declarationsOf({ home, registry, waiting }: AgentParts) {
   const { tools, mcpServers } = home.settings;
   const declared = new DeclaredTools({
@@ -111,7 +111,7 @@ function declarationsOf({ home, registry, waiting }: AgentParts) {
   return () => declared.declarations();
 }
 
-/** What the model is told of skills, and what hooks say. */
+/** What the model gets about skills and from hooks. */
 export function briefingOf(definitions: Home["definitions"], hooks: JoinedHooks | undefined): Briefing {
   return async (moment, signal) => {
     const { skillsText } = await definitions();
@@ -121,7 +121,7 @@ export function briefingOf(definitions: Home["definitions"], hooks: JoinedHooks 
   };
 }
 
-/** A little more than is shown, so that a cut is noticed. null when it is no text that a tool may have. */
+/** Reads a little more than is shown, so that a cut is noticed; null when tools may not read the file. */
 async function textInside(
   workspace: Workspace,
   path: string,
@@ -133,7 +133,7 @@ async function textInside(
   return content.kind === "text" ? content.text : null;
 }
 
-/** What a session may spend, to be shared with whoever spends on its behalf. */
+/** The budget of a session, shared with everything that spends on its behalf. */
 export function budgetOf(
   given: string | Budget | undefined,
   { name: model, price }: ChatModel,
@@ -148,20 +148,20 @@ export function budgetOf(
       `A budget of money needs the price of ${model} per million tokens. Add it to the settings: ${example}`,
     );
   }
-  // A subagent's model without a price is taken to cost as much.
+  // A subagent's model without a price is assumed to cost the same.
   return new Budget(limits, (name) => priceOf(name, settings) ?? own);
 }
 
-/** What the settings say a model of this name costs, with or without the name of its service before it. */
+/** The price in the settings for a model name, with or without the name of its service in front. */
 export function priceOf(name: string, { model: { prices = {} } }: Settings): ModelPrice | undefined {
   const known = new Map(Object.entries(prices));
   return known.get(name) ?? known.get(name.slice(name.lastIndexOf("/") + 1));
 }
 
-/** Less is not worth a word. */
+/** Fewer tokens are not worth a notice. */
 const LEAST_TOLD_TOKENS = 10_000;
 
-/** What the next request costs when no cache holds what it begins with; nothing where that is little. */
+/** What the next request costs when none of it is cached; undefined when that is little. */
 export function costNotice(
   what: string,
   { tokens: inputTokens }: ContextFill,

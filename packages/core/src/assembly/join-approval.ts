@@ -17,10 +17,10 @@ interface ApprovalGround {
   readonly shell: Pick<ShellProgram, "kind">;
 }
 
-/** The approval policy with all that it knows of this place. The grammar of commands is loaded with the first call. */
+/** The approval policy with its facts about this place. The grammar of commands is loaded with the first call. */
 export function lazyApproval({ current, home, grants, roots, shell }: ApprovalGround) {
   const { machine, rules, environment, variables } = home;
-  /** Only of a command it matters what there is where it runs. */
+  /** Only for a command does it matter what exists where it runs. */
   const commandJudge = async () => {
     const [{ judge }, facts] = await Promise.all([
       import("../approval/approval-policy.ts"),
@@ -48,7 +48,7 @@ export function lazyApproval({ current, home, grants, roots, shell }: ApprovalGr
   };
 }
 
-/** What facts are while nobody has told them: then the user is asked. */
+/** The facts as long as they are unknown: then the user is asked. */
 const UNKNOWN = {
   leadsOutside: true,
   realPaths: [],
@@ -60,8 +60,8 @@ const UNKNOWN = {
 } as const;
 
 /**
- * Judging waits for nothing. Where the machine has to be waited for, judging is done again when what it asked is
- * known, until it asks nothing new.
+ * Judging is synchronous. If it asks for facts that the machine has to look up, it is repeated with them until it
+ * asks for nothing new.
  */
 async function knowing<T>(facts: PlaceFacts, judge: (known: KnownFacts) => T): Promise<T> {
   const known = new Map<string, unknown>();
@@ -91,7 +91,7 @@ type KnownFacts = {
   ) => Awaited<ReturnType<PlaceFacts[Name]>>;
 };
 
-/** The one queue of questions; its code is loaded with the first of them. */
+/** The one queue of questions; its code is loaded with the first question. */
 export class LazyQuestions {
   readonly load: () => Promise<Questions>;
   #loaded: Questions | null = null;
@@ -116,15 +116,15 @@ export class LazyQuestions {
   }
 }
 
-/** The grants that a user has stored, to list them and to take them back. */
+/** The grants that a user has stored, to list and revoke them. */
 export async function openGrants(home: string): Promise<GrantStore> {
   const { GrantStore } = await import("../settings/grants.ts");
   return new GrantStore(home);
 }
 
-/** What the user answered "always" to. Reads nothing before it is asked: most calls need no grant. */
+/** The rules that the user allowed with "always". Reads nothing in advance: most calls need no grant. */
 export class Grants {
-  /** Those of this session alone. */
+  /** For this session only. */
   readonly session: Rule[] = [];
   readonly #project: string;
   readonly #opened: () => Promise<GrantStore>;
@@ -134,7 +134,7 @@ export class Grants {
     this.#opened = once(() => openGrants(home));
   }
 
-  /** Those on disk that hold here, as they are now; `fault` says why none of them counts. */
+  /** The stored rules that apply here, read again each time; `fault` says why none of them counts. */
   async stored(): Promise<{ readonly rules: readonly Rule[]; readonly fault?: string }> {
     try {
       const all = await (await this.#opened()).all();
@@ -145,7 +145,7 @@ export class Grants {
     }
   }
 
-  /** Resolves to what the user should know of it, or null. */
+  /** Resolves to what the user should know about it, or null. */
   readonly add = async (rules: readonly string[], scope: GrantScope): Promise<string | null> => {
     const isForSession = scope === "session" || rules.length === 0;
     try {

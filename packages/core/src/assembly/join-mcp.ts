@@ -5,11 +5,11 @@ import type { Questions } from "../scheduler/questions.ts";
 import type { DiscoveryFailure } from "../tools/tool-registry.ts";
 import type { Home } from "./home.ts";
 
-/** What a session has for MCP servers. */
+/** What a session offers to MCP servers. */
 export interface ForServers {
-  /** For those that may ask the model. */
+  /** For servers that may ask the model. */
   readonly askModel?: AskModel;
-  /** The first prompt waits for those of which nothing is known. */
+  /** The first prompt waits for servers that have never been connected. */
   readonly areAwaited?: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface McpParts {
   readonly questions: (() => Promise<Questions>) | undefined;
 }
 
-/** One source for each MCP server that settings name. Starts none of them. */
+/** One source for each MCP server in the settings. Starts none of them. */
 export async function mcpSources(
   { home: { settings, environment, folder: home }, commands, forServers, questions, roots }: McpParts,
   report: (failure: DiscoveryFailure) => void,
@@ -53,7 +53,7 @@ export async function mcpSources(
   });
 }
 
-/** Asks the user what servers want to know. What is no clear answer is none. */
+/** Passes questions of servers on to the user. An unclear answer counts as none. */
 function userAsker(questions: () => Promise<Questions>) {
   return async (asked: McpQuestion, signal: AbortSignal): Promise<McpAnswer> => {
     const queue = await questions();

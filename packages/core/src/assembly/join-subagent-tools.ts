@@ -5,16 +5,16 @@ import type { SubagentDefinition } from "../agent/subagent-definitions.ts";
 import { type RunCalls, Scheduler, type SchedulerNeeds } from "../scheduler/scheduler.ts";
 import { ToolRegistry } from "../tools/tool-registry.ts";
 
-/** What the session's own tools and flow lend to those of a subagent. */
+/** What a subagent shares with the session's own tools and flow. */
 interface LentParts
   extends Pick<SchedulerNeeds, "onGrant" | "questions" | "recorded" | "recordsReads" | "hooks" | "registry"> {
-  /** Built-in tools anew, which know nothing of what the session has read. */
+  /** Makes new built-in tools, which do not know what the session has read. */
   readonly newTools: () => Tool[];
   readonly session: { readonly mode: ApprovalMode };
   readonly judgeIn: (current: { readonly mode: ApprovalMode }) => SchedulerNeeds["judge"];
 }
 
-/** What belongs to the session alone: its plan, its list of steps, the handing out of tasks, and what it has found. */
+/** Tools of the session only: its plan, its todos, starting tasks, and searching for tools. */
 const NOT_FOR_SUBAGENTS = new Set(["task", "todo_write", "exit_plan_mode", "tool_search"]);
 
 export interface LentTo {
@@ -23,7 +23,7 @@ export interface LentTo {
   readonly parentCallId: string;
 }
 
-/** The registry and the flow of one subagent: never more tools and never more rights than the session's. */
+/** The registry and the flow of one subagent: never more tools or rights than the session has. */
 export function subagentTools(lent: LentParts, { definition, parentCallId }: LentTo) {
   const { name, tools, approvalMode } = definition;
   const { newTools, session, judgeIn, ...flow } = lent;

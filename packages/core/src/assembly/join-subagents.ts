@@ -9,24 +9,24 @@ import { agentOf } from "./join-agent.ts";
 import type { Models } from "./session-models.ts";
 import type { ToolSet } from "./tool-set.ts";
 
-/** What a session lends to its subagents. */
+/** What a session shares with its subagents. */
 interface SubagentGround {
   readonly home: Home;
   readonly models: Models;
   readonly budget: Budget | undefined;
   readonly maxTurns: number | undefined;
   readonly tools: ToolSet;
-  /** Hears what the session is to know of what its subagents do. */
+  /** Gets what the session should know about its subagents. */
   readonly tell: (event: AgentEvent) => void;
   readonly background: BackgroundTasks;
 }
 
 export interface JoinedSubagents extends Subagents {
-  /** Those that files define win over those built in. */
+  /** Definitions in files replace the built-in ones. */
   add(definitions: readonly SubagentDefinition[]): void;
 }
 
-/** The subagents built in and those that are added. */
+/** The built-in subagents and those that are added. */
 export function joinSubagents(ground: SubagentGround): JoinedSubagents {
   const definitions = new Map(BUILT_IN_SUBAGENTS.map((definition) => [definition.name, definition]));
   const joined: JoinedSubagents = {

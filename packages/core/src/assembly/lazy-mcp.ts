@@ -4,7 +4,7 @@ import type { McpDoor } from "@burin/mcp/mcp-door";
 import type { McpServer } from "@burin/mcp/mcp-server";
 import type { ToolDiscovery } from "./tool-discovery.ts";
 
-/** The door to the MCP servers among the sources; its code is loaded with the first question. */
+/** Access to the MCP servers among the sources; its code is loaded at the first use. */
 export function lazyMcp(discovery: ToolDiscovery): McpDoor {
   const door = once(async (): Promise<McpDoor> => {
     const [{ mcpDoor }, { McpServer: Server }] = await Promise.all([
@@ -20,7 +20,7 @@ export function lazyMcp(discovery: ToolDiscovery): McpDoor {
   return {
     ...lazily(door, names),
     resolved: async (text, signal) => {
-      // Most prompts name no server; they need not load what looks for one.
+      // Most prompts mention no server and need not load the code that looks for one.
       if (!/(?:^\/|(?:^|\s)@)[A-Za-z0-9_-]+:/.test(text)) return text;
       return (await door()).resolved(text, signal);
     },

@@ -1,14 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { MachineCommands } from "@burin/machine/machine";
 
-/** A reply that comes sooner needs nothing of this, or could not wait for it. */
+/** A faster reply needs nothing of this, or could not wait for it. */
 const PAUSE_MS = 15;
-/** Between two steps, what has come meanwhile is read. */
+/** Between two steps, incoming data is read. */
 const STEP_MS = 5;
-/** A model that takes so long is one that thinks, and may well want a program started. */
+/** A model that takes this long is thinking, and will probably start a program. */
 const THOUGHT_MS = 200;
 
-/** What the first program, hash or lock would load of Node itself. */
+/** The built-in modules that the first program, hash or lock would load. */
 const BUILTINS = ["node:child_process", "node:crypto", "node:net", "node:cluster"];
 
 interface Step {
@@ -16,16 +16,19 @@ interface Step {
   do(): Promise<unknown>;
 }
 
-/** What the first calls need, as sessions usually need it, in steps so small that they hold up no reply. */
+/** Loads what the first calls usually need, in steps so small that they do not delay a reply. */
 export class LoadAhead {
   readonly #left: Step[];
   readonly #first: (() => unknown) | undefined;
   #isFirst = true;
 
-  /** Without commands no program is started to see what there is of them. `first` is begun while the first request is away, or never. */
+  /**
+   * Without `commands` no program is started to look at the shells. `first` is called while the first request is
+   * away, or never.
+   */
   constructor(commands?: MachineCommands, first?: () => unknown) {
     this.#first = first;
-    // Each import is one file of what is built.
+    // Each import is one file of the build.
     const code = [
       () => import("../scheduler/scheduler.ts"),
       () => import("@burin/contract/patterns/glob-pattern"),
@@ -42,7 +45,7 @@ export class LoadAhead {
     this.#left = [...loads, ...probes];
   }
 
-  /** Goes on with what is left until the signal aborts, but not while somebody works. Keeps no process alive. */
+  /** Continues with the remaining steps until the signal aborts, but not while calls run. Keeps no process alive. */
   async during(signal: AbortSignal, isBusy = () => false): Promise<void> {
     const waiting = { ref: false, signal };
     const first = this.#isFirst ? this.#first : undefined;
@@ -57,7 +60,7 @@ export class LoadAhead {
         await step.do();
       }
     } catch {
-      // The reply has come, or the call that needs the step will tell what is wrong.
+      // The reply has come, or the call that needs this step will report the failure.
     }
   }
 }

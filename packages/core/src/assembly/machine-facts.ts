@@ -5,19 +5,19 @@ import { hasTerminal } from "@burin/machine/processes/has-terminal";
 import type { ShellProgram } from "@burin/machine/processes/shell-program";
 import { burinHome } from "../settings/load-settings.ts";
 
-/** What this machine has of what Burin can use. */
+/** Which of the things that Burin can use this machine has. */
 export interface MachineFacts {
   readonly shell: Pick<ShellProgram, "title" | "path">;
-  /** Its program; null where its optional package is not installed. */
+  /** Its program; null when its optional package is not installed. */
   readonly ripgrep: string | null;
-  /** Why there is none, where there is none. */
+  /** `reason` says why there is none. */
   readonly sandbox: { readonly works: true } | { readonly works: false; readonly reason: string };
-  /** Whether the optional packages are there. */
+  /** Whether the optional packages are installed. */
   readonly hasTerminals: boolean;
   readonly hasKeychain: boolean;
-  /** Why no address can be reached through the proxy that the environment names. */
+  /** Why the proxy in the environment cannot be used. */
   readonly proxyFault: string | null;
-  /** What a search of the web lacks; null where no service is named or nothing is missing. */
+  /** What a web search is missing; null when no service is configured or nothing is missing. */
   readonly searchFault: string | null;
 }
 
@@ -27,7 +27,7 @@ interface Place {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Looks at the machine. Starts nothing but the system's own sandbox, and that around nothing. */
+/** Examines the machine. Starts nothing but the system's own sandbox, with nothing in it. */
 export async function machineFacts({ root, settings, environment }: Place): Promise<MachineFacts> {
   const [shells, { ripgrepProgram }, { hasKeychain }] = await Promise.all([
     import("@burin/machine/processes/shell-program"),

@@ -11,59 +11,65 @@ import type { ResumedSession } from "../session/resume.ts";
 export interface ToolboxOptions {
   /** The folder that all work stays in. It must exist. */
   readonly root: string;
-  /** More folders that may be used beside the root; relative ones count from it. */
+  /** More folders that may be used; relative paths start at the root. */
   readonly includeDirectories?: readonly string[];
   readonly settings?: SettingsInput;
-  /** Asks the user; without it a call that must be asked about is refused. */
+  /** Asks the user; without it a call that needs a question is refused. */
   readonly confirm?: Confirm;
   readonly approvalMode?: ApprovalMode;
-  /** For calls that a user wrote: write_file may overwrite what was not read before. Without it, it refuses. */
+  /** For calls that a user wrote: write_file may overwrite files that were not read before. Without it, it refuses. */
   readonly overwriteUnread?: boolean;
   /** The root's own definitions of subagents are used, because its user trusts the folder. */
   readonly isTrusted?: boolean;
-  /** Keeps under BURIN_HOME what is needed to take changes of files back, and a session so that it can be taken up again. */
+  /** Stores under BURIN_HOME what is needed to undo changes of files, and a session so that it can be resumed. */
   readonly record?: boolean;
-  /** More tools, beside the built-in ones. */
+  /** Tools in addition to the built-in ones. */
   readonly tools?: readonly Tool[];
-  /** Instead of this computer: where files are and commands run. `root` is a folder of its own. */
+  /** Replaces this computer: where files are and commands run. `root` is then a folder on that machine. */
   readonly machine?: Machine;
-  /** Instead of this process's own: where BURIN_HOME and the variables of commands come from. */
+  /** Replaces the environment of this process, for BURIN_HOME and the variables of commands. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
 export interface SessionOptions extends ToolboxOptions {
   /** Most replies of the model to one prompt. */
   readonly maxTurns?: number;
-  /** What the session may spend: `200k`, `$2`, `10m`, `50 calls` or several of them, joined by commas; or one that is shared. */
+  /**
+   * What the session may spend: `200k`, `$2`, `10m`, `50 calls`, or several of them joined by commas; or a shared
+   * budget.
+   */
   readonly budget?: string | Budget;
-  /** Instead of the one that settings and environment name. */
+  /** Replaces the model that settings and environment name. */
   readonly model?: ChatModel;
-  /** Opens the model of that name, for the roles of settings and for subagents; without a name the main one. */
+  /** Opens the model of that name, for the roles in settings and for subagents; without a name the main one. */
   readonly openModel?: (name?: string) => ChatModel | null;
   /**
-   * Questions wait until somebody answers them by their id, see `Session.answer`. Without it and without `confirm`
-   * a call that must be asked about is refused.
+   * Questions wait until they are answered by their id, see `Session.answer`. Without it and without `confirm` a
+   * call that needs a question is refused.
    */
   readonly awaitsAnswers?: boolean;
-  /** Instead of asking, a question ends the run, and is kept in the record to be answered later; see `answer`. */
+  /** A question ends the run and is stored in the log, to be answered later; see `answer`. */
   readonly park?: boolean;
-  /** The answer to the question that the session which is taken up was parked with; `goOn` uses it. */
+  /** The answer to the question that the resumed session was parked with; `goOn` uses it. */
   readonly answer?: Decision;
   /** The final answer must be JSON that fits this schema; the event `done` has its value as `structured`. */
   readonly answerSchema?: JsonSchema;
-  /** A command that must pass before a run has ended well; its failures go back to the model. Default: `check` of the settings. */
+  /**
+   * A command that must pass before a run ends with success; its failures go back to the model. Default: `check`
+   * in the settings.
+   */
   readonly check?: string;
   /**
-   * The first prompt waits, up to 5 seconds, for MCP servers that were never up before: for runs that nobody
-   * watches. Without it their tools come when they are up.
+   * The first prompt waits up to 5 seconds for MCP servers that have never been connected: for runs that no user
+   * watches. Without it their tools are added when they connect.
    */
   readonly awaitsServers?: boolean;
   /**
-   * Keeps the record elsewhere too, e.g. in a database, whence `restoreSession` makes it a session again. It is given
-   * the next lines of the record before a call does its work, after that, and at the end of a run; the call, and
-   * what follows it, waits until it has resolved. When it rejects, nothing more is done.
+   * Keeps the log in another place too, e.g. a database, from which `restoreSession` rebuilds the session. Called
+   * with the next lines of the log before a call does its work, after it, and at the end of a run; the call and
+   * everything after it waits for the promise. When it rejects, the work stops.
    */
   readonly keepLog?: (lines: string) => Promise<void>;
-  /** A session to take up again, from `resumeSession`; it is recorded on. */
+  /** A session to resume, from `resumeSession`; its log is continued. */
   readonly resume?: ResumedSession;
 }

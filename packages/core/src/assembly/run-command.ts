@@ -12,7 +12,7 @@ interface CommandGround {
   readonly isConfined: boolean;
 }
 
-/** A line of the shell that settings name, with what it reads. */
+/** A shell command from the settings, with its input. */
 export interface CommandRequest {
   readonly command: string;
   readonly input: string;
@@ -22,7 +22,7 @@ export interface CommandRequest {
 
 const MOST_BYTES = 10 * 1024 * 1024;
 
-/** Runs the commands that settings name, with the environment of every child. */
+/** Runs commands from the settings, with the environment of every child process. */
 export function commandRunner({ home: { root: cwd, settings }, commands, isConfined }: CommandGround) {
   const { network } = settings.sandbox;
   const limits = isConfined ? { limits: { network } } : {};
@@ -30,7 +30,7 @@ export function commandRunner({ home: { root: cwd, settings }, commands, isConfi
     commands.exchange({ ...request, ...limits, cwd, milliseconds: seconds * 1000, mostBytes: MOST_BYTES });
 }
 
-/** The hooks of a session; nothing is loaded while settings name none. */
+/** The hooks of a session; nothing is loaded when settings have none. */
 export type JoinedHooks = Pick<Hooks, "before" | "after" | "at">;
 
 interface HookGround extends Omit<CommandGround, "isConfined"> {

@@ -10,10 +10,10 @@ import { contextWindowOf, priceOf } from "./join-agent.ts";
 import type { SessionOptions } from "./options.ts";
 import type { Said } from "./tool-set.ts";
 
-/** The model that answers, and those that can be named beside it. */
+/** The model that answers, and the other models that can be named. */
 export class Models {
   model: ChatModel;
-  /** For summaries, corrections and pages, where settings name one. */
+  /** For summaries, corrections and pages, if settings name one. */
   readonly small: ChatModel | undefined;
   /** The same, or the model that answers. */
   readonly forSmallWork: { readonly model: ChatModel };
@@ -36,12 +36,12 @@ export class Models {
     this.forSmallWork = this.small === undefined ? this : { model: this.small };
   }
 
-  /** In tokens. The one in the settings is that of the model in the settings. */
+  /** In tokens. The window in the settings applies to the model in the settings. */
   get window(): number {
     return contextWindowOf(this.model.name === this.#first ? this.#settings.model : {}, this.model);
   }
 
-  /** In dollars for a million tokens; undefined where neither settings nor service say it. */
+  /** In dollars for a million tokens; undefined when neither settings nor service name it. */
   get price(): ModelPrice | undefined {
     return priceOf(this.model.name, this.#settings) ?? this.model.price;
   }
@@ -68,12 +68,12 @@ interface HelpGround {
   readonly conversation: Conversation;
 }
 
-/** What tools have of the model; what they use of it counts for the session. */
+/** What tools can use the model for; their usage counts for the session. */
 export function helpOf(models: Models, { home, budget, conversation }: HelpGround) {
   const { tell, history } = conversation;
   const paid = (purpose: UsagePurpose, asked: { readonly model: ChatModel } = models.forSmallWork) =>
     spendingModel(asked, { purpose, budget, tell });
-  // Hardly any run corrects an edit: what that takes is loaded with the first one that does.
+  // Few runs correct an edit, so this code is loaded when one does.
   const correctEditOf =
     (said: Said): CorrectEdit =>
     async (failed, signal) => {
@@ -87,7 +87,7 @@ export function helpOf(models: Models, { home, budget, conversation }: HelpGroun
   };
 }
 
-/** Of another's hand: it gets plain data; the check of what it says is on its way before its first word. */
+/** Wraps a model of an embedder: it gets plain data, and its events are checked. The check is loaded in parallel. */
 function soundModel(model: ChatModel): ChatModel {
   const { name, contextWindow, price } = model;
   const loading = import("@burin/models/sound-model");

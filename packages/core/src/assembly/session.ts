@@ -40,16 +40,16 @@ import { helpOf, Models } from "./session-models.ts";
 import { ToolSet } from "./tool-set.ts";
 import { resultOf, runOne } from "./toolbox.ts";
 
-/** How runs end that never really began, or broke. */
+/** Endings of runs that never started or failed unexpectedly. */
 const seldom = () => import("../session/failed-run.ts");
 
 /** The agent in a project: its tools, its conversation, and the log of both. */
 export class Session {
   readonly id: string;
   readonly registry: ToolRegistry;
-  /** What MCP servers offer beside tools, and logins to them. */
+  /** What MCP servers offer in addition to tools, and logins to them. */
   readonly mcp: McpDoor;
-  /** What runs, for the user. */
+  /** The running commands, for the user. */
   readonly commands: CommandList;
   /** Subagents that work in the background. */
   readonly tasks: TaskList;
@@ -62,7 +62,7 @@ export class Session {
   readonly #background: BackgroundTasks;
   readonly #definitions: () => Promise<Definitions>;
   readonly #answerSchema: JsonSchema | undefined;
-  /** A command that must pass before a run has ended well. */
+  /** A command that must pass before a run ends with success. */
   readonly #check: string | undefined;
   readonly #tools: ToolSet;
   readonly #agent: Agent;
@@ -131,21 +131,21 @@ export class Session {
     discovery.onFailure = ({ source, message }) => {
       this.#tools.notes.push(`Tools from ${source}: ${message}`);
     };
-    // In the background, so that whoever opens a session can draw its first screen before anything else.
+    // In the background, so that the caller can first draw its screen.
     setImmediate(() => void discovery.start());
   }
 
-  /** What the model has been sent and has said so far. */
+  /** All messages of the conversation so far. */
   get history(): readonly Message[] {
     return this.#agent.history;
   }
 
-  /** How full the model's window is, as estimated of the next request. */
+  /** How full the model's window is, estimated for the next request. */
   get contextFill(): ContextFill {
     return this.#agent.contextFill;
   }
 
-  /** How much runs unasked; it can be set while the session lives. */
+  /** How much runs without asking; can be changed at any time. */
   get approvalMode(): ApprovalMode {
     return this.#tools.current.mode;
   }
@@ -155,15 +155,15 @@ export class Session {
   }
 
   /**
-   * Works on one prompt; the events end with one `done`. A reader that stops early stops the work. Prompts that
-   * come meanwhile wait for their turn; words for the work in hand are what `steer` is for. A prompt is text, or parts:
+   * Works on one prompt; the events end with one `done`. A reader that stops early stops the work. A prompt that
+   * comes meanwhile waits for its turn; to add to the current work, use `steer`. A prompt is text, or parts:
    * texts, and images or PDF as `inlineData`.
    */
   run(prompt: PartListUnion, signal?: AbortSignal): AsyncGenerator<AgentEvent> {
     return this.#run(promptOf(prompt), signal);
   }
 
-  /** Goes on where a session that is taken up again stopped: with its calls that had not begun. */
+  /** Continues where a resumed session stopped: with its calls that had not started. */
   goOn(signal?: AbortSignal): AsyncGenerator<AgentEvent> {
     return this.#run(null, signal);
   }
@@ -205,7 +205,7 @@ export class Session {
     if (end !== null) yield end;
   }
 
-  /** The prompt as the model is to get it. */
+  /** Returns the prompt as the model gets it. */
   async #prepare(prompt: string | null, signal: AbortSignal): Promise<string | null> {
     this.#tools.spoken.inputs += 1;
     await this.#tools.discovery.beforePrompt(signal);
@@ -218,7 +218,7 @@ export class Session {
     return this.mcp.resolved(expandedCommand(prompt, commands) ?? prompt, signal);
   }
 
-  /** What stands before the first prompt of this process. */
+  /** The events before the first prompt of this process. */
   #opening(isGoingOn: boolean): AgentEvent[] {
     if (this.#hasBegun) return [];
     this.#hasBegun = true;
@@ -229,7 +229,7 @@ export class Session {
     return [this.#announcement, ...told.map(notice), ...answers.map(this.#conversation.note)];
   }
 
-  /** Goes on behind words of the model that were not its last; gives the end where there is nothing to go on with. */
+  /** Continues after text of the model that was not its last; returns the end when there is nothing to continue. */
   async *#takenUp(): AsyncGenerator<AgentEvent, RunEnd | null> {
     if (this.history.at(-1)?.role === "user") return null;
     const { cutOff, nothingLeft } = await seldom();
@@ -244,13 +244,13 @@ export class Session {
     return this.#recording.end(this.#lastEnd);
   }
 
-  /** The model has to know of plan mode before a prompt. */
+  /** The model must know about plan mode before a prompt. */
   #noteMode(): void {
     const note = modeNote(this.approvalMode, this.history);
     if (note !== null) this.#conversation.tell(note);
   }
 
-  /** The events of a run whose end is what was demanded of it: an answer of a form, a check that passes. */
+  /** The events of a run that must meet a demand at its end: an answer of a given form, a check that passes. */
   async #asked(text: string | null, ask: Ask, signal: AbortSignal): Promise<AsyncGenerator<AgentEvent>> {
     const [schema, command] = [this.#answerSchema, this.#check];
     if (schema === undefined && command === undefined) return ask(text);
@@ -272,16 +272,16 @@ export class Session {
   readonly #kindOf = (tool: string): ToolKind | undefined => this.registry.getTool(tool)?.kind;
 
   /**
-   * All that happens from the record `from` on (1 is the first; without it from now on), during runs and beside them,
-   * until the session is closed; each event in the envelope of the log. A face that lost its connection drops what
-   * it has of the last number it heard and reads on from there: pieces of a text that grows bear one number, and
-   * live output the number of the record before it. A session that is not recorded keeps its last 1000 records.
+   * All events from record `from` on (1 is the first; default: from now on), during and between runs, until the
+   * session is closed; each in the envelope of the log. After a lost connection, a face drops what it has of the
+   * last number that it got and reads again from there: all pieces of a growing text have the same number, and
+   * live output has that of the record before it. A session without a log keeps its last 1000 records.
    */
   events(from?: number): AsyncGenerator<LogRecord> {
     return this.#recording.follow(from);
   }
 
-  /** Has those who follow, and the log, hear of what the face has to say. */
+  /** Sends an event of the face to all readers and to the log. */
   note(event: FaceEvent): void {
     this.#recording.note(event);
   }
@@ -292,14 +292,14 @@ export class Session {
     return [...(parked ? [parked] : []), ...this.#tools.questions.open];
   }
 
-  /** How many more are asked when the open one is answered. */
+  /** How many more are asked after the open one. */
   get waitingQuestions(): number {
     return this.#tools.questions.waiting;
   }
 
   /**
-   * Answers a question by its id, from wherever; null as the decision when nobody will. Gives null when the answer
-   * was taken, else what is wrong with it.
+   * Answers a question by its id, from anywhere; the decision is null when no user will answer. Returns null when
+   * the answer is accepted, otherwise what is wrong with it.
    */
   answer(questionId: string, decision: Decision | null): string | null {
     const parked = this.#parking.open;
@@ -308,7 +308,7 @@ export class Session {
       : this.#tools.questions.answer(questionId, decision);
   }
 
-  /** Replaces the history by a summary of it, once the runs before have ended. */
+  /** Replaces the history by a summary of it, after earlier runs have ended. */
   async compact(signal: AbortSignal = new AbortController().signal): Promise<ContextFill> {
     const leave = await this.#turns.take(signal);
     if (leave === null) throw signal.reason;
@@ -319,7 +319,7 @@ export class Session {
     }
   }
 
-  /** From the next request on another model answers: one of the configured service by its name, or any. */
+  /** Another model answers from the next request on: one of the configured service by its name, or any model object. */
   useModel(model: string | ChatModel): void {
     this.#models.use(model);
     this.#agent.useModel(this.#models.model, this.#models.window);
@@ -330,31 +330,31 @@ export class Session {
     return costNotice(what, this.contextFill, this.#models);
   }
 
-  /** What the user says while a run works, as text or parts: it goes with the run's next request, behind the answers so far. */
+  /** Adds text or parts from the user to a running turn: sent with the next request, after the answers so far. */
   steer(words: PartListUnion): void {
     const said = promptOf(words);
     this.#tools.spoken.inputs += 1;
     this.#conversation.words.steer(said);
   }
 
-  /** The same, for when the model has ended its turn: the run then goes on with it. */
+  /** The same, but after the model has ended its turn: the run then continues with it. */
   queue(words: PartListUnion): void {
     const said = promptOf(words);
     this.#tools.spoken.inputs += 1;
     this.#conversation.words.queue(said);
   }
 
-  /** Takes back what was said and has not been sent yet, words alone as text; else it goes before the next prompt. */
+  /** Takes back what has not been sent yet, as text where possible; otherwise it is sent before the next prompt. */
   takeWaiting(): PartListUnion[] {
     return this.#conversation.words.takeAll().map(partsOf);
   }
 
-  /** One call of the user's own, through the same flow; the model is not told of it. Never rejects. */
+  /** Runs one call of the user, through the same flow; the model does not see it. Never rejects. */
   async call(name: string, args: FunctionCall["args"], signal?: AbortSignal): Promise<ToolResult> {
     return resultOf(await runOne(this.#tools, { name, args }, signal ? { signal } : {}));
   }
 
-  /** Resolves when every source of more tools has answered, with what went wrong. They start by themselves. */
+  /** Resolves when every tool source has answered, with the failures. Sources start by themselves. */
   ready(): Promise<readonly DiscoveryFailure[]> {
     return this.#tools.discovery.ready();
   }
@@ -364,23 +364,23 @@ export class Session {
     return this.#tools.discovery.refresh();
   }
 
-  /** The prompts that files define; a prompt that begins with the `/name` of one stands for it. */
+  /** The prompts that files define; a prompt that starts with such a `/name` stands for it. */
   async customCommands(): Promise<readonly CustomCommand[]> {
     return (await this.#definitions()).commands;
   }
 
-  /** What files say on how to do one kind of task. */
+  /** Instructions in files, each for one kind of task. */
   async skills(): Promise<readonly Skill[]> {
     return (await this.#definitions()).skills;
   }
 
-  /** The subagents that are built in, and those that files define. */
+  /** The built-in subagents, and those that files define. */
   async agents(): Promise<Subagents["known"]> {
     this.#subagents?.add((await this.#definitions()).subagents);
     return this.#subagents?.known ?? [];
   }
 
-  /** Ends every command that still runs, and every task, in the background too. To be called when the session is done with. */
+  /** Ends all commands and tasks that still run, including those in the background. Must be called at the end. */
   async close(): Promise<void> {
     await this.#background.stopAll();
     if (this.#hasBegun) await this.#tools.hooks?.at("session_end", new AbortController().signal);

@@ -5,16 +5,16 @@ import type { DiscoveryFailure, ToolRegistry } from "../tools/tool-registry.ts";
 import type { McpParts } from "./join-mcp.ts";
 import { commandRunner } from "./run-command.ts";
 
-/** Opens the sources that settings name. `report` hears of what a source leaves out. */
+/** Opens the sources in the settings. `report` is called for whatever a source leaves out. */
 type OpenSources = (report: (failure: DiscoveryFailure) => void) => Promise<readonly ToolSource[]>;
 
-/** A call of a tool that is not there waits no longer than this for the server that its name begins with... */
+/** How long a call of an unknown tool waits for the server that its name begins with... */
 const SERVER_WAIT_MS = 60_000;
-/** ... or for any source that might bring it. */
+/** ... or for any source that might have it. */
 const LONGEST_WAIT_MS = 10_000;
 
 /**
- * Starts the sources of tools once somebody wants them, and knows how each is doing. With nothing configured
+ * Starts the tool sources when they are first needed, and knows the state of each. With nothing configured,
  * nothing is loaded and nothing waits.
  */
 export class ToolDiscovery {
@@ -24,9 +24,9 @@ export class ToolDiscovery {
   readonly #work = new AbortController();
   #sources: readonly ToolSource[] = [];
   #started: Promise<void> | null = null;
-  /** Of each source, until it has answered. */
+  /** For each source, until it has answered. */
   #running = new Map<ToolSource, Promise<void>>();
-  /** When each was asked last. */
+  /** When each was last asked. */
   readonly #asked = new Map<ToolSource, number>();
   #onFailure: (failure: DiscoveryFailure) => void = () => {};
 
@@ -35,7 +35,7 @@ export class ToolDiscovery {
     this.#open = open;
   }
 
-  /** What went wrong so far, in the order in which it did. */
+  /** The failures so far, in order. */
   get failures(): readonly DiscoveryFailure[] {
     return this.#failures;
   }
@@ -76,7 +76,7 @@ export class ToolDiscovery {
     this.#onFailure(failure);
   }
 
-  /** Resolves when every source has answered or failed; starts them when nobody has yet. */
+  /** Resolves when every source has answered or failed; starts them if necessary. */
   async ready(): Promise<readonly DiscoveryFailure[]> {
     await this.start();
     await Promise.all(this.#sources.map((source) => source.settle?.()));
@@ -84,7 +84,7 @@ export class ToolDiscovery {
     return this.#failures;
   }
 
-  /** Asks all sources again. What went wrong before is forgotten. */
+  /** Asks all sources again and forgets earlier failures. */
   async refresh(): Promise<readonly DiscoveryFailure[]> {
     await this.ready();
     this.#failures.length = 0;
@@ -92,7 +92,7 @@ export class ToolDiscovery {
     return this.ready();
   }
 
-  /** Before a prompt: asks again those that changed, and waits until each has had the time that it is worth. */
+  /** Before a prompt: asks changed sources again, and waits for each as long as its `patience`. */
   async beforePrompt(signal: AbortSignal): Promise<void> {
     await this.start();
     for (const source of this.#sources) {
@@ -115,7 +115,7 @@ export class ToolDiscovery {
     const begun = Date.now();
     await this.start();
     for (const source of this.#sources) {
-      // It may have failed before the user logged in, or put right what was wrong with it.
+      // It may have failed before the user logged in or fixed the problem.
       if (!this.#running.has(source) && names.some((name) => mayBring(source, name))) this.#discover(source);
       void source.settle?.();
     }
@@ -129,17 +129,17 @@ export class ToolDiscovery {
     }
   }
 
-  /** Those that settings name, once they have been opened. */
+  /** The sources in the settings, once they have been opened. */
   get sources(): readonly ToolSource[] {
     return this.#sources;
   }
 
-  /** true while a source has not answered, or has not even been opened. */
+  /** Whether a source has not answered yet, or has not even been opened. */
   get isWaiting(): boolean {
     return this.#running.size > 0;
   }
 
-  /** Waits a while for those that have not answered; resolves to the names of those that still have not. */
+  /** Waits a while for the remaining sources; resolves to the names of those that still have not answered. */
   async settle(signal: AbortSignal): Promise<readonly string[]> {
     await this.start();
     for (const source of this.#sources) void source.settle?.();
@@ -164,7 +164,7 @@ function mayBring({ prefix }: ToolSource, name: string): boolean {
   return prefix !== undefined && name.startsWith(prefix);
 }
 
-/** Until the work is done, the time is over or nobody waits any more. Never rejects. */
+/** Resolves when the work has ended, the time has passed or the signal aborts. Never rejects. */
 async function within(work: Promise<unknown>, milliseconds: number, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const enough = wait(milliseconds, AbortSignal.any([signal, over.signal]));
@@ -176,7 +176,10 @@ interface SourceParts extends McpParts {
   readonly registry: ToolRegistry;
 }
 
-/** What brings tools that are not built in. Loads nothing before it is started, and never when nothing is configured. */
+/**
+ * The sources of tools that are not built in. Loads nothing before it is started, and never when nothing is
+ * configured.
+ */
 export function discoveryOf(parts: SourceParts): ToolDiscovery {
   const { tools, mcpServers } = parts.home.settings;
   const isNothing = tools.toolDiscoveryCommand === undefined && Object.keys(mcpServers).length === 0;

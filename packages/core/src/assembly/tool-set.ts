@@ -37,12 +37,12 @@ import { discoveryOf, type ToolDiscovery } from "./tool-discovery.ts";
 const IDLE_MS = 300;
 const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 
-/** What an agent has been sent and has said so far. */
+/** The messages of an agent so far. */
 export type Said = () => readonly Message[];
 
 /** What only a session has. */
 export interface SessionParts {
-  /** Knows what was said around a call by what the agent that makes it has heard. */
+  /** Corrects edits with the help of the text around a call, from the messages of the agent that made it. */
   readonly correctEditOf?: (said: Said) => CorrectEdit;
   readonly said?: Said;
   readonly mostAnswerCharacters?: number;
@@ -51,14 +51,14 @@ export interface SessionParts {
   readonly forServers?: ForServers;
   readonly recorded?: () => Promise<void>;
   readonly recordsReads?: boolean;
-  /** Who changes files, for undo; without it nothing is kept for that. */
+  /** Who changes files, for undo; without it nothing is stored for undo. */
   readonly undoWriter?: string | undefined;
   readonly sessionId?: string;
   /** The model is told what is not committed. */
   readonly tellsGit?: boolean;
-  /** What the session's own agent is shown of files; subagents have their own. */
+  /** What the session's own agent has seen of files; subagents have their own. */
   readonly reads?: ReadMemory;
-  /** Asked instead of the user; subagents have nobody to ask then. */
+  /** Called instead of asking the user; subagents then cannot ask at all. */
   readonly park?: Confirm | undefined;
   /** Questions wait for an answer by their id. */
   readonly awaitsAnswers?: boolean | undefined;
@@ -78,17 +78,17 @@ export class ToolSet {
   readonly callIds = new CallIds();
   /** For the user, before the next event. */
   readonly notes: string[] = [];
-  /** What the user has said, for a plan that is shown again. */
+  /** Counts the user's prompts, so that a plan can be presented again after a new one. */
   readonly spoken = { inputs: 0 };
   readonly judge: SchedulerNeeds["judge"];
   readonly runCalls: RunCalls;
-  /** Gets ready for calls while a request is away. */
+  /** Prepares for calls while a request is away. */
   readonly onAway = async (signal: AbortSignal) => (await this.#ahead()).during(signal);
   readonly #ahead = once(async () => {
     const { LoadAhead } = await import("./load-ahead.ts");
     return new LoadAhead(this.commands, () => this.gitNews?.look(this.#closing.signal));
   });
-  /** What only git knows of the folder; a session alone is told. */
+  /** What only git knows about the folder; only for a session. */
   readonly gitNews: GitNews | undefined;
   readonly #closing = new AbortController();
   readonly #home: Home;
@@ -119,12 +119,12 @@ export class ToolSet {
       machine.openFiles(given.root, options.includeDirectories ?? [], { ...access, ...own });
     this.#openWorkspace = () => open({});
     this.workspace = open(reads ? { reads } : {});
-    // A machine that was handed in knows best what its folder is called.
+    // A machine from an embedder may know its root by another path.
     const home = { ...given, root: this.workspace.root };
     this.#home = home;
     const { roots } = this.workspace;
     if (parts.tellsGit) this.gitNews = new GitNews({ ...home, roots });
-    // Where a user types, there is time before the first request, once the screen stands.
+    // With a user at the screen, there is time before the first request, once the screen is drawn.
     const look = () => void this.gitNews?.look(this.#closing.signal);
     if (parts.awaitsAnswers) setTimeout(look, IDLE_MS).unref();
     this.current = new CurrentMode(options.approvalMode ?? "default", others.onMode);
@@ -153,7 +153,7 @@ export class ToolSet {
     });
   }
 
-  /** The registry and the flow of a subagent, which knows nothing of what the session has read. */
+  /** The registry and the flow of a subagent, which does not know what the session has read. */
   async forSubagent(to: LentTo, said: Said) {
     const { subagentTools } = await import("./join-subagent-tools.ts");
     const workspace = this.#openWorkspace();
@@ -202,7 +202,7 @@ export class ToolSet {
       builtInTools({ ...needs, correctEdit: said && correctEditOf?.(said), workspace });
   }
 
-  /** In the sandbox and with the environment that settings and options say; what a crash left is ended. */
+  /** Commands run with the sandbox and the environment from settings and options; leftovers of a crash are ended. */
   #openCommands(): MachineCommands {
     const { machine, environment, folder, settings, variables } = this.#home;
     const commands = machine.openCommands({
@@ -255,7 +255,7 @@ function planningOf(current: CurrentMode, spoken: { readonly inputs: number }): 
   };
 }
 
-/** Facts are kept where the next session is told of them: the project's at its root, the user's own in their home. */
+/** Facts are stored where the next session finds them: a project's in its root, the user's own in their home. */
 function memoryPlaces(workspace: Workspace, { folder, settings }: Home): MemoryPlaces {
   const [fileName] = contextFileNames(settings.context.fileNames);
   let personal: Workspace | undefined;
@@ -272,7 +272,7 @@ function memoryPlaces(workspace: Workspace, { folder, settings }: Home): MemoryP
   };
 }
 
-/** The search that the settings name; undefined when they name none. Its code is loaded with the first search. */
+/** The web search in the settings; undefined when there is none. Its code is loaded with the first search. */
 function searcherOf({ settings: all, environment }: Home, discovery: ToolDiscovery): WebSearcher | undefined {
   const settings = all.web.search;
   if (settings === undefined) return undefined;
@@ -300,7 +300,7 @@ function isDeclared(name: string, { include, exclude }: Settings["tools"]): bool
   return (include.length === 0 || include.some(matches)) && !exclude.some(matches);
 }
 
-/** A deny rule for one way to read a file is meant for the file: it closes it to every tool. */
+/** A deny rule for one tool that reads files applies to the file: it is closed to every tool. */
 function unreadablePaths(deny: readonly Rule[]): string[] {
   return deny.flatMap(({ tool, pattern }) => {
     const matches = globMatcher(tool, { caseSensitive: true });

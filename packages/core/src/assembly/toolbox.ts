@@ -16,16 +16,16 @@ import { ToolSet } from "./tool-set.ts";
 export interface RunOptions {
   readonly signal?: AbortSignal;
   readonly onCall?: OnCall;
-  /** The id that the model gave the call; without it the toolbox counts. */
+  /** The id that the model gave the call; default: numbered by the toolbox. */
   readonly callId?: string;
 }
 
 /** The tools behind the whole flow, with no model. */
 export class Toolbox {
   readonly registry: ToolRegistry;
-  /** What MCP servers offer beside tools, and logins to them. */
+  /** What MCP servers offer in addition to tools, and logins to them. */
   readonly mcp: McpDoor;
-  /** What runs, for the user. */
+  /** The running commands, for the user. */
   readonly commands: CommandList;
   readonly #tools: ToolSet;
   readonly #closing = new AbortController();
@@ -37,21 +37,21 @@ export class Toolbox {
     this.registry = this.#tools.registry;
     this.mcp = lazyMcp(this.#tools.discovery);
     this.commands = commandList(this.#tools.commands);
-    // They may be handed on as plain functions.
+    // So that they can be passed on as plain functions.
     this.call = this.call.bind(this);
     this.run = this.run.bind(this);
     this.explain = this.explain.bind(this);
     this.close = this.close.bind(this);
-    // What cannot be loaded is told of by the call that needs it.
+    // The call that needs the code will report why it cannot be loaded.
     this.#loadAhead().catch(() => {});
   }
 
-  /** One call through lookup, validation, approval and execution. Never rejects: a failure is a result. */
+  /** Takes one call through lookup, validation, approval and execution. Never rejects: a failure is a result. */
   async call(name: string, args: FunctionCall["args"], signal?: AbortSignal): Promise<ToolResult> {
     return resultOf(await this.run(name, args, signal ? { signal } : {}));
   }
 
-  /** The same, told as the call's states; resolves to the last one. */
+  /** The same, reporting each state of the call; resolves to the last one. */
   async run(name: string, args: FunctionCall["args"], options?: RunOptions): Promise<AnsweredCall> {
     this.#running += 1;
     try {
@@ -61,7 +61,7 @@ export class Toolbox {
     }
   }
 
-  /** A program that waits for its first call does not have to wait for the code of it then. */
+  /** So that the first call of a waiting program need not wait for code. */
   async #loadAhead(): Promise<void> {
     const { LoadAhead } = await import("./load-ahead.ts");
     await new LoadAhead().during(this.#closing.signal, () => this.#running > 0);
@@ -72,7 +72,7 @@ export class Toolbox {
     return this.#tools.judge(commandRequest(command, this.#tools.workspace.root));
   }
 
-  /** Starts the sources of more tools and resolves when each has answered, with what went wrong. Never rejects. */
+  /** Starts the tool sources and resolves when each has answered, with the failures. Never rejects. */
   ready(): Promise<readonly DiscoveryFailure[]> {
     return this.#tools.discovery.ready();
   }
@@ -82,19 +82,19 @@ export class Toolbox {
     return this.#tools.discovery.refresh();
   }
 
-  /** What went wrong with the sources so far. */
+  /** The failures of the sources so far. */
   get discoveryFailures(): readonly DiscoveryFailure[] {
     return this.#tools.discovery.failures;
   }
 
-  /** Ends every command that still runs, in the background too. To be called when the toolbox is done with. */
+  /** Ends all commands that still run, including those in the background. Must be called at the end. */
   close(): Promise<void> {
     this.#closing.abort();
     return this.#tools.close();
   }
 }
 
-/** One call of the user's own, outside any history. */
+/** One call of the user, outside any history. */
 export async function runOne(
   { runCalls, callIds }: { readonly runCalls: RunCalls; readonly callIds: CallIds },
   { name, args }: Pick<FunctionCall, "name" | "args">,
@@ -107,7 +107,7 @@ export async function runOne(
   return answer;
 }
 
-/** A command as the shell tool would ask about it. */
+/** A command in the form that the shell tool asks about. */
 function commandRequest(command: string, directory: string): ApprovalRequest {
   const title = "";
   const confirmation = { kind: "exec" as const, title, command, parts: [command], directory, grants: [] };

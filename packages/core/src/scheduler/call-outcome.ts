@@ -27,7 +27,7 @@ export function needsApproval(tool: Named, confirmation: Confirmation, reason: s
   return { ...failed({ type: "needs_approval", message }), confirmation };
 }
 
-/** What is no clear yes is a no. */
+/** Whatever is not a clear yes is a no. */
 export function undecided(tool: Named, reason: string): FinalState {
   return failed({ type: "undecided", message: `${tool.name} was not run: ${reason}.` });
 }
@@ -42,7 +42,7 @@ export function cancelled(call: FunctionCall, reason: string, type = "cancelled"
   return { status: "cancelled", llmContent: message, returnDisplay: message, error };
 }
 
-/** A plan that is declined has an error of its own: the agent ends the turn on it. */
+/** A declined plan has an error of its own: the agent ends the turn on it. */
 export function declined(call: FunctionCall, question: Confirmation, reason: string | undefined): FinalState {
   const by = reason ? `cancelled by user: ${reason}` : "cancelled by user";
   return question.kind === "plan"
@@ -50,7 +50,7 @@ export function declined(call: FunctionCall, question: Confirmation, reason: str
     : cancelled(call, by);
 }
 
-/** The tool's question with what approval knows of it: the parts of a command, and what "always" would store. */
+/** Adds to the tool's question what approval knows: the parts of a command, and what "always" would store. */
 export function asked(question: Confirmation, { grants, parts }: Verdict): Confirmation {
   const known = grants === undefined ? question : { ...question, grants };
   if (known.kind !== "exec" || parts === undefined) return known;
@@ -72,10 +72,10 @@ export function errorOf(error: unknown): ToolError {
   return { type: "tool_failed", message: `The tool failed unexpectedly: ${messageOf(error)}` };
 }
 
-/** A tool that is interrupted may need a moment to end what it has begun. */
+/** An interrupted tool may need a moment to end what it has started. */
 const GRACE_MS = 5000;
 
-/** What the call came to; a tool that does not heed the interruption is left behind after a while, and that is said. */
+/** Returns the call's result. A tool that ignores the signal is abandoned after a while; the answer says so. */
 export async function orLeftBehind(
   call: FunctionCall,
   work: Promise<FinalState>,

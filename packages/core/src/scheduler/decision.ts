@@ -13,8 +13,8 @@ const DECISIONS_OF: Partial<Record<Confirmation["kind"], string>> = {
 };
 
 /**
- * The decision that a face or a program gave to a question of this kind; null when it is none. Types do not
- * bind whoever answers in JavaScript, and what is no clear yes must never let a call run.
+ * Reads the decision of a face or a program for a question of this kind; null when it is not valid. Callers in
+ * JavaScript may ignore the types, and only a clear yes may let a call run.
  */
 export function readDecision(value: unknown, kind: Confirmation["kind"]): Decision | null {
   if (!isRecord(value)) return null;
@@ -30,12 +30,12 @@ export function readDecision(value: unknown, kind: Confirmation["kind"]): Decisi
   return null;
 }
 
-/** How to answer such a question. */
+/** Says how to answer such a question. */
 export function decisionsFor(kind: Confirmation["kind"]): string {
   return `${DECISIONS}${DECISIONS_OF[kind] ?? ""}`;
 }
 
-/** The question of a call, of the session's own agent or of a subagent. */
+/** The question for a call of the session's own agent or of a subagent. */
 export function questionOf(
   { callId, confirmation, reason }: AskedOfCall,
   subagent: Asker = { agent: null, parentCallId: null },
@@ -43,12 +43,11 @@ export function questionOf(
   return { id: `q_${callId}`, callId, ...subagent, confirmation, reason };
 }
 
-/** What is asked of a call. */
 export interface AskedOfCall {
   readonly callId: string;
   readonly confirmation: Confirmation;
   readonly reason: string;
 }
 
-/** Whose calls they are, of a subagent. */
+/** The subagent that makes the calls. */
 export type Asker = Pick<Question, "agent" | "parentCallId">;

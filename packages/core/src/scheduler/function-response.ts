@@ -5,7 +5,7 @@ import type { AnsweredCall } from "@burin/contract/tool-call";
 
 const CUT_HINT = "ask for a smaller part to see the rest";
 
-/** The content with each of its texts short enough for the model; what is not text stays as it is. */
+/** Shortens each text of the content for the model; other parts stay as they are. */
 export function boundedContent(content: PartListUnion, most = MOST_ANSWER_CHARACTERS): PartListUnion {
   if (Array.isArray(content)) return content.map((part) => boundedPart(part, most));
   return boundedPart(content, most);
@@ -18,8 +18,8 @@ function boundedPart(part: Part | string, most: number): Part | string {
 }
 
 /**
- * The one answer to a call: its text inside the function response, binary parts behind it as siblings,
- * in order. An error is marked as one, so that no provider has to guess.
+ * The one answer to a call: its text inside the function response, followed by its binary parts, in order. An
+ * error is marked as one, so that providers need not guess.
  */
 export function functionResponseOf(call: AnsweredCall): Part[] {
   const text = textOf(call.llmContent);

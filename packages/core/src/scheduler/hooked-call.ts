@@ -6,14 +6,14 @@ import { hookWords } from "../text/hook-words.ts";
 
 export type CallHooks = Pick<Hooks, "before" | "after">;
 
-/** What the hooks before a call have said of it. */
+/** What the hooks before a call decided. */
 export type Hooked = Pick<BeforeCall, "decision" | "reason">;
 
 export const NOT_HOOKED: Hooked = { decision: undefined, reason: "" };
 
 /**
- * A hook can ask where a rule allows. It can allow only what a user could allow for good: what is always
- * asked about, such as a protected file, is asked about all the same.
+ * A hook can require a question where a rule allows. It can allow only what a user could allow permanently: calls
+ * that always need a question, e.g. for a protected file, still get one.
  */
 export function withHook(judged: Verdict, { decision, reason }: Hooked): Verdict {
   if (decision === "ask" && judged.verdict === "allow") return { verdict: "ask", reason, grants: [] };
@@ -32,7 +32,7 @@ export function answerForHooks({ status, llmContent }: Answered): {
   return { status, text: textOf(llmContent) };
 }
 
-/** The answer with what hooks want the model to know. */
+/** Adds the hooks' notes for the model to the answer. */
 export function withNotes<State extends Answered>(state: State, notes: readonly string[]): State {
   if (notes.length === 0) return state;
   const text = `\n\n${hookWords(notes.join("\n"))}`;

@@ -5,8 +5,8 @@ import type { Confirmation, Decision, Question } from "@burin/contract/tools";
 import { decisionsFor, readDecision } from "./decision.ts";
 
 /**
- * Asks the user; null when nobody is there to answer any more. A convenience for a face that answers on the spot:
- * any other answers a question by its id, whenever it likes.
+ * Asks the user; resolves to null when no user is there to answer. For faces that can answer at once: others
+ * answer a question by its id, at any later time.
  */
 export type Confirm = (
   confirmation: Confirmation,
@@ -17,7 +17,7 @@ export type Confirm = (
 export interface QuestionNeeds {
   readonly confirm?: Confirm | undefined;
   readonly tell?: (event: QuestionEvent) => void;
-  /** The answer that was given before the question came up again, e.g. in a session that is resumed. */
+  /** Returns the answer if it was given before the question is asked again, e.g. in a resumed session. */
   readonly recall?: (question: Question) => Promise<Decision | null>;
 }
 
@@ -26,7 +26,7 @@ interface Open {
   readonly settle: (decision: Decision | null) => void;
 }
 
-/** The one queue of questions of a session: one is open at a time, whoever asks, and the first answer counts. */
+/** The one queue of questions of a session: one is open at a time, whatever asks, and the first answer counts. */
 export class Questions {
   readonly #needs: QuestionNeeds;
   readonly #open = new Map<string, Open>();
@@ -39,17 +39,17 @@ export class Questions {
     this.#needs = needs;
   }
 
-  /** Those that wait for an answer now. */
+  /** The questions that wait for an answer now. */
   get open(): readonly Question[] {
     return [...this.#open.values()].map(({ question }) => question);
   }
 
-  /** How many are asked behind the open one. */
+  /** How many questions are queued after the open one. */
   get waiting(): number {
     return Math.max(this.#turns - this.#open.size, 0);
   }
 
-  /** null when the answer was taken, else what is wrong with it; the question stays open then. */
+  /** Returns null when the answer is accepted, otherwise what is wrong with it; the question then stays open. */
   answer(id: string, given: unknown): string | null {
     const open = this.#open.get(id);
     if (open === undefined) return `no question ${JSON.stringify(id)} is open.`;
@@ -62,8 +62,8 @@ export class Questions {
   }
 
   /**
-   * The work begins when no question is open, and no other is asked until it ends. `isChanged`: meanwhile a
-   * question was answered with "always", which may have answered this one too.
+   * Starts the work when no question is open, and asks no other until it ends. `isChanged`: meanwhile a question
+   * was answered with "always", which may decide this one too.
    */
   async inTurn<T>(work: (isChanged: boolean) => Promise<T>, signal: AbortSignal): Promise<T> {
     const before = this.#last;
@@ -78,7 +78,7 @@ export class Questions {
     return turn;
   }
 
-  /** Asks the question; null when nobody answers. Throws when there is no clear answer. Only within `inTurn`. */
+  /** Asks the question; null when there is no answer. Throws when the answer is not clear. Only within `inTurn`. */
   async ask(question: Question, signal: AbortSignal): Promise<Decision | null> {
     const { tell, recall } = this.#needs;
     tell?.({ type: "question", ...question });
@@ -104,7 +104,7 @@ export class Questions {
     });
   }
 
-  /** undefined when the answer comes by the question's id. */
+  /** Resolves to undefined when the answer comes by the question's id. */
   async #confirmed(question: Question, signal: AbortSignal): Promise<Decision | null | undefined> {
     const { confirm } = this.#needs;
     if (confirm === undefined) return undefined;

@@ -44,33 +44,33 @@ import { type SoundCall, type SoundTool, soundTool } from "./sound-tool.ts";
 export interface SchedulerNeeds {
   readonly registry: ToolRegistry;
   readonly judge: (request: ApprovalRequest) => Verdict | Promise<Verdict>;
-  /** The queue that questions go through. Absent when nobody is there to ask: then a call that needs it is refused. */
+  /** The queue for questions. Absent when no user is present: then a call that needs a question is refused. */
   readonly questions?: (() => Promise<Questions>) | undefined;
-  /** The subagent whose calls these are. */
+  /** The subagent that makes these calls. */
   readonly subagent?: Asker;
-  /** Called when the user answers "always"; resolves to what they should know of it, or null. */
+  /** Called when the user answers "always"; resolves to what the user should know about it, or null. */
   readonly onGrant: (grants: readonly string[], scope: GrantScope) => Promise<string | null>;
-  /** Waits for tools of these names that may still be on their way. Never rejects. */
+  /** Waits for tools with these names that may still be loading. Never rejects. */
   readonly awaitTools?: (names: readonly string[], signal: AbortSignal) => Promise<void>;
   /**
-   * Resolves when all states that were told so far are on the disk. Awaited before an effect, which is not
-   * begun when it throws, and after it.
+   * Resolves when all states reported so far are on the disk. Awaited before an effect, which does not start if
+   * this throws, and after it.
    */
   readonly recorded?: (() => Promise<void>) | undefined;
-  /** Awaited around calls that only read, too: the replies that ask for them are not asked for again. */
+  /** Also awaited around calls that only read: the replies that made them are not requested again. */
   readonly recordsReads?: boolean;
-  /** What is told of calls and may have a say in them. */
+  /** Listeners that get each call and may decide about it. */
   readonly hooks?: CallHooks | undefined;
 }
 
-/** Hears each new state of each call. */
+/** Gets each new state of each call. */
 export type OnCall = (call: ToolCall) => void;
 
 interface Found {
-  /** A hook may give it other arguments before it runs. */
+  /** A hook may change its arguments before it runs. */
   call: FunctionCall;
   readonly tool: SoundTool | undefined;
-  /** Set when not even its name, kind and schema can be read. */
+  /** Set when even the tool's name, kind and schema cannot be read. */
   readonly fault: ToolError | null;
 }
 
@@ -91,7 +91,7 @@ export class Scheduler {
   }
 
   /**
-   * Runs the calls of one reply. Neighbours that only read, fetch or delegate run side by side, any other alone;
+   * Runs the calls of one reply. Neighbours that only read, fetch or delegate run in parallel, all others alone;
    * the answers keep the order of the calls. Every call is announced before the first one starts.
    */
   async run(calls: readonly FunctionCall[], signal: AbortSignal, onCall: OnCall): Promise<AnsweredCall[]> {
@@ -141,7 +141,7 @@ export class Scheduler {
   async #answer(work: Work): Promise<AnsweredCall> {
     const state = await this.#finalState(work);
     const answer = work.report(state) as AnsweredCall;
-    // What is done is done: if it cannot be recorded, the next effect will be refused.
+    // The effect has happened; if it cannot be recorded, the next effect will be refused.
     await this.#recorded(work.tool)?.catch(() => {});
     return answer;
   }
@@ -176,7 +176,7 @@ export class Scheduler {
     return withNotes(state, [...hooked.contexts, ...notes]);
   }
 
-  /** A call with valid arguments, through approval and execution. */
+  /** Takes a call with valid arguments through approval and execution. */
   async #valid(work: Work, tool: SoundTool, hooked: Hooked): Promise<FinalState> {
     const { call, signal, report } = work;
     report({ status: "validating" }, tool.getDescription(call.args));
@@ -251,16 +251,15 @@ export class Scheduler {
   }
 }
 
-/** A call that is about to be asked for. */
+/** A call that is ready for its question. */
 interface Prepared {
   readonly work: Work;
   readonly tool: SoundTool;
   readonly prepared: SoundCall;
 }
 
-/** The call may run. */
 interface Approved extends Pick<RunContext, "reads" | "confirmation"> {
-  /** The user's yes; null where nobody needed to be asked. */
+  /** The user's approval; null when no question was needed. */
   readonly approval: Approval | null;
   readonly notice?: string;
 }
@@ -294,7 +293,7 @@ function groupsOf(work: readonly Work[]): Work[][] {
   return groups;
 }
 
-/** null when the arguments are fine. */
+/** Returns null when the arguments are valid. */
 function faultOf({ call: { args, argsError } }: Work, tool: SoundTool): FinalState | null {
   const fault = argsError ?? tool.validateToolParams(args);
   return fault ? failed({ type: "invalid_arguments", message: fault }) : null;

@@ -27,8 +27,8 @@ const MOST_DESCRIPTION = 10_000;
 const MOST_DISPLAY = 200_000;
 
 /**
- * The tool as its contract describes it, whoever wrote it in whatever language: types bind nobody at run time. What
- * is read of it is read once, here, and an answer that is none is thrown where the caller catches.
+ * Wraps a tool so that it keeps its contract, because types are not checked at run time. Each field is read once,
+ * here, and an invalid answer throws where the caller catches.
  */
 export function soundTool(tool: Tool): SoundTool {
   const { name, displayName, description, parameterSchema } = tool;
@@ -69,13 +69,13 @@ export interface SoundTool
 }
 
 export interface SoundCall extends PreparedCall {
-  /** The user may answer its question with a content of their own. */
+  /** The user may answer its question with edited content. */
   readonly takesEdits: boolean;
 }
 
 type Params = Record<string, unknown>;
 
-/** The same of a tool that says it in the steps of the contract. */
+/** The same for a tool without `prepare`. */
 async function inSteps(tool: Tool, params: Params, signal: AbortSignal): Promise<PreparedCall> {
   return {
     confirmation: await tool.shouldConfirmExecute(params, signal),
@@ -88,7 +88,7 @@ async function inSteps(tool: Tool, params: Params, signal: AbortSignal): Promise
   };
 }
 
-/** A promise in the place of a value would be taken for a yes, and its failure be heard by nobody. */
+/** A promise instead of a value would count as a yes, and its failure would be lost. */
 function atOnce(method: string, value: unknown): unknown {
   if (!(value instanceof Promise)) return value;
   value.catch(() => {});
@@ -110,7 +110,7 @@ function sentence(value: unknown): string {
   throw new Error("getDescription must return a string.");
 }
 
-/** What is no question cannot be answered, and so the call is not run. */
+/** An invalid question cannot be answered, so the call is not run. */
 function question(value: unknown): Confirmation | false {
   if (!value) return false;
   if (isRecord(value) && QUESTIONS.some((kind) => kind === value.kind) && typeof value.title === "string") {
@@ -152,7 +152,7 @@ function plainError(error: unknown): ToolError {
   };
 }
 
-/** What a listener does with what it hears is no part of the call; its failure is a warning of the process. */
+/** Wraps a listener so that its failure does not affect the call, but becomes a warning of the process. */
 export function soundListener<Heard>(onCall: (heard: Heard) => void): (heard: Heard) => void {
   const warn = (error: unknown) => process.emitWarning(`onCall failed: ${messageOf(error)}`);
   return (call) => {

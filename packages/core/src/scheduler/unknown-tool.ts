@@ -2,10 +2,10 @@ import { nearNames } from "@burin/contract/text/near-names";
 import type { ToolRegistry } from "../tools/tool-registry.ts";
 import { type FinalState, failed } from "./call-outcome.ts";
 
-/** Of hundreds that servers may bring. */
+/** MCP servers may bring hundreds. */
 const MOST_NAMED = 50;
 
-/** Says which tools the unknown name was probably meant for, else which there are. */
+/** Says which tools were probably meant; if none is similar, which tools there are. */
 export function unknownTool(name: string, registry: ToolRegistry): FinalState {
   const near = nearTools(name, registry);
   const known = registry.getUsableTools().map((tool) => tool.name);
@@ -15,7 +15,7 @@ export function unknownTool(name: string, registry: ToolRegistry): FinalState {
   return failed({ type: "unknown_tool", message: `There is no tool named "${name}". ${hint}` });
 }
 
-/** A name may also be like the one that people see, or be known from another agent. */
+/** The name may also resemble a display name, or come from another agent. */
 function nearTools(name: string, registry: ToolRegistry): string[] {
   const usable = registry.getUsableTools();
   const elsewhere = nameHere(name);
@@ -25,7 +25,7 @@ function nearTools(name: string, registry: ToolRegistry): string[] {
   return [...new Set(nearNames(name, called.keys()).map((near) => called.get(near) ?? near))];
 }
 
-/** What tools of other agents are called that do the work of ours, where no spelling is near; models know them. */
+/** Names that other agents use for tools like ours, and that models know. */
 const ELSEWHERE = {
   run_shell_command: "bash shell sh terminal exec execute executecommand runcommand runterminalcmd",
   search_file_content: "grep rg ripgrep search grepsearch searchfiles",
@@ -37,7 +37,7 @@ const ELSEWHERE = {
   task: "agent",
 };
 
-/** The tool of ours that does the work of the one with this name, if it is known from elsewhere. */
+/** Our tool for a name that other agents use. */
 function nameHere(name: string): string | undefined {
   const plain = name.replace(/^.*[.:/]|[\s_-]+/g, "").toLowerCase();
   return Object.entries(ELSEWHERE).find(([, names]) => names.split(" ").includes(plain))?.[0];
