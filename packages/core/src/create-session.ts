@@ -8,7 +8,7 @@ export function createToolbox(options: ToolboxOptions): Toolbox {
   return new Toolbox(options);
 }
 
-/** As `createSession`, which adds how settings and environment name models: `openModel` does. */
+/** Like `createSession`, but without models from settings and environment: `openModel` opens them. */
 export function openSession(options: SessionOptions): Session {
   return new Session(options);
 }

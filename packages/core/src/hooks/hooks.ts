@@ -5,13 +5,13 @@ import { parseRule, type Rule, type RuleTarget, ruleCovers } from "@burin/shell-
 import { faultOf } from "../discovery/discovered-tool.ts";
 import { hookWords } from "../text/hook-words.ts";
 
-/** What a hook has said about a call, or about the moment that it was told of. */
+/** A hook's answer about a call or a moment of the session. */
 interface HookAnswer {
   readonly decision?: "allow" | "ask" | "deny";
   readonly reason?: string;
-  /** Other arguments for the call. */
+  /** New arguments for the call. */
   readonly args?: Readonly<Record<string, unknown>>;
-  /** For the model to know. */
+  /** A text for the model. */
   readonly context?: string;
 }
 
@@ -24,9 +24,9 @@ type RunHook = (
 export interface HooksNeeds {
   readonly settings: readonly HookSettings[];
   readonly run: RunHook;
-  /** Told of a hook that failed, for the user. */
+  /** Called when a hook fails, with a text for the user. */
   readonly report: (message: string) => void;
-  /** Goes with every event. */
+  /** Added to every event. */
   readonly session: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +36,7 @@ export interface HookedCall extends RuleTarget {
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** What all hooks before a call came to. */
+/** The combined result of all hooks before a call. */
 export interface BeforeCall {
   readonly decision: HookAnswer["decision"];
   readonly reason: string;
@@ -45,10 +45,10 @@ export interface BeforeCall {
 }
 
 const DEFAULT_SECONDS = 60;
-/** What a hook may decide, from loose to strict. */
+/** A hook's possible decisions, from loose to strict. */
 const STRICTNESS = ["allow", "ask", "deny"] as const;
 
-/** The commands of the user that are told of what happens, and may have a say in it. They run in their order. */
+/** The user's commands that run at events and may decide about calls. They run in order. */
 export class Hooks {
   readonly #needs: HooksNeeds;
 
@@ -56,7 +56,7 @@ export class Hooks {
     this.#needs = needs;
   }
 
-  /** The strictest decision wins. A hook that fails makes the call one to be asked about: it may be a guard. */
+  /** The strictest decision wins. When a hook fails, the user is asked about the call: the hook may be a guard. */
   async before(call: HookedCall, signal: AbortSignal): Promise<BeforeCall> {
     let { args } = call;
     let decision: HookAnswer["decision"];
@@ -78,7 +78,7 @@ export class Hooks {
     return { decision, reason, args, contexts };
   }
 
-  /** What the model should know beside the answer. */
+  /** Returns what the model should know in addition to the answer. */
   async after(
     call: HookedCall,
     answer: { readonly status: string; readonly text: string },
@@ -135,11 +135,11 @@ function isStricter(one: HookAnswer["decision"], other: HookAnswer["decision"]):
   return other === undefined || STRICTNESS.indexOf(one) > STRICTNESS.indexOf(other);
 }
 
-/** With this exit code a hook forbids the call, and says why on its stderr. */
+/** A hook that exits with this code forbids the call, with the reason on its stderr. */
 const FORBIDS = 2;
 const MOST_CONTEXT = 10_000;
 
-/** What the end of a hook's command means; a text when it means nothing that could be relied upon. */
+/** Interprets the end of a hook's command; returns a text when it cannot be relied on. */
 function hookAnswer(end: ExchangeEnd, seconds: number): HookAnswer | string {
   const said = lastLines(end.stderr);
   if (end.exitCode === FORBIDS && end.stopped === null) {

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "@burin/contract/messages/json-schema";
 
-/** The schema for a final answer, out of the text of a file. Throws with the place of what cannot be used. */
+/** Parses the schema for a final answer from the text of a file. Throws with the place of the fault. */
 export async function parseAnswerSchema(text: string): Promise<JsonSchema> {
   const json = text.replace(/^\ufeff/, "");
   const { jsonFault } = await import("../settings/json-fault.ts");

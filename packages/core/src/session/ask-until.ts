@@ -6,21 +6,21 @@ import { messageOf } from "@burin/contract/text/error-message";
 import type { Tool } from "@burin/contract/tools";
 import { exitCodeIn } from "./command-answer.ts";
 
-/** Runs a prompt; null goes on without one. */
+/** Runs a prompt; null continues without one. */
 export type Ask = (prompt: string | null) => AsyncGenerator<AgentEvent>;
 
-/** The end as it is to be, or what the model is told so that the next one is better. */
+/** The final end, or what to tell the model for a better one. */
 type Verdict = { readonly end: RunEnd } | { readonly again: string; readonly notice?: string };
 
-/** What is known of an answer, beside its end. */
+/** What is known about an answer, in addition to its end. */
 interface Attempt {
   /** Counts from 1. */
   readonly count: number;
-  /** The model has done something on the way. */
+  /** The model made calls on the way. */
   readonly hasWorked: boolean;
 }
 
-/** Asks until the end is what was demanded, or the work was broken off. */
+/** Asks until the end meets the demand, or the work is interrupted. */
 async function* askUntil(
   prompt: string | null,
   ask: Ask,
@@ -45,13 +45,13 @@ async function* askUntil(
   }
 }
 
-/** So often the model is told what is wrong with its answer. */
+/** How often the model is told what is wrong with its answer. */
 const MOST_CORRECTIONS = 3;
 const LONGEST_FAULT = 2000;
 
 /**
- * Asks until the final answer is JSON that fits the schema; the end then has the JSON alone as `result` and its
- * value as `structured`. The schema is told behind the prompt, so that the beginning of each request stays.
+ * Asks until the final answer is JSON that fits the schema; the end then has only the JSON as `result` and its
+ * value as `structured`. The schema follows the prompt, so that the start of each request stays the same.
  */
 export function boundAnswer(schema: JsonSchema, prompt: string | null, ask: Ask): AsyncGenerator<AgentEvent> {
   const instruction = `When you are done, answer with nothing but a JSON value that fits this JSON Schema:\n${JSON.stringify(schema)}`;
@@ -83,7 +83,7 @@ function readAnswer(text: string, schema: JsonSchema): ReadAnswer {
   return { fault: fault.length > LONGEST_FAULT ? `${fault.slice(0, LONGEST_FAULT)}...` : fault };
 }
 
-/** Many models put JSON into a code block, whatever they were asked. */
+/** Many models put JSON into a code block even when asked not to. */
 function bare(text: string): string {
   const lines = text.split(/\r?\n/);
   const fences = lines.flatMap((line, index) => (/^\s*```/.test(line) ? [index] : []));
@@ -91,22 +91,22 @@ function bare(text: string): string {
   return (fences.length === 2 ? lines.slice(first + 1, last).join("\n") : text).trim();
 }
 
-/** So often the model is told that the check fails. */
+/** How often the model is told that the check fails. */
 const MOST_FAILED_CHECKS = 5;
-/** As long as a command may take. */
+/** The longest time limit of a command. */
 const MOST_CHECK_MS = 600_000;
 
-/** What must pass before a run has ended well. */
+/** The command that must pass before a run ends with success. */
 export interface Check {
   readonly command: string;
-  /** The tool that runs commands, with the limits that they have here; absent where it is excluded. */
+  /** The tool that runs commands, with its limits; undefined when it is excluded. */
   readonly shell: () => Tool | undefined;
   readonly signal: AbortSignal;
 }
 
 /**
- * Runs the user's check when the model says that it is done, and has the model go on with what it says until
- * it passes, a limit ends the work, or the model changes nothing any more. The result stands in the end.
+ * Runs the user's check when the model says that it is done, and sends failures back to the model until the check
+ * passes, a limit ends the work, or the model changes nothing any more. The end contains the check's result.
  */
 export function checkedRun(check: Check, prompt: string | null, ask: Ask): AsyncGenerator<AgentEvent> {
   const { command, signal } = check;

@@ -4,12 +4,12 @@ import { copyFile, type FileHandle, open, rename, rm } from "node:fs/promises";
 import type { Redactor } from "./redactor.ts";
 
 const CHUNK_BYTES = 256 * 1024;
-/** No secret is longer: one may begin in one part of the file and end in the next. */
+/** No secret is longer; one may start in one part of the file and end in the next. */
 const LONGEST_SECRET = 16 * 1024;
 
 /**
- * Takes the secrets out of a file of whatever size, which is replaced at one stroke, and left alone where it
- * holds none. The redactor must know secrets by their bytes, each as one character.
+ * Removes the secrets from a file of any size. The file is replaced atomically, and left alone when it has none.
+ * The redactor must know secrets by their bytes, each as one character.
  */
 export async function cleanFile(path: string, redactor: Redactor): Promise<void> {
   const temporary = `${path}.${randomBytes(4).toString("hex")}`;
@@ -35,7 +35,7 @@ export async function cleanFile(path: string, redactor: Redactor): Promise<void>
   }
 }
 
-/** The bytes of a file as characters, parted where no secret is parted. */
+/** The bytes of a file as characters, split only where no secret can be. */
 async function* piecesOf(source: FileHandle): AsyncGenerator<string> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let text = "";
@@ -50,7 +50,7 @@ async function* piecesOf(source: FileHandle): AsyncGenerator<string> {
   if (text !== "") yield text;
 }
 
-/** Behind a blank, and not in the middle of a key of many lines; as late as can be known. */
+/** The last position after a white space character that is not inside a key of many lines. */
 function endOfPiece(text: string): number {
   const last = text.length - LONGEST_SECRET;
   if (last <= 0) return 0;
@@ -62,7 +62,7 @@ function endOfPiece(text: string): number {
   return isOpen ? key : end;
 }
 
-/** A copy of the first bytes, to go on behind them. */
+/** Copies the first bytes, and opens the copy for writing after them. */
 async function beginningOf(path: string, bytes: number, copy: string): Promise<FileHandle> {
   await copyFile(path, copy, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   const handle = await open(copy, "a");

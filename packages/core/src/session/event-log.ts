@@ -16,23 +16,23 @@ import { type SessionLock, takeLock } from "./session-lock.ts";
 
 const sync = promisify(fdatasync);
 
-/** What happens within this time is written together. */
+/** Events within this time are written together. */
 const PAUSE_MS = 50;
-/** A longer run of text is written although it goes on. */
+/** A longer piece of text is written even if it is not finished. */
 const MOST_JOINED_CHARACTERS = 256 * 1024;
 
-/** Which session a log is of, and where it is written. */
+/** Which session a log belongs to, and where it is written. */
 export interface LogPlace {
   readonly id: string;
-  /** `~/.burin`, or where BURIN_HOME points. */
+  /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;
   readonly root: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** Variables that hold secrets although their names are not known for it. */
+  /** Variables that hold secrets although their names do not show it. */
   readonly secretNames: readonly string[];
-  /** false: nothing is written, and only the last records are kept. */
+  /** false: nothing is written, and only the last records are kept in memory. */
   readonly isRecorded: boolean;
-  /** What is in the log already, of a session that is taken up again; its lock is held. */
+  /** What is already in the log of a resumed session; its lock is held. */
   readonly resumed?: PastLog | undefined;
   /** See `SessionOptions.keepLog`. */
   readonly keep?: ((lines: string) => Promise<void>) | undefined;
@@ -43,12 +43,12 @@ interface PastLog {
   readonly lock: SessionLock;
 }
 
-/** Of a session that is not recorded. */
+/** For a session without a log on disk. */
 const MOST_KEPT = 1000;
 
 /**
- * The log of a session: one AgentEvent a line, appended, never rewritten. Pieces of one text become one
- * record; live output of a running call is left out. What cannot be written is kept and tried again.
+ * The log of a session: one AgentEvent per line, appended, never rewritten. Pieces of one text become one record;
+ * live output of a running call is left out. What cannot be written is kept and tried again.
  */
 export class EventLog {
   readonly #place: LogPlace;
@@ -60,11 +60,11 @@ export class EventLog {
   #descriptor: number | null = null;
   #number: number;
   #noted: LogRecord[] = [];
-  /** What is made into bytes and not in the file yet. */
+  /** Serialized records that are not in the file yet. */
   #unwritten: Buffer;
   #unwrittenRecords: LogRecord[] = [];
   #isSynced = true;
-  /** Written, and not handed to `keep` yet. */
+  /** Written, but not passed to `keep` yet. */
   #unkept: Buffer[] = [];
   #keeping: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
@@ -80,7 +80,7 @@ export class EventLog {
     this.#redactor = new Redactor(environment, secretNames);
     this.#lock = resumed?.lock;
     this.#number = resumed?.session.lastNumber ?? 0;
-    // A line that a crash has cut is left as it is.
+    // A line that a crash cut off is left as it is.
     this.#unwritten = resumed?.session.isMidLine ? Buffer.from("\n") : Buffer.alloc(0);
   }
 
@@ -88,13 +88,13 @@ export class EventLog {
     return this.#number;
   }
 
-  /** `seen` is what the model has come to know of files with it. */
+  /** `seen` is what the model learns about files with this event. */
   note(event: AgentEvent, at = new Date().toISOString(), seen?: readonly SeenFile[]): void {
     if (this.#isWorthALine(event)) this.add(event, at, seen);
     this.tell(event, at);
   }
 
-  /** Into the log alone; see `tell`. */
+  /** Adds the event only to the log; see `tell`. */
   add(event: AgentEvent, at = new Date().toISOString(), seen?: readonly SeenFile[]): void {
     const last = this.#noted.at(-1);
     const joined = last && joinedText(last.event, event);
@@ -107,14 +107,14 @@ export class EventLog {
     else if (this.#noted.length > MOST_KEPT) this.#noted.shift();
   }
 
-  /** To those who follow, and not into the log. */
+  /** Sends the event to the readers only, not to the log. */
   tell(event: AgentEvent, at = new Date().toISOString()): void {
     for (const follower of this.#followers) follower.push({ n: this.#number, at, event });
   }
 
   /**
-   * The records from this number on, and what happens until the log is closed. A record that is not whole yet comes
-   * in pieces of the same number; live output has the number of the record before it.
+   * The records from this number on, and new ones until the log is closed. An unfinished record comes in pieces
+   * with the same number; live output has the number of the record before it.
    */
   async *follow(from: number): AsyncGenerator<LogRecord> {
     const queue = new EventQueue<LogRecord>();
@@ -135,7 +135,7 @@ export class EventLog {
     }
   }
 
-  /** The file, for this process alone. */
+  /** The path of the file, opened for this process only. */
   #opened(): Promise<string> {
     this.#opening ??= this.#open().catch((error: unknown) => {
       this.#opening = null;
@@ -152,13 +152,13 @@ export class EventLog {
       try {
         this.#write(this.#noted.length, path);
       } catch {
-        // The process ends; there is nobody left to tell.
+        // The process is exiting; nothing can be reported any more.
       }
     });
     return path;
   }
 
-  /** Writes all that was noted, where a crash of this process cannot harm it; gives the open file. */
+  /** Writes everything, so that it survives a crash of this process; returns the open file. */
   async written(): Promise<number | null> {
     if (!this.#place.isRecorded) return null;
     const descriptor = this.#write(this.#noted.length, await this.#opened());
@@ -166,7 +166,7 @@ export class EventLog {
     return descriptor;
   }
 
-  /** One part after the other; what comes while one is kept goes with the next. */
+  /** Keeps one part after the other; what arrives meanwhile goes with the next. */
   #kept(): Promise<void> {
     const { keep } = this.#place;
     if (keep === undefined) return this.#keeping;
@@ -177,10 +177,10 @@ export class EventLog {
     return this.#keeping;
   }
 
-  /** The same, and resolves when a crash of the whole machine cannot harm it either. */
+  /** The same, but it also survives a crash of the whole machine. */
   async recorded(): Promise<void> {
     const descriptor = await this.written();
-    // What is kept elsewhere outlives this machine.
+    // Lines that are kept elsewhere survive this machine.
     if (descriptor === null || this.#isSynced || this.#place.keep !== undefined) return;
     this.#isSynced = true;
     try {
@@ -204,7 +204,7 @@ export class EventLog {
     }
   }
 
-  /** Of the states of a call each counts once; its live output does not. */
+  /** Each state of a call is written once, its live output never. */
   #isWorthALine(event: AgentEvent): boolean {
     if (event.type !== "tool_call") return true;
     const { call } = event;
@@ -216,7 +216,7 @@ export class EventLog {
     return isNew;
   }
 
-  /** A text that may still grow is left for later: a secret in it might be cut in two. */
+  /** A text that may still grow is written later: otherwise a secret in it might be split. */
   async #writeSome(): Promise<void> {
     this.#timer = null;
     try {
@@ -225,7 +225,7 @@ export class EventLog {
       const isGrowing = last !== undefined && textIn(last) !== null && !isLong(last);
       this.#write(this.#noted.length - (isGrowing ? 1 : 0), path);
     } catch {
-      // It stays noted; the next `recorded` tries again and tells.
+      // It is kept; the next `recorded` tries again and reports the failure.
     }
   }
 
@@ -255,7 +255,7 @@ function plainRecord({ n, at, event }: LogRecord): LogRecord {
   return { n, at, event };
 }
 
-/** One text for two that follow each other; null when they do not belong together. */
+/** Joins two texts that follow each other; null when they do not belong together. */
 function joinedText(one: AgentEvent, other: AgentEvent): AgentEvent | null {
   if (textIn(one) === null || textIn(other) === null || isLong(one)) return null;
   if (one.type === "text" && other.type === "text") return { ...one, text: one.text + other.text };

@@ -4,14 +4,14 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { done } from "../agent/run.ts";
 import { SessionError } from "./session-error.ts";
 
-/** The end of a run that this was thrown in. Throws it again where its caller can put it right by calling otherwise. */
+/** The end of a run that threw this error. Throws it again when the caller can fix it by a different call. */
 export function failedRun(error: unknown): RunEnd {
   if (error instanceof WorkspaceError || error instanceof SessionError) throw error;
   const type = error instanceof Error && "code" in error ? String(error.code) : "internal";
   return done("error", { turns: 0, text: "", error: { type, message: messageOf(error) } });
 }
 
-/** A run that was interrupted before its turn came. */
+/** The end of a run that was interrupted before its turn. */
 export function givenUp(): RunEnd {
   const message = "Interrupted while an earlier prompt was worked on.";
   return done("cancelled", { turns: 0, text: "", error: { type: "cancelled", message } });

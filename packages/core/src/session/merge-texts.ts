@@ -6,14 +6,14 @@ export interface MergeSides {
   readonly other: string;
 }
 
-/** The lines from `start` up to `end` of the base become these. */
+/** These replace the lines from `start` up to `end` of the base. */
 interface Change {
   readonly start: number;
   readonly end: number;
   readonly lines: readonly string[];
 }
 
-/** The base with what both sides made of it; null when they changed the same place, or places that touch. */
+/** The base with the changes of both sides; null when they changed the same or adjacent places. */
 export function mergeTexts({ base, one, other }: MergeSides): string | null {
   const lines = linesOf(base);
   const mine = changesOf(lines, linesOf(one));
@@ -32,7 +32,7 @@ export function mergeTexts({ base, one, other }: MergeSides): string | null {
   return merged + lines.slice(at).join("");
 }
 
-/** With their ends, so that a last line without one is another line. */
+/** With line ends, so that a last line without one counts as different. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

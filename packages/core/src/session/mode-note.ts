@@ -6,7 +6,7 @@ const ON =
   "[Plan mode is on: look, and change nothing. When your plan is complete, show it with exit_plan_mode; if there is nothing to plan, just answer.]";
 const OFF = "[Plan mode is over: the user has ended it. You may make changes now.]";
 
-/** What the model has to know of the mode before a prompt; null where what it was told last still holds. */
+/** What the model must know about the mode before a prompt; null when it knows already. */
 export function modeNote(mode: ApprovalMode, history: readonly Message[]): AgentEvent | null {
   const isPlan = mode === "plan";
   if (isPlan === wasToldOfPlan(history)) return null;
@@ -18,7 +18,7 @@ function wasToldOfPlan(history: readonly Message[]): boolean {
     for (const { text, functionResponse } of parts.toReversed()) {
       if (text === ON) return true;
       if (text === OFF) return false;
-      // The tool says it itself.
+      // The tool has said so itself.
       const { name, response } = functionResponse ?? {};
       if (name === "exit_plan_mode" && /plan mode is over/i.test(JSON.stringify(response))) return false;
     }

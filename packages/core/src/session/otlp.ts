@@ -9,7 +9,7 @@ export interface Span {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly name: string;
-  /** Asks another program for something. */
+  /** Sends a request to another program. */
   readonly isClient?: boolean;
   /** Milliseconds since 1970. */
   readonly start: number;
@@ -18,7 +18,7 @@ export interface Span {
   readonly isError?: boolean;
 }
 
-/** Their limits are those of the conventions. */
+/** With the bucket limits of the conventions. */
 const SECONDS = {
   unit: "s",
   bounds: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92],
@@ -32,11 +32,11 @@ const METRICS = {
   "gen_ai.execute_tool.duration": SECONDS,
 };
 
-/** What is sent at the end of a session is waited for so long, however long a request may take elsewhere. */
+/** How long the end of a session waits for what is sent, whatever the timeout of other requests. */
 const LAST_WAIT_MS = 3000;
 const DEFAULT_TIMEOUT_MS = 10_000;
 const PAUSE_MS = 5000;
-/** Where nothing can be sent, the oldest are forgotten. */
+/** If nothing can be sent, the oldest are dropped. */
 const MOST_SPANS = 2000;
 
 interface Series {
@@ -54,8 +54,8 @@ interface Target {
 type Signal = "traces" | "metrics";
 
 /**
- * Sends spans and metrics as OTLP in JSON over HTTP, as the usual variables say. By hand, because the SDK for it is
- * 15 packages of 29 MB, and takes longer to load than the whole of Burin.
+ * Sends spans and metrics as OTLP in JSON over HTTP, configured by the usual variables. Written by hand, because
+ * the SDK has 15 packages of 29 MB and takes longer to load than all of Burin.
  */
 export class Otlp {
   readonly #environment: NodeJS.ProcessEnv;
@@ -69,7 +69,7 @@ export class Otlp {
   #timer: NodeJS.Timeout | undefined;
   #isTold = false;
 
-  /** `endpoint` stands in the place of the variable for it. */
+  /** `endpoint` replaces its variable. */
   constructor(environment: NodeJS.ProcessEnv, endpoint: string | undefined, tell: (message: string) => void) {
     this.#environment = environment;
     this.#tell = tell;
@@ -86,7 +86,7 @@ export class Otlp {
     this.#resource = { attributes: plain(attributes) };
   }
 
-  /** null where the variables say that nothing of this kind is wanted, or nothing that can be read. */
+  /** Returns null when the variables turn this signal off or cannot be read. */
   #targetOf(kind: Signal, endpoint: string | undefined): Target | null {
     const environment = this.#environment;
     const { OTEL_EXPORTER_OTLP_ENDPOINT: shared, OTEL_EXPORTER_OTLP_HEADERS: headers } = environment;
@@ -136,7 +136,7 @@ export class Otlp {
     this.#timer ??= setTimeout(() => void this.send(DEFAULT_TIMEOUT_MS), PAUSE_MS).unref();
   }
 
-  /** Sends what there is; never rejects. */
+  /** Sends everything that is waiting; never rejects. */
   async send(mostMs = LAST_WAIT_MS): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -190,13 +190,13 @@ export class Otlp {
         bucketCounts: counts.map(String),
         explicitBounds: bounds,
       }));
-      // 2: from the beginning on, and not since it was sent last.
+      // 2 means cumulative: from the start, and not since the last export.
       return [{ name, unit, histogram: { aggregationTemporality: 2, dataPoints } }];
     });
   }
 }
 
-/** `one=1,two=2`, each value as in an address. */
+/** Parses `one=1,two=2` with URL-encoded values. */
 function listed(text = ""): Record<string, string> {
   const pairs = new URLSearchParams(text.replaceAll("+", "%2B").replaceAll(",", "&"));
   return Object.fromEntries([...pairs].map(([key, value]) => [key.trim(), value.trim()]));

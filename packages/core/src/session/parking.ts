@@ -8,13 +8,13 @@ interface ParkingNeeds {
   readonly sessionId: string;
   readonly recording: Recording;
   readonly past: PastSession | null;
-  /** What the user answers to the question that the session was parked with. */
+  /** The user's answer to the question that the session was parked with. */
   readonly answer: Decision | undefined;
 }
 
 /**
- * Keeps the question that a session was parked with, and the answer to it until the question comes up again. Where
- * nobody is there to ask, the first question ends the run and stays in the session's log.
+ * Keeps the question that a session was parked with, and its answer until the question comes up again. When no
+ * user is present, the first question ends the run and stays in the session's log.
  */
 export class Parking {
   readonly #needs: ParkingNeeds;
@@ -28,7 +28,7 @@ export class Parking {
     this.#answer = needs.answer;
   }
 
-  /** Aborted when a question has ended the run. */
+  /** Aborts when a question has ended the run. */
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
@@ -38,7 +38,7 @@ export class Parking {
     return this.#answer === undefined ? (this.#needs.past?.calls.question ?? null) : null;
   }
 
-  /** Takes the answer to it before it comes up again; null when that was taken, else what is wrong with it. */
+  /** Accepts the answer before the question comes up again; returns null, or what is wrong with the answer. */
   answer(question: Question, given: unknown): string | null {
     const decision = this.#needs.past?.calls.decisionOn(question, given) ?? "no question is open.";
     if (typeof decision === "string") return decision;
@@ -46,7 +46,7 @@ export class Parking {
     return null;
   }
 
-  /** What the run ends with instead of its own end; null while nothing was asked. */
+  /** The end that replaces the run's own end; null when nothing was asked. */
   outcome(done: RunEnd): RunEnd | null {
     if (this.#asked === null) return null;
     const { confirmation } = this.#asked;
@@ -56,7 +56,7 @@ export class Parking {
     return { ...done, status: "refused", error: { type: "parked", message }, confirmation };
   }
 
-  /** The answer that was given before, if this is the very question that it was given to. */
+  /** Returns the stored answer if it belongs to exactly this question. */
   readonly recall = async (question: Question): Promise<Decision | null> => {
     const answer = this.#answer;
     this.#answer = undefined;
@@ -68,7 +68,7 @@ export class Parking {
     return now === then ? answer : null;
   };
 
-  /** Instead of asking. */
+  /** Called instead of asking. */
   readonly confirm: Confirm = async (_confirmation, _signal, question) => {
     const { recording } = this.#needs;
     await recording.recorded();

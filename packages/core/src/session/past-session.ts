@@ -7,17 +7,17 @@ import { type KindOf, UnsettledCalls } from "./unsettled-calls.ts";
 
 const LOST_BEGINNING = "[The beginning of this conversation was lost.]";
 
-/** What a log tells of a session that has ended, for one that takes it up again. */
+/** What the log of an ended session contains, for resuming it. */
 export class PastSession {
   readonly path: string;
-  /** The calls at its end that have no answer; known, like all that follows, once the events have been read. */
+  /** The calls at its end without an answer. All these fields are complete once the events have been read. */
   readonly calls = new UnsettledCalls();
-  /** What the model knows of files by the answers in the log, in the order in which it came to know it. */
+  /** What the model knows about files from the answers in the log, in order. */
   readonly seen: SeenFile[] = [];
   /** Its last run ended before the model had ended its turn. */
   isUnfinished = false;
   readonly #state = newLogState();
-  /** What calls have shown or written whose answers are not in the log yet. */
+  /** Files that calls have shown or written whose answers are not in the log yet. */
   #unanswered: SeenFile[] = [];
   readonly #hear: (event: AgentEvent) => void;
 
@@ -36,7 +36,7 @@ export class PastSession {
     return !this.#state.endsLine;
   }
 
-  /** What the user should know of the state that the log is in. */
+  /** What the user should know about the state of the log. */
   get notices(): readonly string[] {
     const { lost, isTorn } = this.#state;
     const loss = `${lost} record(s) of this session cannot be read and are left out; ${this.path} is kept as it is.`;
@@ -45,8 +45,8 @@ export class PastSession {
   }
 
   /**
-   * The events in their order, with what makes them a history that holds together: an answer in the place of
-   * each that was lost. Calls at the very end stay open.
+   * The events in order, made into a consistent history: lost answers get a replacement. Calls at the very end
+   * stay open.
    */
   *events(kindOf: KindOf): Generator<AgentEvent> {
     let hasBegun = false;
@@ -64,7 +64,7 @@ export class PastSession {
     }
   }
 
-  /** What a call has shown counts with its answer: one that a crash has cut off told the model nothing. */
+  /** What a call has shown counts with its answer: if a crash lost the answer, the model has seen nothing. */
   #followReads(event: AgentEvent, seen: readonly SeenFile[] = []): void {
     if (event.type === "session") this.#unanswered = [];
     this.#unanswered.push(...seen);
@@ -73,7 +73,7 @@ export class PastSession {
   }
 }
 
-/** The question that a session was parked with; null when it waits for no answer. */
+/** The question that a session was parked with; null when it has no open question. */
 export function parkedQuestion(path: string): Question | null {
   const past = new PastSession(path);
   for (const _event of past.events(() => undefined));

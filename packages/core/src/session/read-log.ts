@@ -3,20 +3,20 @@ import { openRegular } from "@burin/machine/disk/regular-file";
 import { type LogRecord, readRecordLine } from "./record-line.ts";
 
 const LINE_END = 0x0a;
-/** Of the first part; whoever wants the beginning alone need not read more. Each next one is twice as long. */
+/** Small, for readers that need only the start of a log. Each next part is twice as large. */
 const FIRST_CHUNK_BYTES = 32 * 1024;
 const MOST_CHUNK_BYTES = 1024 * 1024;
 const MOST_LINE_BYTES = 128 * 1024 * 1024;
 
-/** What reading a log has found out about it, beside its records. */
+/** What reading a log reveals about it, in addition to its records. */
 export interface LogState {
   /** The number of the last record that could be read. */
   lastNumber: number;
-  /** Records that were written once and cannot be read any more: their numbers are missing. */
+  /** Records that were written but cannot be read any more: their numbers are missing. */
   lost: number;
-  /** The file ends in the middle of a record: the last write was cut. */
+  /** The file ends in the middle of a record: the last write was cut off. */
   isTorn: boolean;
-  /** What is appended begins a line of its own. */
+  /** The file ends with a line end, so that appended text starts a new line. */
   endsLine: boolean;
 }
 
@@ -25,8 +25,8 @@ export function newLogState(): LogState {
 }
 
 /**
- * The records of a log in their order, read part by part. A line that is broken is skipped: where a number is
- * missing behind it a record was lost, else it was a write that a crash had cut. Nothing is changed.
+ * Reads the records of a log in order, part by part. A broken line is skipped: if a number is missing after it, a
+ * record was lost, otherwise a crash had cut off a write. Nothing is changed.
  */
 export function* readLog(path: string, state: LogState = newLogState()): Generator<LogRecord> {
   const descriptor = openRegular(path);
@@ -47,7 +47,7 @@ export function* readLog(path: string, state: LogState = newLogState()): Generat
         restBytes = 0;
       }
       restBytes += count - from;
-      // Of a line that no session writes only the length is of use.
+      // No session writes such a long line; only its length is needed.
       if (restBytes > MOST_LINE_BYTES) rest = [];
       else rest.push(bytes.subarray(from));
     }
@@ -61,7 +61,7 @@ export function* readLog(path: string, state: LogState = newLogState()): Generat
   }
 }
 
-/** Of the last line; null when that is no whole record, or one that is longer than is worth reading for this. */
+/** The record in the last line; null when it is incomplete, or too long to be worth reading for this. */
 export function lastRecord(path: string): LogRecord | null {
   const descriptor = openRegular(path);
   try {

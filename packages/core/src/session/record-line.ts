@@ -1,14 +1,14 @@
 import type { AgentEvent } from "@burin/contract/agent-event";
 import type { SeenFile } from "@burin/machine/files/read-record";
 
-/** One thing that happened, as a log holds it. */
+/** One event in the log. */
 export interface LogRecord {
   /** Counts from 1 without gaps, so that a lost record shows. */
   readonly n: number;
   /** When it happened, ISO 8601. */
   readonly at: string;
   readonly event: AgentEvent;
-  /** What the model has come to know of files since the record before. */
+  /** What the model has learned about files since the previous record. */
   readonly seen?: readonly SeenFile[];
 }
 
@@ -20,20 +20,20 @@ interface RecordJson {
 
 const LINE_END = 0x0a;
 const START = /^\{"len":(\d{1,12}),"sum":"([0-9a-f]{8})",/;
-/** Longer than any start of a line. */
+/** Longer than the start of any line. */
 const START_BYTES = 48;
 
 let zlib: typeof import("node:zlib") | undefined;
 
-/** Of long sessions thousands of lines are read at once: asking for the module takes as long as the sum. */
+/** Long sessions have thousands of lines, and getting the module takes as long as the checksum. */
 function sumOf(bytes: Buffer): number {
   zlib ??= process.getBuiltinModule("node:zlib");
   return zlib.crc32(bytes);
 }
 
 /**
- * A line of a log: plain JSON, whose first two keys are the length in bytes and the CRC-32 of all that
- * follows them, up to the end of the line.
+ * A line of a log: plain JSON, whose first two keys are the length in bytes and the CRC-32 of everything after
+ * them, up to the end of the line.
  */
 export function recordLine(n: number, at: string, { event, seen }: RecordJson): Buffer {
   const known = seen === undefined ? "" : `,"seen":${seen}`;
@@ -42,7 +42,7 @@ export function recordLine(n: number, at: string, { event, seen }: RecordJson): 
   return Buffer.concat([Buffer.from(`{"len":${rest.length},"sum":"${sum}",`), rest, Buffer.of(LINE_END)]);
 }
 
-/** null when the line, given without its end, is not one that was written whole. */
+/** Returns null when the line, given without its end, was not completely written. */
 export function readRecordLine(line: Buffer): LogRecord | null {
   const start = START.exec(line.toString("latin1", 0, Math.min(START_BYTES, line.length)));
   if (start === null) return null;

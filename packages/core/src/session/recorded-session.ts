@@ -5,13 +5,13 @@ import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
 import { PastSession } from "./past-session.ts";
 import { TurnCount } from "./turn-count.ts";
 
-/** One reply of the model, as it was recorded. */
+/** One reply of the model, as recorded. */
 interface RecordedReply {
   readonly turn: number;
   readonly events: ModelEvent[];
 }
 
-/** A prompt with all that the model said until the next one. */
+/** A prompt with all replies until the next one. */
 interface RecordedPrompt {
   readonly text: string;
   readonly replies: RecordedReply[];
@@ -20,11 +20,11 @@ interface RecordedPrompt {
 export interface RecordedSession {
   readonly root: string;
   readonly prompts: readonly RecordedPrompt[];
-  /** Every call's answer by its id, with the turn that it belongs to. */
+  /** Every call's answer by its id, with its turn. */
   readonly answers: ReadonlyMap<string, { readonly turn: number; readonly call: AnsweredCall }>;
 }
 
-/** What a log has of a session, parted into what the user, the model and the tools said. */
+/** Reads a log into what the user, the model and the tools said. */
 export function readRecordedSession(path: string): RecordedSession {
   const prompts: RecordedPrompt[] = [];
   const answers = new Map<string, { turn: number; call: AnsweredCall }>();
@@ -60,7 +60,7 @@ function saidBy(event: AgentEvent): ModelEvent | null {
   return { type: "function_call", call: { id, name, args } };
 }
 
-/** Says again what was recorded, whatever it is told. `callAs` is what becomes of each call. */
+/** Replays the recorded replies, whatever the request is. `callAs` maps each call. */
 export class RecordedModel implements ChatModel {
   readonly name = "recorded";
   readonly #callAs: (call: FunctionCall) => FunctionCall;
@@ -70,7 +70,7 @@ export class RecordedModel implements ChatModel {
     this.#callAs = callAs;
   }
 
-  /** From the next request on, the replies to this prompt. */
+  /** From the next request on, replays the replies to this prompt. */
   take(prompt: RecordedPrompt): void {
     this.#left = [...prompt.replies];
   }

@@ -9,7 +9,7 @@ import type { LogRecord } from "./record-line.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 const TOLD_AFTER_SEAL = new Set<AgentEvent["type"]>(["notice", "input_error"]);
-/** Time for the first request to go out before the machinery of the log is loaded. */
+/** Lets the first request go out before the code of the log is loaded. */
 const PAUSE_MS = 30;
 
 interface RecordedPlace extends LogPlace {
@@ -17,11 +17,11 @@ interface RecordedPlace extends LogPlace {
 }
 
 /**
- * Hears all events of a session, for its log and for those who follow it. The log is loaded a little after the first
- * of them, so that no start waits for it; an event that is noted twice counts once.
+ * Gets all events of a session, for its log and its readers. The log is loaded a little after the first event, so
+ * that no start waits for it; an event that is noted twice counts once.
  */
 export class Recording {
-  /** What the model was shown of files in an earlier process, and is shown now. */
+  /** What the model has seen of files, in earlier processes and now. */
   readonly reads: ReadMemory;
   readonly #place: RecordedPlace;
   readonly #announcement: AgentEvent;
@@ -33,22 +33,22 @@ export class Recording {
   #timer: NodeJS.Timeout | null = null;
   #isSealed = false;
   #hasBegun = false;
-  /** null where nobody listens. */
+  /** null when nothing is exported. */
   readonly #telemetry: Promise<Telemetry> | null;
 
-  /** The announcement is the first event. */
+  /** `announcement` is the first event. */
   constructor(place: RecordedPlace, announcement: AgentEvent) {
     this.#place = place;
     this.#announcement = announcement;
     this.reads = {
       recall: () => place.resumed?.session.seen ?? [],
-      // It is written with the answer that shows it to the model: one that a crash takes away has shown nothing.
+      // Written with the answer that shows it to the model: if a crash loses that, the model has seen nothing.
       note: (seen) => void this.#seen.push(seen),
     };
     this.#telemetry = isObserved(place) ? this.#openTelemetry(place) : null;
   }
 
-  /** Nothing stands before it: by it a log is known. */
+  /** This must be the first record, which identifies a log. */
   #begin(): void {
     this.#hasBegun = true;
     this.note(this.#announcement);
@@ -82,19 +82,19 @@ export class Recording {
     })();
   }
 
-  /** Resolves when all that was noted is on the disk; throws `not_recorded` when that cannot be. */
+  /** Resolves when everything noted is on the disk; throws `not_recorded` when that fails. */
   async recorded(): Promise<void> {
     const log = await this.#open();
     await log.recorded().catch(notRecorded);
   }
 
-  /** The JSON of a value as the record holds it, without the secrets in it. */
+  /** The JSON of a value as in the log, without secrets. */
   async jsonOf(value: unknown): Promise<string> {
     const { Redactor } = await import("./redactor.ts");
     return new Redactor(this.#place.environment, this.#place.secretNames).json(value);
   }
 
-  /** The end of a run. What ended well and cannot be written has not ended well: nobody could go on with it. */
+  /** The end of a run. A success that cannot be written is a failure, because it could not be resumed. */
   async end(end: RunEnd): Promise<RunEnd> {
     const log = await this.#open();
     const at = new Date().toISOString();
@@ -113,13 +113,13 @@ export class Recording {
     return told;
   }
 
-  /** What happens from here on is not written: the session is left as it is now. */
+  /** Stops writing: the log keeps its current state. */
   seal(): void {
     this.#isSealed = true;
   }
 
   async close(): Promise<void> {
-    // What there is to say of it belongs into the log.
+    // Its last messages belong in the log.
     await this.#telemetry?.then((telemetry) => telemetry.send()).catch(() => {});
     if (this.#timer !== null) clearTimeout(this.#timer);
     if (this.#opening === null && this.#early.length === 0) this.#place.resumed?.lock.release();
@@ -132,10 +132,10 @@ export class Recording {
     return new Class({ id, settings, environment, secretNames, tell });
   }
 
-  /** In the order in which it happens. */
+  /** In the order of the events. */
   #observe(event: AgentEvent): void {
     const now = Date.now();
-    // Whatever goes wrong there is no matter of the session.
+    // Failures of telemetry do not affect the session.
     this.#telemetry?.then((telemetry) => telemetry.note(event, now)).catch(() => {});
   }
 
@@ -151,14 +151,14 @@ export class Recording {
   }
 }
 
-/** By the usual variables, or by settings of the user. */
+/** Whether the usual variables or the user's settings turn telemetry on. */
 function isObserved({ settings, environment }: RecordedPlace): boolean {
   const names = ["", "TRACES_", "METRICS_"].map((kind) => `OTEL_EXPORTER_OTLP_${kind}ENDPOINT`);
   const isNamed = settings.telemetry.endpoint !== undefined || names.some((name) => environment[name]);
   return isNamed && environment.OTEL_SDK_DISABLED?.toLowerCase() !== "true";
 }
 
-/** With these the model has been told what was read or written before. */
+/** Events after which the model knows what was read or written before. */
 function isStep(event: AgentEvent): boolean {
   if (event.type === "tool_call") return isAnswered(event.call);
   return event.type === "session" || (event.type === "text" && event.role === "user");

@@ -1,13 +1,13 @@
 import { SECRET_VALUES, secrecyOf, URL_PASSWORD } from "@burin/machine/processes/child-environment";
 
-/** Shorter values stand in ordinary text by chance. */
+/** Shorter values occur in ordinary text by chance. */
 const FEWEST_KNOWN = 8;
-/** For a variable that is a secret only by the sound of its name. */
+/** For a variable whose name only suggests a secret. */
 const FEWEST_LIKELY = 12;
 /** A path, an address without a password, a plain word or a number. */
 const NO_SECRET = /^(?:[~./].*|\w+:\/\/[^@]*|[a-z]+(?:[-_.][a-z]+)*|[\d.]+)$/i;
 
-/** From the mark on as far as there are lines of such a key, with whatever stands between them in a listing. */
+/** From the BEGIN line over all lines of such a key, including what a listing puts between them. */
 const KEY_BLOCK =
   /-----BEGIN [A-Z ]*PRIVATE KEY-----(?:(?:\\[nr]|[^A-Za-z0-9+/=\\-]){0,16}(?:(?:Proc-Type|DEK-Info):[^\n]{0,80}|[A-Za-z0-9+/=]{16,}))+(?:(?:\\[nr]|[^A-Za-z0-9+/=\\-]){0,16}[A-Za-z0-9+/=]{0,16}(?:\\[nr]|[^A-Za-z0-9+/=\\-]){0,16}-----END [A-Z ]*PRIVATE KEY-----)?/g;
 const TOKENS = new RegExp(
@@ -18,10 +18,10 @@ const TOKENS = new RegExp(
 );
 
 const PASSWORDS = new RegExp(URL_PASSWORD.source, "gi");
-/** What pages write where a password goes. */
+/** Placeholders for passwords in documentation. */
 const STANDS_FOR_PASSWORD = /^(?:[$%{[].*|\*+|x+|\.+|pass|passwd|password|pwd|pw|secret)$/i;
 
-/** What holds no text for a reader, and must come back as it was. */
+/** Fields without text for a reader, which must stay unchanged. */
 const OPAQUE = new Set(["signature", "thoughtSignature", "data", "callId", "sessionId"]);
 
 interface KnownSecret {
@@ -29,18 +29,18 @@ interface KnownSecret {
   readonly mark: string;
 }
 
-/** Takes secrets out of what is written down: known values of the environment, and tokens by their form. */
+/** Removes secrets from what is written: known values of the environment, and tokens recognized by their form. */
 export class Redactor {
   readonly #known: readonly KnownSecret[];
 
-  /** `names` are variables that hold secrets although their names are not known for it. */
+  /** `names` are variables that hold secrets although their names do not show it. */
   constructor(environment: NodeJS.ProcessEnv, names: readonly string[] = []) {
     this.#known = Object.entries(environment)
       .flatMap(([name, value]) => {
         if (value === undefined || !isWorthHiding(name, value, names)) return [];
         return [{ value, mark: `[redacted: ${name}]` }];
       })
-      // A value that holds another one goes first.
+      // A value that contains another one is replaced first.
       .sort((one, other) => other.value.length - one.value.length);
   }
 
@@ -64,7 +64,7 @@ export class Redactor {
       );
   }
 
-  /** The same value with its texts cleaned. */
+  /** Returns the value with secrets removed from its texts. */
   value(value: unknown): unknown {
     if (typeof value === "string") return this.text(value);
     if (Array.isArray(value)) return value.map((item) => this.value(item));
@@ -75,7 +75,7 @@ export class Redactor {
     );
   }
 
-  /** The JSON of a value without the secrets in it. */
+  /** Returns the JSON of a value without secrets. */
   json(value: unknown): string {
     const json = JSON.stringify(value);
     return this.#mayHold(json) ? JSON.stringify(this.value(value)) : json;

@@ -11,19 +11,19 @@ import { type SessionLock, takeLock } from "./session-lock.ts";
 import { TurnCount } from "./turn-count.ts";
 
 export interface ResumeOptions {
-  /** `~/.burin`, or where BURIN_HOME points. */
+  /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;
   /** The real path of the project's folder. */
   readonly root: string;
-  /** An id or how it begins; without it the session that was used last here. */
+  /** An id or its beginning; default: the session that was used last here. */
   readonly id?: string;
-  /** Go on with a copy, and leave the session as it is. */
+  /** Continue with a copy, and leave the session as it is. */
   readonly fork?: boolean;
-  /** Hears each event of the log when the session reads it, so that who shows it need not read it again. */
+  /** Called with each event of the log when the session reads it, so that a face need not read it again. */
   readonly hear?: (event: AgentEvent) => void;
 }
 
-/** A session that is held by this process, to be handed to `createSession`. */
+/** A session that this process has locked, to be passed to `createSession`. */
 export interface ResumedSession {
   readonly id: string;
   readonly session: PastSession;
@@ -32,7 +32,7 @@ export interface ResumedSession {
   readonly forkOf?: string;
 }
 
-/** Finds a session and keeps others from writing to it. Throws SessionError, with what to do instead. */
+/** Finds a session and locks it for other processes. Throws SessionError, with what to do instead. */
 export async function resumeSession(options: ResumeOptions): Promise<ResumedSession> {
   const { home, root, id, fork, hear } = options;
   const place = await findSession(home, root, id);
@@ -61,13 +61,13 @@ async function forked(place: SessionPlace, { home, root, hear }: ResumeOptions):
 
 export interface RestoreOptions extends Pick<ResumeOptions, "home" | "root"> {
   readonly id: string;
-  /** All that `keepLog` was given, in its order. */
+  /** Everything that `keepLog` was given, in order. */
   readonly lines: string;
 }
 
 /**
- * Makes the record of a session anew from what was kept elsewhere, for this root: what was said of files in the root
- * that it had there is said of this one's. What stood here is replaced.
+ * Rebuilds the log of a session from what was kept elsewhere, for this root: paths in the session's old root
+ * become paths in this one. An existing log is replaced.
  */
 export async function restoreSession({ home, root, id, lines }: RestoreOptions): Promise<void> {
   const path = sessionPath(home, root, id);
@@ -84,7 +84,7 @@ export async function restoreSession({ home, root, id, lines }: RestoreOptions):
   await writeFile(path, Buffer.concat(moved));
 }
 
-/** In JSON; a path that only begins with the same letters is another one. */
+/** Replaces a root in JSON, but not other paths that merely start with the same letters. */
 function moverOf(from: string, to: string): (json: string) => string {
   const [before = "", here = ""] = [from, to].map((path) => JSON.stringify(path).slice(1, -1));
   const path = new RegExp(`${before.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(?![\\w-]|\\.\\w)`, "g");
@@ -95,11 +95,11 @@ export interface ForkOptions {
   readonly home: string;
   readonly root: string;
   readonly place: SessionPlace;
-  /** The last turn of the model that the new session has; 0 keeps only the first prompt. */
+  /** The last turn of the model that the new session contains; 0 keeps only the first prompt. */
   readonly turn: number;
 }
 
-/** Makes a new session of the beginning of another one, which stays as it is. Gives its id. */
+/** Makes a new session from the beginning of another one, which stays as it is. Returns its id. */
 export async function forkSession({ home, root, place, turn: last }: ForkOptions): Promise<string> {
   const lines: Buffer[] = [];
   const count = new TurnCount();

@@ -8,16 +8,16 @@ import { holderOf } from "./session-lock.ts";
 
 const LOG_NAME = /^([A-Za-z0-9][A-Za-z0-9_-]{0,99})\.jsonl$/;
 
-/** Where one session is kept. */
+/** Where one session is stored. */
 export interface SessionPlace {
   readonly id: string;
   readonly path: string;
-  /** When it was last written to, in milliseconds. */
+  /** The time of the last write, in milliseconds. */
   readonly changed: number;
   readonly bytes: number;
 }
 
-/** The name of a project's folder under `sessions/` and `undo/`: readable, and its own for each path. */
+/** The name of a project's folder under `sessions/` and `undo/`: readable, and different for each path. */
 export function projectName(root: string): string {
   const { crc32 } = process.getBuiltinModule("node:zlib");
   const readable =
@@ -31,7 +31,7 @@ export function sessionPath(home: string, root: string, id: string): string {
   return join(home, "sessions", projectName(root), `${id}.jsonl`);
 }
 
-/** The sessions of a project, or of all projects, the last used first. */
+/** The sessions of a project, or of all projects, most recently used first. */
 export async function listSessions(home: string, root: string | null): Promise<SessionPlace[]> {
   const top = join(home, "sessions");
   const folders = root === null ? await readdir(top).catch(() => []) : [projectName(root)];
@@ -53,7 +53,7 @@ async function sessionsIn(folder: string): Promise<SessionPlace[]> {
   return found;
 }
 
-/** The session that was used last here, or the one whose id begins so, here or in any other project. */
+/** Finds the session that was used last here, or the one whose id begins with `id`, here or in any other project. */
 export async function findSession(home: string, root: string, id?: string): Promise<SessionPlace> {
   const here = await listSessions(home, root);
   if (id === undefined) {
@@ -80,7 +80,7 @@ function matching(sessions: readonly SessionPlace[], id: string): SessionPlace |
   return found[0] ?? null;
 }
 
-/** The folder that a session works in, as its first record says; null when that cannot be read. */
+/** The folder that a session works in, from its first record; null when that cannot be read. */
 export function rootOf(path: string): string | null {
   const event = readRecordLine(firstLine(path))?.event;
   return event?.type === "session" ? event.root : null;
@@ -100,7 +100,7 @@ export async function makeSessionFolder(home: string, root: string): Promise<str
   return folder;
 }
 
-/** Removes the record of a session. Throws SessionError while somebody writes to it. */
+/** Removes the log of a session. Throws SessionError while a process writes to it. */
 export async function removeSession(place: SessionPlace): Promise<void> {
   const holder = await holderOf(place.path);
   if (holder !== null) {

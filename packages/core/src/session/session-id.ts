@@ -1,4 +1,4 @@
-/** Sorts by time; the random part keeps two sessions of one moment apart. */
+/** Sorts by time; the random part distinguishes sessions of the same moment. */
 export function newSessionId(): string {
   const time = new Date().toISOString().slice(0, 19).replace(/[-:]/g, "");
   const random = Math.floor(Math.random() * 0x1000000).toString(16);

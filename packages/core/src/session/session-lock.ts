@@ -15,10 +15,10 @@ export interface SessionLock {
 
 const MOST_BYTES = 4096;
 
-/** Who writes to a session. */
+/** The process that writes to a session. */
 interface Holder {
   readonly pid: number;
-  /** With the process id it names one process for good. */
+  /** Together with the process id, identifies one process permanently. */
   readonly started: string;
   readonly boot: string;
   readonly space: string;
@@ -30,8 +30,8 @@ export function lockPath(logPath: string): string {
 }
 
 /**
- * Keeps other processes from writing to a session until `release`. The lock of a process that is no more is
- * taken over. Throws SessionError `in_use`, with who has it.
+ * Keeps other processes from writing to a session until `release`. Replaces the lock of a process that has ended.
+ * Throws SessionError `in_use`, with the holder.
  */
 export async function takeLock(logPath: string): Promise<SessionLock> {
   const path = lockPath(logPath);
@@ -39,7 +39,7 @@ export async function takeLock(logPath: string): Promise<SessionLock> {
   const own = besideOf(path);
   writeFileSync(own, JSON.stringify(await thisHolder()), { mode: 0o600, flag: "wx" });
   try {
-    // Of two that find the lock of one who is gone, the second must not end that of the first.
+    // Of two processes that find a stale lock, the second must not remove the new lock of the first.
     await holdPath(path, async () => {
       while (!claims(own, path)) await endStale(path);
     });
@@ -55,13 +55,13 @@ export async function takeLock(logPath: string): Promise<SessionLock> {
   };
 }
 
-/** null when nobody that lives writes to the session. */
+/** Returns null when no live process writes to the session. */
 export async function holderOf(logPath: string): Promise<string | null> {
   const holder = readHolder(lockPath(logPath));
   return holder !== null && (await lives(holder)) ? nameOf(holder) : null;
 }
 
-/** When the process started, in the system's words; null when there is none any more. */
+/** When the process started, in the system's format; null when it does not exist. */
 async function startOf(pid: number): Promise<string | null> {
   if (process.platform === "linux") return linuxProcess(pid)?.started ?? null;
   const { systemProcesses } = await import("@burin/machine/processes/run-process");
@@ -77,7 +77,7 @@ function besideOf(path: string): string {
   return `${path}.${process.pid}-${Math.random().toString(36).slice(2)}`;
 }
 
-/** A second name for a whole file: nobody ever sees a lock that is half written. */
+/** Makes a hard link to a complete file, so that no process ever sees a half-written lock. */
 function claims(own: string, path: string): boolean {
   try {
     linkSync(own, path);
@@ -88,7 +88,7 @@ function claims(own: string, path: string): boolean {
   }
 }
 
-/** Takes away the lock of a process that is no more. Throws while it lives. */
+/** Removes the lock of a process that has ended. Throws while it is alive. */
 async function endStale(path: string): Promise<void> {
   const holder = readHolder(path);
   if (holder !== null && (await lives(holder))) throw inUse(path, holder);

@@ -9,23 +9,23 @@ import { holderOf } from "./session-lock.ts";
 /** A longer log is listed without its name. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** One session as a list shows it. */
+/** One session, as shown in a list. */
 export interface SessionSummary extends SessionPlace {
   readonly root: string | null;
   readonly model: string | null;
-  /** What the user calls it. */
+  /** The name that the user gave it. */
   readonly name: string | null;
-  /** What the user asked first. */
+  /** The user's first prompt. */
   readonly prompt: string | null;
   /** The id of the session that this one was made from. */
   readonly forkOf: string | null;
-  /** Who writes to it at the moment. */
+  /** The process that is writing to it. */
   readonly holder: string | null;
-  /** The question that it was left with; null also while somebody writes to it. */
+  /** The question that it was parked with; null while a process writes to it. */
   readonly parked: Question | null;
 }
 
-/** The sessions of a project, or of all projects, the last used first. */
+/** The sessions of a project, or of all projects, most recently used first. */
 export async function sessionSummaries(home: string, root: string | null): Promise<SessionSummary[]> {
   return Promise.all((await listSessions(home, root)).map(summaryOf));
 }
@@ -37,7 +37,7 @@ async function summaryOf(place: SessionPlace): Promise<SessionSummary> {
   return { ...summary, ...beginningOf(place), holder, parked };
 }
 
-/** Found without reading the records one by one: a list of long sessions has to be there at once. */
+/** Searches the bytes instead of reading every record: a list of long sessions must appear at once. */
 function nameIn({ path }: SessionPlace): string | null {
   const bytes = bytesOf(path);
   const at = bytes.lastIndexOf('"event":{"type":"name",');
@@ -56,7 +56,7 @@ function bytesOf(path: string): Buffer {
   }
 }
 
-/** Only what came to no end can have been left with a question, and needs to be read to its end. */
+/** Only a session whose last run has no end can have an open question and must be read completely. */
 function leftWith(path: string): Question | null {
   return lastRecord(path)?.event.type === "done" ? null : parkedQuestion(path);
 }

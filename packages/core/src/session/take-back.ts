@@ -17,23 +17,23 @@ export interface UndoPlace {
   readonly onChange: OnChange;
 }
 
-/** What became of one file. */
+/** What happened to one file. */
 export interface FileOutcome {
-  /** From the project's folder. */
+  /** Relative to the project's folder. */
   readonly file: string;
   readonly what: "restored" | "merged" | "removed" | "made again" | "unchanged" | "refused";
-  /** Why it was left alone. */
+  /** Why the file was left alone. */
   readonly reason?: string;
 }
 
 interface Step {
   readonly change: FileChange;
   readonly place: UndoPlace;
-  /** What the file holds now; null when it is not there. */
+  /** What the file holds now; null when it does not exist. */
   readonly now: Content | null;
 }
 
-/** Takes one change back, unless a later change of the file could not be. */
+/** Undoes one change, unless a later change of the file could not be undone. */
 export async function takeBack(
   change: FileChange,
   place: UndoPlace,
@@ -67,7 +67,7 @@ async function applied(step: Step): Promise<FileOutcome["what"]> {
   return "merged";
 }
 
-/** The refusals of undo are words for a user; the code is not looked at. */
+/** Undo shows its refusals to the user; the code is not used. */
 function leftAlone(reason: string): WorkspaceError {
   return new WorkspaceError("changed_on_disk", reason);
 }
@@ -103,7 +103,7 @@ async function removed(step: Step): Promise<"removed"> {
   return "removed";
 }
 
-/** Whoever wrote outside of the project's folder did so in a folder beside it; links there lead nowhere new. */
+/** A call outside the project's folder wrote to an additional folder; links there are not followed out of it. */
 function target({ change, place }: Step) {
   const { file } = change;
   return { file, real: file, roots: isWithin(file, place.root) ? [place.root] : [join(file, "..")] };
@@ -147,12 +147,12 @@ async function put(step: Step, writeTo: NewContent["writeTo"]): Promise<void> {
   await replaceFile({ ...target(step), stats, content, onChange: place.onChange });
 }
 
-/** Of what is small enough to be merged, or was when it was kept. */
+/** For files that are, or were when kept, small enough to be merged. */
 function textOf(path: string): string {
   return readBytes(path, MOST_MERGED_BYTES)?.toString("latin1") ?? "";
 }
 
-/** Byte for byte, whatever the encoding, as long as a newline is one byte. */
+/** Byte by byte, in any encoding with newlines of one byte. */
 function merged(step: Step, now: Content): string {
   const { before, after, file } = step.change;
   const [base, other] = [after, before].map((content) => {

@@ -5,17 +5,17 @@ import { isAnswered, type ToolCall } from "@burin/contract/tool-call";
 import { type Attributes, Otlp, type Span } from "./otlp.ts";
 import { Redactor } from "./redactor.ts";
 
-/** What a session is told by, see `telemetry` in the settings. */
+/** What telemetry needs from a session; see `telemetry` in the settings. */
 interface TelemetryNeeds {
   readonly id: string;
   readonly settings: Settings;
   readonly environment: NodeJS.ProcessEnv;
   readonly secretNames: readonly string[];
-  /** Hears why nothing could be sent. */
+  /** Called with the reason when nothing could be sent. */
   readonly tell: (message: string) => void;
 }
 
-/** The names that the conventions have for services; others are called as in the settings. */
+/** The names of services in the conventions; others keep their name in the settings. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   "openai-responses": "openai",
   gemini: "gcp.gemini",
@@ -28,28 +28,28 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 };
 
 const TOOL = "gen_ai.tool.name";
-/** Of one content; services take no large ones. */
+/** Per content; services refuse large ones. */
 const MOST_CHARACTERS = 60_000;
 
-/** A notice, for example, does not begin a run. */
+/** Other events, e.g. a notice, do not start a run. */
 const OF_A_RUN = new Set<AgentEvent["type"]>(["text", "thought", "tool_call", "question"]);
 
-/** Come between what the model answers to and the request. */
+/** Events between what the model answers to and the request. */
 const BEFORE_REQUEST = new Set<AgentEvent["type"]>(["context", "context_fill", "compaction"]);
 
-/** Begun, and not ended yet. */
+/** Started and not ended yet. */
 interface OpenSpan {
   readonly spanId: string;
   readonly start: number;
   readonly parent: string | undefined;
   attributes: Attributes;
-  /** When the work itself began, behind a question. */
+  /** When the work itself started, after any question. */
   working?: number;
 }
 
 /**
- * A session as spans and metrics, by OpenTelemetry's conventions for generative AI: a run is `invoke_agent`, a request
- * `chat`, a call `execute_tool`, and a question stands within its call. A fold over the events of the session.
+ * Turns a session's events into spans and metrics, by OpenTelemetry's conventions for generative AI: a run is
+ * `invoke_agent`, a request `chat`, a call `execute_tool`, with its question as a child.
  */
 export class Telemetry {
   readonly #needs: TelemetryNeeds;
@@ -62,7 +62,7 @@ export class Telemetry {
   #traceId = "";
   #run: OpenSpan | null = null;
   #chat: OpenSpan | null = null;
-  /** When the model has all that it answers to. */
+  /** The time when the model has everything that it answers to. */
   #asked: number | null = null;
   #prompts: string[] = [];
   #said = "";
@@ -76,13 +76,13 @@ export class Telemetry {
     this.#hasContents = settings.telemetry.contents;
   }
 
-  /** Resolves when all that has ended has been sent, or cannot be. */
+  /** Resolves when everything that has ended is sent, or has failed to be. */
   send(): Promise<void> {
     return this.#otlp.send();
   }
 
   note(event: AgentEvent, at: number): void {
-    // A session that is taken up again goes on without a prompt.
+    // A resumed session continues without a prompt.
     if (this.#run === null && OF_A_RUN.has(event.type)) this.#begin(at);
     if (event.type === "session" || event.type === "model") this.#model = event.model;
     else if (event.type === "text" && event.role === "user") this.#prompted(event.text, at);
@@ -104,7 +104,7 @@ export class Telemetry {
   }
 
   #begin(at: number): void {
-    // What started Burin may be part of a trace itself.
+    // Burin may have been started inside a trace.
     const { TRACEPARENT = "" } = this.#needs.environment;
     const [, trace, outer] = /^00-([\da-f]{32})-([\da-f]{16})-/.exec(TRACEPARENT) ?? [];
     this.#traceId = trace ?? randomBytes(16).toString("hex");
@@ -161,7 +161,7 @@ export class Telemetry {
   }
 
   #called(call: ToolCall, at: number): void {
-    // A service that does not count tokens: the reply has ended all the same.
+    // Without a token count from the service, this call shows that the reply has ended.
     this.#endChat(at, {});
     const span = this.#calls.get(call.callId) ?? this.#open(at, undefined, { [TOOL]: call.name });
     this.#calls.set(call.callId, span);
@@ -220,7 +220,7 @@ export class Telemetry {
 
   #ended({ status, result, error, turns }: RunEnd, at: number): void {
     const type = error?.type ?? (status === "success" ? undefined : status);
-    // The model was asked, and no reply came.
+    // The request was sent, but no reply came.
     if (this.#chat === null && this.#asked !== null && status === "error") this.#heard("", this.#asked);
     this.#endChat(at, { "error.type": type });
     for (const id of [...this.#questions.keys()]) this.#answered(id, "none", at);
@@ -256,7 +256,7 @@ export class Telemetry {
     };
   }
 
-  /** Only where the settings say so, and never a secret. */
+  /** Only if the settings allow it, and without secrets. */
   #contents(name: string, value: unknown): Attributes {
     if (!this.#hasContents) return {};
     return { [name]: this.#redactor.json(value).slice(0, MOST_CHARACTERS) };

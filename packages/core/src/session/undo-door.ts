@@ -1,6 +1,6 @@
 import { lazily } from "@burin/machine/files/lazily";
 
-/** What undo does, loaded with the first question: see undo.ts. */
+/** The functions of undo.ts, loaded at the first call. */
 export const { undo, undoEntries, undoInCopy } = lazily(
   () => import("./undo.ts"),
   ["undo", "undoEntries", "undoInCopy"],

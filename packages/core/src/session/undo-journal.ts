@@ -17,19 +17,19 @@ import { openRegular } from "@burin/machine/disk/regular-file";
 import type { OnChange, PendingChange } from "@burin/machine/files/replace-file";
 import { projectName } from "./session-files.ts";
 
-/** What a file holds, or how to tell that it does. */
+/** The content of a file, or enough to recognize it. */
 export interface Content {
   readonly bytes: number;
   readonly mode: number;
-  /** The SHA-256 of its bytes; without it the file is known by the fields below. */
+  /** The SHA-256 of its bytes; without it the file is recognized by the fields below. */
   readonly hash?: string;
   readonly inode?: number;
   readonly modified?: number;
-  /** Its bytes are kept in the file of this name. */
+  /** The name of the file that keeps its bytes. */
   readonly kept?: string;
 }
 
-/** One change of one file. null stands for a file that is not there. */
+/** One change of one file. null stands for a file that does not exist. */
 export interface FileChange {
   readonly type: "change";
   readonly id: string;
@@ -43,7 +43,7 @@ export interface FileChange {
 export type JournalLine =
   | FileChange
   | { readonly type: "forgotten"; readonly id: string }
-  /** The changes of this journal took these operations back. */
+  /** The changes of this journal undid these operations. */
   | { readonly type: "undo"; readonly id: string; readonly at: string; readonly of: readonly string[] };
 
 /** Up to this size the new bytes are kept too, so that lines can be merged. */
@@ -66,8 +66,8 @@ export function newChangeId(): string {
 }
 
 /**
- * Keeps the bytes before and after each change of a file, so that it can be taken back. The bytes before cost
- * no copy where the file system has hard links: the replaced file gets a second name.
+ * Keeps the bytes before and after each change of a file, so that it can be undone. The bytes before cost no copy
+ * if the file system has hard links: the replaced file gets a second name.
  */
 export class UndoJournal {
   readonly #folder: string;
@@ -75,7 +75,7 @@ export class UndoJournal {
   readonly #top: string;
   #changes = 0;
 
-  /** `writer` is the session that makes the changes, or another name of its own. */
+  /** `writer` is the id of the session that makes the changes, or another unique name. */
   constructor(home: string, root: string, writer: string) {
     this.#folder = undoFolder(home, root);
     this.#path = join(this.#folder, `${writer}.jsonl`);
@@ -123,14 +123,14 @@ export class UndoJournal {
     return { ...contentOf(path, stats), ...(isKept ? { kept: name } : {}) };
   }
 
-  /** The new file stays in use, so that a second name would change with it. */
+  /** Copies the new file: it stays in use, so a hard link would change with it. */
   #keepAfter(path: string, name: string): Content {
     const stats = statSync(path);
     const isKept = stats.size <= MOST_MERGED_BYTES && this.#copy(path, name, stats);
     return { ...contentOf(path, stats), ...(isKept ? { kept: name } : {}) };
   }
 
-  /** Not for a file with other names, through which it could still be written to. */
+  /** Not for a file with other names, through which it could still be changed. */
   #secondName(path: string, name: string, stats: Stats): boolean {
     if (stats.nlink > 1) return false;
     try {
@@ -176,7 +176,7 @@ function hashOfFile(path: string): string {
   }
 }
 
-/** Of all bytes behind the present position. */
+/** Of all bytes after the current position. */
 export function hashOfOpen(descriptor: number): string {
   const hash = createHash("sha256");
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -187,11 +187,11 @@ export function hashOfOpen(descriptor: number): string {
   }
 }
 
-/** What is kept for undo may take so much together, in all projects. */
+/** The total size of what is kept for undo, over all projects. */
 const MOST_KEPT_BYTES = 512 * 1024 * 1024;
 const LONGEST_MS = 30 * 24 * 3600 * 1000;
 
-/** Drops what was kept longest ago, as far as it is too much or too old. Never throws. */
+/** Removes the oldest kept files until the rest is within the limits of size and age. Never throws. */
 export function pruneUndo(folder: string, most = MOST_KEPT_BYTES, now = Date.now()): void {
   try {
     const files = filesBelow(folder).sort((one, other) => (one.name < other.name ? 1 : -1));
@@ -203,7 +203,7 @@ export function pruneUndo(folder: string, most = MOST_KEPT_BYTES, now = Date.now
       if (now - time > LONGEST_MS || (!isJournal && total > most)) rmSync(path, { force: true });
     }
   } catch {
-    // Somebody else tidies at the same time, or nothing was ever kept.
+    // Another process cleans up at the same time, or nothing was ever kept.
   }
 }
 

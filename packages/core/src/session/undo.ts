@@ -6,36 +6,36 @@ import { type FileOutcome, takeBack, type UndoPlace } from "./take-back.ts";
 import { type FileChange, type JournalLine, newChangeId, UndoJournal, undoFolder } from "./undo-journal.ts";
 
 export interface UndoOptions {
-  /** `~/.burin`, or where BURIN_HOME points. */
+  /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;
   /** The real path of the project's folder. */
   readonly root: string;
-  /** The last so many calls that are in force; without it the last thing that happened, be it an undo. */
+  /** The last so many calls that are in effect; default: the last operation, which may be an undo. */
   readonly count?: number;
-  /** All calls of this session that are in force. */
+  /** All calls of this session that are in effect. */
   readonly session?: string;
-  /** The last undo, as long as no call has changed a file since. */
+  /** The last undo, if no call has changed a file since. */
   readonly redo?: boolean;
 }
 
 export interface UndoResult {
-  /** An undo was taken back: what calls did is there again. */
+  /** An undo was undone: the calls are in effect again. */
   readonly isRedo: boolean;
   readonly files: readonly FileOutcome[];
 }
 
-/** One operation as a list shows it. */
+/** One operation, as shown in a list. */
 export interface UndoEntry {
   readonly id: string;
   readonly at: string;
   readonly kind: "call" | "undo";
   readonly writer: string;
   readonly files: readonly string[];
-  /** false while it is taken back. */
+  /** false while it is undone. */
   readonly isInForce: boolean;
 }
 
-/** What can be taken back, the last first. */
+/** The operations that can be undone, latest first. */
 export async function undoEntries({ home, root }: Pick<UndoOptions, "home" | "root">): Promise<UndoEntry[]> {
   const entries = readOperations(home, root).map(({ id, at, writer, of, isInForce, changes }) => ({
     id,
@@ -49,10 +49,10 @@ export async function undoEntries({ home, root }: Pick<UndoOptions, "home" | "ro
 }
 
 /**
- * Takes back what calls did to files, and spares whatever was changed since: a file is set back where it
- * still holds what the call left, merged where other lines were changed, and else left alone, with the reason.
- * What it does is itself kept, so that it can be taken back the same way. Of two that undo at once the second takes
- * back what was before.
+ * Undoes what calls did to files, but keeps later changes: a file is restored if it still holds what the call
+ * wrote, merged if other lines were changed, and otherwise left alone, with the reason. The undo is itself
+ * recorded, so that it can be undone the same way. Of two at the same time, the second undoes the operation
+ * before.
  */
 export function undo(options: UndoOptions): Promise<UndoResult> {
   return lockPath(undoFolder(options.home, options.root), () => takeBackChosen(options));
@@ -80,7 +80,7 @@ async function takeBackChosen(options: UndoOptions): Promise<UndoResult> {
   return { isRedo: (chosen[0]?.depth ?? 0) % 2 === 1, files };
 }
 
-/** Takes back in a copy of the project's folder what a session did, as far as it can be; says what could not. */
+/** Undoes in a copy of the project's folder what a session did, as far as possible; reports what was not. */
 export async function undoInCopy(
   copy: string,
   options: Required<Pick<UndoOptions, "home" | "root" | "session">>,
@@ -98,7 +98,7 @@ export async function undoInCopy(
   return outcomes.filter(({ what }) => what === "refused");
 }
 
-/** The last first. */
+/** Latest first. */
 function chosenFrom(operations: readonly Operation[], { count, session, redo }: UndoOptions): Operation[] {
   const inForce = operations.filter(({ isInForce }) => isInForce).reverse();
   if (session !== undefined) return inForce.filter(({ writer }) => writer === session);
@@ -110,25 +110,25 @@ function chosenFrom(operations: readonly Operation[], { count, session, redo }: 
   return inForce.filter(({ of }) => of === null).slice(0, count);
 }
 
-/** A line for each change of one session. */
+/** A journal has one line for each change of one session. */
 const MOST_JOURNAL_BYTES = 256 * 1024 * 1024;
 
-/** A call that changed files, or an undo, which changed them back. */
+/** A call that changed files, or an undo that changed them back. */
 interface Operation {
   readonly id: string;
   readonly at: string;
-  /** The journal that tells of it: the id of a session, or another name. */
+  /** The journal that it is in: the id of a session, or another name. */
   readonly writer: string;
   readonly changes: readonly FileChange[];
-  /** What an undo took back; null for a call. */
+  /** What an undo has undone; null for a call. */
   readonly of: readonly string[] | null;
   /** 0 for a call, 1 for its undo, 2 for the undo of that, and so on. */
   depth: number;
-  /** false while it is taken back. */
+  /** false while it is undone. */
   isInForce: boolean;
 }
 
-/** All that happened to the files of a project, the oldest first. */
+/** Everything that was done to the files of a project, oldest first. */
 function readOperations(home: string, root: string): Operation[] {
   const folder = undoFolder(home, root);
   const operations = journalsIn(folder)
@@ -171,7 +171,7 @@ function operationsIn(path: string, writer: string): Operation[] {
   });
 }
 
-/** A line that a crash has cut tells of a change that never happened. */
+/** A line that a crash cut off describes a change that never happened. */
 function parsedLine(text: string): JournalLine[] {
   try {
     return text === "" ? [] : [JSON.parse(text) as JournalLine];

@@ -8,38 +8,38 @@ export type KindOf = (tool: string) => ToolKind | undefined;
 
 /** A call without an answer, at the end of a log. */
 interface OpenCall {
-  /** As it was announced, with all of its arguments. */
+  /** As it was announced, with all its arguments. */
   readonly first: ToolCall;
   last: ToolCall;
-  /** It was executing at some moment: what it does may have been done. */
+  /** It was executing at some point: it may have had an effect. */
   hasBegun: boolean;
 }
 
-/** Follows the calls of a log, and knows which of them have no answer, and how far each came. */
+/** Follows the calls of a log, and knows which ones have no answer and how far each got. */
 export class UnsettledCalls {
   readonly #open = new Map<string, OpenCall>();
-  /** One of the calls of the last reply has come further than its announcement. */
+  /** One of the last reply's calls is past its announcement. */
   #isUnderWay = false;
 
-  /** One of them has begun: what it does may be half done. */
+  /** One of them has started: its work may be half done. */
   get hasBegun(): boolean {
     return [...this.#open.values()].some(({ hasBegun }) => hasBegun);
   }
 
-  /** Those that surely did nothing yet and can be run, in the order in which they were asked for. */
+  /** The calls that certainly had no effect and can be run, in the order of the reply. */
   get notBegun(): readonly FunctionCall[] {
     const calls = [...this.#open.values()].filter(canBegin);
     return calls.map(({ first }) => ({ id: first.callId, name: first.name, args: first.args }));
   }
 
-  /** The question that the user was asked last and has not answered. */
+  /** The last question to the user that has no answer. */
   get question(): Question | null {
     for (const { last } of this.#open.values())
       if (last.status === "awaiting_approval") return questionOf(last);
     return null;
   }
 
-  /** The decision that was given on it, or what is wrong with it. */
+  /** Returns the decision, or what is wrong with it. */
   decisionOn({ confirmation: { kind } }: Question, given: unknown): Decision | string {
     return readDecision(given, kind) ?? `the decision must be one of ${decisionsFor(kind)}.`;
   }
@@ -73,7 +73,10 @@ export class UnsettledCalls {
     if (this.#open.size === 0) this.#isUnderWay = false;
   }
 
-  /** For all calls, or for those that cannot be run any more, the answers that say what is known of them; with these they count as settled. */
+  /**
+   * Answers that say what is known about the calls: all of them, or only those that cannot be run any more. The
+   * answered calls count as settled.
+   */
   answers(kindOf: KindOf, which: "all" | "unusable"): AgentEvent[] {
     const chosen = [...this.#open.values()].filter((open) => which === "all" || !canBegin(open));
     return chosen.map((open) => {
@@ -90,7 +93,7 @@ function canBegin({ first, hasBegun }: OpenCall): boolean {
   return !hasBegun && !isRedacted(first.args);
 }
 
-/** Whether a secret stood in it that is not there any more: see redactor.ts. */
+/** Whether a secret was removed from the value: see redactor.ts. */
 export function isRedacted(value: unknown): boolean {
   return JSON.stringify(value)?.includes("[redacted: ") ?? false;
 }

@@ -3,10 +3,10 @@ import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
 import { exitCodeIn } from "./command-answer.ts";
 import type { KindOf } from "./unsettled-calls.ts";
 
-/** What may stand before the program itself. */
+/** What may precede the program itself. */
 const BEFORE =
   /^(?:[A-Za-z_]\w*=\S*\s+|(?:npx|pnpx|bunx|time|uv run|poetry run|bundle exec|timeout \S+|(?:npm|pnpm|yarn) exec)\s+(?:-\S+\s+)*)+/;
-/** Programs that show whether work is sound. */
+/** Programs that show whether the work is correct. */
 const CHECKING = new RegExp(
   [
     "(?:npm|pnpm|yarn|bun)\\s+(?:run\\s+)?(?:t$|\\S*(?:test|check|lint|build|type|tsc|verify))",
@@ -19,7 +19,7 @@ const CHECKING = new RegExp(
     .join("|"),
 );
 
-/** Whether the line runs such a program, and whether its exit code is that program's; null where it runs none. */
+/** Whether the exit code of a command line is that of such a program; null when it runs none. */
 function checkingIn(line: string): { readonly isOwnCode: boolean } | null {
   const pieces = line
     .replaceAll("\n", ";")
@@ -30,7 +30,7 @@ function checkingIn(line: string): { readonly isOwnCode: boolean } | null {
   return { isOwnCode: pieces.slice(last + 1).every((piece) => !/^(?:\|\|?|;)$/.test(piece)) };
 }
 
-/** From the calls of a run: what it changed, and which commands that would show a fault ran after that, or before. */
+/** Collects what a run changed, and which checking commands ran after the last change, or only before. */
 export class ProofOfWork {
   readonly #kindOf: KindOf;
   readonly #changed = new Set<string>();
@@ -45,7 +45,7 @@ export class ProofOfWork {
     if (event.type === "tool_call" && isAnswered(event.call)) this.#noteCall(event.call);
   }
 
-  /** null where nothing was changed, so that there is nothing to show. */
+  /** null when nothing was changed and so nothing needs proof. */
   get told(): WorkProof | null {
     if (this.#changed.size === 0) return null;
     const checked = [...this.#after].map(([command, exitCode]) => ({ command, exitCode }));

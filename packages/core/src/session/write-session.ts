@@ -3,18 +3,18 @@ import type { AgentEvent } from "@burin/contract/agent-event";
 import { recordLine } from "./record-line.ts";
 import { makeSessionFolder, sessionPath } from "./session-files.ts";
 
-/** A session that happened elsewhere. */
+/** A session that happened in another program. */
 export interface ToldSession {
   readonly home: string;
   readonly root: string;
   readonly id: string;
-  /** What happened, with when; the first is a `session` event. */
+  /** The events with their times; the first is a `session` event. */
   readonly events: Iterable<readonly [at: string, event: AgentEvent]>;
-  /** Secrets in it are not written. */
+  /** Its secrets are not written. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** Writes its record, dated as it was. false, and nothing is written, when there is one of that id. */
+/** Writes the session's log with the original dates. Returns false, and writes nothing, when the id exists. */
 export async function writeSession({ home, root, id, events, environment }: ToldSession): Promise<boolean> {
   const { Redactor } = await import("./redactor.ts");
   const redactor = new Redactor(environment);

@@ -1,4 +1,4 @@
-/** What the tool that edits files needs of this room, as one thing to load with the first edit. */
+/** Everything that the edit tool needs from this room, as one module to load with the first edit. */
 
 export { applyReplacements, findEdit } from "@burin/edit-match";
 export { fileDiff } from "@burin/machine/files/diff";

@@ -4,13 +4,13 @@ export interface FailedEdit {
   readonly oldText: string;
   readonly newText: string;
   readonly reason: string;
-  /** Of the closest region, counted from 1. */
+  /** The first line of the closest region, counted from 1. */
   readonly line: number;
-  /** Where the old text stands, when it does in several places; all of them, or none where they are too many. */
+  /** All places of the old text, if it occurs more than once; empty when there are too many. */
   readonly places?: readonly number[];
 }
 
-/** Proposes another old and new text, or null. What it proposes must itself match as often as expected. */
+/** Proposes another old and new text, or null. The proposal must itself match as often as expected. */
 export type CorrectEdit = (
   failed: FailedEdit,
   signal: AbortSignal,

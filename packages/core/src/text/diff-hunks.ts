@@ -1,9 +1,9 @@
 import type { FileDiff } from "@burin/contract/tools";
-// From their own files: the library's door would bring all that is loaded late for other work.
+// Imported file by file: the library's main module would load much that is not needed here.
 import { applyPatch } from "diff/lib/patch/apply.js";
 import { parsePatch } from "diff/lib/patch/parse.js";
 
-/** The parts of a change that can be taken or left one by one, each as the lines of a unified diff. */
+/** The parts of a change that can be accepted one by one, each as the lines of a unified diff. */
 export function hunksOf(diff: FileDiff): string[] {
   return (parsed(diff)?.hunks ?? []).map(({ oldStart, oldLines, newStart, newLines, lines }) =>
     [`@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`, ...lines].join("\n"),
@@ -11,8 +11,8 @@ export function hunksOf(diff: FileDiff): string[] {
 }
 
 /**
- * The content with only the accepted hunks (by their index) of a change, for an answer "edited". A change
- * that has no hunks can only be taken or refused as a whole.
+ * The content with only the accepted hunks (by their index) of a change, for an answer "edited". A change without
+ * hunks can only be accepted or refused as a whole.
  */
 export function contentWithHunks(diff: FileDiff, accepted: ReadonlySet<number>): string {
   const patch = parsed(diff);

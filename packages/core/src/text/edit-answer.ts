@@ -1,9 +1,9 @@
 import type { Replacement } from "@burin/edit-match";
 
-/** What the model is told of an edit that was made. */
+/** What the model is told about a successful edit. */
 export interface EditAnswer {
   readonly file: string;
-  /** What could not be kept as it was, in words. */
+  /** What could not be kept, in words. */
   readonly notes: readonly string[];
 }
 
@@ -28,7 +28,7 @@ export function modifiedAnswer({ file, notes, places, stage, lines }: MadeEdit):
 
 export interface UsersEdit extends EditAnswer {
   readonly isNew: boolean;
-  /** A diff, from the proposal to the user's version. */
+  /** A diff from the proposal to the user's version. */
   readonly changes: string;
 }
 
@@ -53,8 +53,8 @@ interface PlacedEdit {
 }
 
 /**
- * Whether the same texts are replaced by the same ones, wherever they stand by now; where the content was changed by
- * others, in lines that are the same.
+ * Whether the same texts are replaced by the same ones, wherever they are now; if others changed the content,
+ * whole lines must be the same.
  */
 export function isSameEdit(
   planned: PlacedEdit,
@@ -74,9 +74,9 @@ export function isSameEdit(
   });
 }
 
-/** The whole lines that a stretch lies on. */
+/** The whole lines that a range covers. */
 function linesOf(content: string, start: number, end: number): string {
-  // A stretch that ends behind a newline does not reach into the next line.
+  // A range that ends after a newline does not include the next line.
   const close = content.indexOf("\n", Math.max(start, end - 1));
   return content.slice(content.lastIndexOf("\n", start - 1) + 1, close === -1 ? content.length : close);
 }

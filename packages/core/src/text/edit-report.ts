@@ -1,6 +1,6 @@
 import type { ClosestRegion, EditMatch, Replacement } from "@burin/edit-match";
 
-/** Lines shown around a change, and how many at most of one change. */
+/** Lines shown around a change, and the most lines of one change. */
 const CONTEXT_LINES = 3;
 const MOST_LINES = 40;
 const MOST_LINE_CHARACTERS = 300;
@@ -8,7 +8,7 @@ const MOST_LINE_CHARACTERS = 300;
 export interface FailedMatch {
   readonly match: Exclude<EditMatch, { readonly status: "matched" }>;
   readonly expected: number;
-  /** The model was shown an older content of the file. */
+  /** The model has seen an older content of the file. */
   readonly isOutdated: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface FailureReport {
   readonly message: string;
 }
 
-/** Why an edit could not be placed, with all that helps to say it right the next time. */
+/** Explains why an edit could not be placed, with everything that helps to get it right the next time. */
 export function failureReport({ match, expected, isOutdated }: FailedMatch): FailureReport {
   const again = isOutdated
     ? " The file has changed since it was read: read it again with read_file before the next try."
@@ -68,7 +68,7 @@ function closestLines({ startLine, endLine, differences }: ClosestRegion): strin
   return lines;
 }
 
-/** Blanks at the end and tabs decide here, so they are made visible. */
+/** Trailing spaces and tabs matter here, so they are made visible. */
 function shownLine(line: string): string {
   return JSON.stringify(
     line.length > MOST_LINE_CHARACTERS ? `${line.slice(0, MOST_LINE_CHARACTERS)}...` : line,
@@ -76,8 +76,8 @@ function shownLine(line: string): string {
 }
 
 /**
- * The changed places as they stand now, with a little around them and their line numbers, so that the model
- * needs no new read. Bounded in lines and in length.
+ * The changed places in their current state, with a few lines around them and line numbers, so that the model need
+ * not read the file again. Limited in lines and in length.
  */
 export function changedLines(
   content: string,

@@ -1,4 +1,4 @@
-/** What a hook wants the model to know, set apart from what others say. */
+/** A hook's text for the model, marked with its source. */
 export function hookWords(text: string): string {
   return `[From a hook of the user] ${text}`;
 }

@@ -1,9 +1,9 @@
 import { withoutUnseen } from "@burin/contract/text/untrusted-text";
 
-/** The one part of a memory file that the tool writes; all else in the file is the user's. */
+/** The one section of a memory file that the tool writes; everything else in the file is the user's. */
 const HEADING = "## Remembered";
 
-/** The text with the fact as one more bullet of the section; null when it stands there already. */
+/** The text with the fact as one more bullet of the section; null when it is there already. */
 export function withFact(text: string, fact: string): string | null {
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
   const bullet = `- ${factLine(fact)}`;
@@ -22,7 +22,7 @@ export function withFact(text: string, fact: string): string | null {
   return text.endsWith("\n") ? made + newline : made;
 }
 
-/** From the heading to the next one of its rank or above; headings inside code fences are text. */
+/** From the heading to the next one of the same or a higher level; headings inside code fences are text. */
 function sectionOf(lines: readonly string[]): { readonly start: number; readonly end: number } {
   const headings = headingsOf(lines);
   const start = headings.find((index) => lines[index]?.trimEnd() === HEADING) ?? -1;
@@ -50,15 +50,12 @@ function alike(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
-/** What two wordings of one fact have in common: case, spaces and the last full stop say nothing. */
+/** Ignores differences in case, spaces and the final full stop. */
 function plain(fact: string): string {
   return factLine(fact).toLowerCase().replace(/\.$/, "");
 }
 
-/**
- * A fact is one bullet, whatever the model wrote around it, and all of it is seen: what drives a terminal or turns
- * the line around for whoever reads the file is left out.
- */
+/** A fact becomes one bullet with only visible text: control and direction characters are removed. */
 export function factLine(fact: string): string {
   return withoutUnseen(fact)
     .replace(/\p{Bidi_Control}/gu, "")

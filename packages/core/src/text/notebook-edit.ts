@@ -2,7 +2,7 @@ import { applyReplacements, type EditMatch, type EditRequest, findEdit } from "@
 import { readNotebook } from "@burin/machine/parsing/notebook";
 import { getNodeValue, type Node, parseTree } from "jsonc-parser";
 
-/** Stands between the sources of two cells; no source holds it, so nothing can match across it. */
+/** Separates the sources of two cells; no source contains it, so nothing can match across it. */
 const BETWEEN_CELLS = "\n\u0000\u0000\u0000\n";
 
 interface JsonRange {
@@ -16,8 +16,8 @@ interface CellSource {
 }
 
 /**
- * The edit in the sources of a notebook's cells, as the model was shown them, told as replacements in the
- * JSON of the file. null when the content is no notebook, or when no cell is meant: then the JSON itself may be.
+ * Finds the edit in the sources of a notebook's cells, as the model saw them; returns replacements in the JSON of
+ * the file. null when it is not a notebook, or when no cell matches: then the JSON itself may be meant.
  */
 export function findNotebookEdit(request: EditRequest): EditMatch | null {
   const { content } = request;
@@ -54,7 +54,7 @@ function cellSources(json: string): CellSource[] {
   });
 }
 
-/** Of keys that are there twice the last one counts, as it does for whoever parses the file. */
+/** Of duplicate keys the last one counts, as in JSON parsers. */
 function memberOf(object: Node | undefined, key: string): Node | undefined {
   return object?.children?.findLast(({ children }) => children?.[0]?.value === key)?.children?.[1];
 }
@@ -63,7 +63,7 @@ function rangeOf({ offset, length }: Node): JsonRange {
   return { start: offset, end: offset + length };
 }
 
-/** The new source in the form of the old one: a string, or lines set out as they were; kept lines keep their bytes. */
+/** The new source in the form of the old one: a string, or a list of lines; unchanged lines keep their bytes. */
 function rewrittenSource(old: string, text: string): string {
   const isAscii = /^[\x20-\x7e\s]*$/.test(old) && old.includes("\\u");
   if (old[0] !== "[") return jsonString(text, isAscii);

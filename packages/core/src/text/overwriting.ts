@@ -1,4 +1,4 @@
-/** What writing a whole file needs of this room, as one thing to load with the first one. */
+/** Everything that writing a whole file needs from this room, as one module to load with the first write. */
 
 export { newOmission } from "@burin/edit-match";
 export { fileDiff } from "@burin/machine/files/diff";
