@@ -8,8 +8,8 @@ export type { Verdict } from "@burin/shell-judge";
 export type { ApprovalRequest } from "./judge-call.ts";
 
 /**
- * Whether a call runs, is asked about or is refused. A command line is judged part by part, which takes a grammar
- * that is many times as large as all else here; what brings none can be judged by `judgeCall` alone.
+ * Decides whether a call runs, requires a question or is refused. A command line is judged part by part, which
+ * needs a grammar much larger than everything else here; other calls can be judged by `judgeCall` alone.
  */
 export function judge(request: ApprovalRequest, mode: ApprovalMode, rules: Rules): Verdict {
   const { confirmation } = request;
@@ -28,7 +28,7 @@ function judgeExec(
   return exception === undefined || mode === "yolo" ? verdict : beyondSandbox(verdict, rules);
 }
 
-/** What a command may do inside the sandbox says nothing of what it may do outside; only a rule for all does. */
+/** What is allowed inside the sandbox may not be outside it; only a rule for all commands covers both. */
 function beyondSandbox(verdict: Verdict, rules: Rules): Verdict {
   const isForAll = rules.allow.some((rule) => rule.pattern === undefined && rule.text === verdict.rule);
   if (verdict.verdict !== "allow" || isForAll) return verdict;

@@ -7,20 +7,20 @@ import { protectedFile, type Rule, type Rules, ruleCovers } from "@burin/shell-j
 export interface ApprovalRequest {
   readonly tool: string;
   readonly kind: ToolKind;
-  /** What the tool itself wants to ask, or false. */
+  /** The tool's own question, or false. */
   readonly confirmation: Confirmation | false;
   /** What rule patterns are compared with: paths relative to the root, hosts. */
   readonly subjects: readonly string[];
-  /** What is known of the place of a command; the folder it starts in is that of the confirmation. */
+  /** Facts about where a command runs; the confirmation has its folder. */
   readonly place?: CommandPlace;
 }
 
-/** A kind that is none of these, or that a tool does not say, may have an effect. */
+/** Any other or missing kind may have an effect. */
 const HARMLESS: ReadonlySet<unknown> = new Set<ToolKind>(["read", "fetch", "delegate", "plan"]);
 
 /**
- * Whether a call runs that brings no command line, is asked about or is refused. Deny beats ask beats allow; what no
- * rule names is decided by the mode and by whether the tool itself wants to ask.
+ * Decides whether a call without a command line runs, requires a question or is refused. Deny beats ask beats
+ * allow; without a matching rule, the mode and the tool's own question decide.
  */
 export function judgeCall(request: ApprovalRequest, mode: ApprovalMode, rules: Rules): Verdict {
   const { confirmation } = request;
@@ -52,7 +52,7 @@ function decided(verdict: Verdict["verdict"], rule: Rule, reason: string): Verdi
   return { verdict, reason, rule: rule.text };
 }
 
-/** Files that run code later are never changed without the user's word for this one change. */
+/** Files that run code later are never changed without the user's approval for this one change. */
 function protectedReason({ confirmation, subjects }: ApprovalRequest): string | null {
   const paths = confirmation !== false && confirmation.kind === "edit" ? [confirmation.path] : [];
   for (const path of [...subjects, ...paths]) {

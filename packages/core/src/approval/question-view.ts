@@ -2,8 +2,8 @@ import { visibleCommand, visibleText } from "@burin/contract/text/visible-text";
 import type { Confirmation } from "@burin/contract/tools";
 
 /**
- * A question as a user sees it. Every string is ready to be shown: characters that could drive a terminal
- * or hide something stand as escapes, and nothing is left out without a count.
+ * A question as a user sees it. Every string is safe to show: characters that could control a terminal or hide
+ * something are escaped, and everything left out is counted.
  */
 export interface QuestionView {
   readonly title: string;
@@ -13,9 +13,9 @@ export interface QuestionView {
   readonly lines: readonly string[];
   /** The simple commands of a command line that has more than one. */
   readonly parts: readonly string[];
-  /** The rules that "always" would store; without any it is not to be offered. */
+  /** The rules that "always" would store; without any, "always" must not be offered. */
   readonly grants: readonly string[];
-  /** What stands in the middle of a long question and is not among the lines. */
+  /** The number of lines left out in the middle of a long question. */
   readonly omittedLines: number;
 }
 
@@ -27,11 +27,11 @@ export interface ViewLimits {
 
 const MOST_LINES = 200;
 const MOST_CHARACTERS = 2000;
-/** So many spaces or empty lines on end could push what matters out of sight. */
+/** That many spaces or empty lines could push important text out of sight. */
 const LONG_SPACES = /[ \t]{41,}/g;
 const MOST_EMPTY_LINES = 5;
 
-/** What every face shows of a Confirmation, made from the real parameters. Ask for more lines to show all of them. */
+/** What every face shows of a Confirmation, from the real parameters. Raise the limits to see all of it. */
 export function questionView(question: Confirmation, limits: ViewLimits = {}): QuestionView {
   const { mostLines = MOST_LINES, mostCharacters = MOST_CHARACTERS } = limits;
   const { target, text, parts } = contentOf(question);
@@ -93,13 +93,13 @@ function contentOf(question: Confirmation): Content {
   }
 }
 
-/** Where every line ends in a carriage return, none of them says anything. */
+/** Removes carriage returns when every line has one, because then they mean nothing. */
 function withoutLineEnds(diff: string): string {
   const changed = diff.split("\n").filter((line) => /^[ +-](?!--|\+\+)/.test(line));
   return changed.every((line) => line.endsWith("\r")) ? diff.replace(/\r\n/g, "\n") : diff;
 }
 
-/** As it is really called: letters of other scripts stand in their ASCII form. */
+/** The host as it is really contacted: letters of other scripts in their ASCII form. */
 function hostOf(url: string): string {
   try {
     return new URL(url).host;

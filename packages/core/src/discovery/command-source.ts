@@ -13,16 +13,16 @@ export interface CommandSourceNeeds {
   readonly settings: Settings["tools"];
   readonly root: string;
   readonly run: RunToolCommand;
-  /** Hears of entries that were left out. */
+  /** Called for entries that are left out. */
   readonly report: (problem: string) => void;
-  /** Names that belong to others begin so, e.g. with the alias of an MCP server. */
+  /** Prefixes of names that belong to others, e.g. the alias of an MCP server. */
   readonly reservedPrefixes: readonly string[];
 }
 
-/** How many single problems are told one by one. */
+/** How many problems are reported one by one. */
 const MOST_PROBLEMS = 10;
 
-/** Tools that a command of the settings declares. */
+/** Tools that a command in the settings declares. */
 export class CommandSource implements ToolSource {
   readonly name = "discovery command";
   readonly patience = 2000;
@@ -81,7 +81,7 @@ export class CommandSource implements ToolSource {
     return this.#files !== (await this.#filesNow());
   }
 
-  /** The files that the command names, as they are: when one changes, the tools may have, too. */
+  /** The state of the files in the command: when one changes, the tools may have changed too. */
   async #filesNow(): Promise<string> {
     const { toolDiscoveryCommand: command = "" } = this.#needs.settings;
     const words = splitShellWords(command) ?? command.split(/\s+/);

@@ -6,7 +6,7 @@ import { quoteShellWord } from "@burin/contract/text/shell-words";
 import { BaseTool, type Confirmation, type ToolResult } from "@burin/contract/tools";
 import type { ExchangeEnd } from "@burin/machine/processes/run-exchange";
 
-/** Runs a line of the shell in the project's folder and gives it something to read. Never rejects. */
+/** Runs a shell command in the project's folder with the given input. Never rejects. */
 export type RunToolCommand = (request: {
   readonly command: string;
   readonly input: string;
@@ -15,7 +15,7 @@ export type RunToolCommand = (request: {
 }) => Promise<ExchangeEnd>;
 
 export interface DiscoveredToolNeeds {
-  /** The line of the shell that runs every discovered tool, and how long one call may take. */
+  /** The shell command that runs every discovered tool, and the time limit of one call. */
   readonly callCommand: string;
   readonly callSeconds: number;
   readonly run: RunToolCommand;
@@ -23,7 +23,7 @@ export interface DiscoveredToolNeeds {
 
 type Args = Record<string, unknown>;
 
-/** A tool that a discovery command has declared: the call command runs it, the answer is what that prints. */
+/** A tool that a discovery command has declared: the call command runs it, and its output is the answer. */
 export class DiscoveredTool extends BaseTool<Args> {
   readonly name: string;
   readonly displayName: string;
@@ -56,7 +56,7 @@ export class DiscoveredTool extends BaseTool<Args> {
     return `Run ${this.#line()} with ${shortened(JSON.stringify(args))}`;
   }
 
-  /** An "always" is bound to this definition and this command; a rule of the user's own names the tool. */
+  /** An "always" applies to exactly this definition and command; a user's own rule names the tool. */
   ruleSubjects(): readonly string[] {
     return [this.#mark];
   }
@@ -87,13 +87,13 @@ export class DiscoveredTool extends BaseTool<Args> {
     return { llmContent: silent, returnDisplay: silent };
   }
 
-  /** The name is what a tool may be called, so the shell takes it as it is. */
+  /** The name contains only characters that a tool name may have, so the shell takes it literally. */
   #line(): string {
     return `${this.#needs.callCommand} ${quoteShellWord(this.name)}`;
   }
 }
 
-/** How a command fell short, in words; null when it did not. */
+/** Describes how a command failed; null when it did not. */
 export function faultOf(end: ExchangeEnd, seconds: number): string | null {
   if (end.startError !== null) return `could not be started: ${end.startError}`;
   if (end.stopped === "abort") return "was interrupted";

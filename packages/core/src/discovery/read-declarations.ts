@@ -3,23 +3,23 @@ import type { JsonSchema } from "@burin/contract/messages/json-schema";
 import { nestsDeeper } from "@burin/contract/messages/plain-json";
 import { isRecord } from "@burin/contract/messages/untrusted-json";
 
-/** What a source has declared, and what of it cannot be used, in words. */
+/** What a source has declared, and the problems of entries that cannot be used, in words. */
 export interface Declarations {
   readonly declarations: readonly FunctionDeclaration[];
   readonly problems: readonly string[];
 }
 
-/** More than any user has use for; what comes after is left out. */
+/** More than a user can need; the rest is left out. */
 const MOST_TOOLS = 2000;
 const MOST_DESCRIPTION = 8000;
 const MOST_SCHEMA_BYTES = 256 * 1024;
 const MOST_NESTING = 60;
 const LEGAL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-/** The keys under which this family of tools writes the schema of the parameters. */
+/** The keys that tools like these use for the schema of the parameters. */
 const SCHEMA_KEYS = ["parameters", "parametersJsonSchema", "parameterSchema", "inputSchema", "input_schema"];
 
 /**
- * Reads an array of declarations, or an object (or an array of objects) that holds such arrays. An entry that
+ * Reads an array of declarations, or an object (or an array of objects) that contains such arrays. An entry that
  * cannot be used is left out with a reason; the others stay. Throws when the value is neither.
  */
 export function readDeclarations(value: unknown): Declarations {
@@ -48,7 +48,7 @@ export function readDeclarations(value: unknown): Declarations {
   return { declarations, problems };
 }
 
-/** What an object holds in place of a declaration of its own; null when it holds none. */
+/** The declarations inside an object; null when it has none. */
 function heldBy(entry: unknown): unknown[] | null {
   if (!isRecord(entry)) return null;
   const { functionDeclarations, function_declarations, tools } = entry;
@@ -56,7 +56,7 @@ function heldBy(entry: unknown): unknown[] | null {
   return held.length === 0 ? null : held.flat();
 }
 
-/** The declaration, or what is wrong with it. */
+/** Returns the declaration, or what is wrong with it. */
 function declarationIn(entry: unknown, position: number): FunctionDeclaration | string {
   if (!isRecord(entry)) return `entry ${position} is ${kindOf(entry)}, not an object; it was left out`;
   // Chat completions puts the declaration one level down.
@@ -77,7 +77,7 @@ function declarationIn(entry: unknown, position: number): FunctionDeclaration | 
   return { name, description: shortened(description), parameters: schema };
 }
 
-/** A schema for an object of parameters, or what is wrong with it. */
+/** Returns a schema for an object of parameters, or what is wrong with it. */
 function parametersIn(given: unknown): JsonSchema | string {
   if (!isRecord(given)) return `its parameters must be a JSON Schema object, but are ${kindOf(given)}`;
   if (nestsDeeper(given, MOST_NESTING)) return `its parameters are nested more than ${MOST_NESTING} deep`;

@@ -5,8 +5,8 @@ import { parseLayer } from "./parse-layer.ts";
 const BYTE_ORDER_MARK = "\uFEFF";
 
 /**
- * Sets one value in a settings file, or takes it out when it is undefined. Comments, the order and everything else
- * stay as they are. Throws SettingsError, and leaves the file alone, when it is broken or would be.
+ * Sets one value in a settings file, or removes it when it is undefined. Comments, order and everything else stay
+ * as they are. Throws SettingsError, and leaves the file alone, when it is not valid or would not be.
  */
 export function changeSettingsFile(file: string, path: readonly string[], value: unknown): Promise<void> {
   return changeHomeFile(file, (before) => {
@@ -22,7 +22,7 @@ export function changeSettingsFile(file: string, path: readonly string[], value:
   });
 }
 
-/** The library would lay out anew all lines that its edit touches, also what stands beside it. */
+/** The library would reformat all lines that its edit touches, including neighbours. */
 function changed(text: string, edit: Edit, removed: string | null): string {
   if (removed !== null) return withoutProperty(text, edit, removed);
   const { unit, eol } = layoutOf(text);
@@ -38,7 +38,7 @@ function changed(text: string, edit: Edit, removed: string | null): string {
   const isFirst = !edit.content.startsWith(",");
   const head = text.slice(0, edit.offset);
   const tail = text.slice(edit.offset + edit.length);
-  // A comma that stands there already, and a comment, belong to the line before.
+  // An existing comma, and a comment, belong to the line before.
   const line = /^[ \t]*(,?)[ \t]*(?:\/\/[^\r\n]*|\/\*[^\r\n]*?\*\/)?[ \t]*(?=\r?\n)/.exec(
     isFirst ? "" : tail,
   );
@@ -49,13 +49,13 @@ function changed(text: string, edit: Edit, removed: string | null): string {
   return `${head}${comma}${rest}${property}${given}${following}`;
 }
 
-/** How much the file's own lines are indented, and how they end. */
+/** The file's own indentation and line ends. */
 function layoutOf(text: string) {
   const unit = /^([ \t]+)["}]/m.exec(text)?.[1] ?? "  ";
   return { unit, eol: text.includes("\r\n") ? "\r\n" : "\n" };
 }
 
-/** Comments of the property before stay, and the next one stays on a line of its own. */
+/** Comments of the previous property stay, and the next property stays on a line of its own. */
 function withoutProperty(text: string, { offset, length }: Edit, name: string): string {
   const head = text.slice(0, offset);
   const region = text.slice(offset, offset + length);
@@ -68,7 +68,7 @@ function withoutProperty(text: string, { offset, length }: Edit, name: string): 
   const before = region.slice(0, region.indexOf(JSON.stringify(name))).trimEnd();
   const after = tail.replace(/^\s*,/, "");
   const kept = after === tail ? before.replace(",", "") : before;
-  // What follows on the line of the one that is taken out must not get into a comment.
+  // What follows on the removed property's line must not become part of a comment.
   const gap = kept.includes("//") && !/^[ \t]*(?:\r?\n|\/)/.test(after) ? layoutOf(text).eol : "";
   return head + kept + gap + after;
 }

@@ -10,7 +10,7 @@ import { type ProjectSettings, projectSettings } from "./project-settings.ts";
 import { SHARED_SKILLS } from "./shared-skills.ts";
 import { type TrustAnswer, type TrustState, TrustStore, trustState } from "./trust.ts";
 
-/** A project's folder, what its settings ask for, and what the user has said of it. */
+/** A project's folder, what its settings ask for, and what the user decided about it. */
 export interface FolderTrust {
   /** Its real path. */
   readonly folder: string;
@@ -19,7 +19,7 @@ export interface FolderTrust {
   readonly state: TrustState;
   /** What its settings would run or reach, as sentences without a subject. */
   readonly effects: readonly string[];
-  /** What is new and what is gone since it was trusted; empty unless it `changed`. */
+  /** The differences since it was trusted; empty unless it `changed`. */
   readonly added: readonly string[];
   readonly removed: readonly string[];
   /** Keys that never count in a project, because they would make rules looser. */
@@ -28,20 +28,20 @@ export interface FolderTrust {
   readonly fault?: string;
 }
 
-/** The same with the settings themselves. */
+/** The same, with the settings themselves. */
 export interface ProjectFolder extends FolderTrust {
   readonly settings: ProjectSettings;
   /** The model variables of its `.env`. */
   readonly variables: Readonly<Record<string, string>>;
-  /** A sentence for each key of its file that is not a setting. */
+  /** A sentence for each unknown key in its file. */
   readonly unknown: readonly string[];
-  /** Why trust.json could not be asked. */
+  /** Why trust.json could not be read. */
   readonly trustFault?: string;
 }
 
 const NOTHING: ProjectSettings = { tightening: {}, trusted: {}, effects: [], refused: [] };
 
-/** null when the folder brings nothing. A broken file is a fault of the answer, not thrown. */
+/** Returns null when the folder has nothing that counts. A broken file is a fault in the result, and not thrown. */
 export async function openProject(home: string, root: string, user: Settings): Promise<ProjectFolder | null> {
   const folder = join(root, ".burin");
   if (await isSame(folder, home)) return null;
@@ -74,7 +74,7 @@ export async function openProject(home: string, root: string, user: Settings): P
     ...definitions,
     ...variables.effects,
   ];
-  // Of a file that cannot be read nobody knows whether it is still what was trusted; it is said, not passed over.
+  // Whether an unreadable file is still what was trusted is unknown; the fault is reported.
   const state = fault !== undefined && answer?.trusted ? "trusted" : trustState(answer, effects);
   const before = state === "changed" ? (answer?.effects ?? []) : effects;
   return {
@@ -123,7 +123,7 @@ async function isSame(a: string, b: string): Promise<boolean> {
   return first !== null && first === second;
 }
 
-/** What the user should know of a folder's settings at a start, one line each. */
+/** What the user should know about a folder's settings at a start, one line each. */
 export function trustNotices(project: ProjectFolder, hasModel: boolean): string[] {
   const { file, state, effects, refused, unknown, added, removed, trustFault, fault } = project;
   const notices = trustFault === undefined ? [] : [trustFault];
@@ -133,7 +133,7 @@ export function trustNotices(project: ProjectFolder, hasModel: boolean): string[
     const keys = refused.join(", ");
     return [...notices, `${file}: a project can only make rules stricter, so these are ignored: ${keys}.`];
   }
-  // Many projects have keys of services in their .env; only who has no model yet needs to know of them.
+  // Many projects have keys of services in their .env; that matters only to users without a model.
   const unused = hasModel ? Object.keys(project.variables).length : 0;
   const isEmpty =
     effects.length === unused && refused.length === 0 && Object.keys(project.settings.trusted).length === 0;

@@ -2,17 +2,17 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { HomeList } from "@burin/machine/disk/home-file";
 
-/** A rule that the user answered "always" to, for one project or for all. */
+/** A rule that the user allowed with "always", for one project or for all. */
 export interface StoredGrant {
   readonly rule: string;
-  /** The real path of the project's folder; absent when the grant holds everywhere. */
+  /** The real path of the project's folder; absent when the grant applies everywhere. */
   readonly project?: string;
   /** ISO 8601. */
   readonly when: string;
 }
 
 interface Known {
-  /** Tells whether the file is still the same. */
+  /** Shows whether the file is still the same. */
   readonly stamp: string;
   readonly grants: readonly StoredGrant[];
 }
@@ -27,7 +27,7 @@ export class GrantStore {
     this.#grants = new HomeList(join(home, "grants.json"), { key: "grants", isItem: isGrant, otherwise });
   }
 
-  /** As the file says now; reading it again costs one look. Throws SettingsError when it is not valid. */
+  /** The grants in the file; an unchanged file is not read again. Throws SettingsError when it is not valid. */
   async all(): Promise<readonly StoredGrant[]> {
     const found = await stat(this.#grants.path, { bigint: true }).catch(() => null);
     const stamp = found === null ? "" : `${found.ino} ${found.mtimeNs} ${found.size}`;
@@ -49,7 +49,7 @@ export class GrantStore {
     });
   }
 
-  /** Takes back those that are chosen. Resolves to what is gone. */
+  /** Removes the chosen grants. Resolves to what was removed. */
   async revoke(isChosen: (grant: StoredGrant) => boolean): Promise<readonly StoredGrant[]> {
     let gone: readonly StoredGrant[] = [];
     await this.#grants.change((grants) => {

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, in words: line, column, and what stands there. null when it is JSON. */
+/** Describes where a text stops being JSON: line, column and what is there. null when it is JSON. */
 export async function jsonFault(text: string): Promise<string | null> {
   const { printParseErrorCode, visit } = await import("jsonc-parser");
   let found: { readonly offset: number; readonly what: string } | null = null;
@@ -8,7 +8,7 @@ export async function jsonFault(text: string): Promise<string | null> {
       {
         onError: (code, offset) => {
           found = { offset, what: errorWords(printParseErrorCode(code)) };
-          // One fault is enough; a long text of garbage has millions.
+          // One fault is enough; a long invalid text has millions.
           throw new Error("found");
         },
       },

@@ -13,18 +13,18 @@ import type { FolderTrust, ProjectFolder } from "./folder-trust.ts";
 import { SHARED_SKILLS } from "./shared-skills.ts";
 import type { TrustStore } from "./trust.ts";
 
-/** What a folder may bring, by its name. Most projects have an `.env`, which only who has no model yet may need. */
+/** Names in a folder that can affect settings. Most projects have an `.env`, which matters only without a model. */
 const BRINGERS = [".burin", ".mcp.json", ...SHARED_SKILLS];
 const WITH_VARIABLES = [...BRINGERS, ".env"];
 
 export interface SettingsPlaces {
-  /** `~/.burin`, or where BURIN_HOME points. */
+  /** `~/.burin`, or the folder in BURIN_HOME. */
   readonly home: string;
   /** The project's folder; its settings count only when it is trusted. */
   readonly root: string;
   /** A file named on the command line; it must exist. */
   readonly file?: string;
-  /** In place of the process's own. */
+  /** Replaces the environment of this process. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
@@ -32,18 +32,18 @@ export interface LoadedSettings {
   readonly settings: Settings;
   /** What the user should know, e.g. that a file was not read. */
   readonly notices: readonly string[];
-  /** What a trusted folder's `.env` says of the model, where the environment names none itself. */
+  /** The model variables in a trusted folder's `.env`, if the environment itself names no model. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Whether what the folder brings beside its settings may be used too: its subagents, skills and commands. */
+  /** Whether the folder's other content may be used too: its subagents, skills and commands. */
   readonly isTrusted: boolean;
 }
 
-/** Where Burin keeps what belongs to the user. */
+/** The folder for everything that belongs to the user. */
 export function burinHome(environment: NodeJS.ProcessEnv): string {
   return resolve(environment.BURIN_HOME || join(accountHome(), ".burin"));
 }
 
-/** A HOME that is empty or relative would make the project's own `.burin` the user's, with all its rights. */
+/** With an empty or relative HOME, the project's own `.burin` would count as the user's, with all its rights. */
 function accountHome(): string {
   const home = homedir();
   return isAbsolute(home) ? home : userInfo().homedir;
@@ -76,7 +76,7 @@ export async function loadSettings(places: SettingsPlaces): Promise<LoadedSettin
   return { settings: mergeSettings(layers), notices, variables, isTrusted };
 }
 
-/** What the folder's settings would do and what has been said of it; null when it brings none. Runs nothing. */
+/** What the folder's settings would do, and the user's decision about them; null without settings. Runs nothing. */
 export async function folderTrust(
   places: Pick<SettingsPlaces, "home" | "root">,
 ): Promise<FolderTrust | null> {
@@ -87,13 +87,16 @@ export async function folderTrust(
   return trust;
 }
 
-/** The folders that the user has answered for, to look at and to change. */
+/** The folders that the user has trusted or refused, to list and change them. */
 export async function openTrust(home: string): Promise<TrustStore> {
   const { TrustStore } = await import("./trust.ts");
   return new TrustStore(home);
 }
 
-/** Sets one value in a settings file, or takes it out when it is undefined; all else stays as it is. Throws SettingsError. */
+/**
+ * Sets one value in a settings file, or removes it when it is undefined; everything else stays as it is. Throws
+ * SettingsError.
+ */
 export async function changeSettings(file: string, path: readonly string[], value: unknown): Promise<void> {
   const { changeSettingsFile } = await import("./change-settings.ts");
   return changeSettingsFile(file, path, value);
@@ -105,7 +108,7 @@ async function userLayer(home: string, notices: string[] = []): Promise<object> 
   return text === null ? {} : parsed(file, text, notices);
 }
 
-/** true also where there is no `.env` that could name one. */
+/** Also true without an `.env` that could name one. */
 async function isModelNamed({ root, environment = process.env }: SettingsPlaces): Promise<boolean> {
   if (!existsSync(join(root, ".env"))) return true;
   return (await import("@burin/models/choose-model")).namesModel(environment);
@@ -116,13 +119,13 @@ async function projectIn(
   user: object,
   bringers: readonly string[],
 ): Promise<ProjectFolder | null> {
-  // Most folders bring nothing; they need not load what sorts it.
+  // Most folders have no such files and need not load the code for them.
   if (!bringers.some((name) => existsSync(join(root, name)))) return null;
   const { openProject } = await import("./folder-trust.ts");
   return openProject(home, root, mergeSettings([user]));
 }
 
-/** Most starts find no settings file; they need not load what judges it. */
+/** Most starts find no settings file and need not load the parser. */
 async function parsed(file: string, text: string, notices: string[]): Promise<object> {
   const { parseLayer, unknownKeys } = await import("./parse-layer.ts");
   const layer = parseLayer(file, text);
@@ -130,7 +133,7 @@ async function parsed(file: string, text: string, notices: string[]): Promise<ob
   return layer;
 }
 
-/** Read at once: a start has nothing else to do meanwhile, and more of Node would have to be loaded for waiting. */
+/** Synchronous: a start has nothing else to do, and async reading would load more of Node. */
 function textOf(file: string, read: typeof readNamedText): string | null {
   try {
     return read(file, MOST_SETTINGS_BYTES);

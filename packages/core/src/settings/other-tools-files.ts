@@ -8,13 +8,13 @@ import { MODEL_VARIABLES } from "@burin/models/choose-model";
 import { parseLayer } from "./parse-layer.ts";
 
 export interface OfferedServers {
-  /** As in `mcpServers` of the settings. */
+  /** In the form of `mcpServers` in the settings. */
   readonly servers: object;
   /** Why the file was not read. */
   readonly faults: readonly string[];
 }
 
-/** The servers of `.mcp.json`, which several agents share; null where there is none. A broken file is only reported. */
+/** The servers of `.mcp.json`, which several agents share; null without the file. A broken file is only reported. */
 export function readServers(root: string): OfferedServers | null {
   const file = join(root, ".mcp.json");
   try {
@@ -29,11 +29,11 @@ export function readServers(root: string): OfferedServers | null {
 
 export interface OfferedVariables {
   readonly values: Readonly<Record<string, string>>;
-  /** One sentence without a subject for each. A key is not shown, only a fingerprint of it. */
+  /** One sentence without a subject for each. A key is shown only as a fingerprint. */
   readonly effects: readonly string[];
 }
 
-/** What `.env` says of models; nothing else in it is looked at. */
+/** The variables about models in `.env`; all others are ignored. */
 export function readModelVariables(root: string): OfferedVariables {
   const named = Object.entries(parsedVariables(join(root, ".env"))).filter(([name]) =>
     MODEL_VARIABLES.has(name),

@@ -17,7 +17,7 @@ import { errorWords, placeOf } from "./json-fault.ts";
 
 const MOST_LEVELS = 100;
 
-/** Comments and trailing commas are allowed; a fault is told with line and column. Throws SettingsError. */
+/** Comments and trailing commas are allowed; a fault is reported with line and column. Throws SettingsError. */
 export function parseLayer(file: string, source: string): object {
   const text = source.replace(/^\uFEFF/, "");
   assertShallow(file, text);
@@ -41,7 +41,7 @@ export function parseLayer(file: string, source: string): object {
   );
 }
 
-/** The parser goes down into each level, and would run out of room. */
+/** The parser is recursive and would overflow the stack. */
 function assertShallow(file: string, text: string): void {
   const scanner = createScanner(text, true);
   let depth = 0;
@@ -59,7 +59,7 @@ function assertShallow(file: string, text: string): void {
   }
 }
 
-/** Keys that no setting has, one sentence for each: a misspelt list of rules would rule nothing. */
+/** Keys that are not a setting, one sentence for each: a misspelled list of rules would have no effect. */
 export function unknownKeys(file: string, layer: object): string[] {
   return strangersIn(layer, SETTINGS_SCHEMA, "").map(({ key, meant }) => {
     const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
@@ -96,7 +96,7 @@ function asSchema(given: unknown): JsonSchema {
   return isRecord(given) ? given : {};
 }
 
-/** Where the value of these keys stands; a key that is missing is told by what should hold it. */
+/** The node of the value with these keys; for a missing key, the node that should contain it. */
 function nodeAt(node: Node, [key, ...rest]: readonly string[]): Node {
   if (key === undefined) return node;
   const property = node.children?.find((one) => one.children?.[0]?.value === key);

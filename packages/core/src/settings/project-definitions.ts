@@ -3,16 +3,16 @@ import { readdirSync, realpathSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { readBytes } from "@burin/machine/disk/regular-file";
 
-/** Far more than skills have; what has more is never the same, so that it is asked about each time. */
+/** Far more than skills have; larger ones never count as unchanged, so the user is asked each time. */
 const MOST_FILES = 2000;
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_DEPTH = 12;
-/** So much of a SHA-256 nobody can find a second text for. */
+/** Enough digits of a SHA-256 to make a second text with them infeasible. */
 const SHOWN_DIGITS = 32;
 
 /**
- * What a folder brings for the agent to use beside its settings, one sentence without a subject for each. It
- * names what the texts are now: with another text it is another sentence, and the user is asked again.
+ * The folder's definitions for the agent, one sentence without a subject for each. It contains a fingerprint of
+ * the current texts: a changed text makes another sentence, and the user is asked again.
  */
 export function definitionEffects(folder: string): string[] {
   return [
@@ -22,7 +22,7 @@ export function definitionEffects(folder: string): string[] {
   ];
 }
 
-/** The same of skills that are shared with other agents, which have folders of their own below the root. */
+/** The same for skills shared with other agents, which have folders of their own below the root. */
 export function sharedSkillEffects(root: string, folders: readonly string[]): string[] {
   return folders.flatMap((folder) =>
     namesIn(join(root, folder)).map(({ name, path }) =>
@@ -31,7 +31,7 @@ export function sharedSkillEffects(root: string, folders: readonly string[]): st
   );
 }
 
-/** The files of the project that what it runs names: with another text they do something else. */
+/** The project's files that these commands mention: a changed file would do something else. */
 export function scriptEffects(root: string, effects: readonly string[]): string[] {
   const real = realpathSync(root);
   const running = effects.filter((effect) => /^(?:run|start)\b/.test(effect));
@@ -83,7 +83,7 @@ function named(what: string, { name, path }: Place): string {
   return `${what} ${JSON.stringify(name)} (${fingerprint(path)})`;
 }
 
-/** Of a file, or of all that lies in a folder. */
+/** Of a file, or of everything in a folder. */
 function fingerprint(path: string): string {
   const hash = createHash("sha256");
   try {
@@ -96,7 +96,7 @@ function fingerprint(path: string): string {
 
 type Hash = ReturnType<typeof createHash>;
 
-/** Names and lengths too, so that no two folders come to the same. Links count as what they lead to. */
+/** Names and lengths are included, so that different folders differ. Links count as what they point to. */
 function addTo(
   hash: Hash,
   { path, depth }: { readonly path: string; readonly depth: number },

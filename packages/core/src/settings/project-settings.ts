@@ -1,13 +1,16 @@
 import type { Settings } from "@burin/contract/settings/settings";
 import { type McpServerSettings, settledSources } from "@burin/contract/settings/tool-sources";
 
-/** What a project's settings come to, sorted by what each of them may do. */
+/** A project's settings, sorted by their effect. */
 export interface ProjectSettings {
   /** Makes rules stricter, so it counts in every folder. */
   readonly tightening: object;
-  /** The rest of what may count, once the folder is trusted. */
+  /** Everything else that counts once the folder is trusted. */
   readonly trusted: object;
-  /** What would then be run or reached, one sentence without a subject for each. The user's answer is bound to these. */
+  /**
+   * What would then be run or reached, one sentence without a subject for each. The user's answer applies to
+   * exactly these.
+   */
   readonly effects: readonly string[];
   /** Keys that never count in a project, because they make rules looser. */
   readonly refused: readonly string[];
@@ -15,7 +18,7 @@ export interface ProjectSettings {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Where one value goes: always in force, in force in a trusted folder, listed first, or never. */
+/** When a value counts: always, in a trusted folder, in a trusted folder and listed first, or never. */
 type Place = "tightens" | "harmless" | "acts" | "loosens";
 
 /** Sections that are sorted key by key; everything else is one value. */
@@ -26,7 +29,7 @@ const PLACES: Readonly<Record<string, Place>> = {
   ui: "harmless",
   "model.name": "harmless",
   "model.timeoutSeconds": "harmless",
-  // These say who gets the conversation and the user's keys.
+  // These decide who gets the conversation and the user's keys.
   "model.provider": "loosens",
   "model.baseUrl": "loosens",
   "model.apiKeyEnv": "loosens",
@@ -39,12 +42,12 @@ const PLACES: Readonly<Record<string, Place>> = {
     ]),
   ),
   models: "loosens",
-  // Only names, of what the user has.
+  // These are only names of models that the user has configured.
   "model.small": "harmless",
   "model.subagent": "harmless",
-  // What a file says could become a call.
+  // Text from a file could become a call.
   "model.callsInText": "loosens",
-  // A budget of money is counted with these.
+  // These decide how a budget of money is counted.
   "model.prices": "loosens",
   "permissions.allow": "loosens",
   "permissions.ask": "tightens",
@@ -53,10 +56,10 @@ const PLACES: Readonly<Record<string, Place>> = {
   "files.ignoreFileNames": "tightens",
   "sandbox.hide": "loosens",
   "shell.passEnvironment": "loosens",
-  // This says who hears of sessions.
+  // This decides who gets data about sessions.
   telemetry: "loosens",
   "web.allowedHosts": "loosens",
-  // This says who gets the questions and the key.
+  // This decides who gets the queries and the key.
   "web.search": "loosens",
   "tools.exclude": "harmless",
   "tools.editCorrection": "harmless",
@@ -70,8 +73,8 @@ const PLACES: Readonly<Record<string, Place>> = {
 const SANDBOX_ORDER = ["off", "workspace-write", "read-only"];
 
 /**
- * Sorts the settings that a project brings, seen from those of the user. A key that is not known here is
- * listed and counts in a trusted folder only, so that nothing new is ever in force unseen.
+ * Sorts a project's settings, depending on the user's. An unknown key is listed and counts only in a trusted
+ * folder, so that a new setting never takes effect unnoticed.
  */
 export function projectSettings(layer: object, user: Settings): ProjectSettings {
   const sorted = new Sorted();
@@ -128,7 +131,7 @@ function placeOf(key: string, value: unknown, user: Settings): Place {
     case "sandbox.discovered":
       return value === true || !sandbox.discovered ? "tightens" : "loosens";
     case "tools.include":
-      // Joined to a list of the user's it would bring back what they left out.
+      // Merged with a list of the user's, it would add tools that the user left out.
       return tools.include.length === 0 ? "harmless" : "loosens";
     default:
       return PLACES[key] ?? "acts";
@@ -143,7 +146,7 @@ function sortServers(
   const kept: Record<string, object> = {};
   for (const [alias, server] of Object.entries(servers)) {
     if (server === null) kept[alias] = { disabled: true };
-    // The user's rules for the tools of their own server must not come to mean another.
+    // The user's rules for tools of their own server must not apply to another server.
     else if (Object.hasOwn(user.mcpServers, alias)) sorted.refused.push(`mcpServers.${alias}`);
     else {
       if (server.trust) sorted.refused.push(`mcpServers.${alias}.trust`);
@@ -167,7 +170,7 @@ function hookEffect(hook: unknown): string {
   return `run as a hook at ${event}${calls}: ${line(command)}`;
 }
 
-/** As written where that is one plain line; no two texts look the same. */
+/** Unchanged if it is one plain line; different texts never look the same. */
 function line(command: unknown): string {
   const text = String(command);
   return text.startsWith('"') || /\p{Cc}/u.test(text) ? JSON.stringify(text) : text;
@@ -184,7 +187,7 @@ function serverEffect(alias: string, server: McpServerSettings): string {
   return `start the MCP server ${name}: ${words.join(" ")}${more({ env: server.env, cwd: server.cwd })}`;
 }
 
-/** What else decides what is started or sent, empty things left out. */
+/** Everything else that decides what is started or sent, without empty values. */
 function more(details: Fields): string {
   const told = Object.entries(details).filter(([, one]) => one !== undefined && JSON.stringify(one) !== "{}");
   return told.map(([key, one]) => `, ${key} ${JSON.stringify(one)}`).join("");

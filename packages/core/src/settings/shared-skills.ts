@@ -1,2 +1,2 @@
-/** Where agents keep skills that others may use too, below a project or the user's home; what stands last wins. */
+/** Where agents keep skills that others may use too, in a project or in the user's home; later ones win. */
 export const SHARED_SKILLS = [".claude/skills", ".agents/skills"];

@@ -1,6 +1,6 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 
-/** A skill that a site offers: its files by their paths. */
+/** A skill that a site offers: its files by path. */
 export interface SiteSkill {
   readonly name: string;
   readonly files: ReadonlyMap<string, Buffer>;
@@ -8,7 +8,7 @@ export interface SiteSkill {
 
 export interface SiteSkills {
   readonly skills: readonly SiteSkill[];
-  /** What of the index is not used, and why. */
+  /** Entries of the index that are not used, and why. */
   readonly left: readonly string[];
 }
 
@@ -23,7 +23,7 @@ interface OfferedFile {
 const INDEX = "/.well-known/agent-skills/index.json";
 const SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 const NAME = /^(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
-/** Below the skill's folder. */
+/** Relative to the skill's folder. */
 const PATH = /^(?!.*(?:^|\/)\.{0,2}(?:\/|$))[ -"$->@-Z^-~]+$/;
 const ARCHIVE = "archive";
 /** Of a tar file. */
@@ -33,8 +33,8 @@ const MOST_UNPACKED_BYTES = 16 * MOST_BYTES;
 const MOST_FILES = 500;
 
 /**
- * Fetches the skills that a site lists in its well-known index, or one of them. Each file must have the digest that
- * the index gives it. Throws why there are none.
+ * Fetches the skills that a site lists in its well-known index, or one of them. Each file must have the digest in
+ * the index. The error says why there are none.
  */
 export async function fetchSiteSkills(site: URL, chosen?: string): Promise<SiteSkills> {
   const index = new URL(site.pathname === "/" ? INDEX : site.pathname, site);
@@ -66,7 +66,7 @@ export async function fetchSiteSkills(site: URL, chosen?: string): Promise<SiteS
   return { skills: found, left };
 }
 
-/** Why it cannot be used, in words, where it cannot. */
+/** Returns the files, or why the entry cannot be used. */
 function filesOf({ name, type, url, digest, files }: Fields, index: URL): OfferedFile[] | string {
   if (typeof name !== "string" || !NAME.test(name)) return "its name is not usable";
   const one = { "skill-md": "SKILL.md", archive: ARCHIVE }[String(type)];
@@ -83,7 +83,7 @@ function filesOf({ name, type, url, digest, files }: Fields, index: URL): Offere
   return usable.length === listed.length ? usable : "a path, an address or a digest in it is not usable";
 }
 
-/** What a tar file that gzip has packed holds. Throws for what is neither a file nor a folder, or lies elsewhere. */
+/** Returns the files in a gzipped tar file. Throws for entries that are not files or folders, or are outside. */
 async function unpacked(packed: Buffer): Promise<Map<string, Buffer>> {
   const { gunzipSync } = await import("node:zlib");
   const bytes = gunzipSync(packed, { maxOutputLength: MOST_UNPACKED_BYTES });
@@ -113,14 +113,14 @@ function records(value: unknown): Fields[] {
 }
 
 async function checked(url: URL, digest: string, index: URL): Promise<Buffer> {
-  // Whoever only imports the library has no use for it.
+  // Not needed when the library is only imported.
   const { createHash } = await import("node:crypto");
   const bytes = await fetched(url, index);
   if (`sha256:${createHash("sha256").update(bytes).digest("hex")}` === digest) return bytes;
   throw new Error(`${url.href} is not what ${index.href} says that it is: its digest is another one.`);
 }
 
-/** The user has named the site; whatever else it names is judged like every address of the web. */
+/** The user has named the site; every other address is judged like any address of the web. */
 async function fetched(url: URL, index: URL): Promise<Buffer> {
   const [{ fetchWeb }, { placeOf }] = await Promise.all([
     import("@burin/web/fetch-web"),

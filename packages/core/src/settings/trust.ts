@@ -3,20 +3,20 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { HomeList } from "@burin/machine/disk/home-file";
 
-/** What the user said about a folder, and about which list of effects. */
+/** What the user decided about a folder with a given list of effects. */
 export interface TrustAnswer {
-  /** Its real path; no other folder is meant, whatever it contains or links to. */
+  /** Its real path; the answer applies to no other folder, whatever it contains or links to. */
   readonly folder: string;
   readonly trusted: boolean;
-  /** What its settings would have run then. */
+  /** What its settings would have run at that time. */
   readonly effects: readonly string[];
-  /** Of those; an answer whose list does not fit it counts for nothing. */
+  /** The hash of the effects; an answer with a different list is ignored. */
   readonly hash: string;
   /** ISO 8601. */
   readonly when: string;
 }
 
-/** `changed`: it was trusted, but with other things to run. */
+/** `changed`: it was trusted, but its settings now run other things. */
 export type TrustState = "trusted" | "untrusted" | "changed" | "refused";
 
 /** `trust.json`, in the user's folder. When it cannot be read, no folder is trusted. */
@@ -33,20 +33,20 @@ export class TrustStore {
     return this.#answers.all();
   }
 
-  /** The answer for this very folder. */
+  /** The answer for exactly this folder. */
   async of(root: string): Promise<TrustAnswer | null> {
     const folder = await realpath(root);
     return (await this.all()).find((answer) => answer.folder === folder) ?? null;
   }
 
-  /** Remembers an answer to exactly these effects. Throws SettingsError, and stores nothing, when it cannot. */
+  /** Stores an answer for exactly these effects. Throws SettingsError, and stores nothing, when it cannot. */
   async answer(root: string, trusted: boolean, effects: readonly string[]): Promise<void> {
     const folder = await realpath(root);
     const answer = { folder, trusted, effects, hash: hashOf(effects), when: new Date().toISOString() };
     await this.#answers.change((answers) => [...answers.filter((one) => one.folder !== folder), answer]);
   }
 
-  /** true when there was an answer. The folder need not exist any more. */
+  /** Returns true when there was an answer. The folder need not exist any more. */
   async forget(root: string): Promise<boolean> {
     const folder = await realpath(root).catch(() => root);
     let wasThere = false;
@@ -58,14 +58,14 @@ export class TrustStore {
   }
 }
 
-/** What an answer means for the effects that the folder's settings have now. */
+/** What an answer means for the current effects of the folder's settings. */
 export function trustState(answer: TrustAnswer | null, effects: readonly string[]): TrustState {
   if (answer === null) return "untrusted";
   if (!answer.trusted) return "refused";
   return answer.hash === hashOf(effects) ? "trusted" : "changed";
 }
 
-/** The order in which the settings say things means nothing. */
+/** Independent of the order in the settings. */
 function hashOf(effects: readonly string[]): string {
   return createHash("sha256")
     .update(JSON.stringify([...effects].sort()))

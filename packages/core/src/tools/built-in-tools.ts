@@ -18,25 +18,25 @@ import { type AnswerFromPage, WebFetch } from "./web-fetch.ts";
 import { WebSearch, type WebSearcher } from "./web-search.ts";
 import { WriteFile } from "./write-file.ts";
 
-/** What the built-in tools need, each exactly the part it uses. */
+/** The needs of the built-in tools; each tool gets only the part that it uses. */
 export interface BuiltInNeeds {
   readonly workspace: Workspace;
   readonly commands: MachineCommands;
   readonly svgAsText: boolean;
-  /** Of one answer, where the model's window leaves room for less than usual. */
+  /** Per answer, when the model's window has room for less than usual. */
   readonly mostAnswerCharacters?: number | undefined;
   readonly overwriteUnread: boolean;
   readonly memory: MemoryPlaces;
   readonly planning: Planning;
-  /** Absent where there is no model. */
+  /** Absent without a model. */
   readonly subagents?: Subagents | undefined;
   readonly web: Settings["web"];
   readonly environment: NodeJS.ProcessEnv;
-  /** Absent where no search service is named. */
+  /** Absent without a search service. */
   readonly searcher?: WebSearcher | undefined;
-  /** Absent where there is no model. */
+  /** Absent without a model. */
   readonly answerFromPage?: AnswerFromPage | undefined;
-  /** Absent where there is no model, or where the user switched it off. */
+  /** Absent without a model, or when the user turned it off. */
   readonly correctEdit?: CorrectEdit | undefined;
 }
 

@@ -23,21 +23,21 @@ export interface OneEdit {
   readonly expected_replacements?: number;
 }
 
-/** One replacement, or several of the same file in `edits`. */
+/** One replacement, or several in the same file in `edits`. */
 export interface EditParams extends Partial<OneEdit> {
   readonly file_path: string;
   readonly edits?: readonly OneEdit[];
 }
 
 export interface EditOptions {
-  /** Absent where there is no model, or where the person switched it off. */
+  /** Absent without a model, or when the user turned it off. */
   readonly correctEdit?: CorrectEdit;
 }
 
-/** What a call would do to the file as it was when it was looked at last. */
+/** What a call would do to the file in its last known state. */
 interface Plan {
   readonly before: FileSnapshot;
-  /** The whole new text, as the tool proposes it. */
+  /** The whole new text, as proposed by the tool. */
   readonly content: string;
   readonly replacements: readonly Replacement[];
   readonly stage: string;
@@ -45,7 +45,7 @@ interface Plan {
   readonly realPath: string;
 }
 
-/** With the user's own version of what was shown. */
+/** With the user's own version of the proposal. */
 type Edited<Proposal> = Proposal & { readonly edited: string | undefined };
 type Planned = { readonly plan: Plan } | { readonly failure: ToolError };
 type Matched = Extract<EditMatch, { readonly status: "matched" }>;
@@ -53,10 +53,10 @@ type Located = { readonly match: Matched } | { readonly failure: ToolError };
 type Placed = Pick<Matched, "replacements" | "stage">;
 type PlacedAll = { readonly placed: Placed } | { readonly failure: ToolError };
 
-/** Finding a place and showing a change is much code, which most starts of Burin have no use for. */
+/** This is a lot of code that most starts of Burin do not need. */
 const changing = once(() => import("../text/changing.ts"));
 
-/** As little as can be read, to learn why a file cannot be. */
+/** The smallest possible read, to find out why a file cannot be read. */
 const A_LOOK = { offset: 0, limit: 1, mostLineCharacters: 1 };
 
 export class Edit extends PreparingTool<EditParams> {
@@ -112,7 +112,7 @@ export class Edit extends PreparingTool<EditParams> {
     return `${verb} ${this.#workspace.relative(params.file_path)}`;
   }
 
-  /** An edit that cannot be placed is not asked about: it can only fail, and never writes later. */
+  /** An edit without a match is never shown for approval: it fails, and writes nothing later either. */
   async prepare(params: EditParams, planning: AbortSignal): Promise<PreparedCall> {
     const planned = await this.#planned(params, planning);
     if ("failure" in planned) {
@@ -179,7 +179,7 @@ export class Edit extends PreparingTool<EditParams> {
     return { plan: await this.#planOf(params, before, located.placed) };
   }
 
-  /** Every edit in the file as it is, or none of them. */
+  /** Places every edit in the current file, or none. */
   async #placedAll(params: EditParams, locate: (edit: OneEdit) => Promise<Located>): Promise<PlacedAll> {
     const matches: Matched[] = [];
     for (const [index, edit] of editsOf(params).entries()) {
@@ -203,7 +203,7 @@ export class Edit extends PreparingTool<EditParams> {
     return { plan: { before, content, replacements, stage: "exact", diff, realPath } };
   }
 
-  /** The ladder first; then, if there is one, the model's correction, which has to match by itself. */
+  /** Tries the deterministic stages first; then, if available, the model's correction, which must itself match. */
   async #located(edit: OneEdit, before: FileSnapshot, signal: AbortSignal): Promise<Located> {
     const { old_string: oldText, new_string: newText, expected_replacements: expected = 1 } = edit;
     const isOutdated = before.seen === "older";
@@ -239,7 +239,7 @@ export class Edit extends PreparingTool<EditParams> {
     return { before, content, replacements: match.replacements, stage: match.stage, diff, realPath };
   }
 
-  /** Somebody changed the file meanwhile: the same change is made to what it holds now, or none at all. */
+  /** The file has changed meanwhile: applies the same change to its current content, or nothing. */
   async #merged(params: EditParams, plan: Plan, conflict: WorkspaceError): Promise<Plan> {
     const before = await this.#workspace.snapshot(params.file_path, changesOf(params));
     const content = before.text;
@@ -258,7 +258,7 @@ export class Edit extends PreparingTool<EditParams> {
     return this.#planOf(params, before, located.placed);
   }
 
-  /** What the person made of the proposal is written against the very content that they saw. */
+  /** The user's version of the proposal is written only over the exact content that they saw. */
   async #writeEdited(params: EditParams, plan: Edited<Plan>, signal: AbortSignal): Promise<ToolResult> {
     const content = plan.edited ?? "";
     const written = await this.#workspace.write(changeOf(params, { ...plan, content }), signal);
@@ -273,7 +273,7 @@ export class Edit extends PreparingTool<EditParams> {
   }
 }
 
-/** A notebook is edited as it is shown, cell by cell; everything else, and what is in no cell, as text. */
+/** A notebook is edited as it is shown, cell by cell; anything else, or text in no cell, is edited as text. */
 async function placeOf(request: EditRequest): Promise<EditMatch> {
   const { findEdit, isNotebook } = await changing();
   if (!isNotebook(request.content)) return findEdit(request);
@@ -281,7 +281,7 @@ async function placeOf(request: EditRequest): Promise<EditMatch> {
   return findNotebookEdit(request) ?? findEdit(request);
 }
 
-/** In a part of a large file only what is there letter by letter is sure to be nowhere else. */
+/** In a part of a large file, only an exact match is certain to be the only one. */
 async function placeIn({ firstLine }: FileSnapshot, request: EditRequest): Promise<EditMatch> {
   const match = await placeOf(request);
   if (firstLine === undefined) return match;
@@ -321,7 +321,7 @@ function isCreation({ edits, old_string }: EditParams): boolean {
   return edits === undefined && old_string === "";
 }
 
-/** The failure of one edit of several names it. */
+/** Among several edits, the failure names the one that failed. */
 function failureOf(failure: ToolError, { edits }: EditParams, index: number): ToolError {
   if (edits === undefined || edits.length === 1) return failure;
   const message = `${failure.message}\nThis is about edits[${index}]; none of the ${edits.length} edits was made.`;

@@ -5,12 +5,12 @@ export interface ExitPlanModeParams {
   readonly plan: string;
 }
 
-/** Where the session stands, as far as planning goes. */
+/** The session's state as far as planning needs it. */
 export interface Planning {
   readonly isActive: boolean;
-  /** How often the user has said something in this session. */
+  /** How many prompts the user has given in this session. */
   readonly inputs: number;
-  /** Ends plan mode; without a mode the one before it comes back. Gives the mode that holds now. */
+  /** Ends plan mode; without a mode, the previous one applies again. Returns the mode that now applies. */
   leave(mode: PlanFollower | undefined): string;
 }
 
@@ -40,7 +40,7 @@ export class ExitPlanMode extends PreparingTool<ExitPlanModeParams> {
     return "Show the plan and ask to carry it out";
   }
 
-  /** A plan that was declined is not shown again before the user has said something: that would be a trap. */
+  /** A declined plan is not presented again before the user's next prompt, to avoid an endless loop. */
   async prepare(params: ExitPlanModeParams): Promise<PreparedCall> {
     const { isActive, inputs } = this.#planning;
     const plan = params.plan.trim();

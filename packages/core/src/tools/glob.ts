@@ -14,7 +14,7 @@ export interface GlobParams {
 }
 
 const MOST_FILES = 1000;
-/** Below the bound of one tool answer, so that nothing is cut out of the middle. */
+/** Less than the limit of one tool answer, so that nothing is cut out of the middle. */
 const MOST_CHARACTERS = 80_000;
 const HOW_TO_SEE_IGNORED = 'Set "respect_git_ignore" to false to see them.';
 

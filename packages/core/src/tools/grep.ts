@@ -24,7 +24,7 @@ export interface GrepParams {
 const DEFAULT_RESULTS = 20;
 const MOST_RESULTS = 100;
 const MOST_CONTEXT = 20;
-/** Whether they match is not looked at: where nothing is found that would cost as much as the search. */
+/** Ignored files are not checked for matches: if nothing is found, that would cost as much as the search. */
 const NOT_SEARCHED =
   '[Files that git ignores were not searched. Set "respect_git_ignore" to false to search them, too.]';
 
@@ -145,7 +145,7 @@ function hitBlocks({ files }: SearchResult): string[] {
   return ["---", ...files.flatMap((file) => [`File: ${shownPath(file.path)}`, ...linesOf(file), "---"])];
 }
 
-/** A gap between two groups of lines is marked only where context is shown. */
+/** A gap between two groups of lines is marked only when context is shown. */
 function linesOf({ lines }: FileHits): string[] {
   const hasContext = lines.some((line) => !line.isHit);
   return lines.flatMap((line, index) => {

@@ -67,7 +67,7 @@ function listingText({ path, entries }: Listing): string {
   return `Directory listing for ${shownPath(path)}:\n${lines.join("\n")}`;
 }
 
-/** A file that is called like a line of ours is not taken for one. */
+/** A file whose name looks like one of our own lines is quoted. */
 function fileName(name: string): string {
   return /^\[(?:DIR\]|A name|\d+ more) /.test(name) ? JSON.stringify(name) : shownPath(name);
 }

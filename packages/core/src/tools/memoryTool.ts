@@ -11,7 +11,7 @@ export interface SaveMemoryParams {
   readonly scope?: Scope;
 }
 
-/** Where facts are kept: one file for this project, one for all. */
+/** Where facts are stored: one file for this project, one for all. */
 export interface MemoryPlaces {
   readonly project: MemoryPlace;
   readonly global: MemoryPlace;
@@ -19,7 +19,7 @@ export interface MemoryPlaces {
 
 export interface MemoryPlace {
   readonly file: string;
-  /** The workspace that the file is in, made when it is first needed. */
+  /** The workspace that contains the file, opened when it is first needed. */
   open(): Promise<Workspace>;
 }
 
@@ -28,7 +28,7 @@ const SEEN = /[^\s\p{C}]/u;
 interface Change {
   readonly before: FileSnapshot;
   readonly content: string;
-  /** The fact as it stands there. */
+  /** The fact as written in the file. */
   readonly line: string;
   readonly diff: FileDiff;
 }
@@ -67,7 +67,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
     return `Remember (${scope}): ${fact}`;
   }
 
-  /** A fact that is known already changes nothing, so nobody is asked. */
+  /** A known fact changes nothing, so no question is needed. */
   override async shouldConfirmExecute(params: SaveMemoryParams): Promise<Confirmation | false> {
     const change = await this.#change(params);
     if (change === null) return false;
@@ -105,7 +105,7 @@ export class SaveMemory extends BaseTool<SaveMemoryParams> {
     return this.#places[scope];
   }
 
-  /** What the file would become; null when it holds the fact already. */
+  /** The change to the file; null when the file contains the fact already. */
   async #change(params: SaveMemoryParams): Promise<Change | null> {
     const { file, open } = this.#place(params);
     const workspace = await open();

@@ -6,7 +6,7 @@ import { MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { BaseTool, failedResult, type ToolResult } from "@burin/contract/tools";
 import { meantPath } from "@burin/machine/files/meant-path";
 
-/** The path has three names, because the descriptions in use differ; one is enough. */
+/** The path has three names, because the tool descriptions in use differ; one is enough. */
 export interface ReadFileParams {
   readonly absolute_path?: string;
   readonly path?: string;
@@ -16,16 +16,16 @@ export interface ReadFileParams {
 }
 
 export interface ReadFileOptions {
-  /** Gives SVG images as the text that they are. */
+  /** Returns SVG images as their source text. */
   readonly svgAsText?: boolean;
-  /** Of one answer, where there is room for less than usual. */
+  /** Per answer, when there is room for less than usual. */
   readonly mostCharacters?: number | undefined;
 }
 
 const PARAMETERS = new Set(["absolute_path", "path", "file_path", "offset", "limit"]);
 const DEFAULT_LINES = 2000;
 const MOST_LINE_CHARACTERS = 2000;
-/** An answer must reach the model uncut, with the line that tells what was left out. */
+/** An answer must reach the model uncut, including the line about what was left out. */
 const SPARE_CHARACTERS = 500;
 
 export class ReadFile extends BaseTool<ReadFileParams> {

@@ -37,13 +37,13 @@ const DEFAULT_EXCLUDES = [
 ];
 const END = "\n--- End of content ---";
 
-/** A file to be read, and whether it was asked for in a way that its media may be shown. */
+/** A file to read, and whether the request was specific enough to show its media. */
 interface Chosen {
   readonly path: string;
   readonly wantsMedia: boolean;
 }
 
-/** What is gathered for the answer. */
+/** What is collected for the answer. */
 interface Answer {
   readonly parts: (Part | string)[];
   readonly skipped: { readonly path: string; readonly reason: string }[];
@@ -119,7 +119,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
     }
   }
 
-  /** Absolute paths, each with whether its media were asked for. */
+  /** Absolute paths, each with whether its media may be shown. */
   async #choose(
     params: ReadManyFilesParams,
     answer: Answer,
@@ -222,7 +222,7 @@ export class ReadManyFiles extends BaseTool<ReadManyFilesParams> {
   }
 }
 
-/** The leading segments without a special character, and the rest. */
+/** Splits a glob into the leading segments without special characters, and the rest. */
 function splitGlob(glob: string): { folder: string; pattern: string } {
   const segments = glob.split("/");
   const first = segments.findIndex((segment) => /[*?[{(\\]/.test(segment));

@@ -31,12 +31,12 @@ export interface ShellParams {
 const DEFAULT_TIMEOUT_MS = 120_000;
 const MOST_TIMEOUT_MS = 600_000;
 const MOST_CHARACTERS = 30_000;
-/** A command for the background that fails at once is told of at once. */
+/** A background command that fails within this time is reported at once. */
 const BACKGROUND_START_MS = 200;
-/** A sandbox cannot be made from files that somebody takes away at that moment. */
+/** Creating the sandbox fails when files disappear at that moment. */
 const MOST_TRIES = 3;
 
-/** Telling of commands and their output is much code, which most starts of Burin have no use for. */
+/** Reporting commands and their output is a lot of code that most starts of Burin do not need. */
 const telling = once(() => import("@burin/machine/processes/command-report"));
 
 const ACTIONS = ["list", "output", "stop"];
@@ -76,7 +76,7 @@ const PARAMETERS: Record<string, JsonSchema> = {
   background_id: { type: "string", description: "The id of a background command." },
 };
 
-/** Where there is a package for terminals. */
+/** Only if the package for terminals is installed. */
 const WITH_TERMINAL: Record<string, JsonSchema> = {
   terminal: {
     type: "boolean",
@@ -148,7 +148,7 @@ export class Shell extends BaseTool<ShellParams> {
     };
   }
 
-  /** What is typed into a program can be a command just as well, so nothing but a user says yes to it. */
+  /** Input typed into a program can be a command too, so only a user may approve it. */
   async #typingQuestion({ background_id: id = "", input = "" }: ShellParams): Promise<Confirmation> {
     const found = (await this.#commands.backgrounds()).find((one) => one.id === id);
     const title = `Type this into ${id}${found === undefined ? "" : ` (${found.request.command})`}?`;
@@ -315,7 +315,7 @@ function howToReach(id: string): string {
   return `Read or stop it with "action": "output" or "stop" and "background_id": "${id}".`;
 }
 
-/** The sandbox itself failed; what it said of that is all the output there is. */
+/** The sandbox itself failed, and the output contains only its error message. */
 async function notStarted(run: RunningCommand): Promise<ToolResult> {
   const { MOST_LIVE_CHARACTERS, outputTail } = await telling();
   const why = outputTail(await run.output.soFar(), MOST_LIVE_CHARACTERS).trim();

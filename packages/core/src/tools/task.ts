@@ -14,33 +14,33 @@ export interface TaskParams {
   readonly is_background?: boolean;
 }
 
-/** A task that was handed out by a call. */
+/** A task that a call has started. */
 export interface TaskOrder extends TaskParams {
-  /** The call that hands it out; the subagent's own calls name it. */
+  /** The call that started it; the subagent's own calls refer to it. */
   readonly callId: string;
 }
 
 /** How a subagent ended. */
 export interface SubagentAnswer {
   readonly status: "success" | "cancelled" | "failed";
-  /** Its last words; empty when it said nothing. */
+  /** Its last text; may be empty. */
   readonly text: string;
-  /** Why it ended, when that was not success. */
+  /** Why it did not succeed. */
   readonly reason: string;
-  /** What it did, a line each, the oldest first. */
+  /** What it did, one line per step, oldest first. */
   readonly steps: readonly string[];
 }
 
 /** The subagents of a session. */
 export interface Subagents {
-  /** By name, each with when to use it. It grows while definitions are being read. */
+  /** Their names, each with when to use it. The list grows while definitions are read. */
   readonly known: readonly { readonly name: string; readonly description: string }[];
   run(
     order: TaskOrder,
     signal: AbortSignal,
     onStep: (steps: readonly string[]) => void,
   ): Promise<SubagentAnswer>;
-  /** Begins, and goes on beside the session, which tells the model when it is done. Gives an id. */
+  /** Starts a task in the background; the model is informed when it ends. Returns an id. */
   start(order: TaskOrder): string;
 }
 
@@ -64,7 +64,7 @@ export class Task extends BaseTool<TaskParams> {
   };
   readonly #subagents: Subagents | undefined;
 
-  /** Without subagents, where there is no model, it can only say so. */
+  /** Without subagents, which need a model, every call fails. */
   constructor(subagents?: Subagents) {
     super();
     this.#subagents = subagents;
@@ -112,7 +112,7 @@ function begun({ subagent_type }: TaskParams, id: string): ToolResult {
   return { llmContent: `${message} ${next}`, returnDisplay: message };
 }
 
-/** What the model is told of how a task ended; an end without words is a failure that tells what was done. */
+/** What the model is told about the end of a task; an end without text is a failure that lists the steps. */
 export function toldAnswer({ subagent_type }: TaskParams, answer: SubagentAnswer): ToolResult {
   const { status, text, reason, steps } = answer;
   if (status === "success" && text.trim() !== "") return { llmContent: text, returnDisplay: text };

@@ -8,7 +8,7 @@ export interface TodoWriteParams {
   readonly todos: readonly Todo[];
 }
 
-/** The list lives in the history, as the arguments of the latest call. */
+/** The list is stored in the history, as the arguments of the latest call. */
 export class TodoWrite extends BaseTool<TodoWriteParams> {
   readonly name = "todo_write";
   readonly displayName = "TodoWrite";

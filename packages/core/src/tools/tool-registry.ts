@@ -2,7 +2,7 @@ import type { FunctionDeclaration } from "@burin/contract/messages/function-call
 import { messageOf } from "@burin/contract/text/error-message";
 import { declarationOf, type Tool, type ToolSource } from "@burin/contract/tools";
 
-/** A source that gave no tools, and why. The others stay usable. */
+/** A source without tools, and why. The others stay usable. */
 export interface DiscoveryFailure {
   readonly source: string;
   readonly message: string;
@@ -11,7 +11,7 @@ export interface DiscoveryFailure {
 /** What every provider accepts as a function name. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Where a tool that was registered from code is said to come from. */
+/** The default source, for tools registered from code. */
 const BUILT_IN = "built-in";
 
 interface Registered {
@@ -20,7 +20,7 @@ interface Registered {
   readonly plainName: string | undefined;
 }
 
-/** One that cannot even be read must not keep the others from the model. */
+/** A tool whose properties throw must not hide the others from the model. */
 function isUsable(tool: Tool): boolean {
   try {
     return tool.missing === undefined && typeof declarationOf(tool).description === "string";
@@ -29,18 +29,18 @@ function isUsable(tool: Tool): boolean {
   }
 }
 
-/** Keeps every tool by its name. Built-in and discovered tools are alike from here on. */
+/** Holds every tool by its name. From here on, built-in and discovered tools are treated alike. */
 export class ToolRegistry {
   readonly #tools = new Map<string, Registered>();
   readonly #sources: ToolSource[] = [];
   readonly #isWanted: (name: string) => boolean;
 
-  /** `isWanted` leaves out tools of sources by their names. */
+  /** `isWanted` filters the tools of sources by name. */
   constructor(isWanted: (name: string) => boolean = () => true) {
     this.#isWanted = isWanted;
   }
 
-  /** A name that is taken or that a provider would reject is refused: a tool never silently shadows another. */
+  /** Refuses a name that is taken or that a provider would reject: a tool never silently replaces another. */
   registerTool(tool: Tool, source: string = BUILT_IN): void {
     if (typeof tool?.name !== "string" || !TOOL_NAME.test(tool.name)) {
       throw new Error(`Tool name "${tool?.name}" must be 1 to 64 letters, digits, "_" or "-".`);
@@ -54,12 +54,12 @@ export class ToolRegistry {
     this.#tools.set(tool.name, { tool, source, plainName: tool.plainName });
   }
 
-  /** true when there was such a tool. */
+  /** Returns true when there was such a tool. */
   unregisterTool(name: string): boolean {
     return this.#tools.delete(name);
   }
 
-  /** By its name, or by its plain name while that means no other. */
+  /** By its name, or by its plain name if that is unambiguous. */
   getTool(name: string): Tool | undefined {
     const named = this.#tools.get(name)?.tool;
     if (named !== undefined) return named;
@@ -67,23 +67,23 @@ export class ToolRegistry {
     return plain.length === 1 ? plain[0]?.tool : undefined;
   }
 
-  /** The name of the source that gave the tool. */
+  /** The name of the source that registered the tool. */
   sourceOf(name: string): string | undefined {
     return this.#tools.get(name)?.source;
   }
 
-  /** All tools, ordered by name, so that what the model is told never depends on the order of registration. */
+  /** All tools, ordered by name, so that requests do not depend on the order of registration. */
   getAllTools(): Tool[] {
     const entries = [...this.#tools].sort(([a], [b]) => (a < b ? -1 : 1));
     return entries.map(([, { tool }]) => tool);
   }
 
-  /** All that lack nothing. */
+  /** All tools that miss nothing they need. */
   getUsableTools(): Tool[] {
     return this.getAllTools().filter(isUsable);
   }
 
-  /** What the model is told: every tool that can be used. */
+  /** The declarations of all usable tools, for the model. */
   getFunctionDeclarations(): FunctionDeclaration[] {
     return this.getUsableTools().map(declarationOf);
   }
@@ -93,13 +93,13 @@ export class ToolRegistry {
     source.watch?.((tools) => this.replaceTools(source.name, tools));
   }
 
-  /** Asks all sources at once and registers what each gives as it comes; one that fails harms no other. */
+  /** Asks all sources in parallel and registers their tools as they arrive; a failing source does not affect others. */
   async discoverTools(signal: AbortSignal): Promise<DiscoveryFailure[]> {
     const failures = await Promise.all(this.#sources.map((source) => this.discoverFrom(source, signal)));
     return failures.flat();
   }
 
-  /** The same for one source. When it fails, what it gave before stays. */
+  /** The same for one source. When it fails, its earlier tools stay. */
   async discoverFrom(source: ToolSource, signal: AbortSignal): Promise<readonly DiscoveryFailure[]> {
     try {
       return this.replaceTools(source.name, await source.discover(signal));
@@ -108,7 +108,7 @@ export class ToolRegistry {
     }
   }
 
-  /** Registers these tools as all that the source has; those that cannot be registered are told. */
+  /** Replaces all tools of the source by these; reports the ones that cannot be registered. */
   replaceTools(source: string, tools: readonly Tool[]): readonly DiscoveryFailure[] {
     for (const [name, known] of this.#tools) if (known.source === source) this.#tools.delete(name);
     const failures: DiscoveryFailure[] = [];

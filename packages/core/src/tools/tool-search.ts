@@ -4,12 +4,12 @@ import { BaseTool, type Tool, type ToolResult } from "@burin/contract/tools";
 type Params = Record<string, unknown>;
 
 export interface ToolSearchNeeds {
-  /** Where the tools come from that it may find, for the description. */
+  /** Where the tools that it can find come from, for the description. */
   readonly sources: readonly string[];
-  /** Tools that the model has not been told of. */
+  /** Tools that the model does not know yet. */
   readonly undeclared: () => readonly Tool[];
   readonly declare: (names: readonly string[]) => void;
-  /** Waits for sources that are still starting; resolves to the names of those that did not make it. */
+  /** Waits for sources that are still starting; resolves to the names of those that have not finished. */
   readonly settle: (signal: AbortSignal) => Promise<readonly string[]>;
 }
 
@@ -64,7 +64,7 @@ export class ToolSearch extends BaseTool {
   }
 }
 
-/** Those with most of the words; a word in the name counts more than one in the description. */
+/** The tools that match the most words; a word in the name counts more than one in the description. */
 function bestOf(tools: readonly Tool[], query: string): Tool[] {
   const words = query
     .toLowerCase()

@@ -18,7 +18,7 @@ export interface WebFetchParams {
   readonly offset?: number;
 }
 
-/** Answers a question over a page, or null when that fails. */
+/** Answers a question about a page, or null when that fails. */
 export type AnswerFromPage = (
   question: { readonly prompt: string; readonly url: string; readonly text: string },
   signal: AbortSignal,
@@ -27,12 +27,12 @@ export type AnswerFromPage = (
 export interface WebFetchOptions {
   /** `host:port` of this machine or its network that may be fetched from. */
   readonly allowedHosts?: readonly string[];
-  /** Absent where there is no model. */
+  /** Absent without a model. */
   readonly answerFromPage?: AnswerFromPage | undefined;
-  /** Instead of the system's own look-up of names. */
+  /** Replaces the system's name lookup. */
   readonly resolve?: Resolve;
   readonly limits?: Partial<WebLimits>;
-  /** Where a proxy is named, instead of this process's own. */
+  /** Replaces the environment of this process, for the proxy. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
@@ -82,7 +82,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
     return `Fetch ${placesOf(url).at(-1)?.href ?? url}`;
   }
 
-  /** Seeing a place of this machine or its network named in the question and saying yes allows it, for this one call. */
+  /** When the question names an address of this machine or its network, approval allows it for this one call. */
   async prepare(params: WebFetchParams): Promise<PreparedCall> {
     const urls = placesOf(params.url);
     const place = await privatePlace(urls.at(-1));
@@ -147,7 +147,7 @@ export class WebFetch extends PreparingTool<WebFetchParams> {
     const answer = await fetchWeb({ url, accept: ACCEPT[format], guard, limits, environment }, signal);
     const page = await readPage({ answer, format }, reader, signal);
     const isLasting = !/no-store|no-cache|max-age=0/i.test(answer.headers["cache-control"] ?? "");
-    // What this machine serves is mostly what is being worked on.
+    // Pages from this machine are often being worked on, so they are not cached.
     if (page.status < 400 && isLasting && !isNamed(url, guard)) {
       this.#pages.set(key, page, page.text.length + (page.media?.data.length ?? 0));
     }
@@ -186,7 +186,7 @@ const ACCEPT: Readonly<Record<PageFormat, string>> = {
   html: "text/html,application/xhtml+xml,*/*;q=0.5",
 };
 
-/** The page that was asked for, and behind it the file that is fetched in its place. */
+/** The requested page, followed by the file that is fetched in its place. */
 function placesOf(text: string): URL[] {
   if (!URL.canParse(text)) return [];
   const url = new URL(text);
@@ -194,7 +194,7 @@ function placesOf(text: string): URL[] {
   return raw === null ? [url] : [url, raw];
 }
 
-/** `host:port` when the address itself says that it is of this machine or its network. */
+/** `host:port` when the address itself shows that it is on this machine or its network. */
 async function privatePlace(url: URL | undefined): Promise<string | null> {
   if (url === undefined) return null;
   const [{ plainHost, placeOf }, { reachOf }] = await Promise.all([
@@ -252,7 +252,7 @@ function shown(page: Page, offset: number, notes: readonly string[] = []): ToolR
   return { llmContent: content, returnDisplay };
 }
 
-/** At the end of a line, where one ends in the second half. */
+/** At the end of a line, if there is one in the second half. */
 function partEnd(text: string, offset: number): number {
   const most = offset + MOST_CHARACTERS;
   if (text.length <= most) return text.length;

@@ -9,7 +9,7 @@ export interface WebSearchParams {
   readonly maxResults?: number;
 }
 
-/** A service that searches the web. Throws a WebError when it cannot. */
+/** A service that searches the web. Throws a WebError on failure. */
 export interface WebSearcher {
   readonly name: string;
   search(
@@ -47,7 +47,7 @@ export class WebSearch extends BaseTool<WebSearchParams> {
   };
   readonly #searcher: WebSearcher | undefined;
 
-  /** Without a searcher it can only say how to add one, and the model is not told of it. */
+  /** Without a searcher it only says how to add one, and is hidden from the model. */
   constructor(searcher?: WebSearcher) {
     super();
     this.#searcher = searcher;

@@ -19,19 +19,19 @@ export interface WriteFileParams {
 }
 
 export interface WriteFileOptions {
-  /** For calls that a user wrote: an existing file is overwritten although nothing was read before. */
+  /** For calls that a user wrote: existing files may be overwritten without reading them first. */
   readonly overwriteUnread?: boolean;
 }
 
-/** What the call would do, as it was when it was looked at last. */
+/** What the call would do, based on the file's last known state. */
 interface Plan {
   readonly realPath: string;
-  /** What the diff was made against. */
+  /** The basis of the diff. */
   readonly before: FileSnapshot;
   readonly diff: FileDiff;
 }
 
-/** Comparing contents is much code, which most starts of Burin have no use for. */
+/** Comparing contents is a lot of code that most starts of Burin do not need. */
 const overwriting = once(() => import("../text/overwriting.ts"));
 
 export class WriteFile extends PreparingTool<WriteFileParams> {
@@ -114,7 +114,7 @@ export class WriteFile extends PreparingTool<WriteFileParams> {
     return `"file_path" must be absolute. "${path}" probably means "${meantPath(path, this.#workspace.root)}".`;
   }
 
-  /** Throws what would make the call fail, so that nobody is asked in vain. */
+  /** Throws whatever would make the call fail, so that the user is not asked for nothing. */
   async #plan({ file_path: file, content }: WriteFileParams): Promise<Plan> {
     const { realPath, before, after } = await this.#workspace.preview(file, content);
     if (before.seen === "older") {
