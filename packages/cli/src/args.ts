@@ -66,7 +66,7 @@ function parsed(argv: readonly string[]) {
   return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
 }
 
-/** Throws UsageError, with what to write instead, for a command line that means nothing. */
+/** Throws UsageError, with what to write instead, for an invalid command line. */
 export function readArgs(argv: readonly string[]): Request {
   try {
     return request(argv);
@@ -122,7 +122,7 @@ function subcommandRequest(argv: readonly string[], name: string): Request {
   };
 }
 
-/** Where the words begin that are kept as they stand. */
+/** The position from which words are kept literally. */
 function literalStart(
   argv: readonly string[],
   name: string,
@@ -189,7 +189,7 @@ function sessionChoice(values: Values): SessionChoice {
   return { kind: values["no-session"] ? "unrecorded" : "new" };
 }
 
-/** Folders parted by commas; a folder that exists under the whole text is meant as it is. */
+/** Folders separated by commas; if the whole text is an existing folder, it is that folder. */
 function directories(given: readonly string[]): string[] {
   return given
     .flatMap((text) => (existsSync(text) ? [text] : text.split(",")))

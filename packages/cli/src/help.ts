@@ -40,7 +40,7 @@ function isSubcommand(name: string): name is SubcommandName {
   return Object.hasOwn(SUBCOMMANDS, name);
 }
 
-/** A word that is nearly the name of a command was meant as that, not as a prompt. Throws UsageError. */
+/** A word that is almost the name of a command was meant as the command, not as a prompt. Throws UsageError. */
 export function assertNoMistypedCommand(word: string): void {
   const [near] = commandsLike(word);
   if (near === undefined) return;
@@ -55,7 +55,7 @@ function unknownCommand(name: string): UsageError {
   return new UsageError(`there is no command "${name}". ${hint}`);
 }
 
-/** "callback" is not nearly "call": only slips of one or two letters count. */
+/** "callback" is not almost "call": only typos of one or two letters count. */
 function commandsLike(word: string): string[] {
   const near = nearNames(word, ["help", "version", ...Object.keys(SUBCOMMANDS)]);
   return near.filter((name) => Math.abs(name.length - word.length) <= 2);

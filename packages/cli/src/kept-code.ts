@@ -1,4 +1,4 @@
-/** What Node's loader does with the text of a module; not in its types. */
+/** How Node's loader compiles a module; not in its types. */
 interface Loader {
   _compile(this: NodeJS.Module, source: string, file: string): unknown;
 }
@@ -6,21 +6,21 @@ interface Loader {
 /** The text of a module as a function of exports, require, module, file name and folder name. */
 type Wrapped = (...given: readonly unknown[]) => unknown;
 
-/** As the build names what it makes; a hash of its content is part of the name. */
+/** The build's names for chunks, which contain a hash of the content. */
 const CHUNK = /^[\w-]+-[\w-]{8}\.cjs$/;
 const KEPT = /^(.+\.cjs)(?:\..+)?\.bin$/;
 
 /**
- * Keeps what V8 makes of the chunks under `~/.burin/cache`, so that the next start need not compile them
- * again, which is a tenth of its time and most of that of the first call of a tool. V8 itself refuses what
- * another V8 has made; but one Node's V8 takes, and runs wrongly, what that of another patch release made. Where
- * there is no `~/.burin` yet nothing is kept, and a fault costs the time only.
+ * Caches V8's compiled code of the chunks under `~/.burin/cache`, so that the next start need not compile them
+ * again, which is a tenth of its time and most of that of the first tool call. V8 itself refuses code of other V8
+ * versions, but accepts that of another patch release of Node, and then runs wrongly. Without a `~/.burin` nothing
+ * is cached, and a failure costs only time.
  */
 export function keepCompiledCode(): void {
   const { existsSync } = process.getBuiltinModule("node:fs");
   const { isAbsolute, join } = process.getBuiltinModule("node:path");
   const home = process.env.BURIN_HOME || join(process.getBuiltinModule("node:os").homedir(), ".burin");
-  // Where HOME is empty that would be a folder of the project, and nothing of a project runs as Burin itself.
+  // With an empty HOME that would be a folder of the project, whose files must never run as Burin itself.
   if (!isAbsolute(home) || !existsSync(home)) return;
   const folder = join(home, "cache");
   const module = process.getBuiltinModule("node:module") as typeof import("node:module") & {
@@ -30,20 +30,20 @@ export function keepCompiledCode(): void {
   else keepChunks(module, folder);
 }
 
-/** By hand, for a Node that cannot do it. Whatever goes wrong before a chunk runs, it is compiled as usual. */
+/** By hand, for Node versions without a compile cache. A chunk that cannot be loaded is compiled as usual. */
 function keepChunks(module: typeof import("node:module"), folder: string): void {
   const loader = module.Module.prototype as unknown as Loader;
   const { basename, dirname, join } = process.getBuiltinModule("node:path");
   const compile = loader._compile;
   const chunks = join(__dirname, "chunks");
-  // At the end, because then it holds also the functions that V8 compiles when they are first called.
+  // At the exit, to include the functions that V8 compiles when they are first called.
   const fresh: (() => void)[] = [];
   process.once("exit", () => {
     for (const keepOne of fresh) keepOne();
   });
   loader._compile = function (source, file) {
     const isOurs = dirname(file) === chunks && CHUNK.test(basename(file));
-    // A script that V8 takes from a file cannot import what is not bundled.
+    // A script from V8's cache cannot import what is not bundled.
     if (!isOurs || source.includes("import(")) return compile.call(this, source, file);
     let wrapped: Wrapped;
     try {
@@ -68,11 +68,11 @@ function compiled(source: string, filename: string, kept: string): import("node:
   });
 }
 
-/** V8 runs whatever the bytes have become, so that the file holds them twice: comparing costs less than a sum. */
+/** V8 does not verify the bytes, so the file contains them twice: comparing is cheaper than a checksum. */
 function bytesOf(file: string): Buffer | undefined {
   try {
     const { readFileSync, statSync } = process.getBuiltinModule("node:fs");
-    // A pipe or a device in its place would hold up every start.
+    // A pipe or a device in its place would block every start.
     if (!statSync(file).isFile()) return undefined;
     const twice = readFileSync(file);
     const code = twice.subarray(0, twice.length / 2);
@@ -82,7 +82,7 @@ function bytesOf(file: string): Buffer | undefined {
   }
 }
 
-/** In one step, so that a start at the same moment finds all of it or nothing; what older versions left goes. */
+/** Atomic, so that a parallel start finds all of it or nothing; removes files of older versions. */
 function keep(code: Buffer, file: string, chunks: string): void {
   const fs = process.getBuiltinModule("node:fs");
   const { dirname, join } = process.getBuiltinModule("node:path");
@@ -95,7 +95,7 @@ function keep(code: Buffer, file: string, chunks: string): void {
     };
     const old = fs.readdirSync(folder).filter(isOld);
     const temporary = `${file}.${process.pid}`;
-    // To the disk before it has its name: V8 would stumble over a file of which a part is missing.
+    // Flushed before the rename: V8 would crash on an incomplete file.
     fs.writeFileSync(temporary, Buffer.concat([code, code]), { mode: 0o600, flush: true });
     fs.renameSync(temporary, file);
     for (const name of old) fs.rmSync(join(folder, name), { force: true });

@@ -2,7 +2,7 @@ import { keepCompiledCode } from "./kept-code.ts";
 
 declare const BURIN_VERSION: string;
 
-// The version is answered before anything else is loaded: scripts and editors ask for it often.
+// The version is printed before anything else is loaded: scripts and editors ask for it often.
 if (process.argv.length === 3 && (process.argv[2] === "--version" || process.argv[2] === "-v")) {
   process.stdout.on("error", unwritable).write(`${BURIN_VERSION}\n`);
 } else {

@@ -11,7 +11,7 @@ import { interruptSignal } from "./terminal/signals.ts";
 
 declare const BURIN_VERSION: string;
 
-/** How long the end of a session may take after what should not happen. */
+/** How long closing a session may take after an unexpected error. */
 const MOST_CLOSING_MS = 3000;
 
 /** An update takes the files away that a Burin which runs has not loaded yet. */
@@ -30,9 +30,9 @@ export async function start(argv: readonly string[]): Promise<void> {
     const isPrompt = !Object.hasOwn(SUBCOMMANDS, argv[0] ?? "");
     return report.reportFailure(error, { argv, output, soFar: isPrompt ? documentSoFar() : null });
   };
-  // What is thrown where nobody waits for it is a failure like any other, and a script hears of it.
+  // An error that no caller catches is reported like any other failure, also to scripts.
   process.once("uncaughtException", (error) => {
-    // One is enough to be told; what follows from it is not.
+    // Only the first error is reported; others follow from it.
     process.on("uncaughtException", () => {});
     setTimeout(leave, MOST_CLOSING_MS, EXIT.failed);
     void failed(error).then((code) => closeSession().finally(() => leave(code)));
@@ -92,7 +92,7 @@ async function runPrompt(
   throw new UsageError(notice);
 }
 
-/** What stdin holds; whatever is not plainly text is looked at. */
+/** Returns the content of stdin; whatever is not plain text is examined. */
 async function readPiped(isOptional: boolean) {
   const bytes = await readStdin(isOptional);
   const text = bytes.toString("utf8");

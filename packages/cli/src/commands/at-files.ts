@@ -10,18 +10,21 @@ const MOST_MENTIONS = 50;
 interface Mentioned {
   readonly files: readonly string[];
   readonly folders: readonly string[];
-  /** What the user should know of mentions that name nothing. */
+  /** What the user should know about mentions without a target. */
   readonly faults: readonly string[];
 }
 
 interface Place {
   readonly session: Pick<Session, "call">;
-  /** The root, and the folders that may be used beside it. */
+  /** The root, and the other folders that may be used. */
   readonly folders: readonly [root: string, ...more: string[]];
   readonly tell: (fault: string) => void;
 }
 
-/** The prompt with the content of the files, and the lists of the folders, that it mentions by `@path`; images and PDF behind it. */
+/**
+ * The prompt with the content of the files, and the lists of the folders, that it mentions by `@path`, followed by
+ * images and PDF.
+ */
 export async function withMentions(
   prompt: string,
   { session, folders: places, tell }: Place,
@@ -38,7 +41,7 @@ export async function withMentions(
   return [prompt + FILES_MARK + read.map(textOf).join("\n\n"), ...media];
 }
 
-/** What is no file, folder or glob is no mention: it stays the text that it is. */
+/** A word that is not a file, folder or glob is not a mention and stays plain text. */
 function mentioned(prompt: string, places: Place["folders"]): Mentioned {
   const [root] = places;
   const files = new Set<string>();
@@ -81,7 +84,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** A sentence may end right behind a path. */
+/** A path may be followed directly by the end of a sentence. */
 function existingPath(word: string, root: string): string | null {
   for (let path = word; path !== ""; path = path.slice(0, -1)) {
     if (existsSync(resolve(root, path)) || isGlob(path)) return path;
@@ -98,7 +101,7 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** What is shown goes behind the whole text. */
+/** Media follow the whole text. */
 function textOf(content: PartListUnion): string {
   const parts = Array.isArray(content) ? content : [content];
   return parts.map((part) => (typeof part === "string" ? part : (part.text ?? "\n[shown below]\n"))).join("");

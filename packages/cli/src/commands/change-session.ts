@@ -21,7 +21,7 @@ import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 const LONGEST_TITLE = 80;
 
-/** Commands that change what the session is, or how it is shown. */
+/** Commands that change the session or how it is shown. */
 export const changeCommands: readonly ScreenCommand[] = [
   { name: "model", words: "[name]", run: changeModel },
   { name: "approval", words: "[mode]", isQuiet: true, run: changeMode },
@@ -38,7 +38,7 @@ export const changeCommands: readonly ScreenCommand[] = [
   { name: "quit", isQuiet: true, run: (desk) => desk.leave() },
 ];
 
-/** Takes the word behind a command when it is one of these; else lets the person choose. */
+/** Uses the word after a command if it is one of the choices; otherwise lets the user choose. */
 function chooseWord(desk: CommandDesk, word: string, choosing: Parameters<typeof choose>[1]): void {
   const { choices = [], chosen } = choosing;
   if (word === "") choose(desk, choosing);
@@ -140,7 +140,7 @@ async function fork(desk: CommandDesk): Promise<void> {
   else await changeTo(desk, { kind: "take-up", id, isFork: true });
 }
 
-/** Goes back to before an earlier prompt, in a session of its own; the prompt is there to be changed. */
+/** Goes back to before an earlier prompt, in a new session; the prompt can then be edited. */
 async function goBack(desk: CommandDesk): Promise<void> {
   const { home, root } = await placeOf(desk);
   const { session } = desk;
@@ -222,7 +222,7 @@ async function placeOf({ options }: CommandDesk): Promise<{ home: string; root: 
   return { home: burinHome(process.env), root: await realpath(options.root) };
 }
 
-/** As clocks and calendars here show it. */
+/** In the user's date and time format. */
 function dateOf(time: number): string {
   return new Date(time).toLocaleString(language(), { dateStyle: "short", timeStyle: "short" });
 }

@@ -15,48 +15,48 @@ export interface CommandDesk {
   readonly transcript: Transcript;
   readonly buffer: TextBuffer;
   readonly isWorking: boolean;
-  /** Scripted models answer, and no others. */
+  /** Only scripted models answer. */
   readonly isDemo: boolean;
   readonly milliseconds: number;
   theme: ThemeName;
-  /** In place of the prompt; null takes it away. */
+  /** Shows a panel in place of the prompt; null removes it. */
   show(panel: Panel | null): void;
-  /** A line in the transcript, which the model is not told of. */
+  /** Adds a line to the transcript that the model does not get. */
   note(text: string, isBad?: boolean): void;
   noteFault(error: unknown): void;
-  /** Rows in the transcript, drawn for the width that there is. */
+  /** Adds rows to the transcript, drawn for the current width. */
   print(draw: (width: number) => readonly Line[]): void;
   /** Asks the model. */
   submit(text: string): void;
-  /** Goes on in another session. */
+  /** Continues in another session. */
   change(session: CommonOptions["session"]): Promise<void>;
-  /** Leads to a model, where none is configured. */
+  /** Starts the setup of a model, when none is configured. */
   setUp(): void;
-  /** Goes on with another model. */
+  /** Continues with another model. */
   useModel(name: string): void;
-  /** What `burin <name>` would print. */
+  /** Returns what `burin <name>` would print. */
   outputOf(
     name: "doctor" | "explain" | "tools" | "mcp" | "grants" | "trust",
     words: readonly string[],
   ): Promise<string>;
-  /** A call that the person has just asked for; null while nothing is open. */
+  /** Runs a call that the user has just asked for; null while no session is open. */
   callOwn(name: string, args: Record<string, unknown>): Promise<ToolResult | null>;
   copy(text: string): void;
-  /** Has the conversation so far replaced by a summary of it. */
+  /** Replaces the conversation so far by a summary. */
   compact(): Promise<void>;
   clearScreen(): void;
   /** Plays the demo: scripted models, real tools, a folder of its own. */
   showDemo(): Promise<void>;
   leave(): void;
   useLanguage(name: string): Promise<void>;
-  /** Keeps a choice of the person in their own settings. */
+  /** Stores a choice of the user in their own settings. */
   keep(path: readonly string[], value: unknown): Promise<void>;
 }
 
 /** `/name words`: the texts that describe it are `command.<name>`. */
 export interface ScreenCommand {
   readonly name: string;
-  /** What may stand behind the name, as the list of commands shows it. */
+  /** What may follow the name, as the list of commands shows it. */
   readonly words?: string;
   /** Can be used while the model works. */
   readonly isQuiet?: boolean;

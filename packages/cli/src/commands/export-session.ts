@@ -4,7 +4,7 @@ import type { Message } from "@burin/core";
 import { say } from "../locales/say.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
-/** Commands that hand out what was said. */
+/** Commands that export parts of the conversation. */
 export const exportCommands: readonly ScreenCommand[] = [
   { name: "export", words: "[file.md | file.html]", isQuiet: true, run: exportSession },
   { name: "copy", isQuiet: true, run: copyAnswer },
@@ -23,7 +23,7 @@ function exportSession(desk: CommandDesk, words: string): void {
     .filter((text) => text !== "")
     .join("\n\n");
   try {
-    // A file that is there already may be somebody's work.
+    // An existing file may contain somebody's work.
     writeFileSync(file, /\.html?$/i.test(file) ? htmlOf(session.history) : `${markdown}\n`, { flag: "wx" });
     desk.note(say("export.done", { file }));
   } catch (error) {

@@ -3,14 +3,14 @@ import { choose } from "../ui/choice-panel.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 import { useAgent, useSkill } from "./words-for-models.ts";
 
-/** Commands for those who work for the user: subagents, skills, and what runs in the background. */
+/** Commands for the user's helpers: subagents, skills, and background work. */
 export const handOutCommands: readonly ScreenCommand[] = [
   { name: "agents", run: showAgents },
   { name: "skills", run: showSkills },
   { name: "tasks", isQuiet: true, run: showTasks },
 ];
 
-/** The chosen one begins the next prompt. */
+/** The chosen subagent starts the next prompt. */
 async function showAgents(desk: CommandDesk): Promise<void> {
   const known = (await desk.session?.agents()) ?? [];
   const choices = known.map(({ name, description }) => ({ value: name, label: name, more: description }));
@@ -25,7 +25,7 @@ async function showSkills(desk: CommandDesk): Promise<void> {
     choose(desk, { title: say("skills.title"), choices, chosen: (name) => desk.buffer.set(useSkill(name)) });
 }
 
-/** The chosen one is ended, with all that it has started. */
+/** Ends the chosen task with everything that it has started. */
 async function showTasks(desk: CommandDesk): Promise<void> {
   const { session } = desk;
   const commands = ((await session?.commands.list()) ?? []).filter(({ state }) => state !== "ended");

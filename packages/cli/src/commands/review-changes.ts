@@ -7,7 +7,7 @@ import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
 export const reviewCommands: readonly ScreenCommand[] = [{ name: "changes", run: showChanges }];
 
-/** All that the calls of the session changed, to be looked at and taken back place by place. */
+/** Shows everything that the session's calls changed; each place can be undone separately. */
 async function showChanges(desk: CommandDesk): Promise<void> {
   const changes = await changesOf(desk);
   if (changes.length === 0) {
@@ -35,7 +35,7 @@ async function changesOf(desk: CommandDesk): Promise<Change[]> {
   return changes;
 }
 
-/** Those of its log; of a session that is not recorded the last ones, which the screen knows. */
+/** The calls in its log; without a log, the last ones, which the screen still has. */
 async function callsOf(
   { session, options, transcript }: CommandDesk,
   root: string,
@@ -46,7 +46,7 @@ async function callsOf(
   return [...readLog(path)].flatMap(({ event }) => (event.type === "tool_call" ? [event.call] : []));
 }
 
-/** Each by an edit of its own: a place that somebody has changed since is not found, and is left alone. */
+/** A separate edit for each place: one that has changed since is not found, and is left alone. */
 async function takeBack(desk: CommandDesk, chosen: readonly Change[]): Promise<void> {
   for (const change of [...chosen].reverse()) {
     if (change.isTakenBack) continue;
@@ -60,7 +60,7 @@ async function takeBack(desk: CommandDesk, chosen: readonly Change[]): Promise<v
   }
 }
 
-/** What stood there, and what stands there. */
+/** The text before and after the change. */
 function sidesOf(hunk: string): { before: string; after: string } {
   const lines = hunk.split("\n").slice(1);
   const side = (other: string) =>

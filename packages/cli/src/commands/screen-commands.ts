@@ -7,14 +7,14 @@ import { reviewCommands } from "./review-changes.ts";
 import { describe, showCommands } from "./show-session.ts";
 import { INIT, REVIEW } from "./words-for-models.ts";
 
-/** Commands that give the model something to do. */
+/** Commands that give the model a task. */
 const workCommands: readonly ScreenCommand[] = [
   { name: "init", run: (desk) => ask(desk, INIT, "") },
   { name: "review", words: "[what]", run: (desk, words) => ask(desk, REVIEW, words) },
   { name: "demo", run: (desk) => desk.showDemo() },
 ];
 
-/** What other agents call such commands, whose users should not have to look for ours. */
+/** Names that other agents use for such commands, so that their users find ours. */
 const NAMES_ELSEWHERE: Readonly<Record<string, readonly [ours: string, words?: string]>> = {
   "approval-mode": ["approval"],
   approvals: ["approval"],
@@ -33,7 +33,7 @@ const NAMES_ELSEWHERE: Readonly<Record<string, readonly [ours: string, words?: s
   usage: ["cost"],
 };
 
-/** The prompt by our name for its command, where only other agents have a command of its name. */
+/** Translates a command name that only other agents have into ours; null for all other prompts. */
 export function fromElsewhere(prompt: string): string | null {
   const [, name = "", words = ""] = /^\/([a-z-]+)(\s[\s\S]*)?$/.exec(prompt) ?? [];
   if (!Object.hasOwn(NAMES_ELSEWHERE, name)) return null;
@@ -51,7 +51,7 @@ export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
   ...workCommands,
 ].sort((one, other) => (one.name < other.name ? -1 : 1));
 
-/** The commands of the screen as what could be meant. */
+/** The commands of the screen as completions. */
 export function screenChoices(): readonly Choice[] {
   return SCREEN_COMMANDS.map(({ name, words }) => ({
     value: `/${name}`,
@@ -60,7 +60,7 @@ export function screenChoices(): readonly Choice[] {
   }));
 }
 
-/** The command that a prompt names, and what stands behind its name; null when it names none. */
+/** The command that a prompt names, and the words after its name; null when it names none. */
 export function screenCommandIn(prompt: string): { command: ScreenCommand; words: string } | null {
   const [, name = "", words = ""] = /^\/([a-z-]+)(?:\s+([\s\S]*))?$/.exec(prompt.trim()) ?? [];
   const command = SCREEN_COMMANDS.find((known) => known.name === name);

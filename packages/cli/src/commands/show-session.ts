@@ -7,7 +7,7 @@ import { duration } from "../ui/displays/call-lines.ts";
 import { KEY_LIST } from "../ui/key-list.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
-/** A model's token is about so many characters of a request. */
+/** The approximate length of a token in a request. */
 const CHARACTERS_PER_TOKEN = 4;
 const MOST_BYTES = 1024 * 1024;
 
@@ -68,7 +68,7 @@ function helpLines(commands: readonly ScreenCommand[], width: number): Line[] {
   return [[{ text: say("help.commands"), style: "heading" }], ...table(rows, width), ...keys];
 }
 
-/** What a command does, in the person's language. */
+/** What a command does, in the user's language. */
 export function describe(name: string): string {
   return say(`command.${name}` as Parameters<typeof say>[0]);
 }
@@ -95,7 +95,7 @@ function costRows({ transcript, milliseconds }: CommandDesk): TableRow[] {
   ];
 }
 
-/** What the window is filled with, by estimate. */
+/** An estimate of what fills the window. */
 function contextRows({ session }: CommandDesk): TableRow[] {
   const sizes = new Map<string, number>();
   for (const message of session?.history ?? []) {

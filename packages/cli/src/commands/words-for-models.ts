@@ -1,4 +1,4 @@
-// What models read is English, whatever language the person reads.
+// Models get English, whatever language the user reads.
 
 export const INIT = `Look at this project (its files, its build and test commands, its conventions) and write an AGENTS.md at its root for
 coding agents: what the project is, how it is laid out, the commands to build, check and test it, and the rules
@@ -12,7 +12,7 @@ say why it is a fault and how to put it right, the worst first. Change nothing.`
 export const TEST_SYSTEM = "You are being tested.";
 export const TEST_PROMPT = "Answer with the word ok.";
 
-/** How a prompt begins that is for a subagent, or for a skill. */
+/** The start of a prompt for a subagent or for a skill. */
 export function useAgent(name: string): string {
   return `Let the subagent ${name} do this: `;
 }
@@ -21,7 +21,7 @@ export function useSkill(name: string): string {
   return `Use the skill ${name}: `;
 }
 
-/** Tells of a command that the person has run, with its output. */
+/** Reports a command that the user has run, with its output. */
 export function ranByUser(command: string, output: string): string {
   return `I ran \`${command}\` myself:\n\n${output}`;
 }

@@ -13,7 +13,7 @@ export const LANGUAGES = {
 
 type Language = keyof typeof LANGUAGES;
 
-/** Each is loaded when it is wanted. */
+/** Each is loaded when it is needed. */
 const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<{ texts: Texts }>>> = {
   zh: () => import("./zh.ts"),
   ja: () => import("./ja.ts"),
@@ -24,29 +24,28 @@ const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<{ texts: Text
 let texts: Texts = en;
 let current: Language = "en";
 
-/** A text in the person's language, with its values filled in. */
+/** A text in the user's language, with its values filled in. */
 export function say(key: TextKey, values: Readonly<Record<string, string | number>> = {}): string {
   return texts[key].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ""));
 }
 
-/** A number as the language groups its digits. By hand: V8 takes 80 ms to load what it knows of numbers. */
+/** A number with its digits grouped as in the current language. By hand: V8 takes 80 ms to load its number formats. */
 export function grouped(count: number): string {
   const mark = current === "fr" || current === "ru" ? "\u00a0" : ",";
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, mark);
 }
 
-/** Changes the language of everything that is said from now on. */
+/** Changes the language of all texts from now on. */
 export async function useTexts(chosen: Language): Promise<void> {
   texts = chosen === "en" ? en : (await LOAD[chosen]()).texts;
   current = chosen;
 }
 
-/** The one that is spoken now. */
 export function language(): Language {
   return current;
 }
 
-/** The language that a name means, such as `zh`, `fr-CA` or `ja_JP.UTF-8`; English where it is none of ours. */
+/** The language that a name means, such as `zh`, `fr-CA` or `ja_JP.UTF-8`; English for any other. */
 export function languageOf(name: string): Language {
   const code = name.toLowerCase().split(/[-_.@]/)[0] ?? "";
   return Object.hasOwn(LANGUAGES, code) ? (code as Language) : "en";

@@ -27,7 +27,7 @@ export async function runCall({ words, options }: SubcommandRequest, io: Io): Pr
   const { settings, notices } = await openSettings(options);
   noteNotices(notices, io.output);
   const { root, includeDirectories, approvalMode } = options;
-  // Whoever types the call has chosen the file and its content; there is no earlier call that could have read it.
+  // The user has chosen the file and its content; there is no earlier call that could have read it.
   const toolbox = createToolbox({
     root,
     includeDirectories,

@@ -4,14 +4,14 @@ import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { type CompletedOption, completedWords } from "../request/usages.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 
-/** What an option takes, where it is one of a few words. */
+/** The values of options that accept only a few words. */
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
   "--output-format": OUTPUT_FORMATS,
   "--approval-mode": APPROVAL_MODES,
   "--sandbox": SANDBOX_MODES,
   "--lang": LANGUAGE_CODES,
 };
-/** Second words of commands that have some. */
+/** The second words of commands that have them. */
 const ACTIONS: Readonly<Record<string, readonly string[]>> = {
   sessions: ["list", "show", "answer", "rm"],
   mcp: ["add", "list", "remove", "test", "login"],
@@ -22,7 +22,7 @@ const ACTIONS: Readonly<Record<string, readonly string[]>> = {
 };
 const FILES = new Set(["FILE", "DIR", "A,B"]);
 
-/** Prints a script for the shell that is named; to be read by the shell's own start file. */
+/** Prints a script for the named shell, for use in the shell's own start file. */
 export async function runCompletion({ words }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [shell = "", more] = words;
   const script = more === undefined && Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined;
@@ -71,7 +71,7 @@ complete -o default -F _burin burin
 `;
 }
 
-/** null for an option that takes nothing; a text of one's own is not completed. */
+/** Returns null for an option without a value; free text is not completed. */
 function bashValue({ long, value }: CompletedOption): string | null {
   if (value === undefined) return null;
   const choices = CHOICES[long];
@@ -149,7 +149,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Brackets and colons have a meaning in a description of zsh. */
+/** Brackets and colons have a meaning in descriptions of zsh. */
 function bare(text: string): string {
   return text.replace(/[[\]:\\]/g, "\\$&");
 }

@@ -36,7 +36,7 @@ function todos(done: number) {
   return { name: "todo_write", args: { todos: list } };
 }
 
-/** What the models of the demo say; everything else in it is real. */
+/** The replies of the demo's models; everything else in it is real. */
 function scripts(root: string) {
   const file = join(root, "src", "tally.js");
   const exploring = {
@@ -71,7 +71,7 @@ function scripts(root: string) {
             name: "edit",
             args: {
               file_path: file,
-              // With blanks where the file has its own: the place is found all the same.
+              // With spaces where the file has tabs: the place is found all the same.
               old_string: "    const words = text.split(/\\s+/);",
               new_string: "    const words = text.split(/\\s+/).filter(Boolean);",
             },
@@ -93,7 +93,7 @@ function scripts(root: string) {
   };
 }
 
-/** Plays scripted models against the real agent, scheduler and tools, in a folder made for it. */
+/** Plays scripted models against the real agent, scheduler and tools, in a temporary folder. */
 export async function runDemo(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   nothingAfter("demo", request);
   const demo = await makeDemo();
@@ -109,15 +109,15 @@ export async function runDemo(request: SubcommandRequest, { output }: Io): Promi
 }
 
 interface Demo {
-  /** A folder made for it, to be removed. */
+  /** A temporary folder, to be removed at the end. */
   readonly root: string;
   readonly model: ChatModel;
   readonly prompt: string;
-  /** What is left of the scripts. */
+  /** Lines of the scripts that were not used. */
   unusedLines(): number;
 }
 
-/** A small project, and models that know what to do in it. */
+/** Makes a small project, and models that can work in it. */
 export async function makeDemo(): Promise<Demo> {
   const root = await realpath(await mkdtemp(join(tmpdir(), "burin-demo-")));
   for (const [name, text] of Object.entries(SAMPLE)) {
@@ -153,7 +153,7 @@ async function play({ root, model, prompt, unusedLines }: Demo, output: Output):
   if (unused > 0) throw new Error(`The demo ended with ${unused} lines of its script unused.`);
 }
 
-/** A subagent is told its task as the first words of a history of its own. */
+/** A subagent gets its task as the first text of its own history. */
 function isForExplorer({ history }: ModelRequest): boolean {
   return history[0]?.parts.some((part) => part.text?.startsWith("Where in ")) ?? false;
 }

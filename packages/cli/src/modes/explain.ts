@@ -5,7 +5,7 @@ import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { noteNotices } from "../terminal/notes.ts";
 import { visible } from "../terminal/output.ts";
 
-/** Says whether a command line would run unasked, and why. Runs nothing. */
+/** Says whether a command line would run without asking, and why. Runs nothing. */
 export async function runExplain({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [command, tooMuch] = words;
   if (command === undefined) throw new UsageError("name a command: burin explain 'git diff | head'");

@@ -10,7 +10,7 @@ import { recordText } from "./sessions.ts";
 const DEFAULT_CONCURRENCY = 4;
 const MOST_PORT = 65_535;
 
-/** Many sessions over many machines: a package of its own, which is there only where it was installed. */
+/** Many sessions over many machines: a separate package, which may not be installed. */
 export async function runFleetMode(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const { runFleet, FleetError, TaskError } = await loadFleet();
   try {
@@ -34,7 +34,7 @@ async function loadFleet(): Promise<typeof import("@burin/fleet")> {
 
 function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest {
   const { BURIN_FLEET_DATABASE: fromEnvironment } = process.env;
-  // No command that a task runs is to find it.
+  // Hidden from the commands that a task runs.
   delete process.env.BURIN_FLEET_DATABASE;
   const database = textOf(own.database) ?? fromEnvironment;
   const port = countOf(own, "port");
@@ -46,7 +46,7 @@ function fleetRequest({ words, options, own }: SubcommandRequest): FleetRequest 
   return {
     words,
     concurrency: countOf(own, "concurrency") ?? DEFAULT_CONCURRENCY,
-    // A run is followed unless the user says no, a log only when they say so.
+    // A run is followed unless the user opts out, a log only on request.
     follow: words[0] === "run" ? own["no-follow"] !== true : own.follow === true,
     json: options.outputFormat !== "text",
     limits: { perModel, perProvider, perTenant },
@@ -81,7 +81,7 @@ function groundOf(options: CommonOptions, { output, signal }: Io): Ground {
     showQuestion: ({ confirmation }) => questionText(confirmation),
     showRecord: (record) => visible(recordText(record)),
     open: async (root, { model, around }) => {
-      // The budget on the command line is that of a whole run.
+      // The budget on the command line applies to a whole run.
       const { budget: _, ...common } = options;
       const there = { ...common, root, ...(model !== undefined && { model }) };
       const opened = await readSettings(there);

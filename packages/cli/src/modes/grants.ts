@@ -4,7 +4,7 @@ import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
 
-/** Lists what the person has answered "always" to, and takes it back. */
+/** Lists the rules that the user allowed with "always", and revokes them. */
 export async function runGrants({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [action = "list", chosen, tooMuch] = words;
   const store = await openGrants(burinHome(process.env));
@@ -55,7 +55,7 @@ function scopeOf({ project }: StoredGrant): string {
   return project === undefined ? "everywhere" : `project ${visible(project)}`;
 }
 
-/** A number is that of the list; a rule is meant wherever it holds. */
+/** A number refers to the list; a rule is revoked in every place where it applies. */
 async function revoke(store: GrantStore, chosen: string): Promise<readonly StoredGrant[]> {
   const all = await store.all();
   const named = /^\d+$/.test(chosen) ? all[Number(chosen) - 1] : undefined;

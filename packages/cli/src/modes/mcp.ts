@@ -13,7 +13,7 @@ type Server = Settings["mcpServers"][string];
 const NO_SERVERS = "burin: no MCP servers in settings. See burin mcp add.";
 const FORMS = "write burin mcp add, list, remove, test or login. See burin help mcp.";
 
-/** Names, looks after and tries the MCP servers of settings. */
+/** Adds, manages and tests the MCP servers in settings. */
 export function runMcp(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [what, ...words] = request.words;
   const inner = { ...request, words };
@@ -57,7 +57,7 @@ async function add({ words, own, options }: SubcommandRequest, { output, signal 
     output.note("burin: servers of a project only start in a trusted folder. Run: burin trust");
     return EXIT.done;
   }
-  // What it offers is known from the first session on, and what is wrong with it is said now.
+  // Its tools are then known from the first session on, and problems are reported now.
   const { settings } = await openSettings(options);
   return tried(alias, only(settings, alias), { options, output, signal });
 }
@@ -232,7 +232,7 @@ async function login({ words, options }: SubcommandRequest, { output, signal }: 
   });
 }
 
-/** What the person pastes; never, when nobody can. */
+/** The line that the user pastes; never resolves when there is no input. */
 function firstLine() {
   const lines = createInterface({ input: process.stdin });
   const text = new Promise<string>((resolve) => {
@@ -262,7 +262,7 @@ async function withDoor<T>(
   }
 }
 
-/** The same settings with this one server. */
+/** The same settings with only this server. */
 function only(settings: Settings, alias: string): Settings {
   const server = settings.mcpServers[alias];
   return { ...settings, mcpServers: server === undefined ? {} : { [alias]: server } };

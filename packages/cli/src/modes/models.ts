@@ -16,16 +16,16 @@ import { visible } from "../terminal/output.ts";
 import { withoutLogin } from "./doctor/examine-model.ts";
 
 interface Listed {
-  /** What is given to -m or `model.name`. */
+  /** The value for -m or `model.name`. */
   readonly name: string;
-  /** As the service names it. */
+  /** The service's name for it. */
   readonly model: string;
   readonly service: string;
   readonly address: string;
   readonly isMain: boolean;
   readonly window?: number;
   readonly price?: { readonly input: number; readonly output: number };
-  /** What its service says of it, with --online. */
+  /** What its service says about it, with --online. */
   readonly online?: string;
 }
 
@@ -73,7 +73,7 @@ function namedModels(settings: Settings): [string, ModelChoice][] {
   return all.flatMap(([name, choice]) => (choice === null ? [] : [[name, choice] as [string, ModelChoice]]));
 }
 
-/** What else a service has; its models are not those whose window and price were set by hand. */
+/** Other models of a service; window and price set in settings do not apply to them. */
 function offered(
   { provider, service, baseUrl, name: own }: ModelChoice,
   reached: Reached | undefined,

@@ -27,7 +27,7 @@ import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
 import { onePrompt } from "./print/prompt-input.ts";
 
-/** Where the replay went another way than the session. */
+/** Where the replay differs from the session. */
 interface Divergence {
   readonly turn: number;
   readonly callId: string;
@@ -44,7 +44,7 @@ interface Report {
   readonly divergences: Divergence[];
 }
 
-/** Runs a session again without its model, or makes a new one of its beginning. */
+/** Runs a session again without its model, or makes a new session from its beginning. */
 export async function runReplay(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const { words, options, own } = request;
   const [id, ...prompt] = words;
@@ -96,7 +96,7 @@ interface Replayed {
   readonly home: string;
 }
 
-/** The folder is copied and set back to what the session found, as far as undo can. */
+/** Copies the folder and restores what the session found there, as far as undo can. */
 async function replayInCopy(
   { recorded, place, home }: Replayed,
   report: Report,
@@ -128,7 +128,7 @@ async function replayInCopy(
   }
 }
 
-/** What never ran is not run now, and nothing that reaches beyond the folder. */
+/** Whether a call is run: not if it never ran, or if it reaches beyond the folder. */
 function isRun(tool: Tool | undefined, { status, ...call }: AnsweredCall): boolean {
   if (tool === undefined || tool.kind === "fetch" || tool.kind === "plan" || tool.name === "save_memory")
     return false;
@@ -146,7 +146,7 @@ const NEVER_RAN = new Set([
   "not_recorded",
 ]);
 
-/** The same value with one path in the place of another in all of its texts. */
+/** Returns the value with one path replaced by another in all its texts. */
 function moved(value: unknown, from: string, to: string): unknown {
   return JSON.parse(
     JSON.stringify(value).replaceAll(JSON.stringify(from).slice(1, -1), JSON.stringify(to).slice(1, -1)),
@@ -159,7 +159,7 @@ type Answer = (
   recorded: AnsweredCall,
 ) => Promise<AnsweredCall>;
 
-/** The real agent and the real flow; only the model's words, and what the tools answer, are given. */
+/** Runs the real agent and the real flow; only the model's replies and the tools' answers are replayed. */
 async function play(
   recorded: RecordedSession,
   report: Report,
@@ -188,7 +188,7 @@ async function play(
   }
 }
 
-/** Stands for a tool of the session under its name. */
+/** Replaces a tool of the session under its name. */
 class ReplayedTool extends BaseTool<{ callId: string; args: Record<string, unknown> }> {
   readonly name: string;
   readonly displayName: string;
@@ -229,7 +229,7 @@ function compare(event: AgentEvent, recorded: RecordedSession, report: Report): 
   report.divergences.push({ turn: known.turn, callId, name, recorded: before, now });
 }
 
-/** What a clock says differs each time. */
+/** Times in the text are masked, because they differ each time. */
 function textOf({ status, llmContent }: AnsweredCall): string {
   const text = typeof llmContent === "string" ? llmContent : JSON.stringify(llmContent);
   return `${status}: ${text.replace(/^Time: .*$/gm, "Time: -")}`;
@@ -249,7 +249,7 @@ function told(report: Report, { outputFormat }: CommonOptions, { output }: Io): 
   return divergences.length > 0 ? EXIT.failed : EXIT.done;
 }
 
-/** The first lines that are not the same. */
+/** The first lines that differ. */
 function differing(one: string, other: string): [string, string] {
   const [lines, others] = [one.split("\n"), other.split("\n")];
   const at = lines.findIndex((line, index) => line !== others[index]);

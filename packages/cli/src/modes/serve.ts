@@ -8,7 +8,7 @@ declare const BURIN_VERSION: string;
 
 const MOST_PORT = 65_535;
 
-/** Is there for other programs: for one until it goes, over HTTP until the user interrupts. */
+/** Serves other programs: one over stdio until it disconnects, or several over HTTP until the user interrupts. */
 export async function runServe({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [face, ...rest] = words;
   const isHttp = own.http === true || own.port !== undefined;
@@ -19,7 +19,7 @@ export async function runServe({ words, options, own }: SubcommandRequest, io: I
     throw new UsageError(`burin serve ${face} takes no "${rest[0]}"${port}.`);
   }
   if (face === "acp" && isHttp) throw new UsageError("only burin serve mcp takes --http and --port.");
-  // What is wrong with the folder is told now, and not to the first call.
+  // A problem with the folder is reported now, not at the first call.
   if (statSync(options.root, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new UsageError(`there is no folder ${options.root}.`);
   goOnWithoutNotes();
@@ -27,7 +27,7 @@ export async function runServe({ words, options, own }: SubcommandRequest, io: I
   if (face === "acp") await (await import("@burin/serve/acp")).serveAcp(withModel(ground));
   else if (isHttp) await serveHttp(ground, own.port);
   else {
-    // What is wrong with the settings is told now, and not to the first call.
+    // A problem with the settings is reported now, not at the first call.
     await ground.open();
     await (await import("@burin/serve/mcp")).serveMcp(ground);
   }
@@ -36,13 +36,13 @@ export async function runServe({ words, options, own }: SubcommandRequest, io: I
 
 async function serveHttp(ground: ReturnType<typeof groundOf>, port: SubcommandRequest["own"][string] = "0") {
   const { BURIN_SERVE_TOKEN: token } = process.env;
-  // No command that a client runs is to find it.
+  // Hidden from the commands that a client runs.
   delete process.env.BURIN_SERVE_TOKEN;
   const { serveMcpOverHttp } = await import("@burin/serve/mcp-http");
   await serveMcpOverHttp(ground, { port: portOf(String(port)), ...(token ? { token } : {}) });
 }
 
-/** The same, where a model is needed: throws UsageError, with what to set, where none is named. */
+/** The same with a model: throws UsageError, with what to set, when none is named. */
 function withModel({ open, ...ground }: ReturnType<typeof groundOf>) {
   return {
     ...ground,

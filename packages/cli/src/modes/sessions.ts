@@ -46,7 +46,7 @@ export async function runSessions({ words, options, own }: SubcommandRequest, io
   return EXIT.done;
 }
 
-/** Answers the question that a session was parked with, and goes on with it. */
+/** Answers the question that a session was parked with, and continues the session. */
 async function answer(words: readonly string[], options: CommonOptions, io: Io): Promise<ExitCode> {
   const [id, decision, ...rest] = words;
   if (id === undefined || decision === undefined) {
@@ -138,7 +138,7 @@ function show({ id, path }: SessionPlace, { outputFormat }: CommonOptions, outpu
   output.out(`${labelled("parked", `${questionText(question.confirmation)}\n${answering}`)}\n`);
 }
 
-/** One record in words; empty for one that is not worth a line. */
+/** One record in words; empty if it is not worth a line. */
 export function recordText({ at, event }: LogRecord): string {
   switch (event.type) {
     case "session":

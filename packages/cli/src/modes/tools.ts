@@ -8,7 +8,7 @@ import { visible } from "../terminal/output.ts";
 const TOLD_AFTER_MS = 500;
 const MOST_START_MS = 10_000;
 
-/** Lists what the model would be told, and of each other tool what is missing before it is. */
+/** Lists the tools that the model gets, and for each other tool what it is missing. */
 export async function runTools(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   nothingAfter("tools", request);
   const { options } = request;
@@ -35,7 +35,7 @@ export async function runTools(request: SubcommandRequest, { output, signal }: I
     ...{ name, description, parameters, source: registry.sourceOf(name) ?? "" },
     ...(missing === undefined ? {} : { missing }),
   }));
-  // A server that does not start is not waited for again.
+  // Does not wait again for a server that does not start.
   await Promise.race([toolbox.close(), limit]);
   clearTimeout(timer);
   if (options.outputFormat !== "text") {

@@ -4,7 +4,7 @@ import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { type Output, visible } from "../terminal/output.ts";
 
-/** Shows what a folder's own settings would run, and keeps the person's answer to it. Runs nothing. */
+/** Shows what a folder's own settings would run, and stores the user's decision about it. Runs nothing. */
 export async function runTrust({ words, options }: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const [action = "show", folder, tooMuch] = words;
   if (tooMuch !== undefined)
@@ -44,7 +44,7 @@ interface Answer {
   readonly output: Output;
 }
 
-/** The answer is kept with the list that is printed, not with what the file says a moment later. */
+/** The answer is stored with the printed list, not with what the file contains a moment later. */
 async function answer({ home, root, trusted, output }: Answer): Promise<ExitCode> {
   const found = await folderTrust({ home, root });
   if (trusted && found?.fault !== undefined) throw new UsageError(`nothing was trusted: ${found.fault}`);

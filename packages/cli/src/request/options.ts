@@ -12,14 +12,14 @@ import {
 import { UsageError } from "../terminal/exit-code.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
-/** What the app speaks; its texts are in locales/. */
+/** The languages of the app; their texts are in locales/. */
 export const LANGUAGE_CODES = ["en", "zh", "ja", "fr", "ru"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** What every way of starting Burin understands. */
+/** The options common to all ways of starting Burin. */
 export interface CommonOptions {
   readonly root: string;
-  /** `root` was given, and is not just where Burin was started. */
+  /** `root` was given explicitly, instead of being the current folder. */
   readonly isRootNamed: boolean;
   readonly includeDirectories: readonly string[];
   readonly outputFormat: OutputFormat;
@@ -29,31 +29,31 @@ export interface CommonOptions {
   readonly sandbox?: SandboxMode;
   readonly settingsFile?: string;
   readonly model?: string;
-  /** A command that must pass before a run has ended well. */
+  /** A command that must pass before a run ends with success. */
   readonly check?: string;
   readonly maxTurns?: number;
-  /** What the run may spend, as `parseBudget` reads it. */
+  /** What the run may spend, in the format of `parseBudget`. */
   readonly budget?: string;
   readonly noColor: boolean;
-  /** Of the app's texts. */
+  /** For the app's texts. */
   readonly language?: (typeof LANGUAGE_CODES)[number];
-  /** Nothing but the answer, errors and notices is shown. */
+  /** Only the answer, errors and notices are shown. */
   readonly isQuiet: boolean;
   readonly session: SessionChoice;
-  /** Questions are kept to be answered later. */
+  /** Questions are stored, to be answered later. */
   readonly park: boolean;
-  /** Prompts come on stdin, one JSON object a line. */
+  /** Prompts come on stdin, one JSON object per line. */
   readonly isStreamInput: boolean;
-  /** Questions are put to the program that gives the prompts. */
+  /** Questions go to the program that sends the prompts. */
   readonly asksOnStdin: boolean;
-  /** What the final answer has to fit. */
+  /** The schema that the final answer must match. */
   readonly jsonSchemaFile?: string;
 }
 
 /** Which session a prompt belongs to. */
 export type SessionChoice =
   | { readonly kind: "new" | "unrecorded" }
-  /** Without an id the one that was used last in this folder. */
+  /** Without an id, the session that was used last in this folder. */
   | { readonly kind: "take-up"; readonly id?: string; readonly isFork: boolean; readonly answer?: Decision };
 
 export interface Opened {
@@ -62,14 +62,14 @@ export interface Opened {
   readonly notices: readonly string[];
 }
 
-/** Settings with the command line laid over them, for the one folder that this process works in. */
+/** The settings with the command line's options applied, for the one folder that this process works in. */
 export async function openSettings(options: CommonOptions): Promise<Opened> {
   const { variables, ...opened } = await readSettings(options);
   Object.assign(process.env, variables);
   return opened;
 }
 
-/** The same for one of several folders: none may name the model of another. */
+/** The same for one of several folders: none may affect another one's model. */
 export async function readSettings(
   options: CommonOptions,
 ): Promise<Opened & Pick<LoadedSettings, "variables">> {

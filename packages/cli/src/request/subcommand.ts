@@ -5,11 +5,11 @@ import type { CommonOptions } from "./options.ts";
 
 export interface Io {
   readonly output: Output;
-  /** Aborted when the person interrupts. */
+  /** Aborts when the user interrupts. */
   readonly signal: AbortSignal;
 }
 
-/** What stood on the command line after the name of a subcommand, and the options around it. */
+/** The words after the name of a subcommand, and the options around it. */
 export interface SubcommandRequest {
   readonly words: readonly string[];
   readonly options: CommonOptions;
@@ -17,16 +17,16 @@ export interface SubcommandRequest {
   readonly own: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 }
 
-/** One way of being used, by its name: `burin <name> ...`. Its code is loaded when it is asked for. */
+/** One subcommand: `burin <name> ...`. Its code is loaded when it is called. */
 export interface Subcommand {
   /** Options that only this subcommand understands. */
   readonly ownOptions?: NonNullable<ParseArgsConfig["options"]>;
-  /** How many words come before those that are kept as they stand, options included; for another's command line. */
+  /** How many words come before the command line of another program, which is kept literally with its options. */
   readonly ownWords?: (first: string) => number;
   load(): Promise<(request: SubcommandRequest, io: Io) => Promise<ExitCode>>;
 }
 
-/** For a subcommand that takes nothing but options. */
+/** For a subcommand that takes only options. */
 export function nothingAfter(name: string, { words: [word] }: SubcommandRequest): void {
   if (word !== undefined) throw new UsageError(`burin ${name} takes no "${word}". See burin --help.`);
 }

@@ -1,4 +1,4 @@
-/** The options that every command takes; see `optionsOf` for those that one makes use of. */
+/** All options of the command line; `optionsOf` selects those that a command uses. */
 export const OPTIONS = `Options:
   -p, --print                 run one prompt and print the answer
       --output-format FORMAT  text (default), json (one document) or stream-json (one event a line)
@@ -29,7 +29,7 @@ export const OPTIONS = `Options:
       --version               the version
 `;
 
-/** What counts beside them. */
+/** The variables that count in addition. */
 export const ENVIRONMENT = `Environment: OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name the model's service, or the same with
 ANTHROPIC_ or GEMINI_; BURIN_HOME moves ~/.burin.
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 approval missing or refused, 4 a limit, 130 interrupted (SIGTERM 143, SIGHUP 129).
@@ -37,7 +37,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 3 approval missing or r
 
 export type Usage = readonly (readonly [form: string, meaning: string])[];
 
-/** What to write, and what it does. */
+/** The syntax of each command, and what it does. */
 export const USAGES = {
   call: [["call <tool> [json|-]", "runs one tool with all its checks, without a model"]],
   tools: [["tools [--json]", "the tools that the model is offered"]],
@@ -134,7 +134,7 @@ const PLACE = ["root", "settings"];
 const RULES = ["include-directories", "approval-mode", "yes", "sandbox", "allow", "deny"];
 const RUN = ["model", "max-turns", "budget", "check", "quiet"];
 
-/** The options of the list above that mean something to a command, beside those for every one. */
+/** The options above that each command uses, in addition to those of every command. */
 const COUNTING: Readonly<Record<SubcommandName, readonly string[]>> = {
   call: ["output-format", ...PLACE, ...RULES],
   tools: ["output-format", ...PLACE, "include-directories"],
@@ -165,12 +165,12 @@ export function optionsOf(name: SubcommandName): string {
 export interface CompletedOption {
   readonly long: string;
   readonly short?: string;
-  /** What stands behind it, as the help names it. */
+  /** Its value, as named in the help. */
   readonly value?: string;
   readonly meaning: string;
 }
 
-/** The commands and options of the help, for what completes them in a shell. */
+/** The commands and options of the help, for shell completion. */
 export function completedWords(): {
   readonly commands: readonly { readonly name: string; readonly meaning: string }[];
   readonly options: readonly CompletedOption[];

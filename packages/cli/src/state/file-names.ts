@@ -1,14 +1,14 @@
 const MOST_FOUND = 50;
 
-/** Finds paths by letters that stand in them in this order, the best first; among hundreds of thousands at each key. */
+/** Finds paths with the given letters in this order, best first; fast among hundreds of thousands. */
 export class FileNames {
   readonly #paths: readonly string[];
   readonly #lower: readonly string[];
-  /** Where the name begins in each path. */
+  /** Where the name starts in each path. */
   readonly #nameAt: Uint32Array;
-  /** Which letters and digits are in each path: most paths are ruled out by that alone. */
+  /** Which letters and digits are in each path: this alone rules out most paths. */
   readonly #letters: Int32Array;
-  /** What the last words were found in: with more letters only these can be meant. */
+  /** The matches of the last search: more letters can match only among these. */
   #last: { readonly words: string; readonly among: Uint32Array } | null = null;
 
   constructor(paths: readonly string[]) {
@@ -45,7 +45,7 @@ export class FileNames {
   }
 }
 
-/** The indexes with the highest scores; of equal ones the first. */
+/** The indexes with the highest scores; the first of equal ones. */
 class Best {
   readonly indexes: number[] = [];
   readonly #scores: number[] = [];
@@ -64,7 +64,7 @@ class Best {
   }
 }
 
-/** A bit for each letter, one for each pair of digits; other characters have none. */
+/** One bit per letter, one per pair of digits; other characters have none. */
 function lettersIn(text: string): number {
   let bits = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -75,7 +75,7 @@ function lettersIn(text: string): number {
   return bits;
 }
 
-/** 0 when the letters are not all there; a name that begins with them is best, letters far apart are worst. */
+/** 0 when letters are missing; best for a name that starts with them, worst when they are far apart. */
 function scoreOf(path: string, wanted: string, nameAt: number): number {
   const shortness = 1 / (1 + path.length);
   const at = path.indexOf(wanted, nameAt);

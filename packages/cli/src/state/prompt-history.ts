@@ -4,14 +4,14 @@ import { readText } from "@burin/core";
 
 const MOST_KEPT = 1000;
 const MOST_BYTES = 32 * 1024 * 1024;
-/** A prompt longer than that is not worth being kept. */
+/** A longer prompt is not worth storing. */
 const LONGEST_KEPT = 20_000;
 
-/** What the person has asked before, in this project and in this run; one JSON string a line. */
+/** The user's earlier prompts in this project and in this run; one JSON string per line. */
 export class PromptHistory {
   readonly #file: string;
   #entries: string[] | null = null;
-  /** Where in the history the person is; the length of it: at the prompt that is being written. */
+  /** The user's position in the history; its length means the prompt that is being written. */
   #at = 0;
   #written = "";
 
@@ -46,7 +46,7 @@ export class PromptHistory {
     return known[at] ?? this.#written;
   }
 
-  /** Those that hold the text, the last first. */
+  /** The prompts that contain the text, latest first. */
   search(text: string): string[] {
     const wanted = text.toLowerCase();
     const found = this.#known.filter((prompt) => prompt.toLowerCase().includes(wanted));
@@ -78,6 +78,6 @@ function keep(file: string, prompt: string): void {
     mkdirSync(join(file, ".."), { recursive: true, mode: 0o700 });
     appendFileSync(file, `${JSON.stringify(prompt)}\n`, { mode: 0o600 });
   } catch {
-    // A history that cannot be kept is one for this run.
+    // A history that cannot be stored still works for this run.
   }
 }

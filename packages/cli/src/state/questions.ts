@@ -9,7 +9,7 @@ interface QuestionNeeds {
 export class Questions {
   readonly #needs: QuestionNeeds;
   #open: readonly Question[] = [];
-  /** Whether the user has just asked for what is done now: that needs no yes. It covers one question of that call alone. */
+  /** Whether the user has just typed the call, which then needs no question. Covers one question of that call only. */
   #isOwn = false;
 
   constructor(needs: QuestionNeeds) {
@@ -20,7 +20,7 @@ export class Questions {
     return this.#open;
   }
 
-  /** Runs what the user has just written. While the model works too, it is asked about like anything else. */
+  /** Runs what the user has just typed. If the model is working too, questions are asked as usual. */
   async asOwn<Result>(isModelAtWork: boolean, work: () => Promise<Result>): Promise<Result> {
     this.#isOwn = !isModelAtWork;
     try {
@@ -35,13 +35,13 @@ export class Questions {
     else if (event.type === "question_answered") this.#set(this.#open.filter(({ id }) => id !== event.id));
   }
 
-  /** The session is closed: nobody waits for an answer any more. */
+  /** Called when the session is closed: answers are not needed any more. */
   clear(): void {
     this.#set([]);
   }
 
   #asked(question: Question): void {
-    // A subagent in the background, or an MCP server, may ask at this very moment.
+    // A background subagent, or an MCP server, may ask at the same moment.
     if (this.#isOwn && question.agent === null && question.callId !== null) {
       this.#isOwn = false;
       this.#needs.answer(question.id, { outcome: "once" });

@@ -7,7 +7,7 @@ interface Snapshot {
 
 const MOST_SNAPSHOTS = 200;
 const MOST_KILLED = 20;
-/** A paste longer than that stands in the text as one mark. */
+/** A longer paste is shown as one mark in the text. */
 const LONGEST_SHOWN_PASTE = 1000;
 const MOST_SHOWN_LINES = 8;
 /** Marks of folded pastes are characters of a plane that no text uses. */
@@ -15,7 +15,10 @@ const FIRST_MARK = 0xf0000;
 const MARKS = /[\u{f0000}-\u{ffffd}]/gu;
 const WORD = /[\p{L}\p{N}_]/u;
 
-/** Text that a person edits: a caret, undo, and what was cut. The caret stands between two characters as people see them. */
+/**
+ * Editable text with a caret, undo, and a clipboard for cut text. The caret is between two characters as users see
+ * them.
+ */
 export class TextBuffer {
   #text = "";
   #caret = 0;
@@ -23,7 +26,7 @@ export class TextBuffer {
   #redo: Snapshot[] = [];
   #killed: string[] = [];
   #folded: string[] = [];
-  /** What the last change was: typing on is one step to undo, cutting on is one piece to put back. */
+  /** The kind of the last change: consecutive typing is one undo step, consecutive cuts are pasted as one. */
   #last: "type" | "kill" | "yank" | "" = "";
   #yanked = { from: 0, index: 0 };
 
@@ -73,7 +76,7 @@ export class TextBuffer {
     this.#last = "";
   }
 
-  /** Replaces what stands before the caret from that place on. */
+  /** Replaces the text from that place to the caret. */
   replaceFrom(from: number, text: string): void {
     this.#remember();
     this.#cut(from, this.#caret);
@@ -110,7 +113,7 @@ export class TextBuffer {
     this.#last = "type";
   }
 
-  /** Cuts up to there; it can be put back with `yank`. */
+  /** Cuts up to that place; `yank` pastes it. */
   kill(to: "wordLeft" | "wordRight" | "lineStart" | "lineEnd" | "blankLeft"): void {
     const place = to === "blankLeft" ? this.#blankLeft() : this.#place(to);
     const isAtEnd = to === "lineEnd" && place === this.#caret;
@@ -136,7 +139,7 @@ export class TextBuffer {
     this.#last = "yank";
   }
 
-  /** What was cut before, in place of what was just put back. */
+  /** Replaces the text just pasted by an earlier cut. */
   yankBefore(): void {
     if (this.#last !== "yank") return;
     const { from, index } = this.#yanked;
@@ -214,9 +217,9 @@ export class TextBuffer {
   }
 }
 
-/** Enough of the end to find its last character in. */
+/** Enough of the end to find its last character. */
 function lineEndOf(before: string): string {
-  // Behind a first line that is empty there is no line before.
+  // If the first line is empty, there is no line before.
   const line = before.length < 2 ? before : before.slice(before.lastIndexOf("\n", before.length - 2) + 1);
   return line.length > 60 ? line.slice(-60) : line;
 }

@@ -2,18 +2,18 @@ import type { AgentEvent, CacheMiss, ContextFill, InlineData, ToolCall } from "@
 import { grouped, say } from "../locales/say.ts";
 import type { Line } from "../terminal/styled-line.ts";
 
-/** One thing that stands in the transcript, as far as it has come. */
+/** One entry of the transcript in its current state. */
 export type Item =
   | { readonly kind: "user"; readonly text: string; readonly media: readonly InlineData[] }
-  /** `text` is what has not been drawn for good yet. */
+  /** `text` is what has not been drawn permanently yet. */
   | { readonly kind: "text"; text: string; isWhole: boolean }
   | { readonly kind: "thought"; text: string; readonly since: number; isWhole: boolean }
   | CallItem
-  /** What a command of the screen shows, drawn for the width that there is. */
+  /** The output of a command of the screen, drawn for the current width. */
   | { readonly kind: "lines"; readonly draw: (width: number) => readonly Line[] }
   | { readonly kind: "notice"; readonly text: string; readonly isBad: boolean };
 
-/** A call, and whether it was asked with a plan: then its result is that plan, and Markdown. */
+/** A call. With `isPlan` its question was a plan: then its result is that plan, in Markdown. */
 export type ShownCall = ToolCall & { readonly isPlan?: boolean };
 
 interface CallItem {
@@ -21,7 +21,7 @@ interface CallItem {
   call: ShownCall;
   since: number;
   milliseconds: number;
-  /** Its session ended while it ran; how it is told to the model is known with the next prompt. */
+  /** The session ended while it ran; the model's view of it is only known with the next prompt. */
   isLeft: boolean;
 }
 
@@ -37,20 +37,20 @@ export interface Spent {
 }
 
 const MOST_KEPT_CALLS = 50;
-/** Behind it stands in a prompt what the files hold that it names, which is for the model. */
+/** In a prompt, this precedes the content of mentioned files, which is for the model. */
 export const FILES_MARK = "\n\nWhat the @ mentions hold:\n\n";
 
 /**
- * The events of a session as things to be drawn, in order. What is drawn for good is taken out at the front, so
- * that a long session holds no more than a short one.
+ * The events of a session as entries to draw, in order. What is drawn permanently is removed from the front, so
+ * that a long session keeps no more in memory than a short one.
  */
 export class Transcript {
   #items: Item[] = [];
-  /** So many of them are drawn for good and only still here because taking them out one by one is slow. */
+  /** How many are drawn permanently and still in the list, because removing them one by one is slow. */
   #drawn = 0;
-  /** The calls that are not over, by their ids. */
+  /** The unfinished calls, by id. */
   readonly #open = new Map<string, CallItem>();
-  /** The calls that ended last, to be looked at again. */
+  /** The latest finished calls, for viewing them again. */
   readonly calls: ShownCall[] = [];
   readonly spent: Spent = {
     inputTokens: 0,
@@ -64,9 +64,9 @@ export class Transcript {
   fill: ContextFill | null = null;
   model = "";
   sessionId = "";
-  /** What the user calls the session. */
+  /** The name that the user gave the session. */
   name = "";
-  /** Subagents that work in the background, by their ids. */
+  /** Subagents that work in the background, by id. */
   readonly background = new Set<string>();
 
   get items(): readonly Item[] {
@@ -75,17 +75,17 @@ export class Transcript {
     return this.#items;
   }
 
-  /** The first that is not drawn for good. */
+  /** The first entry that is not drawn permanently. */
   get first(): Item | undefined {
     return this.#items[this.#drawn];
   }
 
-  /** Takes out the first item: it is drawn for good. */
+  /** Removes the first entry after it was drawn permanently. */
   shift(): void {
     this.#drawn += 1;
   }
 
-  /** Another session, or another model, from here on. */
+  /** Another session or another model starts here. */
   begin(model: string): void {
     this.model = model;
     this.fill = null;
@@ -103,14 +103,14 @@ export class Transcript {
     this.#items.push({ kind: "lines", draw });
   }
 
-  /** What the subagent is to do that works for this call, in the words of who handed it out; "" where that is not known. */
+  /** The task of the subagent that works for this call, as the call describes it; "" if not known. */
   taskOf(callId: string | null): string {
     const call = this.#open.get(callId ?? "")?.call ?? this.calls.find((one) => one.callId === callId);
     const words = call?.args.description;
     return typeof words === "string" ? words : "";
   }
 
-  /** What was heard is of a session that has ended: nothing of it runs any more. */
+  /** Called when the events are from a session that has ended: nothing in it runs any more. */
   leaveOpenCalls(): void {
     for (const item of this.#open.values()) item.isLeft = item.call.status === "executing";
   }
@@ -148,11 +148,11 @@ export class Transcript {
 
   #heardEnd({ status, error }: Extract<AgentEvent, { type: "done" }>): void {
     if (status === "cancelled") this.note(say("end.cancelled"));
-    // The call that was refused says so itself.
+    // The refused call shows this itself.
     else if (status !== "success" && status !== "refused" && error) this.note(error.message, true);
   }
 
-  /** What is told of the session itself. */
+  /** Handles events about the session itself. */
   #heardBeside(event: AgentEvent): void {
     switch (event.type) {
       case "model":
@@ -218,7 +218,7 @@ export class Transcript {
       this.#items.push(item);
       this.#open.set(call.callId, item);
     } else {
-      // Time in which a person was asked is not the call's.
+      // Time spent waiting for the user is not the call's.
       if (call.status === "executing" && known.call.status !== "executing") known.since = now;
       known.call = call;
       known.isLeft = false;
@@ -239,14 +239,14 @@ export class Transcript {
     this.spent.money += usage.cost ?? 0;
   }
 
-  /** Nothing more is said to what was being said. */
+  /** Marks the current text as complete. */
   #close(): void {
     const last = this.#items.at(-1);
     if (last?.kind === "text" || last?.kind === "thought") last.isWhole = true;
   }
 }
 
-/** What the user wrote of a prompt. */
+/** The part of a prompt that the user typed. */
 export function wordsOf(prompt: string): string {
   return prompt.split(FILES_MARK, 1)[0] ?? "";
 }

@@ -1,14 +1,14 @@
 import type { Key } from "../terminal/keys.ts";
 import type { TextBuffer } from "./text-buffer.ts";
 
-/** `3dw`: how often, what to do, how often, and the key or the place. */
+/** `3dw`: a count, an operator, a count, and a key or a motion. */
 const COMMAND = /^([1-9]\d*)?(?:([dcy])([1-9]\d*)?)?([\s\S]*)$/;
 const TOKEN = /[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]+/gu;
 const MOST_TIMES = 1000;
 
-/** Keys that the rest of the screen knows under another name. */
+/** Keys that the rest of the screen knows by another name. */
 const PASSED: Readonly<Record<string, string>> = { j: "down", k: "up", "/": "ctrl+r" };
-/** Keys that are short for others. */
+/** Short forms of other keys. */
 const SHORT: Readonly<Record<string, string>> = {
   x: "dl",
   X: "dh",
@@ -19,7 +19,7 @@ const SHORT: Readonly<Record<string, string>> = {
   Y: "yy",
 };
 
-/** What leads back to writing, and where. */
+/** Keys that enter insert mode, and where. */
 const BEGIN: Readonly<Record<string, (buffer: TextBuffer) => void>> = {
   i: () => {},
   a: (buffer) => isAtLineEnd(buffer) || buffer.move("right"),
@@ -42,7 +42,7 @@ export class VimKeys {
   #typed = "";
   #register = "";
 
-  /** The key as the rest of the screen should take it; null when nothing is left to do. */
+  /** Returns the key as the rest of the screen should handle it; null when it has been handled. */
   press(buffer: TextBuffer, key: Key): Key | null {
     if (!this.isNormal) {
       if (key.name !== "escape" || buffer.isEmpty) return key;
@@ -62,7 +62,7 @@ export class VimKeys {
     if (key.name !== "text") return key;
     let passed: Key | null = null;
     for (const [index, character] of [...key.text].entries()) {
-      // Behind `i` all the rest is text.
+      // After `i` the rest is text.
       if (!this.isNormal) return { name: "text", text: [...key.text].slice(index).join("") };
       passed = this.#take(buffer, character);
     }
@@ -83,7 +83,7 @@ export class VimKeys {
     return null;
   }
 
-  /** What leads back to writing, and what changes the text at the caret; false when it is neither. */
+  /** Handles keys that enter insert mode or change the text at the caret; false for others. */
   #insert(buffer: TextBuffer, key: string): boolean {
     if (key in BEGIN) {
       this.isNormal = false;
@@ -95,7 +95,7 @@ export class VimKeys {
     return true;
   }
 
-  /** What was cut last, in lines of its own where it was lines. */
+  /** Pastes the last cut, as lines of its own if it was lines. */
   #put(buffer: TextBuffer, isBehind: boolean): void {
     const cut = this.#register;
     if (cut.endsWith("\n")) {
@@ -153,7 +153,7 @@ function linesAt({ text, caret }: TextBuffer, count: number): [number, number] {
   return [from, end];
 }
 
-/** What lies between the caret and a place; the character under it too where the place is the end of a word. */
+/** The range between the caret and a place, including the character there if the place is the end of a word. */
 function rangeTo(buffer: TextBuffer, key: string, count: number): [number, number] | null {
   const place = placeOf(buffer, key, count);
   if (place === null) return null;
@@ -161,7 +161,7 @@ function rangeTo(buffer: TextBuffer, key: string, count: number): [number, numbe
   return [Math.min(place, buffer.caret), Math.max(place + last, buffer.caret)];
 }
 
-/** Where a key leads to; null when it leads nowhere. */
+/** Where a motion leads; null when it leads nowhere. */
 function placeOf(buffer: TextBuffer, key: string, count: number): number | null {
   const { text, caret } = buffer;
   const line = text.lastIndexOf("\n", caret - 1) + 1;

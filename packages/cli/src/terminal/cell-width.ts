@@ -1,15 +1,15 @@
 /**
- * What terminals do not agree on. The values are what most of them do; `screen.ts` asks the terminal once such
+ * Widths that differ between terminals. These values are the most common; `screen.ts` asks the terminal once such
  * a character is about to be shown.
  */
 export const habits = {
   /** Cells of one emoji. */
   emoji: 2,
-  /** Cells of several emoji that are joined to one picture. */
+  /** Cells of several emoji that are joined into one picture. */
   joined: 2,
-  /** Cells of a character that only a selector makes an emoji. */
+  /** Cells of a character that becomes an emoji only by a variation selector. */
   selected: 2,
-  /** A text with such characters was measured since the terminal was asked last. */
+  /** A text with such characters was measured since the terminal was last asked. */
   isDoubtful: false,
 };
 
@@ -21,26 +21,26 @@ const WIDE: readonly number[] = [
 ];
 
 /**
- * Characters that are each one by themselves and of which the width is known: those of most scripts and frames. The
- * others need the segmenter, which takes microseconds for each text.
+ * Characters that stand alone and whose width is known: those of most scripts and frames. The others need the
+ * segmenter, which takes microseconds for each text.
  */
 const SINGLE =
   /^[\x20-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u205e\u2190-\u2319\u2500-\u25fc\u2715-\u2727\u3000-\u3029\u3030-\u303e\u3041-\u3096\u309b-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
-/** Of these the first that takes two cells; all behind it do. */
+/** The first of these that takes two cells; all later ones do too. */
 const FIRST_WIDE = 0x3000;
 const EMOJI = /\p{Emoji_Presentation}/u;
 const NO_CELL = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** What a person sees as single characters. */
+/** Splits the text into characters as users see them. */
 export function graphemesOf(text: string): string[] {
   if (SINGLE.test(text)) return text.split("");
   segmenter ??= new Intl.Segmenter();
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
-/** The cells that a text without control characters takes. */
+/** The cells of a text without control characters. */
 export function widthOf(text: string): number {
   let width = 0;
   if (SINGLE.test(text)) {
@@ -69,7 +69,7 @@ export function graphemeWidth(grapheme: string): number {
   return width;
 }
 
-/** A terminal that does not join draws each part. */
+/** A terminal that does not join them draws each part. */
 function joinedWidth(grapheme: string): number {
   if (habits.joined === 2) return 2;
   const parts = [...grapheme].filter((part) => !NO_CELL.test(part));

@@ -6,7 +6,7 @@ const TAIL_LINES = 4;
 const MOST_CHARACTERS = 200;
 const MARKS = { pending: " ", in_progress: ">", completed: "x" };
 
-/** What a tool shows of its result, in a few indented lines that have no power over a terminal. */
+/** A tool's display as a few indented lines that are safe for a terminal. */
 export function displayText(display: ToolDisplay): string {
   const lines = linesOf(display);
   const left = lines.length - HEAD_LINES - TAIL_LINES;
@@ -25,7 +25,7 @@ function linesOf(display: ToolDisplay): string[] {
     case "progress":
       return [display.title, ...display.lines];
     default:
-      // A tool of an embedder may show what only its own face can draw.
+      // A tool of an embedder may return a display that only its own face can draw.
       return [];
   }
 }

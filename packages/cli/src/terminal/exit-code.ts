@@ -5,7 +5,7 @@ export const EXIT = {
   failed: 1,
   /** Wrong usage or broken settings. */
   usage: 2,
-  /** An approval was needed and could not be had, or was refused. */
+  /** A required approval was not possible, or was refused. */
   refused: 3,
   /** Turns, budget or time ran out. */
   limit: 4,
@@ -14,7 +14,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Something the person can put right by calling differently. Shown as one message, without a stack. */
+/** A mistake that the user can fix by a different call. Shown as one message, without a stack. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

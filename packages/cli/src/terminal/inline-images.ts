@@ -1,7 +1,7 @@
 import type { InlineData } from "@burin/core";
 import type { Row } from "./screen.ts";
 
-/** The window that an image has to fit into, and its cells in pixels. */
+/** The window that an image must fit into, and the size of its cells in pixels. */
 interface ImageSpace {
   readonly columns: number;
   readonly rows: number;
@@ -13,19 +13,19 @@ interface Size {
   readonly height: number;
 }
 
-/** Gives an image as rows of the screen; none where it cannot be drawn. */
+/** Returns an image as rows of the screen; empty when it cannot be drawn. */
 export type DrawImage = (image: InlineData, space: ImageSpace) => Row[];
 
 const MOST_BYTES = 4 * 1024 * 1024;
-/** A small file may unfold to a picture that no terminal should be given. */
+/** A small file may decompress to a picture that is too large for a terminal. */
 const MOST_PIXELS = 50_000_000;
 const MOST_ROWS = 20;
 const MOST_COLUMNS = 80;
 const INDENT = 4;
-/** The protocol of kitty takes its data in pieces of at most so many characters. */
+/** The kitty protocol limits each piece of data to this many characters. */
 const PIECE = 4096;
 
-/** How the terminal of this name, as it answers itself, draws images; null where it is not known to. */
+/** How the terminal with this reported name draws images; null if unknown. */
 export function drawingOf(name: string): DrawImage | null {
   if (/^(?:kitty|ghostty)\b/i.test(name)) return (image, space) => rowsOf(image, space, kittyBytes);
   if (/^(?:iTerm2|WezTerm|Konsole)\b/i.test(name)) return (image, space) => rowsOf(image, space, itermBytes);
@@ -39,7 +39,7 @@ interface Drawn {
   readonly rows: number;
 }
 
-/** The rows are there, and scrolled in, before the image is drawn over them from the empty row below. */
+/** The rows are written, and scrolled into view, before the image is drawn over them from the empty row below. */
 function rowsOf(
   { data = "" }: InlineData,
   space: ImageSpace,
@@ -64,7 +64,7 @@ function rowsOf(
   return [...Array<Row>(image.rows).fill(empty), { bytes: `${place}${drawn}\u001b8`, width: 0 }];
 }
 
-/** It is told to answer nothing, and it decodes PNG alone. */
+/** Tells the terminal not to answer. Only PNG is supported. */
 function kittyBytes({ bytes, kind, columns, rows }: Drawn): string | null {
   if (kind !== "png") return null;
   const pieces = bytes.toString("base64").match(new RegExp(`.{1,${PIECE}}`, "g")) ?? [];
@@ -83,7 +83,7 @@ function itermBytes({ bytes, columns, rows }: Drawn): string {
 
 type Kind = "png" | "gif" | "jpeg" | "webp";
 
-/** What it is by its first bytes, and how large; null for what is none of these, or is no whole head of one. */
+/** Recognizes the format by the first bytes and reads the size; null for other formats or an incomplete header. */
 function measured(bytes: Buffer): (Size & { readonly kind: Kind }) | null {
   try {
     const found = sizeOf(bytes);
@@ -120,7 +120,7 @@ function sizeOf(bytes: Buffer): (Size & { readonly kind: Kind }) | null {
   }
 }
 
-/** The size stands in the first segment that begins a frame. */
+/** The size is in the first start-of-frame segment. */
 function jpegSize(bytes: Buffer): (Size & { readonly kind: Kind }) | null {
   for (let at = 2; bytes[at] === 0xff; ) {
     const marker = bytes.readUInt8(at + 1);

@@ -1,14 +1,14 @@
 import { StringDecoder } from "node:string_decoder";
 
-/** One thing that came from the keyboard, or from the terminal itself. */
+/** One key, or a report of the terminal itself. */
 export interface Key {
-  /** `enter`, `ctrl+r`, `alt+left`, `text`, `paste`, or what the terminal says of itself: see `REPORTS`. */
+  /** `enter`, `ctrl+r`, `alt+left`, `text`, `paste`, or the name of a report: see `REPORTS`. */
   readonly name: string;
-  /** What is to be inserted, or what was reported. */
+  /** The text to insert, or the content of the report. */
   readonly text: string;
 }
 
-/** What the terminal says of itself. */
+/** What a terminal reports about itself. */
 export const REPORTS = new Set(["background", "blur", "cell", "cursor", "device", "focus", "terminal"]);
 
 const PASTE_END = "\u001b[201~";
@@ -48,11 +48,11 @@ const CSI = new RegExp(`^${"\u001b"}\\[([?<>=]?)([\\d;:]*)([@-~])`);
 const REPORT = new RegExp(`^${"\u001b"}[\\]P]([\\s\\S]*?)(?:${"\u0007"}|${"\u001b"}\\\\)`);
 const PLAIN = /^\P{Cc}+/u;
 
-/** Takes what a terminal sends apart into keys, however it is cut into pieces. */
+/** Splits a terminal's input into keys, however it is cut into pieces. */
 export class KeyReader {
   readonly #decoder = new StringDecoder("utf8");
   #rest = "";
-  /** What has been pasted so far; null outside a paste. */
+  /** The paste so far; null outside a paste. */
   #pasted: string[] | null = null;
 
   read(bytes: Buffer): Key[] {
@@ -65,12 +65,12 @@ export class KeyReader {
     }
   }
 
-  /** A lone escape is a key when nothing follows it soon. */
+  /** A lone escape is a key if nothing follows it soon. */
   get isOpen(): boolean {
     return this.#rest !== "" && this.#pasted === null;
   }
 
-  /** What was kept back, as the key that it is by itself. */
+  /** Returns the pending input as the key that it is by itself. */
   flush(): Key[] {
     const rest = this.#rest;
     this.#rest = "";
@@ -81,7 +81,7 @@ export class KeyReader {
   #endOfPaste(): Key | null {
     const at = this.#rest.indexOf(PASTE_END);
     if (at === -1) {
-      // The end mark itself may be cut.
+      // The end mark itself may be split.
       const safe = Math.max(this.#rest.length - PASTE_END.length, 0);
       this.#pasted?.push(this.#rest.slice(0, safe));
       this.#rest = this.#rest.slice(safe);
@@ -93,7 +93,7 @@ export class KeyReader {
     return { name: "paste", text };
   }
 
-  /** null when nothing is left, or when more has to come first. */
+  /** Returns null when nothing is left, or when more input is needed first. */
   #next(): Key | null {
     const rest = this.#rest;
     if (rest === "") return null;
@@ -110,7 +110,7 @@ export class KeyReader {
     if (rest[1] === "O") {
       return rest.length === 2 ? null : this.#took(3, { name: LETTERS[rest[2] ?? ""] ?? "", text: "" });
     }
-    // Two escapes in a row are two keys, unless the second begins a sequence.
+    // Two escapes in a row are two keys, unless the second starts a sequence.
     if (rest[1] === "\u001b") return rest.length === 2 ? null : this.#took(1, ESCAPE);
     const character = String.fromCodePoint(rest.codePointAt(1) ?? 0);
     const isControl = character < " " || character === "\u007f";
@@ -168,7 +168,7 @@ function sequenceKey([, mark = "", numbers = "", letter = ""]: RegExpExecArray):
   return name === undefined ? NOTHING : { name: `${modifiers(second)}${name}`, text: "" };
 }
 
-/** A key by its code, as the keyboard protocol of kitty and xterm's own name it. */
+/** A key by its code, in the kitty keyboard protocol and in xterm's. */
 function codeKey(code: number, modified: string): Key {
   if (!(code > 0 && code < 0x110000) || modified.endsWith(":3")) return NOTHING;
   const before = modifiers(modified);

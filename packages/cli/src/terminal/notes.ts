@@ -1,12 +1,12 @@
 import { type DiscoveryFailure, nearNames, parseRule, type ToolRegistry } from "@burin/core";
 import { type Output, visible } from "./output.ts";
 
-/** Says on stderr what settings had to say when they were read. */
+/** Prints the notices of reading the settings on stderr. */
 export function noteNotices(notices: readonly string[], output: Output): void {
   for (const notice of notices) output.note(`burin: ${visible(notice)}`);
 }
 
-/** Says on stderr which sources gave no tools, or not all of theirs. */
+/** Prints on stderr which sources have no tools, or not all of theirs. */
 export function noteFailures(failures: readonly DiscoveryFailure[], output: Output): void {
   noteNotices(
     failures.map(({ source, message }) => `tools from ${source}: ${message}`),
@@ -19,7 +19,7 @@ interface Named {
   readonly deny: readonly string[];
 }
 
-/** Says which rules of the command line name no tool. What servers and commands bring later cannot be known yet. */
+/** Reports rules of the command line that name no tool. Tools that sources add later are not known yet. */
 export function noteUnknownRules({ allow, deny }: Named, registry: ToolRegistry, output: Output): void {
   const known = registry.getAllTools().map(({ name }) => name);
   for (const [option, rules] of [["--allow", allow] as const, ["--deny", deny] as const]) {

@@ -3,22 +3,22 @@ import { visibleText as visible } from "@burin/core";
 import { EXIT, type ExitCode } from "./exit-code.ts";
 import { isInterrupted, withSignal } from "./signals.ts";
 
-/** Control characters of untrusted text could drive the terminal; shown as escapes they cannot. */
+/** Control characters in untrusted text could control the terminal; as escapes they cannot. */
 export { visible };
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Where a command writes. Results go to `out`, all else to `note`. */
+/** Where a command writes: results go to `out`, everything else to `note`. */
 export interface Output {
   out(text: string): void;
-  /** Text from outside: byte for byte into a file or pipe, without power over a terminal. */
+  /** Text from outside: unchanged into a file or pipe, made safe for a terminal. */
   content(text: string): void;
   note(text: string): void;
   /** Whether results go to a terminal. */
   readonly isTerminal: boolean;
-  /** Whether a result was written, in part or whole. */
+  /** Whether a result was written, even in part. */
   readonly hasResult: boolean;
-  /** The text in that style where the terminal shows styles and nobody switched them off. */
+  /** The text in that style, if the terminal shows styles and they are not turned off. */
   styled(style: Style, text: string): string;
 }
 
@@ -45,7 +45,7 @@ export function terminalOutput(isPlain: boolean): Output {
   };
 }
 
-/** Both streams may be pipes that are still being written; leaving before would lose the end. */
+/** Both streams may be pipes that are still being written; exiting earlier would lose the end. */
 export function leave(code: ExitCode): void {
   stdout().write("", (error) => {
     if (error && isInterrupted()) process.exit(withSignal(code));
@@ -56,7 +56,7 @@ export function leave(code: ExitCode): void {
 
 const isListening = { stdout: false, stderr: false };
 
-/** The stream, made when something is first written: a start need not wait for it before it asks the model. */
+/** Creates the stream at the first write: a start need not wait for it before it asks the model. */
 function stdout(): NodeJS.WriteStream {
   if (!isListening.stdout) process.stdout.on("error", leaveLostOutput);
   isListening.stdout = true;
@@ -71,17 +71,17 @@ function stderr(): NodeJS.WriteStream {
 
 let areNotesNeeded = true;
 
-/** For a server: it is there for its clients, whether anybody reads what it says beside or not. */
+/** For a server: it continues for its clients even if its notes cannot be written. */
 export function goOnWithoutNotes(): void {
   areNotesNeeded = false;
 }
 
-/** After a hang-up neither can be written, and the work is given up in good order all the same. */
+/** After a hang-up neither stream can be written, but the work is still ended properly. */
 function leaveLostNotes(): void {
   if (areNotesNeeded && !isInterrupted()) process.exit(EXIT.failed);
 }
 
-/** Nobody reads any more, or nothing more can be written: there is no one to tell but stderr. */
+/** The reader is gone, or writing failed: only stderr is left for a message. */
 function leaveLostOutput(error: NodeJS.ErrnoException): void {
   if (isInterrupted()) return;
   const isClosed = error.code === "EPIPE";

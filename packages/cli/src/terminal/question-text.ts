@@ -1,6 +1,6 @@
 import { type Confirmation, questionView } from "@burin/core";
 
-/** A question as lines that are ready to be shown. */
+/** A question as lines that are safe to show. */
 export function questionText(confirmation: Confirmation): string {
   const { title, target, lines, parts } = questionView(confirmation);
   const where = target.every((one) => title.includes(one)) ? [] : [`On: ${target.join(", ")}`];

@@ -2,29 +2,29 @@ import { writeSync } from "node:fs";
 import { type Key, KeyReader, REPORTS } from "./keys.ts";
 import type { ScreenPort } from "./screen.ts";
 
-/** Bracketed paste, whether the window is looked at, keys that say which of them are held, and a title that can be given back. */
+/** Turns on bracketed paste, focus reports and the kitty keyboard protocol, and saves the title. */
 const ENTER = "\u001b[?2004h\u001b[?1004h\u001b[>1u\u001b[22;2t";
 const LEAVE = "\u001b[23;2t\u001b[<u\u001b[?1004l\u001b[?2004l\u001b[?2026l\u001b[?7h\u001b[?25h";
-/** Which colour the background has, which terminal it is, by number and by name, and how large a cell is. */
+/** Asks for the background colour, the terminal by number and by name, and the size of a cell. */
 const ASK = "\u001b]11;?\u0007\u001b[>c\u001b[>q\u001b[16t";
-/** What xterm.js, which is the terminal of VS Code and of many pages, says that it is. */
+/** What xterm.js reports, the terminal of VS Code and of many web pages. */
 const XTERM_JS = "0;276;0";
-/** A sequence comes in one piece; an escape that is followed by nothing for so long is the key. */
+/** A sequence comes in one piece; an escape followed by nothing for this long is the key. */
 const ESCAPE_MS = 30;
-/** Text and a new line in one piece are pasted where terminals do not say so; a person is slower. */
+/** In terminals without bracketed paste, text and a new line in one piece are a paste; a user types more slowly. */
 const ENTER_MS = 20;
 const STOP_MS = 50;
 
 interface Listener {
   readonly onKeys: (keys: readonly Key[]) => void;
   readonly onResize: () => void;
-  /** The terminal is gone, or nothing more comes from it. */
+  /** The terminal is gone, or its input has ended. */
   readonly onEnd: () => void;
-  /** The program was stopped and goes on: what is on the screen is no longer ours. */
+  /** The program was stopped and continues: the screen has been overwritten. */
   readonly onReturn: () => void;
 }
 
-/** The terminal as a screen needs it, given back as it was found however the program ends. */
+/** The terminal as a screen needs it; its earlier state is restored however the program ends. */
 export class RawTerminal implements ScreenPort {
   readonly reflows: boolean;
   sparesCaretLine = false;
@@ -57,7 +57,7 @@ export class RawTerminal implements ScreenPort {
     this.#enter();
   }
 
-  /** Asks once what it is, and what colour its background has; a terminal that does not know stays silent. */
+  /** Asks once for the terminal's name and background colour; one that does not know them stays silent. */
   ask(): void {
     this.write(ASK);
   }
@@ -82,14 +82,14 @@ export class RawTerminal implements ScreenPort {
     this.write(`\u001b]2;${text}\u0007`);
   }
 
-  /** Calls a user who looks elsewhere; the text has no control characters. */
+  /** Notifies a user who is looking elsewhere; the text has no control characters. */
   call(text: string, isNoticeWanted: boolean): void {
     if (this.hasFocus === true) return;
     const notice = isNoticeWanted && this.hasFocus === false ? noticeOf(text, this.#environment) : "";
     this.write(`${notice}\u0007`);
   }
 
-  /** Hands the terminal to another program, or to the shell, until `resume`. */
+  /** Leaves the terminal to another program, or to the shell, until `resume`. */
   suspend(): void {
     process.stdin.off("data", this.#onData);
     this.#restore();
@@ -101,11 +101,11 @@ export class RawTerminal implements ScreenPort {
     this.#enter();
   }
 
-  /** Stops the program as the shell's own key would. */
+  /** Stops the program like the shell's own key. */
   stop(): void {
     this.suspend();
     process.kill(0, "SIGTSTP");
-    // A program without a shell to go back to is not stopped.
+    // Without a shell to return to, the program is not stopped.
     setTimeout(() => this.#isOpen || this.#onContinue(), STOP_MS);
   }
 
@@ -125,7 +125,7 @@ export class RawTerminal implements ScreenPort {
     this.write(ENTER);
   }
 
-  /** At once, because the process may end behind it. */
+  /** Synchronous, because the process may end right after. */
   readonly #restore = (): void => {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -133,7 +133,7 @@ export class RawTerminal implements ScreenPort {
       process.stdin.setRawMode?.(false);
       if (!this.#isGone) writeSync(1, LEAVE);
     } catch {
-      // The terminal is gone; there is nothing to give back.
+      // The terminal is gone; there is nothing to restore.
     }
   };
 
@@ -153,7 +153,7 @@ export class RawTerminal implements ScreenPort {
   readonly #onData = (bytes: Buffer): void => {
     clearTimeout(this.#timer);
     const all = this.#reader.read(bytes);
-    // What the terminal says of itself may come in the middle of what is typed.
+    // Reports of the terminal may come in the middle of typed text.
     this.#give(all.filter(({ name }) => REPORTS.has(name)));
     const keys = all.filter(({ name }) => !REPORTS.has(name));
     if (keys.length > 0) {
@@ -191,7 +191,7 @@ export class RawTerminal implements ScreenPort {
   }
 }
 
-/** A desktop notice, as the terminal knows it; "" where none is known. */
+/** A desktop notification in the form of this terminal; "" if none is known. */
 function noticeOf(text: string, { TERM = "", TERM_PROGRAM = "", ...rest }: NodeJS.ProcessEnv): string {
   if (rest.TMUX) return "";
   if (rest.KITTY_WINDOW_ID)

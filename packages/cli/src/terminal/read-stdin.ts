@@ -1,17 +1,17 @@
 import { fstatSync } from "node:fs";
 
-/** A shell's pipe may be slow to speak; a program that started us and left its end open may never do so. */
+/** A shell's pipe may be slow to start; a program that started us and left its end open may never write. */
 const PATIENCE_MS = { pipe: 3000, socket: 200 };
 
 /**
- * All bytes on stdin, none when there is nothing. With `isOptional` an end that stays open and silent is not
- * waited for: going on without it is better than hanging for ever.
+ * Reads all bytes on stdin, none when there is nothing. With `isOptional` it does not wait for an end that stays
+ * open and silent: continuing without it is better than hanging forever.
  */
 export async function readStdin(isOptional: boolean): Promise<Buffer> {
   const kind = stdinKind();
   const chunks: Buffer[] = [];
   if (kind === "none") return Buffer.concat(chunks);
-  // Only now: making the stream costs a start more than asking what it would be.
+  // Only here, because creating the stream takes longer than checking what it would be.
   const stdin = process.stdin;
   try {
     if (isOptional && kind !== "file" && !(await speaksWithin(stdin, PATIENCE_MS[kind])))
@@ -34,7 +34,7 @@ function stdinKind(): "none" | "file" | "pipe" | "socket" {
   }
 }
 
-/** true as soon as there is something to read or the other end is closed. */
+/** Resolves to true as soon as there is data or the other end is closed. */
 function speaksWithin(stream: NodeJS.ReadStream, milliseconds: number): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (speaks: boolean) => {

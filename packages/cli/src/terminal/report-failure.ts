@@ -8,11 +8,11 @@ const INTERNAL_HINT = "\n(This should not have happened. Run burin doctor to che
 interface Failed {
   readonly argv: readonly string[];
   readonly output: Output;
-  /** What is known of the run, for its document; null when the command line asks for none. */
+  /** The document of the run so far; null when the command line does not ask for one. */
   readonly soFar: object | null;
 }
 
-/** What a person can put right is said in one message; a script that asked for JSON gets a document. */
+/** Reports what the user can fix in one message; a script that asked for JSON gets a document. */
 export function reportFailure(error: unknown, { argv, output, soFar }: Failed): ExitCode {
   const message = messageIn(error);
   const isTheirs =
@@ -24,7 +24,7 @@ export function reportFailure(error: unknown, { argv, output, soFar }: Failed): 
   const type = error instanceof SettingsError ? "settings" : isTheirs ? "usage" : "internal";
   const end = { status: "error", result: "", error: { type, message } };
   if (format === "stream-json") output.out(`${JSON.stringify({ type: "done", turns: 0, ...end })}\n`);
-  // A document that is out already is the one that was asked for.
+  // A document that is already written is the requested one.
   if (format === "json" && !output.hasResult) {
     output.out(`${JSON.stringify({ ...(soFar ?? { turns: 0 }), ...end })}\n`);
   }
@@ -32,7 +32,7 @@ export function reportFailure(error: unknown, { argv, output, soFar }: Failed): 
   return isTheirs ? EXIT.usage : EXIT.failed;
 }
 
-/** The output format of a command line that may be none. */
+/** The output format of a command line that may be invalid. */
 function formatIn(argv: readonly string[]): string | undefined {
   const at = argv.findLastIndex((word) => /^--output-format(=|$)/.test(word));
   if (at === -1) return argv.includes("--json") ? "json" : undefined;

@@ -9,9 +9,9 @@ export interface Row {
 /** Where a screen writes to. */
 export interface ScreenPort {
   write(bytes: string): void;
-  /** As it is at this moment: between two looks the window may have changed. */
+  /** The current size: the window may change between two calls. */
   size(): { readonly columns: number; readonly rows: number };
-  /** Rows that no longer fit a narrower window are wrapped by the terminal itself. */
+  /** The terminal itself wraps rows that no longer fit a narrower window. */
   readonly reflows: boolean;
   /** But not the line that the caret is in; and a row below it that is wrapped takes the caret down with it. */
   readonly sparesCaretLine: boolean;
@@ -26,7 +26,7 @@ const BEGIN_FRAME = "\u001b[?2026h";
 const END_FRAME = "\u001b[?2026l";
 const HIDE_CARET = "\u001b[?25l";
 const SHOW_CARET = "\u001b[?25h";
-/** What does not fit into a row is cut off, and not wrapped. */
+/** Text that does not fit into a row is cut off instead of wrapped. */
 const CUT = "\u001b[?7l";
 const WRAP = "\u001b[?7h";
 /** The last column, however wide the window is by now. */
@@ -36,13 +36,13 @@ const WIDE = "\u3000";
 const NARROWEST_JOINED = 4;
 /** A change of so few bytes is shown at once by any terminal. */
 const SMALL = 80;
-/** What was written so long ago has come to the terminal. */
+/** Output this old has reached the terminal. */
 const ON_ITS_WAY_MS = 5;
 
 /**
- * The screen of a program that leaves the terminal its scrollback. Rows that are final are written once and never
- * touched again; below them stand the live rows, of which only what has changed is written. All moves are
- * counted from the caret, so that it does not matter where on the screen the program began.
+ * The screen of a program that keeps the terminal's scrollback. Final rows are written once and never touched
+ * again; below them are the live rows, of which only changes are written. All moves are relative to the caret, so
+ * that it does not matter where on the screen the program started.
  *
  * The window may change while a frame is on its way, and then the terminal has wrapped rows that we take for one. That
  * does no harm to a caret that is parked at the first live row, where the terminal itself keeps it: what is
@@ -51,32 +51,32 @@ const ON_ITS_WAY_MS = 5;
  * line, each the continuation of the row above it, and none of them is ever wrapped.
  */
 export class Screen {
-  /** The window is being dragged: no row is gone on with, as what was there before may have been wrapped. */
+  /** The window is being resized: rows are not continued, because their earlier part may have been wrapped. */
   isMoving = false;
   readonly #port: ScreenPort;
   #drawn: readonly Row[] = [];
   #caret: Caret = { row: 0, column: 0 };
-  /** Of the window that was drawn for last. */
+  /** Of the window at the last drawing. */
   #size = { columns: 0, rows: 0 };
   #isHidden = false;
   #isJoined = false;
   /** What stands in the live rows is not what was drawn there. */
   #isStale = false;
   #writtenAt = 0;
-  /** Nobody knows whether what was written last came before the window changed, or behind that. */
+  /** It is unknown whether the last output arrived before or after the window changed. */
   #isDoubtful = false;
 
   constructor(port: ScreenPort) {
     this.#port = port;
   }
 
-  /** Whether the window is the one that was drawn for last. */
+  /** Whether the window has the same size as at the last drawing. */
   get fits(): boolean {
     const { columns, rows } = this.#port.size();
     return this.#size.columns === 0 || (columns === this.#size.columns && rows === this.#size.rows);
   }
 
-  /** Writes what is final above the live rows, and makes these the live rows. Without a caret it is hidden, and parked. */
+  /** Writes the final rows above the live rows, and replaces the live rows. Without a caret it is hidden and parked. */
   draw(final: readonly Row[], live: readonly Row[], caret: Caret | null): void {
     const { rows } = this.#port.size();
     const most = Math.max(rows - 1, 1);
@@ -109,7 +109,7 @@ export class Screen {
     if (performance.now() - this.#writtenAt < ON_ITS_WAY_MS) this.#isDoubtful = true;
   }
 
-  /** Takes the live rows away, and leaves the caret where they began. */
+  /** Removes the live rows, and leaves the caret where they started. */
   clear(): void {
     this.draw([], [], null);
   }
@@ -119,7 +119,7 @@ export class Screen {
     this.#isStale = true;
   }
 
-  /** What stands on the screen is no longer ours: the next rows begin where the caret is. */
+  /** The screen was overwritten: the next rows start at the caret. */
   forget(): void {
     this.#drawn = [];
     this.#caret = { row: 0, column: 0 };
@@ -139,7 +139,7 @@ export class Screen {
     this.#port.write(isLarge ? `${BEGIN_FRAME}${frame}${END_FRAME}` : frame);
   }
 
-  /** A pen at the caret; in another window than the last one all live rows are taken away first. */
+  /** A pen at the caret; if the window has changed, all live rows are removed first. */
   #pen(): Pen {
     const { columns } = this.#port.size();
     const { reflows } = this.#port;
@@ -167,7 +167,7 @@ class Pen {
   bytes = "";
   #row: number;
   #column: number;
-  /** How many rows there are; below them the screen may have to scroll. */
+  /** The number of rows; below them the screen may have to scroll. */
   #height: number;
   readonly #columns: number;
 
@@ -258,7 +258,7 @@ class Pen {
   moveTo(row: number, column: number): void {
     if (row < this.#row) this.bytes += `\u001b[${this.#row - row}A`;
     if (row > this.#row) {
-      // A new line, and not a move: below the last row of the screen only it scrolls.
+      // A new line instead of a move: below the last row of the screen only a new line scrolls.
       this.bytes += "\n".repeat(row - this.#row);
       this.#column = 0;
     }
@@ -290,11 +290,11 @@ function splitAtEnd({ bytes, width }: Row, columns: number): [text: string, end:
 
 const PROBES = ["\u{1f600}", "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}", "\u2764\ufe0f"] as const;
 
-/** Asks the terminal how wide it draws what terminals do not agree on. Its answers are cursor reports. */
+/** Asks the terminal how wide it draws the doubtful characters. Its answers are cursor reports. */
 export const WIDTH_QUESTION = `\u001b7${PROBES.map((probe) => `\r${probe}\u001b[6n`).join("")}\r\u001b[K\u001b8`;
 export const WIDTH_ANSWERS = PROBES.length;
 
-/** Takes the columns that the terminal reported behind each probe; true when they are news. */
+/** Stores the columns that the terminal reported after each probe; returns true when a width has changed. */
 export function learnWidths(columns: readonly number[]): boolean {
   const [emoji = 3, joined = 3, selected = 3] = columns;
   const before = JSON.stringify(habits);

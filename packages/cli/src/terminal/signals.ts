@@ -16,12 +16,12 @@ export function interruptSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Whether the terminal may be gone, and what is still done is done for the record. */
+/** Whether the terminal may be gone, and the remaining work is only for the log. */
 export function isInterrupted(): boolean {
   return received !== null;
 }
 
-/** The code to leave with. As shells tell it, what a signal has ended says by which: 128 and its number. */
+/** The exit code; after a signal 128 plus its number, as in shells. */
 export function withSignal(code: ExitCode): number {
   return code === EXIT.interrupted ? 128 + constants.signals[received ?? "SIGINT"] : code;
 }

@@ -1,7 +1,7 @@
 import { visibleText } from "@burin/core";
 import { graphemesOf, graphemeWidth, widthOf } from "./cell-width.ts";
 
-/** What a text is, not how it looks; a theme gives each its look. */
+/** The role of a text; a theme defines its look. */
 export type Style =
   | "strong"
   | "emphasis"
@@ -29,21 +29,21 @@ export interface Span {
   readonly style?: Style | undefined;
 }
 
-/** One line of the screen, or a longer one that has still to be wrapped. Its texts hold no control characters. */
+/** One line of the screen, or a longer one that must still be wrapped. Its texts have no control characters. */
 export type Line = readonly Span[];
 
-/** Text from outside as spans: nothing in it has power over the terminal. */
+/** Text from outside as a span that is safe for the terminal. */
 export function span(text: string, style?: Style): Span {
   return { text: shownText(text), style };
 }
 
-/** The same without its style: for a text that is looked at before it gets one. */
+/** The same without a style: for a text that is examined first. */
 export function shownText(text: string): string {
   const shown = /\u200c|\u200d|\ufe0f/.test(text) ? withJoiners(text) : visibleText(text);
   return /[\t\n]/.test(shown) ? shown.replace(/\t/g, "    ").replace(/\n/g, " ") : shown;
 }
 
-/** Characters that join emoji, and letters of many scripts, hide nothing where they do. */
+/** Characters that join emoji, and letters of many scripts, hide nothing in these places. */
 const JOINED =
   /(?<=\p{Extended_Pictographic}\p{EMod}?\ufe0f?)\u200d(?=\p{Extended_Pictographic})|(?<=[\p{L}\p{M}])(?:\u200c|\u200d)(?=\p{L})|(?<=\p{Emoji})\ufe0f/gu;
 
@@ -53,7 +53,7 @@ function withJoiners(text: string): string {
   return parts.map((part, index) => visibleText(part) + (joiners[index] ?? "")).join("");
 }
 
-/** Lines of a text from outside, as they may be shown. */
+/** The lines of a text from outside, safe to show. */
 export function linesOf(text: string, style?: Style): Line[] {
   return text
     .replace(/\r\n/g, "\n")
@@ -67,7 +67,7 @@ export function lineWidth(line: Line): number {
   return width;
 }
 
-/** As much of the line as fits, with a mark where something is missing. */
+/** As much of the line as fits, with a mark where it is cut. */
 export function cutLine(line: Line, width: number): Line {
   if (lineWidth(line) <= width) return line;
   const kept: Span[] = [];
@@ -85,14 +85,14 @@ export function cutLine(line: Line, width: number): Line {
   return kept;
 }
 
-/** A run of characters that is not broken unless it is wider than a line. */
+/** Characters that are not split unless they are wider than a line. */
 interface Word {
   readonly spans: Span[];
   width: number;
   readonly isBlank: boolean;
 }
 
-/** The line as rows of at most so many cells, broken at blanks where there are some; `hang` begins further rows. */
+/** Splits the line into rows of at most `width` cells, at spaces where possible; `hang` starts further rows. */
 export function wrapLine(line: Line, width: number, hang = ""): Line[] {
   if (lineWidth(line) <= width) return [line];
   const wrapping = new Wrapping(width, hang === "" || widthOf(hang) * 2 > width ? "" : hang);
@@ -100,7 +100,7 @@ export function wrapLine(line: Line, width: number, hang = ""): Line[] {
   return wrapping.rows();
 }
 
-/** The pieces in as few rows as they fit into; one that takes several has them for itself. */
+/** The pieces in as few rows as possible; a piece that needs several rows does not share them. */
 export function sideBySide(pieces: readonly Line[], width: number): Line[] {
   const rows: Line[] = [];
   let isWide = false;
@@ -181,7 +181,7 @@ function wordsOf(line: Line): Word[] {
   };
   for (const { text, style } of line) {
     for (const [piece] of text.matchAll(PIECE)) {
-      // Scripts that are written without blanks may be broken behind any of their characters.
+      // Scripts without spaces may be split after any character.
       if (widthOf(piece) === piece.length) add(piece, style, false);
       else for (const grapheme of graphemesOf(piece)) add(grapheme, style, graphemeWidth(grapheme) === 2);
     }
@@ -189,7 +189,7 @@ function wordsOf(line: Line): Word[] {
   return words;
 }
 
-/** Neighbours of one style as one span. */
+/** Joins neighbours of the same style into one span. */
 function joined(row: readonly Span[]): Line {
   const spans: { text: string; style?: Style | undefined }[] = [];
   for (const { text, style } of row) {

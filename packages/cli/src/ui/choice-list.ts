@@ -2,18 +2,18 @@ import { widthOf } from "../terminal/cell-width.ts";
 import { cutLine, type Line, lineWidth, shownText } from "../terminal/styled-line.ts";
 
 export interface Choice {
-  /** What is taken when it is chosen. */
+  /** The result when it is chosen. */
   readonly value: string;
   readonly label: string;
   readonly more: string;
 }
 
-/** A list with one row chosen; the rows around it are shown. */
+/** A list with one chosen row; the rows around it are shown. */
 export class ChoiceList {
   readonly choices: readonly Choice[];
   #at = 0;
 
-  /** The one with this value is chosen at first. */
+  /** The choice with this value is chosen at first. */
   constructor(choices: readonly Choice[], value?: string) {
     this.choices = choices;
     this.#at = Math.max(

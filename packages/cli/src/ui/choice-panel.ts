@@ -9,18 +9,18 @@ import { promptView } from "./prompt-view.ts";
 
 interface ChoiceNeeds {
   readonly title: string;
-  /** What there is to choose from, for the words that were written so far. */
+  /** Returns the choices for the typed words. */
   readonly find: (words: string) => readonly Choice[];
-  /** What is so now. */
+  /** The current value. */
   readonly current?: string;
-  /** The list is still open then. */
+  /** Called while the list is still open. */
   readonly choose: (choice: Choice) => void;
   readonly close: () => void;
 }
 
 const MOST_ROWS = 12;
 
-/** A list to choose from, narrowed down by writing. */
+/** A list to choose from, filtered by typing. */
 class ChoicePanel implements Panel {
   readonly #needs: ChoiceNeeds;
   readonly #words = new TextBuffer();
@@ -69,13 +69,13 @@ interface Choosing {
   readonly title: string;
   readonly choices?: readonly Choice[];
   readonly current?: string;
-  /** Which of them are meant by the words that were written; by itself those that hold them. */
+  /** Returns the choices for the typed words; default: those that contain them. */
   readonly find?: (words: string) => readonly Choice[];
   readonly chosen: (value: string) => void;
   readonly none?: () => void;
 }
 
-/** Shows a list where there is a place for it; it is gone when one was chosen, or none. */
+/** Shows a list in place of the prompt; it closes when the user chooses an entry or cancels. */
 export function choose(desk: { show(panel: Panel | null): void }, choosing: Choosing): void {
   const { title, choices = [], current, chosen, none } = choosing;
   const panel = new ChoicePanel({
@@ -94,7 +94,7 @@ export function choose(desk: { show(panel: Panel | null): void }, choosing: Choo
   desk.show(panel);
 }
 
-/** The choices whose label or words hold all that was written. */
+/** The choices whose label or words contain everything that was typed. */
 function matching(choices: readonly Choice[], words: string): readonly Choice[] {
   const wanted = words.toLowerCase().split(/\s+/);
   return choices.filter(({ label, more }) => {

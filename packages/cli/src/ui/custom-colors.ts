@@ -8,10 +8,10 @@ const EFFECTS: Readonly<Record<string, Look>> = {
   underline: ["4", "24"],
   reverse: ["7", "27"],
 };
-/** The six steps of each part that terminals of 256 colours have. */
+/** The six levels of each component in terminals with 256 colours. */
 const STEPS = [0, 95, 135, 175, 215, 255];
 
-/** The theme with the user's own looks in it, such as `bold #88c0d0 on black`, and what of them says nothing. */
+/** The theme with the user's own styles, such as `bold #88c0d0 on black`, and those that are not valid. */
 export function withColors(
   theme: Theme,
   colors: Readonly<Record<string, string>>,
@@ -47,7 +47,7 @@ function lookOf(words: string, depth: ColorDepth): Look | null {
   return on.length === 0 ? null : [on.join(";"), off.join(";")];
 }
 
-/** The code of a colour; one that the terminal does not have is the nearest that it has. */
+/** The code of a colour, or of the nearest one that the terminal has. */
 function colorOf(word: string, depth: ColorDepth, isBack: boolean): string | null {
   const shift = isBack ? 10 : 0;
   const [, bright, name = ""] = /^(bright)?(\w+)$/.exec(word) ?? [];

@@ -43,7 +43,7 @@ const EDITS: Readonly<Record<string, Edit>> = {
   "shift+space": (buffer) => buffer.insert(" "),
 };
 
-/** What a key does to a text; false when it does nothing. */
+/** Applies a key to a text; false when it has no effect. */
 export function editKey(buffer: TextBuffer, { name, text }: Key): boolean {
   if (name === "text") {
     buffer.insert(text);

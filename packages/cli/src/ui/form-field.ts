@@ -13,7 +13,7 @@ interface Choice {
 
 export interface FieldView {
   readonly lines: readonly Line[];
-  /** The column of the caret, where the field is written. */
+  /** The column of the caret in the field. */
   readonly column: number | null;
 }
 
@@ -21,14 +21,14 @@ export interface FieldView {
 export class FormField {
   readonly name: string;
   readonly isRequired: boolean;
-  /** What is wrong with the value; "" while nothing is known to be. */
+  /** What is wrong with the value; "" if nothing is known to be. */
   fault = "";
   readonly #schema: JsonSchema;
   readonly #choices: readonly Choice[];
   readonly #takesMany: boolean;
   readonly #text = new TextBuffer();
   readonly #picked = new Set<number>();
-  /** Where in the choices the user is; -1 before any was looked at. */
+  /** The user's position in the choices; -1 before they are visited. */
   #at = -1;
 
   constructor(name: string, schema: JsonSchema, isRequired: boolean) {
@@ -52,7 +52,7 @@ export class FormField {
     return typeof this.#schema.description === "string" ? shownText(this.#schema.description) : "";
   }
 
-  /** undefined when nothing was said. */
+  /** undefined when nothing was entered. */
   get value(): unknown {
     const picked = [...this.#picked].sort((one, other) => one - other).map((at) => this.#choices[at]?.value);
     if (this.#takesMany) return picked.length > 0 || this.isRequired ? picked : undefined;
@@ -63,7 +63,7 @@ export class FormField {
     return isNumber && Number.isFinite(Number(text)) ? Number(text) : this.#text.content;
   }
 
-  /** Looks whether the value fits; true when it does. */
+  /** Checks the value; returns true when it is valid. */
   check(): boolean {
     const { name, value } = this;
     if (value === undefined) this.fault = this.isRequired ? say("form.required") : "";
@@ -88,7 +88,7 @@ export class FormField {
     return { lines: [cutLine([...head, ...written], width)], column: before + caret.column - 2 };
   }
 
-  /** false when the key means nothing here. */
+  /** Returns false when the key has no meaning here. */
   key(key: Key): boolean {
     this.fault = "";
     if (this.#choices.length === 0)
@@ -132,7 +132,7 @@ export class FormField {
   }
 }
 
-/** JSON Schema leaves formats to whoever asks. */
+/** JSON Schema leaves formats to its users. */
 const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   email: (text) => /^[^\s@]+@[^\s@]+$/.test(text),
   uri: (text) => URL.canParse(text),
@@ -145,7 +145,7 @@ function formatFault(format: unknown, value: unknown): string {
   return FORMATS[format]?.(value.trim()) === false ? say("form.format", { format }) : "";
 }
 
-/** What there is to choose from; a text or a number has nothing of the kind. */
+/** The possible values; empty for a text or a number. */
 function choicesOf(schema: JsonSchema): Choice[] {
   if (schema.type === "boolean")
     return [

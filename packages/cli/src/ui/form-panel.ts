@@ -7,17 +7,17 @@ import { framed, type Panel, type PanelSpace, type PanelView, Standing, scrolled
 
 export interface FormNeeds {
   readonly question: Question;
-  /** null: the user wants nothing to do with it. */
+  /** null: the user declines to answer. */
   readonly answer: (decision: Decision | null) => void;
 }
 
-/** What an MCP server wants to know: a field for each value, and two answers below them. */
+/** A form of an MCP server: a field for each value, and two answers below them. */
 export class FormPanel extends Standing implements Panel {
   readonly #needs: FormNeeds;
   readonly #server: string;
   readonly #message: string;
   readonly #fields: readonly FormField[];
-  /** The field that keys go to; behind the last stand the two answers. */
+  /** The field that has the keys; the two answers follow the last field. */
   #at = 0;
   #from = 0;
 
@@ -88,7 +88,7 @@ export class FormPanel extends Standing implements Panel {
     this.#needs.answer({ outcome: "filled", values });
   }
 
-  /** What helps with the field, and what is wrong with its value. */
+  /** A hint for the field, and what is wrong with its value. */
   #below(field: FormField, index: number, width: number): Line[] {
     const { fault, description } = field;
     if (fault !== "") return wrapLine([{ text: `    ${fault}`, style: "bad" }], width, "    ");

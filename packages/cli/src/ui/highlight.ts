@@ -25,14 +25,17 @@ const HASH = new Set([
   "ini",
 ]);
 const DASHES = new Set(["sql", "lua", "haskell", "hs", "elm", "ada"]);
-/** No program text, where words are only words. */
+/** Not program text: words have no special meaning. */
 const PROSE = new Set(["text", "txt", "md", "markdown", "diff", "patch", "log", "csv", "plain", "output"]);
 
 const TOKEN =
   /("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`(?:[^`\\]|\\.)*`?)|(\b0x[\da-f]+\b|\b\d[\d_.]*\b)|([A-Za-z_$][\w$]*)|(\/\/.*|\/\*.*?(?:\*\/|$))|(#.*)|(--.*)/gi;
 const LONGEST = 500;
 
-/** One line of a program with its strings, numbers, words and comments marked; good for most languages, made for none. */
+/**
+ * One line of a program with its strings, numbers, words and comments marked; works for most languages, made for
+ * none.
+ */
 export function highlighted(text: string, language: string): Span[] {
   const name = language.toLowerCase();
   if (name === "diff" || name === "patch") return [{ text, style: diffStyle(text) }];
@@ -62,7 +65,7 @@ function styleOf(found: RegExpMatchArray, language: string, text: string): Style
   return dashes !== undefined && DASHES.has(language) ? "comment" : undefined;
 }
 
-/** The slashes of `https://` begin no comment. */
+/** The slashes of `https://` do not start a comment. */
 function isInAddress({ index = 0 }: RegExpMatchArray, text: string): boolean {
   return text[index - 1] === ":";
 }

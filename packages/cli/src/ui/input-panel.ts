@@ -8,9 +8,9 @@ import { promptView } from "./prompt-view.ts";
 
 export interface InputNeeds {
   readonly title: string;
-  /** What is to be written, and why. */
+  /** What to write, and why. */
   readonly hint: string;
-  /** It is not shown: a key is nobody else's business. */
+  /** The input is not shown, because it is a secret. */
   readonly isSecret?: boolean;
   readonly done: (text: string) => void;
   readonly close: () => void;

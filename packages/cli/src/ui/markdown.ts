@@ -10,25 +10,25 @@ const FENCE = /^(\s*)(`{3,}|~{3,})\s*([\w+#-]*)/;
 const ROW = /^\s*\|.*\|?\s*$/;
 const RULE_ROW = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
 const MOST_TABLE_ROWS = 200;
-/** A line without an end is drawn for good in pieces of so many rows. */
+/** An unfinished line is drawn permanently in pieces of so many rows. */
 const ROWS_AT_ONCE = 6;
 
-/** Rows of Markdown that comes in pieces: each line is drawn for good once, and never again. */
+/** Rows of Markdown that comes in pieces: each line is drawn permanently, once. */
 export class MarkdownStream {
-  /** The mark that closes the block of code that the text is in. */
+  /** The mark that closes the current code block. */
   #fence: string | null = null;
   #language = "";
   #table: string[] = [];
-  /** The line was begun in an earlier piece. */
+  /** The line started in an earlier piece. */
   #isWithin = false;
   readonly #keepsMarks: boolean;
 
-  /** `keepsMarks`: where styles cannot be seen, the marks themselves stay. */
+  /** `keepsMarks`: keeps the marks themselves when styles are not visible. */
   constructor(keepsMarks: boolean) {
     this.#keepsMarks = keepsMarks;
   }
 
-  /** Draws all of the text that can be drawn for good; gives what is left of it. */
+  /** Draws all of the text that can be drawn permanently; returns the rest of it. */
   take(text: string, isWhole: boolean, width: number): { rows: Line[]; rest: string } {
     const rows: Line[] = [];
     let from = 0;
@@ -50,7 +50,7 @@ export class MarkdownStream {
     return { rows, rest };
   }
 
-  /** The line that is still being written, and the table that is not at its end. */
+  /** The line that is still being written, and a table that is not complete. */
   tail(rest: string, width: number): Line[] {
     const table = this.#table.length === 0 ? [] : tableLines(this.#table, width, this.#keepsMarks);
     if (rest === "") return table;
@@ -75,7 +75,7 @@ export class MarkdownStream {
     return rows;
   }
 
-  /** A part of a line whose end has not come. */
+  /** A part of an unfinished line. */
   #piece(text: string, width: number): Line[] {
     const rows = [...this.#endTable(width), ...this.#drawn(text, width)];
     this.#isWithin = true;
@@ -111,12 +111,12 @@ export class MarkdownStream {
   }
 }
 
-/** Markdown that is there as a whole. */
+/** Markdown that is complete. */
 export function markdownLines(text: string, width: number, keepsMarks: boolean): Line[] {
   return new MarkdownStream(keepsMarks).take(text.replace(/\n+$/, ""), true, width).rows;
 }
 
-/** Behind a blank where there is one, so that no word is torn. */
+/** After a space if there is one, so that no word is split. */
 function cutPlace(text: string, most: number): number {
   const blank = text.lastIndexOf(" ", most);
   if (blank > most / 2) return blank + 1;
@@ -148,7 +148,7 @@ function blockLines(text: string, width: number, keepsMarks: boolean): Line[] {
   return wrapLine([{ text: head }, ...inline(content, keepsMarks)], width, " ".repeat(widthOf(head)));
 }
 
-/** The styles inside of a line. */
+/** The styles inside a line. */
 function inline(text: string, keepsMarks: boolean): Span[] {
   if (keepsMarks || !SPECIAL.test(text)) return [{ text }];
   const spans: Span[] = [];
@@ -191,8 +191,8 @@ function tableLines(rows: readonly string[], width: number, keepsMarks: boolean)
     Math.max(1, ...cells.map((row) => widthIn(row[at] ?? []))),
   );
   const total = widths.reduce((sum, one) => sum + one, 0) + 3 * (columns - 1);
-  // A table that does not fit is one line for each cell: what is cut off could not be read at all.
-  // So is one that is read aloud: a line made of bars and dashes says nothing.
+  // A table that does not fit gets one line per cell, because cut cells could not be read. So does one for a
+  // screen reader: bars and dashes mean nothing when read aloud.
   if (total > width || look.isSpoken) return narrowTable(cells, width);
   const drawn = cells.map((row, index) =>
     widths.flatMap((one, at): Span[] => {

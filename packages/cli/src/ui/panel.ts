@@ -6,43 +6,43 @@ import type { Theme } from "./theme.ts";
 
 export interface PanelSpace {
   readonly width: number;
-  /** Rows that it may take. */
+  /** The rows that it may take. */
   readonly height: number;
   readonly theme: Theme;
 }
 
 export interface PanelView {
   readonly lines: readonly Line[];
-  /** Where words are written in it. */
+  /** The position of the caret. */
   readonly caret?: { readonly row: number; readonly column: number };
 }
 
-/** What stands in place of the prompt and has the keys: a question, a list to choose from, something to look at. */
+/** Replaces the prompt and gets the keys: a question, a list to choose from, something to read. */
 export interface Panel {
   view(space: PanelSpace): PanelView;
-  /** false when the key means nothing here. */
+  /** Returns false when the key has no meaning here. */
   key(key: Key): boolean;
 }
 
-/** A key that was meant for something else must not answer what has only just come up. */
+/** A key meant for something else must not answer a question that has only just appeared. */
 const DEAF_MS = 300;
 
-/** A question that takes keys only when it has stood for a while. */
+/** A question that accepts keys only after it has been visible for a while. */
 export abstract class Standing {
   #since: number | null = null;
 
-  /** It is drawn. */
+  /** Called when it is drawn. */
   protected begin(): void {
     this.#since ??= performance.now();
   }
 
-  /** Whether it has stood long enough for keys to count. */
+  /** Whether it has been visible long enough for keys to count. */
   get isHeard(): boolean {
     return this.#since !== null && performance.now() - this.#since >= DEAF_MS;
   }
 }
 
-/** Rows between two lines, so that it is plain what belongs together; the right side is open, so that nothing is cut. */
+/** Puts rows between two lines to group them; the right side is open, so that nothing is cut. */
 export function framed(title: string, lines: readonly Line[], width: number): Line[] {
   if (look.isSpoken) return [[{ text: title }], ...lines];
   const rule = (left: string, words: string): Line => [
@@ -54,7 +54,7 @@ export function framed(title: string, lines: readonly Line[], width: number): Li
   return [rule("┌ ", `${title} `), ...lines.map((line): Line => [bar, ...line]), rule("└", "")];
 }
 
-/** The part of the lines that there is room for, and what to say of the rest. */
+/** The lines that fit, and a note about the rest. */
 export function scrolled(
   lines: readonly Line[],
   from: number,

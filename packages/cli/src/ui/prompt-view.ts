@@ -6,7 +6,7 @@ import { type Line, type Span, shownText } from "../terminal/styled-line.ts";
 export interface PromptView {
   readonly lines: readonly Line[];
   readonly caret: { readonly row: number; readonly column: number };
-  /** Where in the text each row begins and ends, for moves up and down. */
+  /** Where each row starts and ends in the text, for moving up and down. */
   readonly rows: readonly PromptRow[];
 }
 
@@ -15,7 +15,7 @@ interface PromptRow {
   readonly end: number;
 }
 
-/** The text as it is edited: as many rows as there is room for, around the caret. */
+/** The text as it is edited: as many rows as fit, around the caret. */
 export function promptView(buffer: TextBuffer, width: number, most: number): PromptView {
   const room = Math.max(width - 3, 1);
   const { rows, caret } = layOut(buffer, room);
@@ -35,7 +35,7 @@ interface LaidRow extends PromptRow {
   readonly spans: Span[];
 }
 
-/** The place in the row above or below that stands under the caret's column; null when there is no such row. */
+/** The place in the row above or below at the caret's column; null when there is no such row. */
 export function placeBeside(buffer: TextBuffer, width: number, by: -1 | 1): number | null {
   const { rows, caret } = layOut(buffer, Math.max(width - 3, 1));
   const row = rows[caret.row + by];

@@ -18,25 +18,25 @@ import { editKey } from "./edit-keys.ts";
 import { framed, type Panel, type PanelSpace, type PanelView, Standing, scrolled } from "./panel.ts";
 import { promptView } from "./prompt-view.ts";
 
-/** All of it is shown, however long. */
+/** Shows all of it, however long. */
 const ALL = { mostLines: 1_000_000, mostCharacters: 1_000_000 };
 
 export interface QuestionNeeds {
   readonly question: Question;
-  /** The subagent that asks, and what it is to do; "" for the session itself. */
+  /** The subagent that asks, and its task; "" for the session itself. */
   readonly asker: string;
-  /** How many more wait behind it. */
+  /** How many more are queued after it. */
   readonly waiting: () => number;
   readonly answer: (decision: Decision) => void;
-  /** Why it is asked, part by part, where there is more to say than the reason. */
+  /** Why the question is asked, part by part, if there is more to say than the reason. */
   readonly explain: () => Promise<readonly string[]>;
-  /** Has the user edit what would be written, in their own editor; then that is the answer. */
+  /** Opens the proposal in the user's editor; the edited text is the answer. */
   readonly edit: (confirmation: Extract<Confirmation, { kind: "edit" }>) => void;
-  /** No, and nothing else is done either. */
+  /** Refuses the call and ends the run. */
   readonly stop: () => void;
 }
 
-/** A question with all that would happen, and its answers. */
+/** A question with everything that would happen, and its answers. */
 export class QuestionPanel extends Standing implements Panel {
   readonly #needs: QuestionNeeds;
   readonly #view: QuestionView;
@@ -49,7 +49,7 @@ export class QuestionPanel extends Standing implements Panel {
   #hunk = 0;
   readonly #hunks: readonly string[];
   readonly #taken = new Set<number>();
-  /** Where each hunk begins, as it was drawn last. */
+  /** Where each hunk starts in the last drawing. */
   readonly #hunkRows: number[] = [];
 
   constructor(needs: QuestionNeeds) {
@@ -130,7 +130,7 @@ export class QuestionPanel extends Standing implements Panel {
     return rows;
   }
 
-  /** Why, and which keys there are. */
+  /** The reason, and the available keys. */
   #belowLines(width: number): Line[] {
     const { question, asker } = this.#needs;
     const { confirmation, reason } = question;

@@ -4,10 +4,10 @@ import { type Line, shownText, sideBySide } from "../terminal/styled-line.ts";
 import { diffLines } from "./displays/file-diff.ts";
 import { framed, type Panel, type PanelSpace, type PanelView, scrolled } from "./panel.ts";
 
-/** One place of a file that a call changed. */
+/** One place in a file that a call changed. */
 export interface Change {
   readonly file: string;
-  /** What the call was to do. */
+  /** What the call was meant to do. */
   readonly call: string;
   /** The lines of a unified diff. */
   readonly hunk: string;
@@ -16,12 +16,12 @@ export interface Change {
 
 export interface ReviewNeeds {
   readonly changes: readonly Change[];
-  /** Takes these back, the last first; the panel is drawn anew behind that. */
+  /** Undoes these, latest first; the panel is then drawn again. */
   readonly takeBack: (changes: readonly Change[]) => void;
   readonly close: () => void;
 }
 
-/** The changes of a session, one place of a file after the other. */
+/** The changes of a session, one place in a file after the other. */
 export class ReviewPanel implements Panel {
   readonly #needs: ReviewNeeds;
   #at = 0;

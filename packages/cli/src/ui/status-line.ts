@@ -8,16 +8,16 @@ export interface Status {
   /** How much of the window is filled, 0 to 1; null when its size is not known. */
   readonly filled: number | null;
   readonly money: number;
-  /** Time in which work went on. */
+  /** Working time. */
   readonly milliseconds: number;
   readonly isWorking: boolean;
-  /** A panel says itself what its keys do. */
+  /** A panel shows its keys itself. */
   readonly hasPanel: boolean;
-  /** Takes the place of the hint. */
+  /** Replaces the hint. */
   readonly message: string;
 }
 
-/** One line: what is asked, how, how full, how dear and how long; and at its end what the keys do. */
+/** One line: the model, the mode, how full, how expensive and how long; and at its end what the keys do. */
 export function statusLine(status: Status, width: number): Line {
   const { model, mode, filled, money, milliseconds, isWorking, hasPanel, message } = status;
   const more = [
@@ -35,7 +35,7 @@ export function statusLine(status: Status, width: number): Line {
   const keys = hasPanel ? "" : say(isWorking ? "status.working" : "status.keys");
   const hint = message !== "" ? message : keys;
   const right: Span = { text: hint, style: message !== "" ? "warning" : "dim" };
-  // In a narrow window what the keys do is worth more than what it has cost.
+  // In a narrow window, what the keys do is more important than the cost.
   for (let count = more.length; count >= 0; count -= 1) {
     const whole: Line = [...leftWith(count), { text: "  " }, right];
     if (lineWidth(whole) < width) return whole;

@@ -7,11 +7,11 @@ export interface TextNeeds {
   readonly title: string;
   readonly lines: (width: number) => readonly Line[];
   readonly close: () => void;
-  /** Where to begin; by itself at the end. */
+  /** Where to start; default: at the end. */
   readonly isFromTop?: boolean;
 }
 
-/** Something long to look at, a page at a time. */
+/** A long text to read, one page at a time. */
 export class TextPanel implements Panel {
   readonly #needs: TextNeeds;
   #from: number;

@@ -8,7 +8,7 @@ export type ColorDepth = "none" | "16" | "256" | "full";
 export const THEMES = ["auto", "dark", "light", "contrast", "colorblind"] as const;
 export type ThemeName = (typeof THEMES)[number];
 
-/** What switches a style on; what switches it off follows from it. */
+/** The code that turns a style on; the code that turns it off follows from it. */
 export type Look = readonly [on: string, off: string];
 export type Theme = Readonly<Partial<Record<Style, Look>>>;
 
@@ -17,7 +17,7 @@ const both = (front: string, back: string): Look => [`${front};${back}`, "39;49"
 const back = (code: string): Look => [code, "49"];
 const bold: Look = ["1", "22"];
 
-/** The sixteen colours are the person's own choice, and fit the background by themselves. */
+/** The user has chosen the sixteen colours, so they suit the background. */
 const PLAIN: Theme = {
   strong: bold,
   emphasis: ["3", "23"],
@@ -41,7 +41,7 @@ const PLAIN: Theme = {
   chosen: ["7", "27"],
 };
 
-/** Blue and orange, which nobody takes for each other. */
+/** Blue and orange, which are easy to tell apart. */
 const COLORBLIND: Theme = {
   ...PLAIN,
   good: fore("34"),
@@ -66,7 +66,7 @@ const CONTRAST: Theme = {
   removedWord: ["1;7", "22;27"],
 };
 
-/** With more colours, changed words stand on a background of their own. */
+/** With more colours, changed words get a background of their own. */
 const WORDS: Readonly<Record<string, Readonly<Record<"256" | "full", Theme>>>> = {
   dark: {
     "256": { addedWord: both("38;5;157", "48;5;22"), removedWord: both("38;5;217", "48;5;52") },
@@ -81,7 +81,7 @@ const WORDS: Readonly<Record<string, Readonly<Record<"256" | "full", Theme>>>> =
   },
 };
 
-/** What the environment says of colours; NO_COLOR and FORCE_COLOR go before what the terminal is. */
+/** The colours that the environment asks for; NO_COLOR and FORCE_COLOR override what the terminal can do. */
 export function colorDepth(environment: NodeJS.ProcessEnv): ColorDepth {
   const { NO_COLOR, FORCE_COLOR, COLORTERM = "", TERM = "" } = environment;
   if (NO_COLOR) return "none";
@@ -92,7 +92,7 @@ export function colorDepth(environment: NodeJS.ProcessEnv): ColorDepth {
   return TERM.includes("256") ? "256" : "16";
 }
 
-/** `auto` is light or dark by the background that the terminal reported. */
+/** `auto` is light or dark, by the background that the terminal reported. */
 export function themeNamed(name: ThemeName, depth: ColorDepth, isLight: boolean): Theme {
   if (depth === "none") return {};
   if (name === "colorblind") return COLORBLIND;
@@ -101,7 +101,7 @@ export function themeNamed(name: ThemeName, depth: ColorDepth, isLight: boolean)
   return depth === "16" ? PLAIN : { ...PLAIN, ...WORDS[ground]?.[depth] };
 }
 
-/** Whether the colour that a terminal reported, `11;rgb:ffff/ffff/ffff`, is a light one. */
+/** Whether the colour that a terminal reported, `11;rgb:ffff/ffff/ffff`, is light. */
 export function isLightBackground(report: string): boolean {
   const parts = /rgba?:([0-9a-f]+)\/([0-9a-f]+)\/([0-9a-f]+)/i.exec(report);
   if (parts === null) return false;
@@ -111,7 +111,7 @@ export function isLightBackground(report: string): boolean {
   return 0.3 * red + 0.59 * green + 0.11 * blue > 0.5;
 }
 
-/** A line that fits as it is written to the terminal. */
+/** A line that fits, as bytes for the terminal. */
 export function paint(line: Line, theme: Theme): Row {
   let bytes = "";
   for (const { text, style } of line) {

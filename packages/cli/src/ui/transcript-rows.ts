@@ -9,25 +9,25 @@ import { MarkdownStream } from "./markdown.ts";
 import { paint, type Theme } from "./theme.ts";
 
 const BLANK: Row = { bytes: "", width: 0 };
-/** Of a long prompt the beginning says enough: it is in the scrollback of whoever wrote it. */
+/** Of a long prompt the beginning is enough: the user has it in the scrollback. */
 const MOST_PROMPT_ROWS = 12;
 const MOST_CALL_ROWS = 12;
 const MOST_IMAGES = 4;
-/** Of a long session that is taken up, the images further back are left in words. */
+/** In a long resumed session, earlier images are only mentioned. */
 const ITEMS_WITH_IMAGES = 50;
 
 export interface Frame {
   readonly width: number;
   readonly theme: Theme;
   readonly now: number;
-  /** An image as rows, where the terminal draws images. */
+  /** An image as rows, if the terminal can draw images. */
   readonly draw: (image: InlineData) => readonly Row[];
 }
 
-/** Makes rows of a transcript: those that are final, each once, and those of what is still going on. */
+/** Turns a transcript into rows: final ones, each once, and those of what is still in progress. */
 export class TranscriptRows {
   #stream: MarkdownStream | null = null;
-  /** What the last final rows were of: between things of another kind stands an empty row. */
+  /** The kind of the last final rows: between different kinds there is an empty row. */
   #last: Item["kind"] | "" = "";
 
   /** Takes what is final out of the transcript. */
@@ -44,7 +44,7 @@ export class TranscriptRows {
     return rows;
   }
 
-  /** What may change yet. */
+  /** What may still change. */
   live(transcript: Transcript, frame: Frame): Row[] {
     const rows: Row[] = [];
     let last = this.#last;
@@ -59,7 +59,7 @@ export class TranscriptRows {
     return rows;
   }
 
-  /** true when all of the item is among the rows now. */
+  /** Returns true when all of the item is among the rows now. */
   #takeItem(item: Item, rows: Row[], frame: Frame): boolean {
     if (item.kind === "text") return this.#takeText(item, rows, frame);
     if (item.kind === "thought" && item.isWhole) return true;
@@ -129,7 +129,7 @@ function itemLines(item: Item, { width, now }: Frame): Line[] {
   }
 }
 
-/** What can be seen of a prompt or an answer beside its words. */
+/** The images of a prompt or an answer. */
 function imagesIn(item: Item): readonly InlineData[] {
   if (item.kind === "user") return item.media;
   if (item.kind !== "call" || item.call.status !== "success") return [];
@@ -138,7 +138,7 @@ function imagesIn(item: Item): readonly InlineData[] {
     .flatMap((part) => (typeof part === "string" || !part.inlineData ? [] : [part.inlineData]));
 }
 
-/** A call as it stands when its session ended under it. */
+/** A call whose session ended before it. */
 function leftCall(call: ToolCall): ToolCall {
   const error = { type: "cancelled", message: say("call.left") };
   return { ...call, status: "cancelled", llmContent: "", returnDisplay: "", error } as ToolCall;

@@ -18,7 +18,7 @@ import { type Finding, findings } from "./finding.ts";
 const LEAST_NODE = [20, 19] as const;
 const PROXY_VARIABLES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"];
 
-/** Looks at what Burin needs here, one line each. Starts nothing that the folder brings. */
+/** Checks what Burin needs here, one line each. Starts nothing that the folder brings. */
 export async function runDoctor(request: SubcommandRequest, { output, signal }: Io): Promise<ExitCode> {
   nothingAfter("doctor", request);
   const { options, own } = request;
@@ -72,7 +72,7 @@ interface Ground {
   readonly isOnline: boolean;
 }
 
-/** All that depends on settings. */
+/** The checks that depend on settings. */
 async function settled({ options, opened, isOnline }: Ground, signal: AbortSignal): Promise<Finding[]> {
   const { settings } = opened;
   const { root } = options;

@@ -4,7 +4,7 @@ import { type Finding, findings } from "./finding.ts";
 
 const { ok, warn, fail } = findings("home");
 
-/** Whether what belongs to the person can be kept, and whether others can read it. */
+/** Whether the user's data can be stored, and whether other users can read it. */
 export function examineHome(home: string): Finding {
   try {
     const place = nearest(home);
@@ -19,13 +19,13 @@ export function examineHome(home: string): Finding {
   }
 }
 
-/** The folder itself, or the first above it that is there. */
+/** The folder itself, or the nearest existing one above it. */
 function nearest(folder: string): string {
   const found = statSync(folder, { throwIfNoEntry: false });
   return found !== undefined || dirname(folder) === folder ? folder : nearest(dirname(folder));
 }
 
-/** In a folder that only its owner can enter the files are safe; a file that was shared on purpose is a link. */
+/** In a folder that only its owner can enter, the files are safe; a file that is shared on purpose is a link. */
 function readableByOthers(home: string): string[] {
   const isOpen = (path: string) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0;
   if (!isOpen(home)) return [];

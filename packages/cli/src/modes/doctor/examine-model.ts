@@ -13,7 +13,7 @@ import { type Finding, findings } from "./finding.ts";
 
 const { ok, warn, fail } = findings("model");
 
-/** Which model would be asked, and with `isOnline` whether its service answers. The key is never shown. */
+/** Which model would be used, and with `isOnline` whether its service answers. The key is never shown. */
 export async function examineModel(all: Settings, isOnline: boolean, signal: AbortSignal): Promise<Finding> {
   const { model: settings } = all;
   const choice = chooseModel(all, process.env);
@@ -46,7 +46,7 @@ export async function examineModel(all: Settings, isOnline: boolean, signal: Abo
   return answered(choice, what, reached);
 }
 
-/** What the answer to the question for its models says of the service. */
+/** What the answer to the request for the list of models says about the service. */
 function answered(
   { name, provider, baseUrl }: ModelChoice,
   what: string,
@@ -68,7 +68,7 @@ function answered(
   );
 }
 
-/** Some list a name with its maker or its tag, and take it without. */
+/** Some list a name with its maker or its tag, and accept it without. */
 function isListed(name: string, models: readonly string[]): boolean {
   return models.some((one) => one === name || one === `${name}:latest` || one.endsWith(`/${name}`));
 }
@@ -89,7 +89,7 @@ function isHere(baseUrl: string): boolean {
   return /^https?:\/\/(?:localhost|127\.|\[::1\])/.test(baseUrl);
 }
 
-/** The address without what may be secret in it: a name, a password, a query. */
+/** The address without anything that may be secret: a name, a password, a query. */
 export function withoutLogin(address: string): string {
   return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/i, "$1").replace(/[?#].*$/, "");
 }

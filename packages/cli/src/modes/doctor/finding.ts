@@ -1,11 +1,11 @@
-/** One thing that was looked at, and what came of it. */
+/** One check and its result. */
 export interface Finding {
   readonly name: string;
   readonly state: "ok" | "warn" | "fail";
   readonly message: string;
 }
 
-/** Makes the findings of one name. */
+/** Makes findings with the same name. */
 export function findings(name: string) {
   const as =
     (state: Finding["state"]) =>

@@ -7,11 +7,11 @@ import { Found, fields, type Places, text } from "./found.ts";
 import { entriesOf, filesBelow, settingsIn, textOf } from "./read-files.ts";
 import { addRecords, talkOfBranches, talkOfItems, talkOfMessages } from "./records.ts";
 
-/** Another agent and where it keeps what it has. */
+/** Another agent and where it keeps its data. */
 export interface Agent {
   readonly name: string;
   readonly folder: string;
-  /** Where that folder is, when it is elsewhere. */
+  /** The variable for another place of that folder. */
   readonly variable?: string;
 }
 
@@ -19,7 +19,7 @@ interface ReadableAgent extends Agent {
   readonly settings: string;
   /** Its text for the model, in all projects. */
   readonly memory: string;
-  /** Adds its sessions, and what it has beside its settings. */
+  /** Adds its sessions, and other data outside its settings. */
   readonly readMore: (found: Found, places: Places) => void;
 }
 
@@ -70,7 +70,7 @@ export const AGENTS: Readonly<Record<string, ReadableAgent>> = {
   },
 };
 
-/** What an agent has. */
+/** Collects the data of an agent. */
 export function readAgent(
   { settings: settingsFile, memory, readMore }: ReadableAgent,
   places: Places,
@@ -123,7 +123,7 @@ function leaveLearned(found: Found, folder: string): void {
       found.leave(file, "what it learned by itself: copy what you need into AGENTS.md");
 }
 
-/** Records that lie in folders named by hand or by the print of the project's path, which only a list can turn back. */
+/** Chats are in folders named by hand or by the hash of the project's path, which only a list can resolve. */
 function addChats(found: Found, { folder, root }: Places): void {
   const named = /^session-.*\.jsonl?$/;
   const listed = Object.entries(fields(settingsIn(join(folder, "projects.json"), found).projects));

@@ -5,7 +5,7 @@ import { type Fields, type Found, type FoundRule, fields, list, texts } from "./
 type List = FoundRule["list"];
 
 const READING = new Set(["read_file", "glob", "search_file_content", "list_directory", "read_many_files"]);
-/** What others call the three lists. */
+/** Names of the three lists in other agents. */
 const LISTS: ReadonlyMap<unknown, List> = new Map([
   ["allow", "allow"],
   ["prompt", "ask"],
@@ -15,7 +15,7 @@ const LISTS: ReadonlyMap<unknown, List> = new Map([
 ]);
 const NO_TOOL = "no tool of Burin does that";
 
-/** Adds the rules that mean the same here; those that cannot be said exactly are left, so that none allows more. */
+/** Adds the rules that mean the same here; those without an exact equivalent are left out. */
 export function addRules(found: Found, given: Fields, isOfProject = false): void {
   for (const kind of ["allow", "ask", "deny"] as const) {
     for (const of of texts(given[kind])) {
@@ -48,7 +48,7 @@ function ownRules(given: string, kind: List): string[] {
   throw new Error("such a pattern has no meaning here");
 }
 
-/** `x:*` and `x *` mean any words after it; without them only this command is meant. */
+/** `x:*` and `x *` allow any words after it; without them only this exact command is meant. */
 function commandRule(pattern: string | null, kind: List): string {
   if (pattern === null) {
     if (kind === "allow") throw new Error("it would allow every command; burin --yes does that for one run");
@@ -64,7 +64,7 @@ function commandRule(pattern: string | null, kind: List): string {
 function pathRule(tool: string, pattern: string, kind: List): string {
   if (/^(?:~|\/\/)/.test(pattern))
     throw new Error("a rule covers paths in the folder, and file tools reach no others");
-  // Beside the settings file of the other agent, wherever that lies.
+  // Relative to the settings file of the other agent, wherever that is.
   if (kind === "allow" && pattern.startsWith("/")) throw new Error("it does not name a path in the folder");
   if (pattern.startsWith("!")) throw new Error("a rule of Burin cannot take another one back");
   const path = pattern.replace(/^\.?\//, "").replace(/\/$/, "/**");
@@ -73,7 +73,7 @@ function pathRule(tool: string, pattern: string, kind: List): string {
   return `${tool}(${path})`;
 }
 
-/** Rules of Gemini CLI's policies that name a tool, and for commands how they begin. */
+/** Rules of Gemini CLI's policies that name a tool and, for commands, a prefix. */
 export function addPolicies(found: Found, { rule }: Fields): void {
   for (const one of list(rule).map(fields)) {
     const { toolName, commandPrefix, decision, priority: _, ...conditions } = one;
@@ -88,7 +88,7 @@ export function addPolicies(found: Found, { rule }: Fields): void {
   }
 }
 
-/** Codex's `prefix_rule(pattern = ["git", ["push", "fetch"]], decision = "prompt")`, with words alone. */
+/** Codex's `prefix_rule(pattern = ["git", ["push", "fetch"]], decision = "prompt")`, if it contains only words. */
 export function addPrefixRules(found: Found, source: string): void {
   for (const [whole, inner = ""] of source.matchAll(/^prefix_rule\(([\s\S]*?)\)[ \t]*(?:#.*)?$/gm)) {
     const [, pattern = ""] = /pattern\s*=\s*(\[(?:[^[\]]|\[[^[\]]*\])*\])/.exec(inner) ?? [];
@@ -101,7 +101,7 @@ export function addPrefixRules(found: Found, source: string): void {
   }
 }
 
-/** None where it is not a list of words, each with others that may stand in its place. */
+/** Empty unless it is a list of words or of alternatives. */
 function commandsOf(pattern: string): string[] {
   let commands = [""];
   try {

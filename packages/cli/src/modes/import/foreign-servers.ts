@@ -3,7 +3,7 @@ import { type Fields, type Found, fields, texts } from "./found.ts";
 const ALIAS = /^[A-Za-z0-9][A-Za-z0-9_-]{0,29}$/;
 const KEPT = ["command", "args", "env", "cwd", "url", "httpUrl", "headers", "timeout", "description"];
 
-/** Adds servers of settings. None is trusted: its calls ask until a rule says otherwise. */
+/** Adds servers from settings. None is trusted: its calls ask until a rule allows them. */
 export function addServers(found: Found, given: unknown): void {
   for (const [alias, written] of Object.entries(fields(given))) {
     const definition = ownDefinition(fields(written));
@@ -15,7 +15,7 @@ export function addServers(found: Found, given: unknown): void {
   }
 }
 
-/** Most use our keys; those of Codex say times in seconds, and name variables in place of their values. */
+/** Most use our keys; Codex gives times in seconds, and names variables instead of their values. */
 function ownDefinition(written: Fields): Fields {
   const { type, enabled, disabled, includeTools, excludeTools, enabled_tools, disabled_tools } = written;
   const { headers, http_headers, env_http_headers, bearer_token_env_var: token } = written;

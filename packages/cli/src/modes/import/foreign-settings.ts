@@ -3,7 +3,7 @@ import { addServers } from "./foreign-servers.ts";
 import { ownToolName } from "./foreign-tools.ts";
 import { type Fields, type Found, fields, list, text, texts } from "./found.ts";
 
-/** What is taken of settings, by their key; no two of the agents mean different things by one. */
+/** The settings that are imported, by key; no two of the agents use the same key differently. */
 const TAKEN: Readonly<Record<string, (found: Found, settings: Fields) => void>> = {
   mcpServers: (found, { mcpServers }) => addServers(found, mcpServers),
   mcp_servers: (found, { mcp_servers }) => addServers(found, mcp_servers),
@@ -82,7 +82,7 @@ function addTools(found: Found, { allowed, exclude, core, ...others }: Fields): 
   for (const key of Object.keys(others)) found.leave(`setting tools.${key}`, NO_SUCH_SETTING);
 }
 
-/** A service of the user's own; what an account opens is left to Burin's settings. */
+/** Adds a service of the user's own; services behind an account are left to Burin's settings. */
 function addModel(found: Found, { model, model_provider, model_providers, security }: Fields): void {
   const { base_url, env_key, wire_api } = fields(fields(model_providers)[text(model_provider)]);
   const { selectedType, baseUrl } = fields(fields(security).auth);

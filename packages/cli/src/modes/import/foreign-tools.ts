@@ -1,6 +1,6 @@
 import { type Fields, fields, list, text } from "./found.ts";
 
-/** Our tools, and those of other agents that do the same. */
+/** Our tools, and the equivalent ones of other agents. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   run_shell_command: ["Bash", "Shell", "ShellTool", "exec_command", "shell", "shell_command", "local_shell"],
   read_file: ["Read", "ReadFile", "ReadFileTool", "View"],
@@ -19,7 +19,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 const OWN_NAMES = new Map(
   Object.entries(NAMES).flatMap(([own, others]) => [own, ...others].map((name) => [name, own] as const)),
 );
-/** What they call an argument of ours. */
+/** Their names for arguments of ours. */
 const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   run_shell_command: { cmd: "command" },
   read_file: { file_path: "absolute_path" },
@@ -28,18 +28,18 @@ const ARGUMENTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   todo_write: { plan: "todos" },
 };
 
-/** The name of our tool; undefined where no tool of ours does that. */
+/** The name of our tool; undefined when none of ours is equivalent. */
 export function ownToolName(name: string): string | undefined {
   return OWN_NAMES.get(name);
 }
 
-/** A call as ours would be made, so that the model does not learn tools that it does not have. */
+/** Translates a call into ours, so that the model does not learn tools that it does not have. */
 export function ownCall(name: string, args: Fields): { readonly name: string; readonly args: Fields } {
   const tool = ownToolName(name);
   if (tool === undefined) return { name: name.replace(/^mcp__(.+?__.)/, "$1"), args };
   const renamed = Object.entries(args).map(([key, value]) => [ARGUMENTS[tool]?.[key] ?? key, value]);
   const own: Record<string, unknown> = Object.fromEntries(renamed);
-  // A command may be a list of words: the last one is what the shell was given.
+  // A command may be a list of words: the last one is what the shell got.
   if (Array.isArray(own.command)) own.command = commandIn(own.command);
   if (tool === "todo_write") own.todos = list(own.todos).map(ownTodo);
   return { name: tool, args: own };

@@ -1,6 +1,6 @@
 import type { InlineData } from "@burin/core";
 
-/** One step of a conversation, in the words that all agents share. */
+/** One step of a conversation, in a form common to all agents. */
 export type Step = { readonly at: string } & (
   | ({ readonly kind: "user" | "model" } & Said)
   | { readonly kind: "call"; readonly id: string; readonly name: string; readonly args: Fields }
@@ -12,17 +12,17 @@ export interface Said {
   readonly media?: readonly InlineData[];
 }
 
-/** A conversation as another agent has recorded it. */
+/** A conversation recorded by another agent. */
 export interface Talk {
   readonly model: string;
   readonly steps: readonly Step[];
 }
 
 export interface FoundSession {
-  /** By the agent's own count. */
+  /** The agent's own id. */
   readonly id: string;
   readonly file: string;
-  /** Where it was held; empty where its record does not say. */
+  /** The folder it worked in; empty if its record does not say. */
   readonly folder: string;
   readonly read: () => Talk;
 }
@@ -30,23 +30,23 @@ export interface FoundSession {
 export interface FoundRule {
   readonly list: "allow" | "ask" | "deny";
   readonly rule: string;
-  /** How the agent wrote it. */
+  /** The rule as the agent wrote it. */
   readonly of: string;
-  /** It holds in this folder alone. */
+  /** It applies only in this folder. */
   readonly isOfProject: boolean;
 }
 
-/** What another agent has, and what of it has no place here. */
+/** The data of another agent, and what of it cannot be used here. */
 export class Found {
   readonly sessions: FoundSession[] = [];
   readonly rules: FoundRule[] = [];
   readonly servers: { readonly alias: string; readonly definition: Fields }[] = [];
-  /** What the user has written for the model, in all projects. */
+  /** Texts that the user wrote for the model, in all projects. */
   readonly memories: { readonly file: string; readonly text: string }[] = [];
   readonly settings: { readonly path: readonly string[]; readonly value: unknown }[] = [];
   readonly left: { readonly what: string; readonly why: string }[] = [];
 
-  /** The reason in words, or the error that says it. */
+  /** `why` is the reason in words, or an error with it. */
   leave(what: string, why: unknown): void {
     this.left.push({ what, why: why instanceof Error ? why.message : String(why) });
   }
@@ -60,7 +60,7 @@ export interface Places {
   readonly userHome: string;
   /** The real path of the project. */
   readonly root: string;
-  /** The user also wants what lies in the project, where somebody else may have put it. */
+  /** The user also wants the data in the project, which may come from somebody else. */
   readonly withProject: boolean;
 }
 
@@ -74,7 +74,7 @@ export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The texts of a list, or the one text that stands in its place. */
+/** The strings of a list, or the one string given instead. */
 export function texts(value: unknown): string[] {
   return [value].flat().filter((one) => typeof one === "string");
 }

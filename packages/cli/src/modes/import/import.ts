@@ -11,7 +11,10 @@ import { type Offer, type OfferedSession, takeOver } from "./take-over.ts";
 
 const MOST_FOLDERS_NAMED = 5;
 
-/** Shows what another agent has that Burin can use, and takes it over when it is told to. Nothing of the other is changed. */
+/**
+ * Shows which data of another agent Burin can use, and imports it on request. The other agent's data is not
+ * changed.
+ */
 export async function runImport(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   nothingAfter("import", request);
   const { own, options } = request;
@@ -70,7 +73,7 @@ async function offerOf(from: string, { root, isAll, withProject }: Chosen): Prom
   return { from, agent: { ...agent, folder }, found, sessions };
 }
 
-/** null where nobody has said anything. */
+/** Returns null for a session without messages. */
 function offeredSession(
   session: FoundSession,
   from: string,
@@ -104,7 +107,7 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
-/** What is taken beside sessions: what one is called, the heading of all, and a line for each. */
+/** What is imported in addition to sessions: its singular name, its heading, and a line for each. */
 const KINDS: readonly (readonly [what: string, title: string, lines: (found: Found) => string[]])[] = [
   ["rule", "Rules", ({ rules }) => rules.map(shownRule)],
   ["MCP server", "MCP servers, which start with each session", ({ servers }) => servers.map(shownServer)],
@@ -120,7 +123,7 @@ const KINDS: readonly (readonly [what: string, title: string, lines: (found: Fou
   ],
 ];
 
-/** How much there is of what, in words; empty where there is nothing. */
+/** The number of things of each kind, in words; empty when there is nothing. */
 function amounts({ found, sessions }: Offer): string {
   const counts = KINDS.map(([what, , lines]) => [lines(found).length, what] as const);
   return [[sessions.length, "session"] as const, ...counts]

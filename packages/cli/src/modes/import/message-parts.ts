@@ -1,16 +1,16 @@
 import type { InlineData } from "@burin/core";
 import { type Fields, fields, list, type Said, type Step, text } from "./found.ts";
 
-/** What the agents themselves say in the user's place. */
+/** Text that the agents themselves put into user messages. */
 const NOT_SAID =
   /^\s*(?:<(?:(?:command|local-command|bash)-|(?:environment_context|session_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|permissions|user_shell_command)\b)|# AGENTS\.md)/;
 const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>\s*/g;
-/** No agent nests what it says deeper, but a record may be damaged. */
+/** No agent nests its messages deeper, but a record may be damaged. */
 const MOST_DEPTH = 20;
 const CALLS = /^(?:tool_use|function_call|custom_tool_call|local_shell_call)$/;
 const ANSWERS = /^(?:tool_result|function_call_output|custom_tool_call_output)$/;
 
-/** What a message came to: its content is a text, or parts in the words of any of the four, which no two use alike. */
+/** Splits a message into steps: its content is a text, or parts in the format of any of the four agents. */
 export function stepsOf(content: unknown, role: unknown, at: string): Step[] {
   const kind = role === "assistant" || role === "model" ? "model" : "user";
   const parts = partsOf(content);
@@ -38,7 +38,7 @@ function joined(steps: readonly Step[], step: Step, isBrought: boolean): Step[] 
   return [...steps.slice(0, -1), { ...last, text, media: [...(last.media ?? []), ...(step.media ?? [])] }];
 }
 
-/** A call as the message of a model lists it beside its content, and its answer. */
+/** A call listed in a model's message next to its content, and its answer. */
 export function callAndAnswer(call: Fields, at: string): [call: Step, answer: Step] {
   const { id, result, status } = call;
   // The answers of all calls of a message may stand beside each of them.
@@ -77,7 +77,7 @@ function answerOf(answer: Fields, at: string): Step {
   return { at, kind: "answer", id: text(tool_use_id ?? call_id ?? id), ...said, isError };
 }
 
-/** The words and images of a text, a part, or the parts that it holds. */
+/** The text and images of a string, a part, or nested parts. */
 function saidIn(given: unknown, depth = 0): Required<Said> {
   const { output, error, content, functionResponse, text: own } = fields(given);
   const held = fields(functionResponse).response ?? output ?? error ?? content;

@@ -8,7 +8,7 @@ import { type Fields, type Found, fields } from "./found.ts";
 const MOST_BYTES = 128 * 1024 * 1024;
 const MOST_DEPTH = 4;
 
-/** The text of a file of another agent; null when there is none, or it cannot be read, which is then said. */
+/** The text of a file of another agent; null when there is none. A file that cannot be read is reported. */
 export function textOf(file: string, found: Found): string | null {
   try {
     return readText(file, MOST_BYTES);
@@ -18,7 +18,7 @@ export function textOf(file: string, found: Found): string | null {
   }
 }
 
-/** A settings file in JSON, with comments, or in TOML; empty when there is none or it is broken, which is then said. */
+/** A settings file in JSON, with comments, or in TOML; empty when there is none. A broken one is reported. */
 export function settingsIn(file: string, found: Found): Fields {
   const source = textOf(file, found);
   if (source === null) return {};
@@ -34,7 +34,7 @@ export function settingsIn(file: string, found: Found): Fields {
   }
 }
 
-/** The objects of a record: one in each line, or one that is all of it. What is none, such as half a line, is skipped. */
+/** The objects of a record: one per line, or one in the whole file. Anything else, such as half a line, is skipped. */
 export function linesIn(source: string): Fields[] {
   const whole = objectIn(source);
   if (whole !== null) return [whole];
@@ -52,13 +52,13 @@ function objectIn(source: string): Fields | null {
   }
 }
 
-/** The same of the first lines of a file that may be long, one after the other. */
+/** The same for the first lines of a file that may be long, one after the other. */
 export function* firstLinesOf(file: string, bytes: number): Generator<Fields> {
   const head = readBeginning(file, bytes).toString("utf8");
   for (const line of head.split("\n")) yield objectIn(line) ?? {};
 }
 
-/** All files below a folder whose names end so, in the order of their paths. */
+/** All files below a folder with such an ending, sorted by path. */
 export function filesBelow(folder: string, ending: RegExp, depth = MOST_DEPTH): string[] {
   return entriesOf(folder).flatMap((entry) => {
     const path = join(folder, entry.name);
@@ -67,7 +67,7 @@ export function filesBelow(folder: string, ending: RegExp, depth = MOST_DEPTH): 
   });
 }
 
-/** Nothing where there is no such folder. */
+/** Empty when there is no such folder. */
 export function entriesOf(folder: string) {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });

@@ -3,19 +3,19 @@ import { type Fields, type Found, fields, list, type Step, type Talk, text } fro
 import { callAndAnswer, stepsOf } from "./message-parts.ts";
 import { filesBelow, firstLinesOf, linesIn, textOf } from "./read-files.ts";
 
-/** Nearly always the first lines are short, and there may be thousands of records. */
+/** The first lines are nearly always short, and there may be thousands of records. */
 const HEAD_BYTES = [16 * 1024, 1024 * 1024];
 
 interface Records {
-  /** The files below the folder whose names end so, this many folders deep. */
+  /** The pattern of the file names below the folder, and how many folders deep they are. */
   readonly named: RegExp;
   readonly depth?: number;
-  /** Where the sessions were held, when the folder tells it and not the record. */
+  /** The folder of the sessions, if the place of the records says it and not their content. */
   readonly folder?: string;
   readonly talkIn: (lines: readonly Fields[]) => Talk;
 }
 
-/** Adds the sessions whose records lie below a folder. */
+/** Adds the sessions whose records are below a folder. */
 export function addRecords(found: Found, place: string, { named, depth, folder, talkIn }: Records): void {
   for (const file of filesBelow(place, named, depth)) {
     const id = basename(file).replace(/^rollout-.{19}-(?=.{36}\.)|\.jsonl?$/g, "");
@@ -31,7 +31,7 @@ export function addRecords(found: Found, place: string, { named, depth, folder, 
   }
 }
 
-/** The first folder that a record names is the one that it began in. */
+/** The first folder in a record is the one that the session started in. */
 function folderIn(file: string): string {
   for (const bytes of HEAD_BYTES) {
     for (const { cwd, payload, content } of firstLinesOf(file, bytes)) {
@@ -49,8 +49,8 @@ function folderSaidIn(content: unknown): string {
 }
 
 /**
- * Of a record whose lines each name the one before: the branch that was gone on with last. What was taken back, and
- * what subagents said, is left out.
+ * For records whose lines each name their predecessor: follows the branch that was continued last. What was
+ * undone, and the messages of subagents, are left out.
  */
 export function talkOfBranches(all: readonly Fields[]): Talk {
   const lines = all.filter(({ isSidechain, uuid }) => isSidechain !== true && typeof uuid === "string");
@@ -88,13 +88,13 @@ function branchOf(lines: readonly Fields[]): ReadonlySet<Fields> {
   return kept;
 }
 
-/** Calls that were made side by side are lines of one message, and only one of them is on the way from the end. */
+/** Parallel calls are lines of one message, and only one of them is on the path from the end. */
 function messageId({ type, message }: Fields): unknown[] {
   const { id } = fields(message);
   return type === "assistant" && id !== undefined ? [id] : [];
 }
 
-/** An answer to a call that is left out is left out with it. */
+/** If a call is left out, so is its answer. */
 function isAnswer({ message }: Fields): boolean {
   return list(fields(message).content).some((block) => fields(block).type === "tool_result");
 }
@@ -132,7 +132,7 @@ function withoutTurns(steps: readonly Step[], count: number): Step[] {
   return count > 0 ? steps.slice(0, begins.at(-count) ?? 0) : [...steps];
 }
 
-/** Of a record that is rewritten as it grows: a message of the same id takes the place of the one before. */
+/** For records that are rewritten as they grow: a message replaces an earlier one of the same id. */
 export function talkOfMessages(lines: readonly Fields[]): Talk {
   const messages = new Map<unknown, Fields>();
   if (lines.some(({ kind }) => kind === "subagent")) return { model: "", steps: [] };

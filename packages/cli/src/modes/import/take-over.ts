@@ -6,12 +6,12 @@ import { type Found, type FoundSession, fields, list } from "./found.ts";
 import { eventsOf } from "./talk-events.ts";
 
 export interface OfferedSession extends FoundSession {
-  /** The number that the other agent gave it. */
+  /** The other agent's id for it. */
   readonly of: string;
   /** The real path of its folder. */
   readonly root: string;
   readonly prompt: string;
-  /** When it was last gone on with. */
+  /** The time of its last message. */
   readonly at: string;
   readonly isKnown: boolean;
 }
@@ -30,11 +30,11 @@ interface Ours {
 
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Adds to what the user has; what is there already stays as it is. */
+/** Adds to the user's data; existing data stays as it is. */
 export async function takeOver(offer: Offer, ours: Ours): Promise<void> {
   const { found } = offer;
   mkdirSync(ours.home, { recursive: true, mode: 0o700 });
-  // The user's own settings alone: no project lies in this folder.
+  // Only the user's own settings: no project is in this folder.
   const { settings } = await loadSettings({ home: ours.home, root: ours.home });
   const file = join(ours.home, "settings.json");
   const set = async (path: readonly string[], value: unknown) => {
@@ -72,7 +72,7 @@ function isUnset(settings: object, path: readonly string[]): boolean {
   return Array.isArray(value) ? list(value).length === 0 : fields(value).name === undefined;
 }
 
-/** A text that was taken before is there, and is not added again. */
+/** A text that was imported before is not added again. */
 function takeMemories({ agent, found }: Offer, file: string): void {
   for (const { text } of found.memories) {
     const before = readText(file, MOST_BYTES) ?? "";

@@ -8,14 +8,14 @@ type Event = Told[1];
 interface Origin {
   readonly id: string;
   readonly root: string;
-  /** The agent and the number of its session, in words. */
+  /** The agent and its id of the session, in words. */
   readonly from: string;
 }
 
 const MOST_SHOWN = 10_000;
 const NO_ANSWER = "The answer to this call was not in the record that this session was taken from.";
 
-/** The conversation as a session of ours tells it. Every call has an answer, so that it can go on. */
+/** The conversation as events of our own session. Every call gets an answer, so that the session can continue. */
 export function* eventsOf({ model, steps }: Talk, { id, root, from }: Origin): Generator<Told> {
   let at = steps.map((step) => step.at).find(isTime) ?? new Date(0).toISOString();
   yield [at, { type: "session", sessionId: id, model, root }];
@@ -40,7 +40,7 @@ type Asked = Pick<AnsweredCall, "callId" | "name" | "args" | "description">;
 /** The calls that have no answer yet. */
 type Open = Map<string, Asked>;
 
-/** The ids of others may come twice, and not every service takes each of them. */
+/** Foreign ids may repeat, and not every service accepts all of them. */
 function eventOf(step: Step, open: Open, callId: string): Event | null {
   if (step.kind === "call") {
     const asked = askedIn(step, callId);

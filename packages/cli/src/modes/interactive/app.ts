@@ -31,7 +31,7 @@ import { Work } from "./work.ts";
 const MESSAGE_MS = 2000;
 const CLOCK_MS = 1000;
 
-/** The screen: keys and events come in, the state changes, and what has changed is drawn. */
+/** The screen: keys and events come in, the state changes, and the changes are drawn. */
 export class App implements Desk {
   readonly transcript: Transcript;
   readonly buffer: TextBuffer;
@@ -83,7 +83,7 @@ export class App implements Desk {
     front.handTo({ hear: (keys) => this.#hear(keys), end: () => this.leave(EXIT.interrupted) });
   }
 
-  /** Works until the user leaves. */
+  /** Runs until the user leaves. */
   async run(first: string, { signal }: Io): Promise<ExitCode> {
     signal.addEventListener("abort", () => this.leave(EXIT.interrupted), { once: true });
     if (signal.aborted) this.leave(EXIT.interrupted);
@@ -248,7 +248,7 @@ export class App implements Desk {
     }
     await this.host.open();
     this.note(say("start.folder", { folder: this.options.root }));
-    // Where nothing changes by itself there is no line below that says it.
+    // For a screen reader there is no status line that could show it.
     if (look.isSpoken) this.note(`${this.#status().model} · ${this.#status().mode}`);
     this.terminal.title = `burin: ${shownText(basename(this.options.root))}`;
     this.view.soon();
@@ -281,9 +281,9 @@ export class App implements Desk {
     }
   }
 
-  /** Does what was written: a command of the screen, one of the person's own, or a prompt. */
+  /** Handles an input: a command of the screen, a custom command, or a prompt. */
   async #take(text: string, isLast: boolean): Promise<void> {
-    // As shells and other agents end.
+    // The usual words in shells and other agents.
     const said = /^(?:exit|quit)$/.test(text) ? "/quit" : text;
     const slash = said.startsWith("/") ? await import("./slash-desk.ts") : null;
     if (!(await slash?.runCommand(this, said))) await this.#prompt(text, isLast);
@@ -291,7 +291,7 @@ export class App implements Desk {
   }
 
   async #prompt(text: string, isLast: boolean): Promise<void> {
-    // What is sent before the session is open waits for it.
+    // A prompt that is sent before the session is open waits for it.
     if (this.session === null) await this.#opening;
     if (await this.#runMistyped(text)) return;
     if (this.session === null) this.setUp(text);
@@ -333,7 +333,7 @@ export class App implements Desk {
         panel.key(key);
         return;
       }
-      // Words that were on their way when the question came up are still for the prompt.
+      // Text typed before the question appeared still goes into the prompt.
       if (key.name !== "text") return;
     }
     if (key.name === "escape" && this.#own.isRunning) this.#own.interrupt();

@@ -4,7 +4,7 @@ import type { TextBuffer } from "../../state/text-buffer.ts";
 import { type Choice, ChoiceList } from "../../ui/choice-list.ts";
 import type { Desk } from "./desk.ts";
 
-/** What could be meant by the word before the caret, and where that word begins. */
+/** The completions for the word before the caret, and where that word starts. */
 export class Completion {
   readonly #desk: Desk;
   #files: FileNames | null = null;
@@ -13,7 +13,7 @@ export class Completion {
   /** The session whose commands are known; undefined before any are. */
   #knownOf: Session | null | undefined;
   #from = 0;
-  /** What was last closed is not offered again for the same word. */
+  /** Closed completions are not offered again for the same word. */
   #closedFor = "";
 
   constructor(desk: Desk) {
@@ -24,7 +24,7 @@ export class Completion {
     return this.#desk.shown.completions !== null;
   }
 
-  /** Looks at the text anew. */
+  /** Updates the completions for the current text. */
   update(): void {
     const { buffer, shown } = this.#desk;
     const found = this.#find(buffer);
@@ -38,7 +38,7 @@ export class Completion {
     shown.completions = new ChoiceList(found.choices);
   }
 
-  /** Puts the chosen one in the place of the word; false when there is none. */
+  /** Replaces the word by the chosen completion; false when there is none. */
   accept(): boolean {
     const { buffer, shown } = this.#desk;
     const chosen = shown.completions?.chosen;
@@ -48,7 +48,7 @@ export class Completion {
     return true;
   }
 
-  /** Whether what is written is already all of what is chosen. */
+  /** Whether the word is already complete. */
   get isWhole(): boolean {
     const { buffer, shown } = this.#desk;
     return shown.completions?.chosen?.value === buffer.text.slice(this.#from, buffer.caret);
@@ -110,7 +110,7 @@ export class Completion {
   }
 }
 
-/** As a prompt has to name a path so that all of it is meant. */
+/** The path in the form that a prompt needs to mention all of it. */
 function mention(path: string): string {
   return /[\s"]/.test(path) ? `@"${path}"` : `@${path}`;
 }

@@ -20,6 +20,6 @@ export interface Desk extends CommandDesk {
   readonly shown: Shown;
   readonly terminal: RawTerminal;
   leave(code?: ExitCode): void;
-  /** A few words in place of the hint, for a moment. */
+  /** Shows a short message in place of the hint for a moment. */
   flash(message: string): void;
 }

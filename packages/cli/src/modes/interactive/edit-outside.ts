@@ -8,7 +8,10 @@ import type { Desk } from "./desk.ts";
 
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** Has the user edit a text in the editor of their own; null when that came to nothing. The ending of the name tells the editor what it is. */
+/**
+ * Lets the user edit a text in their own editor; null when that failed. The extension of the name tells the editor
+ * the file type.
+ */
 export async function editOutside(
   desk: Pick<Desk, "terminal" | "view" | "note">,
   text: string,
@@ -37,7 +40,7 @@ export async function editOutside(
   }
 }
 
-/** The editor may be named with arguments, as the shell would take them. */
+/** The editor may be given with arguments, as in a shell. */
 function faultOf(editor: string, file: string): Promise<string | null> {
   const isWindows = process.platform === "win32";
   const [program, args] = isWindows

@@ -28,7 +28,7 @@ const MOST_TEST_MS = 60_000;
 const DEMO = "demo";
 const OTHER = "other";
 
-/** Leads a person who has no model yet to one that answers, and writes down which it is. */
+/** Helps a user without a model to set up one that answers, and stores the choice. */
 export class FirstStart {
   readonly #desk: Desk;
 
@@ -36,7 +36,7 @@ export class FirstStart {
     this.#desk = desk;
   }
 
-  /** What to do next: begin with the model that was set up, look at the demo, or nothing. */
+  /** Returns what to do next: start with the new model, show the demo, or nothing. */
   async run(): Promise<"ready" | "demo" | "none"> {
     this.#desk.note(say("first.welcome"));
     for (;;) {
@@ -73,7 +73,7 @@ export class FirstStart {
     ];
   }
 
-  /** The service with its key; null when the person goes back. */
+  /** The service with its key; null when the user goes back. */
   async #serviceOf(way: string): Promise<ModelChoice | null> {
     const known = SERVICES[way];
     if (known !== undefined) return this.#withKey({ ...known, name: "" });
@@ -92,7 +92,7 @@ export class FirstStart {
     return { provider, name, baseUrl, ...(apiKey === "" ? {} : { apiKey }) };
   }
 
-  /** Asks which model, tries it and keeps it; false when that came to nothing. */
+  /** Asks for the model, tries it and stores it; false when that failed. */
   async #setUp(service: ModelChoice): Promise<boolean> {
     const reached = await reachModel(service, new AbortController().signal);
     if ("fault" in reached) {
@@ -135,7 +135,7 @@ export class FirstStart {
     const model = { provider, name, baseUrl };
     const variable = keyVariable(chooseModel({ model }, process.env) ?? model, model);
     process.env[variable] = apiKey;
-    // A key in a file of settings would be read by whoever reads the file.
+    // A key in a settings file could be read by everyone who can read the file.
     this.#desk.note(say("first.keyKept", { line: `export ${variable}=…` }));
   }
 
@@ -156,14 +156,14 @@ export class FirstStart {
   }
 }
 
-/** An address as people write it; this machine and those named by numbers seldom have a certificate. */
+/** Completes an address as users write it; local and numeric hosts seldom have a certificate. */
 function withScheme(address: string): string {
   if (address.includes("://")) return address;
   const isNear = /^(?:localhost|[\d.]+|\[[^\]]*\])(?=[:/]|$)/i.test(address);
   return `${isNear ? "http" : "https"}://${address}`;
 }
 
-/** One small request; null when the model answers it. */
+/** Sends one small request; null when the model answers it. */
 async function faultOf(choice: ModelChoice): Promise<string | null> {
   const history = [{ role: "user" as const, parts: [{ text: TEST_PROMPT }] }];
   const request = { system: TEST_SYSTEM, history, tools: [] };

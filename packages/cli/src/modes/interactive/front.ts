@@ -5,14 +5,14 @@ import type { Key } from "../../terminal/keys.ts";
 import { RawTerminal } from "../../terminal/raw-terminal.ts";
 import { type Shown, View } from "./view.ts";
 
-/** Who takes what comes from the terminal. */
+/** The receiver of the terminal's input. */
 interface Taker {
   readonly hear: (keys: readonly Key[]) => void;
-  /** The terminal is gone. */
+  /** Called when the terminal is gone. */
   readonly end: () => void;
 }
 
-/** An empty prompt: all that can be seen of the app before the rest of it is loaded. */
+/** An empty prompt: all of the app that is visible before the rest is loaded. */
 export class Front {
   readonly terminal: RawTerminal;
   readonly view: View;
@@ -65,7 +65,7 @@ export class Front {
     this.terminal.close();
   }
 
-  /** From now on another takes what comes, and what has come already. */
+  /** Passes all input to another receiver, including what has already arrived. */
   handTo(taker: Taker): void {
     this.#taker = taker;
     if (this.#early.length > 0) taker.hear(this.#early.splice(0));

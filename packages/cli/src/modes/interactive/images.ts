@@ -7,16 +7,16 @@ import { say } from "../../locales/say.ts";
 
 const MOST_BYTES = 20 * 1024 * 1024;
 const MOST_CLIPBOARD_MS = 5000;
-/** One word of a shell, as terminals write the paths of files that are dropped on them. */
+/** One word of a shell, in which terminals write the paths of dropped files. */
 const WORD = /(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+/g;
 const WINDOWS_IMAGE =
   "$i = Get-Clipboard -Format Image; if ($i) { $m = New-Object IO.MemoryStream; $i.Save($m, 'Png'); [Convert]::ToBase64String($m.ToArray()) }";
 
-/** Images that go with a prompt: its text has a mark for each, `[image 1]`, and what is erased does not go. */
+/** The images of a prompt: its text has a mark for each, `[image 1]`, and images without a mark are not sent. */
 export class Images {
   readonly #known = new Map<string, InlineData>();
 
-  /** The marks for a pasted text that is nothing but paths of images; null when it is something else. */
+  /** The marks for a pasted text that contains only paths of images; null for any other text. */
   markPaths(pasted: string, root: string): string | null {
     const paths = pathsIn(pasted, root);
     const images = paths.map(imageAt);
@@ -24,7 +24,7 @@ export class Images {
     return images.map((image) => this.#mark(image as InlineData)).join(" ");
   }
 
-  /** The mark for the image in the clipboard; null when there is none, or no program that could give it. */
+  /** The mark for the image in the clipboard; null when there is none, or no program that can read it. */
   async markClipboard(): Promise<string | null> {
     for (const [program, args] of readers()) {
       const bytes = await outputOf(program, args);
@@ -34,7 +34,7 @@ export class Images {
     return null;
   }
 
-  /** Those that the text has marks of. */
+  /** The images whose marks are in the text. */
   in(text: string): InlineData[] {
     return [...this.#known].flatMap(([mark, image]) => (text.includes(mark) ? [image] : []));
   }
@@ -50,7 +50,7 @@ function pathsIn(pasted: string, root: string): string[] {
   const text = pasted.trim();
   if (text === "" || /[\n\r]/.test(text)) return [];
   const words = /^[A-Za-z]:\\/.test(text) ? [text] : (text.match(WORD) ?? []).map(unquoted);
-  // A path with blanks that nobody has quoted is one path.
+  // An unquoted path with spaces is one path.
   return [[text], words].map((all) => all.map((word) => pathOf(word, root))).find(areFiles) ?? [];
 }
 
@@ -88,7 +88,7 @@ function imageAt(path: string): InlineData | null {
   }
 }
 
-/** By what it begins with: the ending of a name says little. */
+/** Recognized by the first bytes: the extension is not reliable. */
 function imageOf(bytes: Buffer): InlineData | null {
   const head = bytes.toString("latin1", 0, 12);
   const kinds = [

@@ -5,13 +5,16 @@ import type { Io } from "../../request/subcommand.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import { Front } from "./front.ts";
 
-/** So much has to run before V8 optimizes a function. By its own measure, compiling is a third of the work of a screen. */
+/**
+ * How much a function must run before V8 optimizes it. With V8's default, compiling takes a third of the work of a
+ * screen.
+ */
 const INTERRUPT_BUDGET = 2_000_000;
 
-/** What V8 keeps free for what is new does not grow: of what a screen makes, next to nothing lives on. */
+/** Keeps V8's space for new objects from growing: almost nothing that a screen creates lives long. */
 const NURSERY_GROWTH = 1;
 
-/** Opens the screen: first the prompt, which needs little, and then what works behind it. */
+/** Opens the screen: first the prompt, which needs little, and then everything else. */
 export async function runInteractive(first: string, options: CommonOptions, io: Io): Promise<ExitCode> {
   setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`);
   setFlagsFromString(`--semi-space-growth-factor=${NURSERY_GROWTH}`);

@@ -7,11 +7,11 @@ import type { Desk } from "./desk.ts";
 
 const MOST_ROWS = 200;
 
-/** `!command` runs a command of the person's own, `#fact` remembers one: both without a model. */
+/** `!command` runs a command of the user, `#fact` stores a fact: both without a model. */
 export class OwnCalls {
   readonly #desk: Desk;
   #abort: AbortController | null = null;
-  /** What goes with the next prompt, because the person wants the model to see it. */
+  /** Text for the next prompt, because the user wants the model to see it. */
   #forModel = "";
 
   constructor(desk: Desk) {
@@ -26,14 +26,14 @@ export class OwnCalls {
     this.#abort?.abort();
   }
 
-  /** What the model is to see with the next prompt, once. */
+  /** Returns the text for the next prompt, once. */
   takeForModel(): string {
     const text = this.#forModel;
     this.#forModel = "";
     return text;
   }
 
-  /** true when the text was one of these. */
+  /** Returns true when the text was one of these. */
   take(text: string): boolean {
     if (text.startsWith("#")) void this.#remember(text.slice(1).trim());
     else if (text.startsWith("!")) void this.#run(text.replace(/^!+/, "").trim(), text.startsWith("!!"));
@@ -56,7 +56,7 @@ export class OwnCalls {
     if (isForModel && result !== null) this.#forModel = ranByUser(command, modelText(result.llmContent));
   }
 
-  /** The person has just written it, and is not asked whether they want it. */
+  /** The user has just typed it, so no question is needed. */
   async call(name: string, args: Record<string, unknown>): Promise<ToolResult | null> {
     const { session, questions, view, work } = this.#desk;
     if (session === null) return null;

@@ -16,7 +16,7 @@ const TWICE_MS = 2000;
 interface Needs {
   readonly work: Work;
   readonly completion: Completion;
-  /** Does what the person has written, be it a prompt or a command. */
+  /** Handles what the user has typed, a prompt or a command. */
   readonly submit: (text: string, isLast: boolean) => void;
 }
 
@@ -156,7 +156,7 @@ export class PromptKeys {
     this.#desk.flash(say("status.quit"));
   }
 
-  /** The commands that calls wait for go on in the background. */
+  /** Moves the commands that calls wait for to the background. */
   async #toBackground(): Promise<void> {
     const { session, buffer, isWorking, view } = this.#desk;
     if (session === null || !isWorking) buffer.move("left");
@@ -167,12 +167,12 @@ export class PromptKeys {
     view.soon();
   }
 
-  /** Paths of images, as of files that are dropped on the window, stand for the images. */
+  /** Paths of images, e.g. of files dropped on the window, are replaced by marks for the images. */
   #paste(key: Key): void {
     const { buffer, images, options } = this.#desk;
     const marks = images.markPaths(key.text, options.root);
     if (marks !== null) buffer.insert(`${marks} `);
-    // Some terminals paste nothing when what was copied is an image.
+    // Some terminals paste nothing when the clipboard contains an image.
     else if (key.text === "") void this.#pasteImage();
     else editKey(buffer, key);
   }
@@ -215,7 +215,7 @@ export class PromptKeys {
   #nextMode(): void {
     const { session } = this.#desk;
     if (session === null) return;
-    // Everything unasked is never a key away.
+    // A single key never switches to running everything without asking.
     const modes = APPROVAL_MODES.filter((mode) => mode !== "yolo");
     const { approvalMode } = session;
     const at = approvalMode === "yolo" ? -1 : modes.indexOf(approvalMode);

@@ -7,7 +7,7 @@ import type { QuestionPanel } from "../../ui/question-panel.ts";
 import type { Desk } from "./desk.ts";
 import type { Work } from "./work.ts";
 
-/** Puts the first open question before the user, and takes the answer to the session. */
+/** Shows the first open question to the user, and passes the answer to the session. */
 export class QuestionDesk {
   readonly #desk: Desk;
   readonly #work: Work;
@@ -20,7 +20,7 @@ export class QuestionDesk {
     this.#work = work;
   }
 
-  /** Whether the panel is a question that has stood too short a time to be answered. */
+  /** Whether the panel is a question that has not been visible long enough to accept an answer. */
   isDeaf(panel: Panel): boolean {
     return panel === this.#panel && !this.#panel.isHeard;
   }
@@ -42,7 +42,7 @@ export class QuestionDesk {
   async #show(question: Question): Promise<void> {
     const isForm = question.confirmation.kind === "form";
     const panel = await (isForm ? this.#form(question) : this.#question(question));
-    // Meanwhile it may have been answered.
+    // It may have been answered meanwhile.
     if (question.id !== this.#asked) return;
     this.#panel = panel;
     this.#desk.show(panel);
@@ -72,7 +72,7 @@ export class QuestionDesk {
     });
   }
 
-  /** What `burin explain` says of a command, but for its first line, which is the reason of the question. */
+  /** What `burin explain` prints about a command, without the first line, which is the reason of the question. */
   async #explain({ confirmation }: Question): Promise<readonly string[]> {
     if (confirmation.kind !== "exec") return [];
     const text = await this.#desk.outputOf("explain", [confirmation.command]).catch(() => "");
@@ -89,7 +89,7 @@ export class QuestionDesk {
   #answer({ id, confirmation }: Question, decision: Decision): void {
     const { session } = this.#desk;
     if (confirmation.kind === "plan" && decision.outcome === "cancel" && decision.reason !== undefined) {
-      // A plan that is declined ends the run: what the user says to it is the next prompt.
+      // A declined plan ends the run: the user's answer is the next prompt.
       session?.answer(id, { outcome: "cancel" });
       this.#work.submit(decision.reason, true);
     } else session?.answer(id, decision);

@@ -15,20 +15,20 @@ type TakenUp = Pick<SessionOptions, "resume" | "answer">;
 /** What the sessions of one run of the screen have in common. */
 export interface HostNeeds {
   readonly options: CommonOptions;
-  /** What the session being worked in tells beside its runs: its questions. */
+  /** Gets events of the current session outside its runs: its questions. */
   readonly hear: (event: AgentEvent) => void;
   readonly closed: () => void;
   readonly tell: (notice: string) => void;
 }
 
-/** Opens the session that the person works in; another model, or an earlier session, is another session. */
+/** Opens the current session; switching to an earlier session replaces it. */
 export class SessionHost {
   readonly #needs: HostNeeds;
   #options: CommonOptions;
   #opened: Opened | null = null;
   #session: Session | null = null;
   readonly #past: AgentEvent[] = [];
-  /** What counted before the demo began; null when none is on. */
+  /** The options before the demo started; null when no demo is running. */
   #beforeDemo: CommonOptions | null = null;
 
   constructor(needs: HostNeeds) {
@@ -48,7 +48,7 @@ export class SessionHost {
     return this.#opened?.settings ?? null;
   }
 
-  /** The model that will be asked; null when none is configured. */
+  /** The model that will be used; null when none is configured. */
   get modelName(): string | null {
     const { settings } = this;
     return settings && (chooseModel(settings, process.env)?.name ?? null);
@@ -76,7 +76,7 @@ export class SessionHost {
     );
   }
 
-  /** What the session that was taken up holds, once. */
+  /** Returns the events of the resumed session, once. */
   takePast(): readonly AgentEvent[] {
     return this.#past.splice(0);
   }
@@ -91,7 +91,7 @@ export class SessionHost {
     return this.#beforeDemo !== null;
   }
 
-  /** Works in another folder and with a model that is no service, until another session is opened. */
+  /** Works in another folder with a scripted model, until another session is opened. */
   async openDemo(root: string, model: ChatModel): Promise<Session> {
     await this.close();
     if (this.#opened === null) await this.readSettings();
@@ -102,7 +102,7 @@ export class SessionHost {
     );
   }
 
-  /** Closes what is open and goes on in another session: a new one, or one that was recorded. */
+  /** Closes the current session and continues in another one: a new or a recorded one. */
   async change(session: CommonOptions["session"]): Promise<Session> {
     const approvalMode: ApprovalMode = this.#session?.approvalMode ?? this.#options.approvalMode;
     const isOther = session.kind === "take-up" && !session.isFork;
@@ -114,7 +114,7 @@ export class SessionHost {
     return this.open(held);
   }
 
-  /** The same session asks another model from now on. Throws when no service is known for it. */
+  /** Switches the session to another model. Throws when no service is known for it. */
   useModel(model: string): void {
     this.#session?.useModel(model);
     this.#options = { ...this.#options, model };

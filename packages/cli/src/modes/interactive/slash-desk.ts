@@ -6,7 +6,7 @@ import { say } from "../../locales/say.ts";
 import type { Choice } from "../../ui/choice-list.ts";
 import type { Desk } from "./desk.ts";
 
-/** Does what a command of the screen says; false when the text is none. */
+/** Runs a command of the screen; false when the text is not one. */
 export async function runCommand(desk: Desk, text: string): Promise<boolean> {
   const found = screenCommandIn(text);
   if (found === null) return false;
@@ -36,7 +36,7 @@ async function finishCommand(desk: Desk, command: ScreenCommand, words: string):
   }
 }
 
-/** `/name` that is neither a command nor a path, so that no model knows what was meant: done, or said to be none. */
+/** Handles a `/name` that is neither a command nor a path: runs the equivalent of ours, or reports it. */
 export async function runMistyped(desk: Desk, text: string): Promise<boolean> {
   const name = /^\/([A-Za-z0-9_-]+)(?=\s|$)/.exec(text)?.[1];
   if (name === undefined) return false;
@@ -54,7 +54,7 @@ export async function runMistyped(desk: Desk, text: string): Promise<boolean> {
   return true;
 }
 
-/** Those that files and MCP servers define. */
+/** The commands that files and MCP servers define. */
 export async function definedChoices({ session }: Desk): Promise<readonly Choice[]> {
   if (session === null) return [];
   const [custom, prompts] = await Promise.all([session.customCommands(), session.mcp.prompts()]);

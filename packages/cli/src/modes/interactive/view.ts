@@ -41,23 +41,23 @@ export interface Shown {
   readonly transcript: Transcript;
   readonly buffer: TextBuffer;
   panel: Panel | null;
-  /** What could be meant by the word that is being written. */
+  /** The completions of the current word. */
   completions: ChoiceList | null;
   /** What was said while work goes on, and is not sent yet. */
   waiting: readonly Waiting[];
   status: () => Status;
 }
 
-/** While a reply streams, a person reads no faster. */
+/** A user does not read a streaming reply faster than this. */
 const STREAM_MS = 60;
 const RESIZE_MS = 40;
-/** A window that has not changed for so long is at rest. */
+/** A window that has not changed for this long is stable. */
 const STEADY_MS = 300;
 const MOST_PROMPT_ROWS = 12;
-/** Behind so many rows what they have left behind in memory is given back sooner, which costs a little time. */
+/** After this many rows their memory is freed earlier, which costs a little time. */
 const MANY_ROWS = 500;
 
-/** Draws the state, at once for a key and at a calm pace for what streams. */
+/** Draws the state, at once for a key and at a slower rate for streamed text. */
 export class View {
   readonly #shown: Shown;
   readonly #port: ScreenPort;
@@ -67,9 +67,9 @@ export class View {
   #themeName: ThemeName = "auto";
   #colors: Readonly<Record<string, string>> = {};
   #isLight = false;
-  /** null where the terminal is not known to draw images. */
+  /** null if the terminal is not known to draw images. */
   #drawImage: DrawImage | null = null;
-  /** Of the terminal, in pixels: what most have, until it has said it. */
+  /** In pixels: a common size, until the terminal reports its own. */
   #cell = { width: 10, height: 20 };
   #drawnAt = 0;
   #rowCount = 0;
@@ -78,7 +78,7 @@ export class View {
   #rest: NodeJS.Timeout | undefined;
   #answers: number[] | null = null;
   #isClosed = false;
-  /** Others write to the terminal. */
+  /** Another program is writing to the terminal. */
   #isAway = false;
 
   constructor(shown: Shown, port: ScreenPort) {
@@ -99,7 +99,7 @@ export class View {
     this.soon();
   }
 
-  /** Takes the user's own looks of styles; gives those that say nothing. */
+  /** Applies the user's own styles; returns those that are not valid. */
   useColors(colors: Readonly<Record<string, string>>): readonly string[] {
     this.#colors = colors;
     this.theme = this.#themeName;
@@ -111,13 +111,13 @@ export class View {
     return this.#themeName;
   }
 
-  /** The terminal has said how large a cell is. */
+  /** The terminal has reported the size of a cell. */
   set cell(report: string) {
     const [, height = 0, width = 0] = report.split(";").map(Number);
     if (width > 0 && height > 0) this.#cell = { width, height };
   }
 
-  /** The terminal has said what it is. */
+  /** The terminal has reported its name. */
   async learnTerminal(name: string): Promise<void> {
     const { drawingOf } = await import("../../terminal/inline-images.ts");
     this.#drawImage = drawingOf(name);
@@ -128,7 +128,7 @@ export class View {
     this.theme = this.#themeName;
   }
 
-  /** With what came in this turn of the event loop. */
+  /** Draws together with other changes in this turn of the event loop. */
   soon(): void {
     if (this.#isUrgent || this.#isClosed) return;
     this.#cancel();
@@ -136,7 +136,7 @@ export class View {
     this.#next = setImmediate(() => this.now());
   }
 
-  /** The window has another size; while it is dragged nothing is drawn that the next size would put out of place. */
+  /** The window has a new size; while it is being dragged, nothing is drawn that the next size would misplace. */
   resized(): void {
     if (this.#isClosed) return;
     this.#cancel();
@@ -154,7 +154,7 @@ export class View {
     }, STEADY_MS);
   }
 
-  /** Not more often than is worth it. */
+  /** Draws at a limited rate. */
   later(): void {
     if (this.#next !== null || this.#isClosed) return;
     const wait = STREAM_MS - (performance.now() - this.#drawnAt);
@@ -188,7 +188,7 @@ export class View {
     this.#askWidths();
   }
 
-  /** Draws what is final and takes all else away; nothing is drawn behind that. */
+  /** Draws what is final and removes everything else; nothing is drawn afterwards. */
   close(): void {
     this.#cancel();
     clearTimeout(this.#rest);
@@ -199,21 +199,21 @@ export class View {
     this.#isClosed = true;
   }
 
-  /** What was drawn is no longer there, or no longer ours. */
+  /** Draws everything again, because what was drawn is gone or was overwritten. */
   begin(): void {
     this.#isAway = false;
     this.#screen.forget();
     this.#draw();
   }
 
-  /** Takes one of the terminal's answers on widths. */
+  /** Processes one of the terminal's answers about widths. */
   answer(report: string): void {
     this.#answers?.push(Number(report.split(";")[1]));
     if (this.#answers?.length !== WIDTH_ANSWERS) return;
     if (learnWidths(this.#answers)) this.soon();
   }
 
-  /** Takes the live rows away so that others may write; `begin` draws them again. */
+  /** Removes the live rows so that others may write; `begin` draws them again. */
   leave(): void {
     this.#cancel();
     this.#screen.clear();
@@ -242,7 +242,7 @@ export class View {
     this.#isUrgent = false;
   }
 
-  /** What stands below the transcript: a panel or the prompt, and the status; a caret where something is written. */
+  /** The rows below the transcript: a panel or the prompt, and the status; with a caret if there is an input. */
   #bottom(width: number, height: number): { lines: Line[]; caret: Caret | null } {
     const { panel, buffer, completions, waiting, status } = this.#shown;
     const above: Line[] = [[], ...waiting.map((one) => waitingLine(one, width))];
@@ -273,7 +273,7 @@ export class View {
     return { lines: [...above, ...lines, ...choices, ...(isBare ? [] : [statusRow])], caret };
   }
 
-  /** Once, when something is about to be shown whose width terminals do not agree on. */
+  /** Asked once, before text is shown whose width differs between terminals. */
   #askWidths(): void {
     if (!habits.isDoubtful || this.#answers !== null) return;
     this.#answers = [];
@@ -285,7 +285,7 @@ export class View {
 
 const EMPTY: Row = { bytes: "", width: 0 };
 
-/** In a narrow window all of it, unless that takes more than two rows. */
+/** All of it even in a narrow window, unless that takes more than two rows. */
 function placeholder(isWorking: boolean, width: number): readonly Line[] {
   const line: Line = [
     { text: "> ", style: "accent" },

@@ -4,20 +4,20 @@ import { say } from "../../locales/say.ts";
 import { look } from "../../ui/look.ts";
 import type { Desk } from "./desk.ts";
 
-/** A run that took so long may have been left alone; its end is told by the bell. */
+/** After a run this long the user may be away; a bell signals its end. */
 const LONG_MS = 10_000;
 
-/** What the session is asked to do, and what comes of it. */
+/** What the session is asked to do, and the results. */
 export class Work {
   readonly #desk: Desk;
   readonly #more: () => string;
   #abort: AbortController | null = null;
   #since = 0;
   #before = 0;
-  /** When the question came up that is open now: its time is the user's, and no work. */
+  /** When the open question appeared: the time until its answer is the user's, not working time. */
   #askedAt: number | null = null;
 
-  /** `more` gives what the model is to see with the next prompt, once. */
+  /** `more` returns text for the model with the next prompt, once. */
   constructor(desk: Desk, more: () => string) {
     this.#desk = desk;
     this.#more = more;
@@ -27,7 +27,7 @@ export class Work {
     return this.#abort !== null;
   }
 
-  /** Time in which work went on, all runs together. */
+  /** Working time of all runs together. */
   get milliseconds(): number {
     return this.#before + (this.isWorking ? (this.#askedAt ?? performance.now()) - this.#since : 0);
   }
@@ -37,7 +37,7 @@ export class Work {
     return fill === null ? null : Math.min(fill.tokens / fill.window, 1);
   }
 
-  /** A prompt, or words for the work in hand; what is said with `isLast` goes when the model has ended its turn. */
+  /** Sends a prompt, or text for the running work; with `isLast`, after the model has ended its turn. */
   submit(text: string, isLast = false): void {
     const { session } = this.#desk;
     if (session === null) return;
@@ -56,20 +56,20 @@ export class Work {
     this.#abort?.abort();
   }
 
-  /** What was said and is not sent yet, as text to be edited. */
+  /** Takes back what is not sent yet, as text to be edited. */
   takeBack(): string {
     this.#desk.shown.waiting = [];
     const parts = this.#desk.session?.takeWaiting().flat() ?? [];
     return parts.filter((part) => typeof part === "string").join("\n");
   }
 
-  /** Tells a user who looks elsewhere that something waits for them. */
+  /** Notifies a user who may be looking elsewhere that something waits for them. */
   call(text: string): void {
     const { notify = "auto" } = this.#desk.settings?.ui ?? {};
     if (notify !== "off") this.#desk.terminal.call(text, notify === "auto");
   }
 
-  /** Draws what the session holds that was taken up. */
+  /** Draws the events of a resumed session. */
   showPast(): void {
     const { host, transcript, view } = this.#desk;
     const past = host.takePast();
@@ -88,7 +88,7 @@ export class Work {
     return this.#during(async (session, signal) => {
       const words = text.includes("@") ? await this.#withFiles(text, signal) : text;
       for await (const _event of session.run(this.#withImages(text, words), signal)) {
-        // They come with those that happen beside a run, see `hear`.
+        // They come with the events outside a run, see `hear`.
       }
     });
   }
@@ -118,7 +118,7 @@ export class Work {
     view.soon();
   }
 
-  /** Takes in what happens in the session, during runs and beside them. */
+  /** Processes the events of the session, during runs and between them. */
   hear(event: AgentEvent): void {
     const { transcript, shown, view, questions } = this.#desk;
     if (questions.open.length > 0) this.#askedAt ??= performance.now();
@@ -138,7 +138,7 @@ export class Work {
     this.#askedAt = null;
   }
 
-  /** What was said too late for a run is the next one; after an interruption it is the person's to decide. */
+  /** What was typed too late for a run becomes the next one; after an interruption the user decides. */
   #goOnWithWaiting(isInterrupted: boolean): void {
     if (this.#desk.shown.waiting.length === 0) return;
     const text = this.takeBack();
@@ -148,7 +148,7 @@ export class Work {
     else void this.#run(text);
   }
 
-  /** The words, and the images that the text has marks of. */
+  /** Adds the images whose marks are in the text. */
   #withImages(text: string, words: PartListUnion): PartListUnion {
     const images = this.#desk.images.in(text).map((inlineData) => ({ inlineData }));
     return images.length === 0 ? words : [words, images].flat();

@@ -31,13 +31,13 @@ const MARKETPLACE: JsonSchema = {
 /** A folder, the address of a repository or of a site with skills, or a marketplace and the name of a plugin in it. */
 export type Source = readonly [source: string, chosen?: string | undefined];
 
-/** The same, as it can be said in any folder. */
+/** The same in a form that does not depend on the current folder. */
 export function placed([source, chosen]: Source): Source {
   const from = isAddress(source) ? source : resolve(source);
   return chosen === undefined ? [from] : [from, chosen];
 }
 
-/** Works with the folder of a plugin, wherever that comes from; what was fetched is removed afterwards. */
+/** Works with the folder of a plugin from any source; what was fetched is removed afterwards. */
 export async function withPlugin(
   [source, chosen]: Source,
   work: (folder: string, left: readonly string[]) => Promise<void>,
@@ -79,14 +79,14 @@ async function fetching<T>(from: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** A repository never is a whole site, nor the index of one. */
+/** A repository is never a whole site or its index. */
 function siteOf(source: string): URL | null {
   if (!/^https?:\/\//.test(source) || !URL.canParse(source)) return null;
   const url = new URL(source);
   return url.pathname === "/" || url.pathname.endsWith("/agent-skills/index.json") ? url : null;
 }
 
-/** The skills of a site, or one of them, as a plugin that bears its name. Gives what was left. */
+/** Fetches the skills of a site, or one of them, as a plugin named after the site. Returns what was left out. */
 async function fetchSkills(site: URL, folder: string, chosen?: string): Promise<readonly string[]> {
   const { skills, left } = await fetching(site.href, fetchSiteSkills(site, chosen));
   const name = [site.host.replace(/[^a-z0-9.-]/g, "-"), ...(chosen === undefined ? [] : [chosen])].join(".");
@@ -106,7 +106,7 @@ function isAddress(source: string): boolean {
   return /^(?:https?|ssh|git|file):\/\//.test(source) || /^[\w.-]+@[\w.-]+:/.test(source);
 }
 
-/** Where the chosen plugin of a marketplace is. */
+/** The place of the chosen plugin in a marketplace. */
 function listed(file: string, chosen: string | undefined): string {
   const { plugins = [], metadata } = (readJson(file, MARKETPLACE) ?? {}) as Marketplace;
   const names = plugins.map(({ name }) => name).join(", ") || "it lists none";
@@ -116,7 +116,7 @@ function listed(file: string, chosen: string | undefined): string {
       `${chosen === undefined ? "choose a plugin" : `there is no plugin "${chosen}"`}: ${names}.`,
     );
   const { source } = found;
-  // A marketplace in a folder of its own lists what lies beside that folder.
+  // A marketplace in its own folder lists plugins next to that folder.
   const top = dirname(file).replace(/[/\\]\.(?:claude-plugin|agents[/\\]plugins)$/, "");
   if (typeof source === "string") {
     const inside = resolve(top, metadata?.pluginRoot ?? ".", source);

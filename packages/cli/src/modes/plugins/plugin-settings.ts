@@ -3,16 +3,16 @@ import type { Plugin } from "./read-plugin.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a plugin brings into the user's settings. */
+/** What a plugin adds to the user's settings. */
 export interface PluginSettings {
   readonly servers: Readonly<Record<string, Fields>>;
   readonly hooks: readonly Fields[];
 }
 
-/** A plugin gets none of the user's variables: what looks like one in the texts of its servers stays as it is. */
+/** A plugin gets none of the user's variables: what looks like one in its servers stays literal. */
 const DOLLAR = `\${BURIN_DOLLAR:-$}`;
 
-/** As settings have them, with the places where the plugin and its data will be. */
+/** In the form of settings, with the future paths of the plugin and its data. */
 export function settingsOf({ name, servers, hooks }: Plugin, home: string): PluginSettings {
   const place = join(home, "plugins", name);
   const places = { PLUGIN_ROOT: join(place, "files"), PLUGIN_DATA: join(place, "data") };
@@ -58,7 +58,7 @@ function quoted(path: string): string {
   return `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-/** In words, what runs by itself. */
+/** Describes what runs by itself. */
 export function describeSettings({ servers, hooks }: PluginSettings) {
   const started = Object.entries(servers).map(([alias, { command, args, url, cwd }]) => {
     const words = Array.isArray(args) ? args.map((one) => JSON.stringify(one)) : [];

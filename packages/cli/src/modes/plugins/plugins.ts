@@ -8,7 +8,7 @@ import { placed, type Source, withPlugin } from "./fetch-plugin.ts";
 import { describeSettings, type PluginSettings, settingsOf } from "./plugin-settings.ts";
 import { filesOf, type Plugin, readJson, readPlugin } from "./read-plugin.ts";
 
-/** What was installed, so that it can be renewed and taken away again. */
+/** What was installed, so that it can be updated and removed. */
 interface Installed {
   readonly name: string;
   readonly version: string;
@@ -30,7 +30,7 @@ const INSTALLED: JsonSchema = {
 const USAGE =
   "write burin plugins list, add <folder|url|site|marketplace> [name], update [name], or remove <name>.";
 
-/** Shows what a plugin brings and would run, installs it when told to, lists, renews and removes what is installed. */
+/** Shows what a plugin brings and would run, and installs it on request; lists, updates and removes installed ones. */
 export async function runPlugins(
   { words, own, options }: SubcommandRequest,
   { output }: Io,
@@ -62,7 +62,7 @@ function installedIn(home: string): Installed[] {
   });
 }
 
-/** What is installed under that name. */
+/** The installed plugin of that name. */
 function named(name: string, { home }: Ground): Installed {
   const found = installedIn(home).find((one) => one.name === name);
   if (found === undefined) throw new UsageError(`there is no plugin "${name}". See burin plugins list.`);
@@ -80,7 +80,7 @@ function list({ home, output }: Ground, isText: boolean): void {
   }
 }
 
-/** Each plugin from where it came: what is new in it is shown, and installed when told to. */
+/** Updates each plugin from its source: shows what is new, and installs it on request. */
 async function update(name: string | undefined, ground: Ground): Promise<ExitCode> {
   let code: ExitCode = EXIT.done;
   const all = name === undefined ? installedIn(ground.home) : [named(name, ground)];
@@ -96,7 +96,7 @@ async function update(name: string | undefined, ground: Ground): Promise<ExitCod
   return code;
 }
 
-/** Shows what a plugin brings, or what is new in one that is installed, and installs it when told to. */
+/** Shows what a plugin brings, or what is new in an installed one, and installs it on request. */
 async function offer(source: Source, before: Installed | null, ground: Ground): Promise<void> {
   const { home, isApplied, output } = ground;
   const tell = (text: string) => output.out(visible(`${text}\n`));
@@ -148,11 +148,11 @@ interface Installing {
   readonly plugin: Plugin;
   readonly settings: PluginSettings;
   readonly source: Source;
-  /** What stands in its place. */
+  /** The installed version that it replaces. */
   readonly before: Installed | null;
 }
 
-/** Where the user's own are that a plugin adds to, and how one is called. */
+/** The user's folders that a plugin adds to, and how to name an entry. */
 const KINDS = {
   skills: [(name: string) => join("skills", name), (name: string) => `the skill ${name}`],
   commands: [(name: string) => join("commands", `${name}.md`), (name: string) => `the command /${name}`],
@@ -163,7 +163,7 @@ function pathsOf(plugin: Readonly<Record<(typeof KIND_NAMES)[number], readonly s
   return KIND_NAMES.flatMap((kind) => plugin[kind].map(KINDS[kind][0]));
 }
 
-/** All or nothing: what would take the place of something else is found before anything is written. */
+/** All or nothing: conflicts with existing files are found before anything is written. */
 async function install({ plugin, settings, source, before }: Installing, home: string): Promise<void> {
   const { name, version, skills, commands, root, fingerprint } = plugin;
   const { servers, hooks } = settings;
@@ -216,7 +216,7 @@ async function remove(name: string, ground: Ground): Promise<void> {
   ground.output.out(visible(`Removed ${name}.\n`));
 }
 
-/** All but what it has written itself. */
+/** Removes everything but the data that the plugin has written itself. */
 async function takeAway(plugin: Installed, home: string): Promise<void> {
   for (const alias of plugin.servers)
     await changeSettings(join(home, "settings.json"), ["mcpServers", alias], undefined);

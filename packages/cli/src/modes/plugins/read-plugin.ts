@@ -15,12 +15,12 @@ export interface Plugin {
   readonly root: string;
   /** Names of folders below `skills`. */
   readonly skills: readonly string[];
-  /** Names of files below `commands`, without their ending. */
+  /** Names of files below `commands`, without their extension. */
   readonly commands: readonly string[];
   readonly servers: Readonly<Record<string, Fields>>;
-  /** As settings write them. */
+  /** In the form of settings. */
   readonly hooks: readonly Fields[];
-  /** What of it is not used, and why. */
+  /** What is not used, and why. */
   readonly left: readonly string[];
   /** Of all its files. */
   readonly fingerprint: string;
@@ -90,7 +90,10 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_FILES = 5000;
 const MOST_ALL_BYTES = 64 * 1024 * 1024;
 
-/** Reads a plugin by Agent Plugins 1.0.0. Throws UsageError with why the folder is none; a part that is broken is left, and no other. */
+/**
+ * Reads a plugin by Agent Plugins 1.0.0. Throws UsageError when the folder is not one; a broken part is left out,
+ * and the others stay.
+ */
 export function readPlugin(folder: string, more: readonly string[] = []): Plugin {
   const root = realpathSync(folder);
   const manifest = jsonIn(root, "plugin.json", MANIFEST);
@@ -123,7 +126,7 @@ interface Parts {
   readonly left: string[];
 }
 
-/** A file of the plugin itself; one behind a link is none, as links are not copied. */
+/** Whether it is a file of the plugin itself, and not a link, because links are not copied. */
 function isFile({ root, left }: Parts, path: string): boolean {
   const real = realIn(root, path);
   if (real === join(root, path) && statSync(real).isFile()) return true;
@@ -149,7 +152,7 @@ function namesIn({ root, left }: Parts, kind: string): string[] {
   return names.filter((name) => PART.test(name));
 }
 
-/** null where there is no such file. Throws UsageError with what is wrong with it. */
+/** Returns null when there is no such file. Throws UsageError with what is wrong with it. */
 export function readJson(path: string, schema: JsonSchema): Fields | null {
   const text = readText(path, MOST_BYTES);
   if (text === null) return null;
@@ -164,13 +167,13 @@ export function readJson(path: string, schema: JsonSchema): Fields | null {
   return value as Fields;
 }
 
-/** The same of a file of the plugin itself. */
+/** The same for a file of the plugin itself. */
 function jsonIn(root: string, name: string, schema: JsonSchema): Fields | null {
   const real = realIn(root, name);
   return real === null ? null : readJson(real, schema);
 }
 
-/** The same of what a plugin may have: what is wrong with it is left. */
+/** The same for optional files: a broken one is left out. */
 function partIn({ root, left }: Parts, name: string, schema: JsonSchema): Fields {
   try {
     return jsonIn(root, name, schema) ?? {};
@@ -209,7 +212,7 @@ function isSafe(url: string): boolean {
   return (protocol === "https:" || (protocol === "http:" && isHere)) && username === "" && hash === "";
 }
 
-/** Commands that Burin's own hooks are, in a file of the words of settings. */
+/** Reads commands in the form of Burin's own hooks, from a file in the format of settings. */
 function hooksIn(parts: Parts): Fields[] {
   const { hooks = [] } = partIn(parts, "hooks.json", HOOKS_FILE);
   return (hooks as Fields[]).filter((hook, at) => {
@@ -228,7 +231,7 @@ function ruleFault(tools: unknown): string | null {
   }
 }
 
-/** The files to be copied; links that lead out of the plugin are none of them. */
+/** The files to copy, without links that lead out of the plugin. */
 export function filesOf(root: string): string[] {
   const files: string[] = [];
   const look = (folder: string): void => {

@@ -3,7 +3,7 @@ import { UsageError } from "../../terminal/exit-code.ts";
 
 interface FoundModels {
   readonly openModel: (name?: string) => ChatModel | null;
-  /** What the person should know of the choice. */
+  /** What the user should know about the choice. */
   readonly notice: string | null;
 }
 
@@ -11,12 +11,15 @@ export function namesModel(settings: Settings): boolean {
   return chooseModel(settings, process.env) !== null;
 }
 
-/** Without what a URL may hold beside the place. */
+/** Only the host, because the rest of a URL may be secret. */
 function shownHost(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
-/** How models are opened, with what stands around each request; throws UsageError, with what to set, where none is named. */
+/**
+ * How models are opened, with the handling of each request; throws UsageError, with what to set, when none is
+ * named.
+ */
 export async function findModels(
   settings: Settings,
   around?: (model: ChatModel) => ChatModel,

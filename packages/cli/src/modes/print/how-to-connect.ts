@@ -1,6 +1,6 @@
 import { findLocalServers, missingForModel, type Settings } from "@burin/core";
 
-/** Says exactly what to set, with a server that already listens on this machine where there is one. */
+/** Says exactly what to set, using a server that is already listening on this machine if there is one. */
 export async function howToConnect(settings?: Settings): Promise<string> {
   const servers = await findLocalServers(AbortSignal.timeout(1000));
   const found = servers.map(({ name, baseUrl, models }) => {

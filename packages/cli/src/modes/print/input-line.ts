@@ -1,12 +1,12 @@
 import type { Part } from "@burin/core";
 
-/** What is said: words, and images or files with them. */
+/** A text of the user, with any images or files. */
 export interface Words {
   readonly text: string;
   readonly files: readonly Part[];
 }
 
-/** One thing that a program says on stdin. */
+/** One line from a program on stdin. */
 export type InputLine =
   | ({ readonly type: "user" | "steer" } & Words)
   | { readonly type: "interrupt" }
@@ -42,7 +42,7 @@ export function readInputLine(line: string): InputLine {
   }
 }
 
-/** Or what is wrong with them. */
+/** Returns the words, or what is wrong with them. */
 function wordsIn({ text = "", parts = [] }: Fields): Words | string {
   if (typeof text !== "string") return '"text" must be a string';
   if (!Array.isArray(parts) || !parts.every(isPart))

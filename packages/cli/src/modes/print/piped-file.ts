@@ -6,7 +6,7 @@ const UTF16: readonly (readonly [mark: string, encoding: string])[] = [
   ["feff", "utf-16be"],
 ];
 
-/** An image or a PDF as what it is, text in another encoding as text. Throws UsageError for anything else. */
+/** Returns an image or a PDF as media, and text in any encoding as text. Throws UsageError for anything else. */
 export async function readPipedFile(
   bytes: Buffer,
 ): Promise<{ readonly text: string; readonly files: readonly Part[] }> {

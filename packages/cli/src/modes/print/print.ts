@@ -21,9 +21,9 @@ const EXIT_OF: Record<RunStatus, ExitCode> = {
   cancelled: EXIT.interrupted,
 };
 
-/** Runs prompts without a screen, one after the other. The exit code is that of the first one which was not done. */
+/** Runs prompts without a screen, one after the other. The exit code is that of the first one that did not succeed. */
 export async function runPrint(input: PromptInput, options: CommonOptions, io: Io): Promise<ExitCode> {
-  // What asks models is loaded while settings are read.
+  // The code for models is loaded while settings are read.
   const loading = import("./find-model.ts");
   const { settings, isTrusted, notices } = await openSettings(options);
   const tell = async (message: string) => {
@@ -105,7 +105,7 @@ async function withFiles(prompt: string, session: Session, { options, io }: Face
   return withMentions(prompt, { session, folders, tell }, io.signal);
 }
 
-/** `/name` that is neither a command nor a path: no model knows what was meant. Further prompts go on. */
+/** Reports a `/name` that is neither a command nor a path and means nothing to a model. Later prompts still run. */
 async function checkCommand(prompt: string, session: Session, { options, io }: Face): Promise<void> {
   const { slashFault } = await import("../../commands/slash-commands.ts");
   const fault = slashFault(prompt, await session.customCommands());
@@ -116,12 +116,12 @@ async function checkCommand(prompt: string, session: Session, { options, io }: F
 
 let current: { readonly document: RunDocument; readonly session: Session } | null = null;
 
-/** The document of the run at work as far as it has come, for whoever has to tell that it goes no further. */
+/** The document of the current run so far, for reporting that the run cannot continue. */
 export function documentSoFar(): object {
   return current?.document ?? newDocument(null);
 }
 
-/** Ends what the session has started, and has it recorded. */
+/** Ends what the session has started, and writes its log. */
 export async function closeSession(): Promise<void> {
   await current?.session.close();
 }
@@ -149,12 +149,12 @@ async function reporter(options: CommonOptions, output: Output): Promise<Reporte
   };
 }
 
-/** All that happens in the session, a line each. */
+/** Prints every event of the session, one per line. */
 async function printEvents(session: Session, output: Output): Promise<void> {
   for await (const { event } of session.events()) output.out(`${JSON.stringify(event)}\n`);
 }
 
-/** How a run is told, event by event and at its end. */
+/** Reports a run, event by event and at its end. */
 interface Reporter {
   tell(event: AgentEvent): void;
   end(document: RunDocument): void;

@@ -2,20 +2,20 @@ import type { Part, Session } from "@burin/core";
 
 /** One prompt of a run without a screen. */
 export interface Prompt {
-  /** null goes on where a session that is taken up stopped. */
+  /** null continues where a resumed session stopped. */
   readonly text: string | null;
-  /** Images and files that go with it. */
+  /** Its images and files. */
   readonly files?: readonly Part[];
-  /** Aborted when this prompt alone is to be given up. */
+  /** Aborts when only this prompt is to be cancelled. */
   readonly signal?: AbortSignal;
-  /** Called when the prompt has entered the history. */
+  /** Called when the prompt has been added to the history. */
   onBegun?(): void;
 }
 
 /** Where the prompts of a run come from. */
 export interface PromptInput {
   prompts(session: Session): AsyncIterable<Prompt> | Iterable<Prompt>;
-  /** Something of what was given could not be read, and was left out. */
+  /** Part of the input could not be read, and was left out. */
   readonly hasFault?: boolean;
 }
 

@@ -2,44 +2,44 @@ import type { AgentEvent, CacheMiss, Confirmation, RunStatus, Usage } from "@bur
 
 type Done = Extract<AgentEvent, { type: "done" }>;
 
-/** Everything a script wants to know of a run, in one document. */
+/** Everything about a run that a script needs, in one document. */
 export interface RunDocument {
-  /** null when it came to no session. */
+  /** null when no session was opened. */
   sessionId: string | null;
   status: RunStatus;
   result: string;
-  /** The model's output limit has cut the result. */
+  /** The model's output limit cut the result off. */
   cut?: true;
   /** The value of the result, with --json-schema. */
   structured?: unknown;
-  /** What --check came to. */
+  /** The result of --check. */
   check?: NonNullable<Done["check"]>;
-  /** Where files were changed: the tests and builds that ran after the last change, or only before. */
+  /** When files were changed: the tests and builds that ran after the last change, or only before. */
   proof?: NonNullable<Done["proof"]>;
   error?: { type: string; message: string };
   /** The question that the run was parked with. */
   confirmation?: Confirmation;
   turns: number;
   toolCalls: { name: string; status: string }[];
-  /** `cost` in the currency of the prices; absent where the price of something is not known. */
+  /** `cost` in the currency of the prices; absent if a price is not known. */
   usage: {
     inputTokens: number;
     outputTokens: number;
     cachedTokens: number;
-    /** Input that was cached once and was paid in full again, where it is known why. */
+    /** Input that was cached and then paid in full again, if the reason is known. */
     cacheMisses?: CacheMiss[];
     cost?: number;
   };
   durationMs: number;
 }
 
-/** The document of a run in which nothing has happened yet. */
+/** The document of a run before its first event. */
 export function newDocument(sessionId: string | null): RunDocument {
   const usage = { inputTokens: 0, outputTokens: 0, cachedTokens: 0 };
   return { sessionId, status: "error", result: "", turns: 0, toolCalls: [], usage, durationMs: 0 };
 }
 
-/** Takes what an event says into the document. */
+/** Adds an event to the document. */
 export function addEvent(document: RunDocument, event: AgentEvent): void {
   if (event.type === "usage") {
     addUsage(document, event.usage);

@@ -7,7 +7,7 @@ import { visible } from "../../terminal/output.ts";
 import { readInputLine, type Words } from "./input-line.ts";
 import type { Prompt, PromptInput } from "./prompt-input.ts";
 
-/** A prompt that waits for its turn or, at the head of the line, has it. */
+/** A prompt that waits for its turn or, at the head of the queue, has it. */
 class InHand {
   readonly words: Words;
   readonly #stop = new AbortController();
@@ -27,7 +27,7 @@ class InHand {
     return { ...this.words, signal: this.#stop.signal, onBegun };
   }
 
-  /** Words that come before the prompt has entered the history wait, so that they stand behind it. */
+  /** Text that comes before the prompt is in the history waits, so that it follows the prompt. */
   steer(words: Words, session: Session): void {
     if (this.#hasBegun) session.steer(partsOf(words));
     else this.#early.push(words);
@@ -50,7 +50,7 @@ function joined(said: readonly PartListUnion[]): Words {
   return { text: texts.join("\n\n"), files: files as Part[] };
 }
 
-/** Prompts on stdin, one JSON object a line, and what a program says while they are worked on. */
+/** Prompts on stdin, one JSON object per line, and messages from a program while they are worked on. */
 export class StreamInput implements PromptInput {
   readonly #options: CommonOptions;
   readonly #io: Io;
@@ -58,7 +58,7 @@ export class StreamInput implements PromptInput {
   #lineNumber = 0;
   #hasEnded = false;
   #wake = (): void => {};
-  /** Something was said that could not be read. */
+  /** A line could not be read. */
   hasFault = false;
 
   constructor(first: string, options: CommonOptions, io: Io) {
@@ -76,12 +76,12 @@ export class StreamInput implements PromptInput {
         count += 1;
         yield prompt;
         this.#line.shift();
-        // What came too late for the run is said next; after an interruption it waits for a prompt.
+        // What came too late for the run is sent next; after an interruption it waits for a prompt.
         const late = prompt.signal?.aborted ? [] : session.takeWaiting();
         if (late.length > 0) this.#line.unshift(new InHand(joined(late)));
       }
     } finally {
-      // When the run was parked or interrupted as a whole, the one at the head was the last.
+      // When the whole run was parked or interrupted, the prompt at the head was the last.
       this.#tellLeft(this.#line.slice(1), session);
     }
     if (count === 0 && !this.hasFault && !this.#io.signal.aborted) {
@@ -89,7 +89,7 @@ export class StreamInput implements PromptInput {
     }
   }
 
-  /** undefined when there will be none. */
+  /** undefined when there will be no more. */
   async #next(): Promise<InHand | undefined> {
     while (this.#line.length === 0 && !this.#hasEnded) {
       await new Promise<void>((resolve) => {
@@ -106,7 +106,7 @@ export class StreamInput implements PromptInput {
     if (this.#options.outputFormat !== "stream-json") this.#io.output.note(`burin: ${visible(message)}`);
   }
 
-  /** Questions that come when stdin has ended have nobody to answer them. */
+  /** After stdin has ended, questions cannot be answered any more. */
   async #follow(session: Session): Promise<void> {
     const isTold = this.#options.outputFormat === "stream-json";
     for await (const { event } of session.events()) {
@@ -161,7 +161,7 @@ export class StreamInput implements PromptInput {
     const isOpen = session.questions.some((question) => question.id === id);
     const fault = session.answer(id, decision as Decision);
     if (fault === null) return;
-    // It may have been answered by an interruption in the same moment.
+    // An interruption may have answered it at the same moment.
     if (isOpen) this.#complain(fault, session);
     else this.#tellFault(fault, session);
   }

@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { type AgentEvent, burinHome, resumeSession, type SessionOptions } from "@burin/core";
 import type { CommonOptions } from "../../request/options.ts";
 
-/** Holds the session that the command line says to go on with. Throws SessionError, with what to do instead. */
+/** Opens and locks the session that the command line resumes. Throws SessionError, with what to do instead. */
 export async function takeUp(
   options: CommonOptions,
   hear?: (event: AgentEvent) => void,

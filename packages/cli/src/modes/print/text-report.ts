@@ -8,18 +8,18 @@ import type { RunDocument } from "./run-document.ts";
 type Call = Extract<AgentEvent, { type: "tool_call" }>["call"];
 
 /**
- * Tells a run in words: the final answer on stdout, all else on stderr. At a terminal the model's words come
- * as they are written; otherwise those before its calls go to stderr, so that stdout holds the answer alone.
+ * Reports a run as text: the final answer on stdout, everything else on stderr. At a terminal the model's text
+ * appears as it is written; otherwise text before its calls goes to stderr, so that stdout has only the answer.
  */
 export class TextReport {
   readonly #output: Output;
   readonly #options: Pick<CommonOptions, "outputFormat" | "isQuiet">;
-  /** What the model has said since its last call, as far as it was not shown. */
+  /** The model's text since its last call, as far as it was not shown. */
   #words = "";
   #lastShown = "\n";
   /** The messages of failed calls that were shown. */
   readonly #told = new Set<string>();
-  /** The rules that would have let the refused calls run. */
+  /** The rules that would have allowed the refused calls. */
   readonly #rules = new Set<string>();
 
   constructor(options: Pick<CommonOptions, "outputFormat" | "isQuiet">, output: Output) {
@@ -42,7 +42,7 @@ export class TextReport {
     if (event.type === "tool_call" && !this.#options.isQuiet) this.#tellCall(event.call);
   }
 
-  /** What is left to say when the run is over. */
+  /** Prints what remains at the end of the run. */
   end(document: RunDocument): void {
     const { result, confirmation, error, turns } = document;
     if (this.#isJson) this.#output.out(`${JSON.stringify(document)}\n`);
@@ -100,14 +100,14 @@ export class TextReport {
     this.#output.note(text);
   }
 
-  /** What was streamed may have stopped in the middle of a line. */
+  /** The streamed text may have stopped in the middle of a line. */
   #endLine(): void {
     if (this.#lastShown !== "\n") this.#output.content("\n");
     this.#lastShown = "\n";
   }
 }
 
-/** What shows how sound the work is, from its own log; nothing where no file was changed. */
+/** Evidence from its log that the work is correct; empty when no file was changed. */
 function proofInWords({ proof, check }: RunDocument): string[] {
   const lines: string[] = [];
   if (proof) {
@@ -126,7 +126,7 @@ function endOf(exitCode: number | null): string {
   return exitCode === null ? "exit code not known" : `exit code ${exitCode}`;
 }
 
-/** Why the service could not read from its cache what it had there. */
+/** Why the service could not read its cache. */
 const MISSED: Readonly<Record<CacheMiss["reason"], string>> = {
   model: "another model was asked",
   tools: "the tools changed",

@@ -16,12 +16,12 @@ import { look } from "../look.ts";
 import { markdownLines } from "../markdown.ts";
 import { diffLines, diffSummary } from "./file-diff.ts";
 
-/** How much of a result is shown by itself; ctrl+o shows all. */
+/** How much of a result is shown by default; ctrl+o shows all of it. */
 const MOST_DIFF_ROWS = 24;
 const MOST_LIVE_ROWS = 3;
 const MOST_ERROR_ROWS = 4;
 const LONGEST_NEWS = 60;
-/** Cells that the description has at least, before anything stands behind it. */
+/** Cells reserved for the description before anything follows it. */
 const LEAST_HEAD = 20;
 const ENDING = /^(?:([\s\S]*)\n\n)?(?:Exit code: (\d+)|Signal: (\w+))[^\n]*(?:\n([\s\S]*))?$/;
 
@@ -40,7 +40,7 @@ interface Drawing {
   readonly milliseconds: number;
 }
 
-/** A call as one calm line, and below it what a person wants to see of it without asking. */
+/** A call as one line, and below it the parts of its result that users usually want to see. */
 export function callLines(call: ShownCall, { width, milliseconds }: Drawing): Line[] {
   const [sign, style] = MARKS[call.status];
   const mark = look.isSpoken ? `${say(`call.${call.status}`)}:` : sign;
@@ -48,7 +48,7 @@ export function callLines(call: ShownCall, { width, milliseconds }: Drawing): Li
   const more = [...summaryOf(call), ...timeOf(call, milliseconds)];
   const head: Line = [{ text: `${mark} `, style }, { text: what }];
   const tailOf = (parts: readonly Span[][]) => parts.flatMap((part): Span[] => [{ text: "  " }, ...part]);
-  // In a narrow window how it ended is worth more than what it gave.
+  // In a narrow window, how it ended is more important than its result.
   const from = more.findIndex((_, index) => width - lineWidth(tailOf(more.slice(index))) > LEAST_HEAD);
   const tail = from === -1 ? [] : tailOf(more.slice(from));
   const first = [...cutLine(head, width - lineWidth(tail)), ...tail];
@@ -56,13 +56,13 @@ export function callLines(call: ShownCall, { width, milliseconds }: Drawing): Li
   return [first, ...below].map((line) => cutLine(line, width));
 }
 
-/** A call that waits for its turn is not described yet. */
+/** A call that waits for its turn has no description yet. */
 function inWords(name: string): string {
   const words = name.replace(/_+/g, " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Each call with all that there is to see of it. */
+/** Each call with everything that can be shown of it. */
 export function callsInFull(calls: readonly ShownCall[], width: number): Line[] {
   if (calls.length === 0) return [[{ text: say("calls.none"), style: "dim" }]];
   return calls.flatMap((call, index) => {
@@ -76,7 +76,7 @@ export function callsInFull(calls: readonly ShownCall[], width: number): Line[] 
   });
 }
 
-/** All that there is to see of a call. */
+/** Everything that can be shown of a call. */
 function wholeCall(call: ShownCall, width: number): Line[] {
   if (call.status === "error" || call.status === "cancelled") {
     const { error, returnDisplay: display } = call;
@@ -94,13 +94,13 @@ function wholeCall(call: ShownCall, width: number): Line[] {
   return call.status === "executing" && call.display !== undefined ? displayLines(call.display, width) : [];
 }
 
-/** What a call gave. A plan stays as it was approved. */
+/** The result of a call. A plan stays as it was approved. */
 function resultLines(call: ShownCall & { readonly status: "success" }, width: number): Line[] {
   const { returnDisplay: display, isPlan } = call;
   return isPlan && typeof display === "string" ? planLines(display, width) : displayLines(display, width);
 }
 
-/** A result by its kind. */
+/** A result, drawn by its kind. */
 function displayLines(display: ToolDisplay, width: number): Line[] {
   if (typeof display === "string") return display.trim() === "" ? [] : linesOf(display.trimEnd());
   switch (display.kind) {
@@ -111,7 +111,7 @@ function displayLines(display: ToolDisplay, width: number): Line[] {
     case "progress":
       return display.lines.map((line) => [span(line, "dim")]);
     default:
-      // A tool of an embedder may show what only its own face can draw.
+      // A tool of an embedder may return a display that only its own face can draw.
       return [];
   }
 }
@@ -124,7 +124,7 @@ function todoLine(status: "pending" | "in_progress" | "completed", content: stri
   return [{ text: mark, style: styles[status] }, span(content, styles[status])];
 }
 
-/** A few words behind the description. */
+/** A few words after the description. */
 function summaryOf(call: ShownCall): Span[][] {
   if (call.status !== "success" || call.isPlan) return [];
   const { returnDisplay: display } = call;
@@ -137,7 +137,7 @@ function summaryOf(call: ShownCall): Span[][] {
   ];
 }
 
-/** The lines of a text, and how it ended where that was not well: what a command says last, behind an empty line. */
+/** The lines of a text, and how a command failed, which is its last line after an empty one. */
 function partsOf(display: string): { lines: string[]; fault: string } {
   const text = display.trim();
   const [, before = "", code = "0", signal, after = ""] = ENDING.exec(text) ?? [undefined, text];
@@ -146,7 +146,7 @@ function partsOf(display: string): { lines: string[]; fault: string } {
   return { lines, fault: code === "0" ? "" : say("call.exit", { code }) };
 }
 
-/** What a line says beyond the description, which says already what was done, and to what. */
+/** What a line adds to the description, which already says what was done to what. */
 function newsOf(line: string, description: string): string {
   const subject = description.replace(/^\S+ /, "");
   const at = subject.length < 4 ? -1 : line.indexOf(subject);
@@ -191,7 +191,7 @@ function liveLines(display: ToolDisplay | undefined, width: number): Line[] {
     : lines.slice(-MOST_LIVE_ROWS).map((line) => line.map(({ text }): Span => ({ text, style: "dim" })));
 }
 
-/** What went wrong; the tool's own name, which means something to a model, is not said again. */
+/** What went wrong, without the tool's own name, which is only useful to a model. */
 function faultOf({ name, error: { message } }: ToolCall & { readonly error: ToolError }): string {
   if (!message.startsWith(`${name} `)) return message;
   const rest = message.slice(name.length + 1);
@@ -203,7 +203,7 @@ function errorLines(message: string, style: Style, width: number): Line[] {
   return shortened(lines, MOST_ERROR_ROWS);
 }
 
-/** Of what did not end well, its last words. */
+/** The last lines of a failure. */
 function faultLines(display: string): Line[] {
   const { lines, fault } = partsOf(display);
   return fault === "" || lines.length < 2
@@ -228,13 +228,13 @@ function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }
 
-/** The words that a model gets of a result. */
+/** The text that a model gets of a result. */
 export function modelText(content: PartListUnion): string {
   const parts = Array.isArray(content) ? content : [content];
   return parts.map((part) => (typeof part === "string" ? part : (part.text ?? ""))).join("\n");
 }
 
-/** A plan is Markdown, wherever it is shown. */
+/** A plan is always Markdown. */
 export function planLines(plan: string, width: number): Line[] {
   return markdownLines(plan, width, false);
 }

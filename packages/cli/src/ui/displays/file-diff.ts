@@ -13,19 +13,19 @@ import { look } from "../look.ts";
 interface DiffLine {
   readonly sign: "+" | "-" | " ";
   readonly number: number;
-  /** Its number before the change, where both sides have it. */
+  /** Its number before the change, if both sides have it. */
   readonly before: number;
   readonly text: string;
 }
 
-/** Beyond that a line is compared as a whole. */
+/** A longer line is compared as a whole. */
 const LONGEST_COMPARED = 400;
-/** In a narrower window two sides would be wrapped more than they are worth. */
+/** In a narrower window, two columns would be wrapped too much. */
 const LEAST_BESIDE = 90;
 const BAR = { text: " │ ", style: "dim" as const };
 const WORDS = /[\p{L}\p{N}_]+|\s+|[^\s\p{L}\p{N}_]/gu;
 
-/** A change of a file, or some hunks of it, with the words marked that differ. */
+/** A change of a file, or some of its hunks, with the differing words marked. */
 export function diffLines(fileDiff: string, width: number): Line[] {
   const rows: Line[] = [];
   const hunks = hunksIn(fileDiff);
@@ -74,7 +74,7 @@ interface Room {
   readonly width: number;
 }
 
-/** Lines that go together: those of both sides, or what took the place of what, with the words that differ. */
+/** Lines that belong together: unchanged ones, or removed lines and their replacement, with the differing words. */
 interface Block {
   readonly removed: readonly DiffLine[];
   readonly added: readonly DiffLine[];
@@ -110,7 +110,7 @@ function hunkLines(hunk: readonly DiffLine[], room: Room): Line[] {
   return rows;
 }
 
-/** What was on the left, what is on the right. */
+/** The old text on the left, the new text on the right. */
 function hunkBeside(hunk: readonly DiffLine[], { gutter, width }: Room): Line[] {
   const column = Math.floor((width - BAR.text.length) / 2);
   const rows: Line[] = [];
@@ -162,7 +162,7 @@ function wordsIn(text: string): string[] {
   return text.match(WORDS) ?? [];
 }
 
-/** For each word of two lines whether it differs; nothing is marked where most of the line does. */
+/** For each word of two lines whether it differs; nothing is marked when most of the line differs. */
 function changedWords(before: string, after: string): [boolean[], boolean[]] {
   if (before.length + after.length > LONGEST_COMPARED) return [[], []];
   const [one, two] = [wordsIn(before), wordsIn(after)];
