@@ -1,23 +1,23 @@
 import type { SessionOptions } from "@burin/core";
 
-/** A folder to work in, with the settings that hold there. */
+/** A folder to work in, with its settings. */
 export interface OpenedFolder {
   readonly options: SessionOptions;
-  /** What the user should know of the settings. */
+  /** What the user should know about the settings. */
   readonly notices: readonly string[];
 }
 
-/** What a face for other programs is given by the command line. */
+/** What the command line passes to a face for other programs. */
 export interface Ground {
   readonly version: string;
-  /** Opens the folder that was started in, or these: the first is the root. Throws SettingsError. */
+  /** Opens these folders, of which the first is the root; default: the current folder. Throws SettingsError. */
   readonly open: (folders?: readonly string[]) => Promise<OpenedFolder>;
   /** The folder that Burin was started in or for. */
   readonly root: string;
-  /** The user has named the root, and no program may name another. */
+  /** The user has named the root, and a program must not name another. */
   readonly isRootFixed: boolean;
-  /** Tells the user, beside the protocol. */
+  /** Informs the user outside the protocol. */
   readonly note: (text: string) => void;
-  /** Aborted when the user interrupts. */
+  /** Aborts when the user interrupts. */
   readonly signal: AbortSignal;
 }

@@ -4,7 +4,7 @@ const NEWLINE = 10;
 export const PARSE_ERROR = -32700;
 export const INVALID_REQUEST = -32600;
 
-/** Cuts what comes in pieces into lines, each of which is one message. */
+/** Splits data that arrives in pieces into lines, one message each. */
 export class MessageLines {
   readonly #mostBytes: number;
   #parts: Buffer[] = [];
@@ -14,7 +14,7 @@ export class MessageLines {
     this.#mostBytes = mostBytes;
   }
 
-  /** The lines that end in this piece and are not empty; null for one that is too long, which is not kept. */
+  /** Yields the non-empty lines that end in this piece; null for one that is too long, which is not kept. */
   *endedBy(chunk: Buffer): Generator<string | null> {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
@@ -41,7 +41,7 @@ export class MessageLines {
   }
 }
 
-/** The answer to what cannot be answered otherwise; whoever has sent a request with an id waits for that. */
+/** The error answer to a line that is not a valid message; the sender of a request with an id waits for it. */
 export function faultLine(code: number, message: string, sent?: unknown): string {
   const { id, method } = (typeof sent === "object" && sent !== null ? sent : {}) as Record<string, unknown>;
   const isAwaited = method !== undefined && (typeof id === "string" || Number.isSafeInteger(id));
@@ -55,7 +55,7 @@ export function writeLine(output: Writable, text: string): Promise<void> {
   });
 }
 
-/** What is sent line by line, to be read and written as messages; each line that is none is answered with one error. */
+/** Reads and writes messages line by line; each line that is not a message is answered with one error. */
 export function messageStream<Message>(input: Readable, output: Writable, mostBytes: number) {
   return {
     readable: ReadableStream.from(messagesIn<Message>(input, output, mostBytes)) as ReadableStream<Message>,

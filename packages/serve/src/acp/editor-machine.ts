@@ -9,7 +9,7 @@ import {
   WorkspaceError,
 } from "@burin/core";
 
-/** Files as an editor has them, whether they are saved or not. */
+/** Files as an editor has them, saved or not. */
 export interface EditorBuffers {
   /** null when the editor does not have the file. */
   readonly read: (path: string) => Promise<string | null>;
@@ -21,10 +21,10 @@ type SearchRequest = Parameters<Workspace["search"]>[1];
 type SearchResult = Awaited<ReturnType<Workspace["search"]>>;
 
 const MARK = "editor:";
-/** An editor may open each file that it is asked for. */
+/** Editors may open each file that they are asked for. */
 const MOST_ASKED = 100;
 
-/** This computer, but a file that is changed in the editor and not saved is what the editor has. */
+/** This computer, with the editor's content for files that have unsaved changes. */
 export function editorMachine(buffers: EditorBuffers): Machine {
   return {
     ...nodeMachine,
@@ -35,7 +35,7 @@ export function editorMachine(buffers: EditorBuffers): Machine {
   };
 }
 
-/** The disk says first what may be touched at all. */
+/** Access is first checked on the disk. */
 function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
   return {
     root: disk.root,
@@ -87,12 +87,12 @@ function workspaceOf(disk: Workspace, unsaved: UnsavedFiles): Workspace {
   };
 }
 
-/** What the editor has, and what of it the model was shown. */
+/** The editor's contents, and what the model has seen of them. */
 class UnsavedFiles {
   readonly #buffers: EditorBuffers;
   readonly #shown = new Map<string, string>();
   readonly #disk: Workspace;
-  /** What the model was shown or has changed, the latest last. */
+  /** Files that the model has seen or changed, latest last. */
   readonly #known = new Set<string>();
 
   constructor(buffers: EditorBuffers, disk: Workspace) {
@@ -100,7 +100,7 @@ class UnsavedFiles {
     this.#disk = disk;
   }
 
-  /** null when it is what is saved, but for line ends. */
+  /** Returns null when only line ends differ from the saved content. */
   async of(file: string, saved: FileSnapshot): Promise<string | null> {
     if (saved.text === null || saved.firstLine !== undefined) return null;
     const given = await this.#buffers.read(await this.#disk.resolve(file));
@@ -108,7 +108,7 @@ class UnsavedFiles {
     return text === null || plain(text) === plain(saved.text) ? null : text;
   }
 
-  /** No editor can be asked what is open: it is asked for what the model was shown, and for files with hits. */
+  /** Editors cannot list their open files, so they are asked for those that the model has seen and those with hits. */
   async search(path: string, request: SearchRequest, signal: AbortSignal): Promise<SearchResult> {
     const place = await this.#disk.resolve(path);
     const texts = new Map<string, string>();
@@ -127,13 +127,13 @@ class UnsavedFiles {
     for (;;) {
       const found = await this.#disk.search(path, { ...request, unsaved: texts }, signal);
       const { size } = texts;
-      // Of a file that was searched itself the name alone is given.
+      // When a single file is searched, its hits have only the name.
       await ask(found.files.flatMap((file) => [place, join(place, file.path)]));
       if (texts.size === size) return found;
     }
   }
 
-  /** The model was last shown what the editor had, and it has been thrown away: that is not what is saved. */
+  /** The model last saw unsaved content that was discarded since, so it has not seen the saved content. */
   wasShown(path: string, saved: string | null): boolean {
     const shown = this.#shown.get(path);
     return shown !== undefined && plain(shown) !== plain(saved ?? "");
@@ -175,7 +175,7 @@ function versionOf(path: string, text: string): string {
   return MARK + createHash("sha256").update(`${path}\0${text}`).digest("hex");
 }
 
-/** Editors that have lines and not text often leave out the last line end, and would save the file with it. */
+/** Editors that store lines instead of text often drop the last line end, and would save the file without it. */
 function withLastLineEnd(text: string, saved: string): string {
   if (!saved.endsWith("\n") || text.endsWith("\n")) return text;
   return text + (text.includes("\r\n") ? "\r\n" : "\n");

@@ -38,7 +38,7 @@ const OWN_COMMANDS: readonly AvailableCommand[] = [
   { name: "compact", description: "Replace the conversation so far by a summary." },
 ];
 
-/** Where an editor's session is. */
+/** The connection and settings of an editor's session. */
 export interface Editor {
   readonly client: AgentContext;
   readonly capabilities: ClientCapabilities;
@@ -46,13 +46,13 @@ export interface Editor {
   readonly root: string;
 }
 
-/** One session as an editor has it: prompts and answers go in, updates and questions go out. */
+/** One session of an editor: prompts and answers go in, updates and questions go out. */
 export class EditorSession {
   readonly id: string;
   readonly #session: Session;
   readonly #editor: Editor;
   readonly #updates: SessionUpdates;
-  /** Of the prompts that are being worked on or wait for their turn. */
+  /** For the prompts that are being worked on or wait for their turn. */
   readonly #stops = new Set<AbortController>();
   #model: string;
 
@@ -73,7 +73,7 @@ export class EditorSession {
     return { currentModeId: this.#session.approvalMode, availableModes };
   }
 
-  /** Models that settings name; a service may have others, but only these are known to be meant. */
+  /** The models in settings; the service may have others, but only these are known to be wanted. */
   get configOptions(): SessionConfigOption[] {
     const { models, model } = this.#editor.settings;
     const named = [this.#model, ...Object.keys(models), ...(model.small ? [model.small] : [])];
@@ -98,7 +98,7 @@ export class EditorSession {
     this.#model = name;
   }
 
-  /** What the user can say with a `/`, once it is known. */
+  /** Sends the available `/` commands, once they are known. */
   async announceCommands(): Promise<void> {
     const input = { hint: "words" };
     const own = (await this.#session.customCommands()).map(({ name, description }) => ({
@@ -121,7 +121,7 @@ export class EditorSession {
     await this.#tell({ sessionUpdate: "available_commands_update", availableCommands });
   }
 
-  /** What was said and done before, in its order. */
+  /** Sends the earlier events in order. */
   async replay(events: Iterable<AgentEvent>): Promise<void> {
     for (const event of events) for (const update of this.#updates.of(event)) await this.#tell(update);
   }
@@ -144,7 +144,7 @@ export class EditorSession {
     let end: RunEnd | null = null;
     for await (const event of this.#session.run(prompt, signal)) {
       if (event.type === "done") end = event;
-      // The editor has shown what its user wrote.
+      // The editor has already shown what its user wrote.
       else if (event.type !== "text" || event.role !== "user") {
         for (const update of this.#updates.of(event)) await this.#tell(update);
       }
@@ -180,7 +180,7 @@ export class EditorSession {
     await this.#session.close();
   }
 
-  /** Questions come from whoever works, also beside a prompt; each is answered by its id. */
+  /** Any agent may ask a question, even between prompts; each is answered by its id. */
   async #followQuestions(): Promise<void> {
     const open = new Map<string, AbortController>();
     for await (const { event } of this.#session.events()) {
@@ -212,7 +212,7 @@ export class EditorSession {
     return decisionOf(choices, outcome);
   }
 
-  /** What an MCP server wants to know; null where the editor has no forms. */
+  /** Asks the form of an MCP server; null when the editor does not support forms. */
   async #askForm({ confirmation }: Question, cancellationSignal: AbortSignal): Promise<Decision | null> {
     const { client, capabilities } = this.#editor;
     if (confirmation.kind !== "form" || !capabilities.elicitation?.form) return null;
@@ -232,7 +232,7 @@ export class EditorSession {
     return { outcome: "filled", values: (answer as { content?: Record<string, unknown> }).content ?? {} };
   }
 
-  /** An editor that is gone hears nothing, and its session ends with the connection. */
+  /** Ignores a closed connection, which also ends the session. */
   async #tell(update: SessionUpdate): Promise<void> {
     await this.#editor.client
       .notify(methods.client.session.update, { sessionId: this.id, update })

@@ -11,7 +11,7 @@ interface Choice extends PermissionOption {
   readonly decision: Decision;
 }
 
-/** What the user can say to a question, and what each means. */
+/** The user's possible answers to a question, and their meanings. */
 export function choicesOf({ confirmation }: Question): Choice[] {
   const no: Choice = { optionId: "no", name: "No", kind: "reject_once", decision: { outcome: "cancel" } };
   if (confirmation.kind === "plan") {
@@ -42,7 +42,7 @@ function choice(optionId: string, name: string, decision: Decision): Choice {
   return { optionId, name, kind: "allow_once", decision };
 }
 
-/** What the user said; anything that is no clear yes is a no. */
+/** The user's answer; anything but a clear yes is a no. */
 export function decisionOf(choices: readonly Choice[], outcome: RequestPermissionOutcome): Decision {
   const chosen =
     outcome.outcome === "selected"
@@ -51,7 +51,7 @@ export function decisionOf(choices: readonly Choice[], outcome: RequestPermissio
   return chosen?.decision ?? { outcome: "cancel" };
 }
 
-/** The call as the question shows it. */
+/** The call, as shown with the question. */
 export function askedCall(
   { id, callId, agent, confirmation, reason }: Question,
   root: string,

@@ -2,10 +2,10 @@ import { fileURLToPath } from "node:url";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import type { Part } from "@burin/core";
 
-/** Before what is not part of the words of the user. */
+/** Separates attachments from the user's own text. */
 const ATTACHED = "\n\nWhat the editor has attached:\n\n";
 
-/** A prompt as the model gets it: files by their paths, what is attached behind the words, images and documents as such. */
+/** A prompt for the model: files by their paths, attachments after the text, images and documents as media. */
 export function promptParts(blocks: readonly ContentBlock[]): Part[] {
   const attached: string[] = [];
   const media: Part[] = [];

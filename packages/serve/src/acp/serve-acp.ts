@@ -30,7 +30,7 @@ import { editorMachine } from "./editor-machine.ts";
 import { EditorSession } from "./editor-session.ts";
 
 const PAGE = 50;
-/** Of one message; images of a prompt stand in it. */
+/** Per message, which may contain images of a prompt. */
 const MOST_BYTES = 64 * 1024 * 1024;
 /** What the protocol calls a resource that was not found; clients that get it for a session begin a new one. */
 const NOT_FOUND = -32002;
@@ -39,7 +39,7 @@ type Folders = Pick<NewSessionRequest, "cwd" | "additionalDirectories"> & {
   readonly mcpServers?: readonly McpServer[];
 };
 
-/** Serves the editor at the other end of stdin and stdout until it goes, or the user interrupts. */
+/** Serves the editor at the other end of stdin and stdout until it disconnects or the user interrupts. */
 export async function serveAcp(ground: Ground): Promise<void> {
   const sessions = new EditorSessions(ground);
   const stream = messageStream<AnyMessage>(process.stdin, process.stdout, MOST_BYTES);
@@ -132,7 +132,7 @@ class EditorSessions {
     return found;
   }
 
-  /** A new one, or the one of that id as it was left. */
+  /** Opens a new session, or resumes the one with that id. */
   async open(folders: Folders, client: AgentContext, id?: string): Promise<EditorSession> {
     const { cwd, additionalDirectories = [], mcpServers = [] } = folders;
     const root = await this.#rootOf(cwd);
@@ -163,7 +163,7 @@ class EditorSessions {
     throw RequestError.invalidParams(undefined, `this agent was started for ${root} only`);
   }
 
-  /** Through the editor's buffers, where it lets others read and write them. */
+  /** Through the editor's buffers, if it lets others read and write them. */
   #machine(sessionId: () => string, client: AgentContext): Pick<SessionOptions, "machine"> {
     const { readTextFile, writeTextFile } = this.capabilities.fs ?? {};
     if (!readTextFile || !writeTextFile) return {};
@@ -206,7 +206,7 @@ class EditorSessions {
 
   async list(cwd: string | null, cursor: string | null) {
     const root = cwd === null ? null : await asAnswer(realpath(cwd));
-    // Of a record that is damaged nobody may know the folder, and without it no editor can open it.
+    // A damaged record may lack the folder, and without it no editor can open the session.
     const all = (await sessionSummaries(this.#home, root)).filter((one) => (cwd ?? one.root) !== null);
     const from = Number(cursor ?? 0);
     if (!/^\d*$/.test(cursor ?? "")) throw RequestError.invalidParams(undefined, "the cursor is not known");
@@ -249,7 +249,7 @@ async function asAnswer<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Those of the editor beside those of the settings, which give way. */
+/** The servers of the editor and of the settings; for equal names the editor's wins. */
 function withServers(settings: Settings, servers: readonly McpServer[]): Settings {
   const pairs = (list: readonly { name: string; value: string }[]) =>
     Object.fromEntries(list.map(({ name, value }) => [name, value]));

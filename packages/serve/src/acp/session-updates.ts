@@ -12,13 +12,13 @@ import {
 
 type Call = Extract<AgentEvent, { type: "tool_call" }>["call"];
 
-/** What is known of the session that events come from. */
+/** Facts about the session that the events come from. */
 export interface UpdateGround {
   readonly root: string;
   readonly toolOf: (name: string) => Tool | undefined;
-  /** The editor shows notices apart from what the model says. */
+  /** The editor shows notices separately from the model's text. */
   readonly showsNotices: boolean;
-  /** The editor shows what it is told of a command's output as a terminal of its own. */
+  /** The editor shows a command's output in a terminal of its own. */
   readonly showsTerminals: boolean;
 }
 
@@ -39,14 +39,14 @@ const STATUSES: Readonly<Record<Call["status"], ToolCallStatus>> = {
   cancelled: "failed",
 };
 
-/** So many characters at the end of what was shown tell where it ends in what is shown now. */
+/** How many characters at the end of the last output are used to find it in the new one. */
 const SEAM = 200;
 
-/** What an editor is told of an event; each is told in the order in which it came. */
+/** Converts events into updates for the editor, in order. */
 export class SessionUpdates {
   readonly #ground: UpdateGround;
   readonly #known = new Set<string>();
-  /** What each terminal was last told. */
+  /** The last output sent for each terminal. */
   readonly #shown = new Map<string, string>();
 
   constructor(ground: UpdateGround) {
@@ -103,7 +103,7 @@ export class SessionUpdates {
     return { sessionUpdate: "tool_call", ...shown, ...more, kind };
   }
 
-  /** Not of the protocol itself: what editors have agreed on for commands that an agent runs in a place of its own. */
+  /** An extension that editors have agreed on, for commands that an agent runs itself. */
   #terminal(call: Call): Record<string, unknown> {
     const { callId: terminal_id, args } = call;
     const text = outputOf(call);
@@ -119,7 +119,7 @@ export class SessionUpdates {
     };
   }
 
-  /** Its answer is the subagent's alone; the editor sees that it was made. */
+  /** The subagent alone gets the answer; the editor sees only the call. */
   #subagentCall({ agent, call }: Extract<AgentEvent, { type: "subagent_call" }>): SessionUpdate {
     const { callId: toolCallId, status, name, description } = call;
     const title = visibleText(`${agent}: ${description || name}`);
@@ -129,7 +129,7 @@ export class SessionUpdates {
     return { sessionUpdate: "tool_call", ...shown, kind: kindOf(this.#ground.toolOf(name)) };
   }
 
-  /** So that the editor can follow; a call without a description has arguments that do not fit. */
+  /** So that the editor can follow; a call without a description has invalid arguments. */
   #locations({ name, args, description }: Call) {
     const tool = this.#ground.toolOf(name);
     if (description === "" || (tool?.kind !== "read" && tool?.kind !== "edit")) return {};
@@ -173,14 +173,14 @@ function isOver({ status }: Call): boolean {
   return status === "success" || status === "error" || status === "cancelled";
 }
 
-/** null where there is nothing new to say of the output. */
+/** Returns null when the output has not changed. */
 function outputOf(call: Call): string | null {
   const display = call.status === "executing" ? call.display : "";
   const shown = call.status === "success" ? call.returnDisplay : display;
   return typeof shown === "string" && shown !== "" ? shown : null;
 }
 
-/** What came to a text of which only the end is shown. */
+/** What was added to a text of which only the end is shown. */
 function grownBy(before: string, now: string): string {
   if (now.startsWith(before)) return now.slice(before.length);
   const seam = before.slice(-SEAM);
@@ -203,7 +203,7 @@ function imageContent({ inlineData: { data, mimeType } = {} }: Part): ToolCallCo
   return [{ type: "content", content: { type: "image", data, mimeType } }];
 }
 
-/** Of a file that is too large to show the contents are only a part, which the editor would take for the whole. */
+/** Of a file that is too large to show, the contents are only a part, which the editor would take for the whole. */
 export function diffContent(diff: FileDiff, root: string): ToolCallContent[] {
   if (diff.firstLine !== undefined) return textContent(diff.fileDiff);
   const path = resolve(root, diff.fileName);

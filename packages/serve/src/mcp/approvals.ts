@@ -2,11 +2,11 @@ import { createHash, randomUUID } from "node:crypto";
 import { type Confirm, type Confirmation, type Decision, type Question, questionView } from "@burin/core";
 import { type InputRequests, inputRequired, inputResponse } from "@modelcontextprotocol/server";
 
-/** A client that is asked and never answers must not fill the memory. */
+/** Limits the memory for clients that never answer. */
 const MOST_OPEN = 1000;
 const KEY = "approval";
 
-/** What came back with a call that is made again, because its user has been asked. */
+/** What came back when a client repeats a call after asking its user. */
 export interface Answers {
   readonly state: string | undefined;
   readonly responses: Readonly<Record<string, unknown>> | undefined;
@@ -18,16 +18,16 @@ interface Given {
 }
 
 /**
- * Approvals of a protocol in which a question ends a call, and the answer comes with the same call again: what was
- * approved is held against what is asked then, and holds for one call.
+ * Approvals in a protocol where a question ends a call, and the answer comes with the same call again: an approval
+ * is compared with the new question, and is valid for one call.
  */
 export class Approvals {
-  /** What was asked, by the state that its answer brings back. */
+  /** The questions, by the state that comes back with the answer. */
   readonly #open = new Map<string, string>();
   readonly #given = new Map<string, Given>();
   readonly #asked = new Map<string, Question>();
 
-  /** Answers the question of a call when its user has answered just that; without it the call ends as not approved. */
+  /** Answers the question of a call if its user has answered exactly it; otherwise the call is not approved. */
   readonly confirm: Confirm = async (confirmation, _signal, question) => {
     const { callId } = question;
     if (callId === null) return null;
@@ -36,7 +36,7 @@ export class Approvals {
     return given?.asked === printOf(confirmation) ? given.decision : null;
   };
 
-  /** The work of one call, with the answer that came with it; gives also what was asked in it. */
+  /** Does the work of one call, with the answer that came with it; also returns the question asked in it. */
   async during<T>(
     callId: string,
     answers: Answers,
@@ -118,7 +118,7 @@ function schemaOf(confirmation: Confirmation) {
   };
 }
 
-/** For a client that cannot ask its user: how to let such a call run. */
+/** For a client that cannot ask its user: how to allow such a call. */
 export function howToAllow({ confirmation }: Question): string {
   const rules = confirmation.grants.map((grant) => ` --allow '${grant}'`).join("");
   const start =

@@ -5,7 +5,7 @@ type Kind = "edit" | "execute";
 
 const TEXT: JsonSchema = { type: "string", description: "The answer in words, as in `content`." };
 
-/** What programs read of an answer, for the kinds of tools that have more to say than text. */
+/** Structured output for programs, for the kinds of tools that return more than text. */
 export const OUTPUT_SCHEMAS: Readonly<Record<Kind, JsonSchema>> = {
   edit: {
     type: "object",
@@ -28,7 +28,7 @@ export const OUTPUT_SCHEMAS: Readonly<Record<Kind, JsonSchema>> = {
   },
 };
 
-/** A call's answer as the protocol has it. */
+/** A call's answer in the form of the protocol. */
 export function callResult(answer: AnsweredCall, kind: string | undefined): CallToolResult {
   const content = contentBlocks(answer);
   if (answer.status !== "success") return { content, isError: true };

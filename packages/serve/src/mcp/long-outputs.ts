@@ -11,7 +11,7 @@ import {
 const MOST_BYTES = 16 * 1024 * 1024;
 const MOST_LISTED = 1000;
 
-/** Outputs of commands that are too long for an answer, as resources. Only files that an answer named can be read. */
+/** Outputs of commands that are too long for an answer, as resources. Only files named in an answer can be read. */
 export class LongOutputs {
   readonly #known = new Map<string, ResourceLink>();
   readonly #path: RegExp;

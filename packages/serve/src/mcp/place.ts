@@ -1,18 +1,18 @@
 import type { Ground } from "../ground.ts";
 import { ServedTools } from "./served-tools.ts";
 
-/** What a client is told of beside its calls. */
+/** What a client is informed about in addition to its calls. */
 export type Change = "tools" | "resources" | { readonly notice: string };
 
-/** Where the tools of a client work; they are opened with the first question, and anew where its folders are others. */
+/** Where the tools of a client work; they are opened at the first request, and again when its folders change. */
 export class Place {
   readonly #ground: Ground;
   readonly #listeners = new Set<(what: Change) => void>();
   #folders: readonly string[] | undefined;
   #opening: Promise<ServedTools> | null = null;
-  /** Of folders that the client has left while calls ran there. */
+  /** Tools of folders that the client has left while calls were running there. */
   readonly #left = new Set<ServedTools>();
-  /** What must be known before tools are opened. */
+  /** Must finish before tools are opened. */
   #before: Promise<void> = Promise.resolve();
   #isClosed = false;
 
@@ -20,12 +20,12 @@ export class Place {
     this.#ground = ground;
   }
 
-  /** Where work stays unless the client names other folders. */
+  /** The default folder, if the client names no others. */
   get root(): string {
     return this.#ground.root;
   }
 
-  /** Rejects with what is wrong with the settings of the folder. */
+  /** Rejects when the settings of the folder are not valid. */
   async tools(): Promise<ServedTools> {
     await this.#before;
     if (this.#isClosed) throw new Error("The connection is closed.");
@@ -33,13 +33,13 @@ export class Place {
     try {
       return await this.#opening;
     } catch (error) {
-      // It may be put right before the next call.
+      // It may be fixed before the next call.
       this.#opening = null;
       throw error;
     }
   }
 
-  /** Tools are not opened before this is done; what goes wrong in it changes nothing. */
+  /** Tools are not opened before this is done; its failure is ignored. */
   during(work: () => Promise<void>): void {
     const before = this.#before;
     this.#before = before.then(work).catch((error: unknown) => {
@@ -47,7 +47,7 @@ export class Place {
     });
   }
 
-  /** Rejects, and stays where it is, when the folders cannot be worked in. */
+  /** Rejects, and stays where it is, when the folders cannot be used. */
   async moveTo(folders: readonly string[]): Promise<void> {
     if (folders.join("\n") === this.#folders?.join("\n")) return;
     const opened = this.#open(folders);
@@ -60,7 +60,7 @@ export class Place {
     this.#tell("tools");
   }
 
-  /** What was asked for there is still answered. */
+  /** Calls that are running there are still answered. */
   async #leave(tools: ServedTools): Promise<void> {
     this.#left.add(tools);
     await tools.answered();

@@ -34,13 +34,13 @@ const PATH = "/mcp";
 const JSON_HEADERS = { "content-type": "application/json" };
 /** What a client that vanishes in its message leaves. */
 const GONE = "ECONNRESET";
-/** Clients that vanished leave theirs behind; the one that was unused for longest makes room. */
+/** Clients that disconnect leave sessions behind; the one that was unused for longest is removed. */
 const MOST_SESSIONS = 64;
 
 export interface HttpOptions {
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** What clients have to know; without it one is made up. */
+  /** The secret that clients need; default: a random one. */
   readonly token?: string;
 }
 
@@ -79,14 +79,14 @@ export async function serveMcpOverHttp(
   server.closeAllConnections();
 }
 
-/** A connection that is closed while its client still sends would often lose the answer. */
+/** Closing the connection while the client is still sending would often lose the answer. */
 function refuseBody(request: IncomingMessage, response: ServerResponse): void {
   request.resume();
   const why = `The message is longer than ${DEFAULT_MAX_REQUEST_BODY_SIZE} bytes.`;
   response.writeHead(413, JSON_HEADERS).end(faultLine(INVALID_REQUEST, why));
 }
 
-/** A server is given no others. */
+/** Requests to a server always have both. */
 type NamedRequest = IncomingMessage & { readonly method: string; readonly url: string };
 
 function listen(server: HttpServer, port: number): Promise<number> {
@@ -106,8 +106,8 @@ function isToken({ headers }: IncomingMessage, token: string): boolean {
 }
 
 /**
- * A stream begins with a comment, or its client would hear nothing of it before the first message; and it ends with
- * its client, or the one stream of a session would be taken until there is something to say.
+ * Starts a stream with a comment, because otherwise its client would get nothing before the first message; and
+ * ends it with its client, because otherwise the one stream of a session would stay taken until the next message.
  */
 function listenedTo(response: Response, signal: AbortSignal): Response {
   if (!response.ok || response.body === null) return response;

@@ -6,7 +6,7 @@ import { tellOfChanges, toolServer } from "./tool-server.ts";
 
 export type { Ground, OpenedFolder } from "../ground.ts";
 
-/** Serves the client at the other end of stdin and stdout until it goes, or the user interrupts. */
+/** Serves the client at the other end of stdin and stdout until it disconnects or the user interrupts. */
 export async function serveMcp(ground: Ground): Promise<void> {
   const place = new Place(ground);
   const { version, signal, isRootFixed } = ground;

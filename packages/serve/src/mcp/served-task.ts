@@ -10,7 +10,7 @@ import {
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Subagents belong to a session. Here nobody can be told later what one in the background came to. */
+/** Subagents belong to a session. No background tasks: the client could not be informed of their end. */
 class ServedTask extends BaseTool<Params> {
   readonly name: string;
   readonly displayName: string;

@@ -24,7 +24,7 @@ import { callResult, OUTPUT_SCHEMAS, textBlock } from "./call-result.ts";
 import { LongOutputs } from "./long-outputs.ts";
 import { openTask } from "./served-task.ts";
 
-/** Readers are quick and harm nobody; each of the others may be a process. */
+/** Readers are fast and harmless; each of the others may be a process. */
 const MOST_READING = 32;
 const MOST_OTHERS = 8;
 
@@ -55,7 +55,7 @@ export class ServedTools {
     this.root = options.root;
     this.#toolbox = createToolbox({ ...options, settings, confirm, record: true });
     const { registry } = this.#toolbox;
-    // A plan and a list of steps are the client's own affair.
+    // Plans and todo lists are the client's own.
     for (const { name, kind } of registry.getAllTools()) if (kind === "plan") registry.unregisterTool(name);
     if (registry.getTool("task") === undefined) return;
     registry.unregisterTool("task");
@@ -65,13 +65,13 @@ export class ServedTools {
     this.#session = task.session;
   }
 
-  /** Hears when tools or resources are others than before; gives what ends that. */
+  /** Calls the listener when tools or resources have changed; returns a function that stops this. */
   onChange(listener: (what: "tools" | "resources") => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Starts what brings more tools; gives what went wrong with it. */
+  /** Starts the tool sources; returns their failures. */
   async discover(): Promise<readonly string[]> {
     const before = this.#names;
     const failures = await this.#toolbox.ready();
@@ -152,7 +152,7 @@ export class ServedTools {
   }
 }
 
-/** Lets so many calls work at once; the others wait for their turn. */
+/** Limits how many calls work at once; the others wait for their turn. */
 class CallSlots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -161,7 +161,7 @@ class CallSlots {
     this.#free = most;
   }
 
-  /** Begins the work once there is room; work that is cancelled before still gets its turn, and sees its signal. */
+  /** Starts the work once there is room; work that is cancelled earlier still gets its turn, and sees its signal. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -175,7 +175,7 @@ class CallSlots {
   }
 }
 
-/** A client has its own MCP servers; of the user's only one that searches the web is needed. */
+/** A client has its own MCP servers; of the user's, only one for web searches is needed. */
 function ownSettings(settings: Settings): Settings {
   const server = settings.web.search?.provider === "mcp" ? settings.web.search.server : undefined;
   const kept = Object.entries(settings.mcpServers).filter(([alias]) => alias === server);
@@ -199,7 +199,7 @@ function declared({ name, displayName, description, parameterSchema, kind }: Too
   } as McpTool;
 }
 
-/** What may be believed of a tool, whatever it is called with. */
+/** Hints that are true for a tool with any arguments. */
 function annotationsOf(kind: Tool["kind"]): ToolAnnotations {
   if (kind === "read") return { readOnlyHint: true, openWorldHint: false };
   if (kind === "fetch") return { readOnlyHint: true, openWorldHint: true };

@@ -7,10 +7,10 @@ import {
 } from "@modelcontextprotocol/server";
 import { faultLine, INVALID_REQUEST, MessageLines, PARSE_ERROR, writeLine } from "../message-lines.ts";
 
-/** As much as the protocol's own library takes in one message. */
+/** The limit of the protocol's own library for one message. */
 const MOST_BYTES = 10 * 1024 * 1024;
 
-/** One message a line. Unlike that of the protocol's library it answers each line that is no message. */
+/** One message per line. Unlike the protocol's library, it answers each line that is not a message. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -21,7 +21,7 @@ export class StdioTransport implements Transport {
   readonly #lines = new MessageLines(MOST_BYTES);
   #isClosed = false;
 
-  /** `onEnd` hears that the client is gone or the connection was closed. */
+  /** `onEnd` is called when the client is gone or the connection was closed. */
   constructor(input: Readable, output: Writable, onEnd: () => void) {
     this.#input = input;
     this.#output = output;

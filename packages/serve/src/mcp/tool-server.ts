@@ -14,7 +14,7 @@ const INSTRUCTIONS = [
 ].join(" ");
 const MOST_ROOTS_MS = 10_000;
 
-/** What a server for one client is made with. */
+/** What a server for one client needs. */
 export interface ToolServerNeeds {
   readonly version: string;
   readonly place: Place;
@@ -22,7 +22,7 @@ export interface ToolServerNeeds {
   readonly heedsRoots: boolean;
 }
 
-/** A server of the protocol for one client, whichever revision it speaks. */
+/** A server of the protocol for one client, in any revision. */
 export function toolServer({ version, place, heedsRoots }: ToolServerNeeds): Server {
   const server = new Server(
     { name: "burin", title: "Burin", version },
@@ -82,13 +82,13 @@ function capabilitiesOf(
   return declared?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
 }
 
-/** Clients from before there were other ways to be asked say nothing more. */
+/** Clients from before there were several kinds of questions send no details. */
 function canFillForms(capabilities: ClientCapabilities | undefined): boolean {
   const { elicitation } = capabilities ?? {};
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }
 
-/** A client that opened the server for a project says which folders that has. */
+/** Follows the project's folders, which a client sends if it opened the server for a project. */
 function heedRoots(server: Server, place: Place): void {
   const ask = async (): Promise<void> => {
     if (server.getClientCapabilities()?.roots === undefined) return;
@@ -110,7 +110,7 @@ export function tellOfChanges(server: Server, place: Place): void {
 async function tell(server: Server, what: Change): Promise<void> {
   if (what === "tools") return server.sendToolListChanged();
   if (what === "resources") return server.sendResourceListChanged();
-  // Those that speak the revision of 2026, in which nobody says hello, ask for log messages with each request.
+  // Clients of the 2026 revision, which has no handshake, request log messages with each request.
   if (server.getClientCapabilities() === undefined) return;
   const message = { level: "warning", logger: "burin", data: what.notice } as const;
   return server.sendLoggingMessage(message, server.transport?.sessionId);
