@@ -38,7 +38,7 @@ export const changeCommands: readonly ScreenCommand[] = [
   { name: "quit", isQuiet: true, run: (desk) => desk.leave() },
 ];
 
-/** Uses the word after a command if it is one of the choices; otherwise lets the user choose. */
+/** Chooses by the word after a command; without a word, lets the user choose. */
 function chooseWord(desk: CommandDesk, word: string, choosing: Parameters<typeof choose>[1]): void {
   const { choices = [], chosen } = choosing;
   if (word === "") choose(desk, choosing);

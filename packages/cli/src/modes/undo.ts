@@ -12,7 +12,7 @@ import type { Io, SubcommandRequest } from "../request/subcommand.ts";
 import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
 
-/** Undoes what calls did to files, or does it again. */
+/** Undoes what calls did to files, or redoes it. */
 export async function runUndo(request: SubcommandRequest, { output }: Io): Promise<ExitCode> {
   const { options, own } = request;
   const place = { home: burinHome(process.env), root: await realpath(options.root) };

@@ -54,7 +54,7 @@ export function framed(title: string, lines: readonly Line[], width: number): Li
   return [rule("┌ ", `${title} `), ...lines.map((line): Line => [bar, ...line]), rule("└", "")];
 }
 
-/** The lines that fit, and a note about the rest. */
+/** The lines that fit, and the index of the first of them. */
 export function scrolled(
   lines: readonly Line[],
   from: number,

@@ -161,7 +161,7 @@ export function priceOf(name: string, { model: { prices = {} } }: Settings): Mod
 /** Fewer tokens are not worth a notice. */
 const LEAST_TOLD_TOKENS = 10_000;
 
-/** What the next request costs when none of it is cached; undefined when that is little. */
+/** What the next request costs when none of it is cached; empty when that is little. */
 export function costNotice(
   what: string,
   { tokens: inputTokens }: ContextFill,

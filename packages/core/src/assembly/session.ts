@@ -229,7 +229,7 @@ export class Session {
     return [this.#announcement, ...told.map(notice), ...answers.map(this.#conversation.note)];
   }
 
-  /** Continues after text of the model that was not its last; returns the end when there is nothing to continue. */
+  /** Adds a note when the model's last turn was cut off; returns the end when there is nothing to continue. */
   async *#takenUp(): AsyncGenerator<AgentEvent, RunEnd | null> {
     if (this.history.at(-1)?.role === "user") return null;
     const { cutOff, nothingLeft } = await seldom();

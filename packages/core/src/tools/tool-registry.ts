@@ -2,7 +2,7 @@ import type { FunctionDeclaration } from "@burin/contract/messages/function-call
 import { messageOf } from "@burin/contract/text/error-message";
 import { declarationOf, type Tool, type ToolSource } from "@burin/contract/tools";
 
-/** A source without tools, and why. The others stay usable. */
+/** A source that provided no tools, and why. The others stay usable. */
 export interface DiscoveryFailure {
   readonly source: string;
   readonly message: string;
@@ -78,7 +78,7 @@ export class ToolRegistry {
     return entries.map(([, { tool }]) => tool);
   }
 
-  /** All tools that miss nothing they need. */
+  /** All tools that can be used. */
   getUsableTools(): Tool[] {
     return this.getAllTools().filter(isUsable);
   }

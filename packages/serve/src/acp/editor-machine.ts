@@ -100,7 +100,7 @@ class UnsavedFiles {
     this.#disk = disk;
   }
 
-  /** Returns null when only line ends differ from the saved content. */
+  /** Returns null when it equals the saved content, apart from line ends. */
   async of(file: string, saved: FileSnapshot): Promise<string | null> {
     if (saved.text === null || saved.firstLine !== undefined) return null;
     const given = await this.#buffers.read(await this.#disk.resolve(file));

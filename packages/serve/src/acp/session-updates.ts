@@ -173,7 +173,7 @@ function isOver({ status }: Call): boolean {
   return status === "success" || status === "error" || status === "cancelled";
 }
 
-/** Returns null when the output has not changed. */
+/** Returns null when there is no text to show. */
 function outputOf(call: Call): string | null {
   const display = call.status === "executing" ? call.display : "";
   const shown = call.status === "success" ? call.returnDisplay : display;

@@ -39,7 +39,7 @@ export class Place {
     }
   }
 
-  /** Tools are not opened before this is done; its failure is ignored. */
+  /** Tools are not opened before this is done; a failure is only reported. */
   during(work: () => Promise<void>): void {
     const before = this.#before;
     this.#before = before.then(work).catch((error: unknown) => {

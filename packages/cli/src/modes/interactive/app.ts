@@ -283,7 +283,7 @@ export class App implements Desk {
 
   /** Handles an input: a command of the screen, a custom command, or a prompt. */
   async #take(text: string, isLast: boolean): Promise<void> {
-    // The usual words in shells and other agents.
+    // The words for leaving in shells and other agents.
     const said = /^(?:exit|quit)$/.test(text) ? "/quit" : text;
     const slash = said.startsWith("/") ? await import("./slash-desk.ts") : null;
     if (!(await slash?.runCommand(this, said))) await this.#prompt(text, isLast);

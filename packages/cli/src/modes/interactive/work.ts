@@ -88,7 +88,7 @@ export class Work {
     return this.#during(async (session, signal) => {
       const words = text.includes("@") ? await this.#withFiles(text, signal) : text;
       for await (const _event of session.run(this.#withImages(text, words), signal)) {
-        // They come with the events outside a run, see `hear`.
+        // The events arrive through `hear`, together with those outside a run.
       }
     });
   }

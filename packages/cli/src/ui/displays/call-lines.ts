@@ -137,7 +137,7 @@ function summaryOf(call: ShownCall): Span[][] {
   ];
 }
 
-/** The lines of a text, and how a command failed, which is its last line after an empty one. */
+/** The lines of a text, and the exit code or signal if a command failed; both are at its end, after an empty line. */
 function partsOf(display: string): { lines: string[]; fault: string } {
   const text = display.trim();
   const [, before = "", code = "0", signal, after = ""] = ENDING.exec(text) ?? [undefined, text];

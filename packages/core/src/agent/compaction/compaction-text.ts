@@ -15,7 +15,7 @@ const HEAD =
 
 /**
  * Builds the text: instructions, the user's prompts, open todos and changed files verbatim, then the summary. What
- * does not fit is cut, with a note about it; the user's last prompts are cut last.
+ * does not fit is cut, with a note about it; the user's last prompt is cut last.
  */
 export function compactionText(kept: Kept, mostTokens: number, size: ContextSize): string {
   const room = new Room(mostTokens - size.ofText(HEAD), size);
