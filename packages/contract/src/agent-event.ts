@@ -92,10 +92,7 @@ export interface CheckResult {
   readonly attempts: number;
 }
 
-/**
- * The files that a run changed, and the tests and builds that ran after the last change (`checked`) or only before
- * it (`notSince`).
- */
+/** The files that a run changed, and which tests and builds ran after the last change or only before it. */
 export interface WorkProof {
   readonly changed: readonly string[];
   readonly checked: readonly { readonly command: string; readonly exitCode: number | null }[];

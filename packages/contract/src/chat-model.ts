@@ -8,10 +8,7 @@ export interface ModelRequest {
   readonly tools: readonly FunctionDeclaration[];
   /** The next request may be minutes away because a user has to answer first. */
   readonly isPauseLikely?: boolean;
-  /**
-   * Called when the request has been sent: work done from then on delays nothing. Models that an embedder passes
-   * in get plain data, without it.
-   */
+  /** Called once the request is sent: work done now delays nothing. Not passed to models of embedders. */
   readonly onSent?: (() => void) | undefined;
 }
 
@@ -85,7 +82,6 @@ export interface ChatModel {
   readonly name: string;
   /** How many tokens a request and its reply may have together, if known. */
   readonly contextWindow?: number;
-  /** The price, if known. */
   readonly price?: ModelPrice;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

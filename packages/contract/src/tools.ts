@@ -60,10 +60,7 @@ export interface ToolResult {
   readonly error?: ToolError;
 }
 
-/**
- * A question to the user, as plain data. `grants` are the rules that "always" would store; without any, "always"
- * is not offered.
- */
+/** A question to the user, as plain data. "Always" would store the rules in `grants`, and needs at least one. */
 export type Confirmation = { readonly title: string; readonly grants: readonly string[] } & (
   | { readonly kind: "edit"; readonly path: string; readonly diff: FileDiff }
   | {

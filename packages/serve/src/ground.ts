@@ -1,6 +1,5 @@
 import type { SessionOptions } from "@burin/core";
 
-/** A folder to work in, with its settings. */
 export interface OpenedFolder {
   readonly options: SessionOptions;
   /** What the user should know about the settings. */

@@ -21,10 +21,7 @@ interface Place {
   readonly tell: (fault: string) => void;
 }
 
-/**
- * The prompt with the content of the files, and the lists of the folders, that it mentions by `@path`, followed by
- * images and PDF.
- */
+/** Adds the content of files, and the lists of folders, mentioned by `@path`; images and PDF come last. */
 export async function withMentions(
   prompt: string,
   { session, folders: places, tell }: Place,

@@ -72,7 +72,6 @@ async function changeModel(desk: CommandDesk, word: string): Promise<void> {
     });
 }
 
-/** The models that the service has. */
 async function modelsOf({ settings }: CommandDesk): Promise<readonly string[]> {
   const choice = settings && chooseModel(settings, process.env);
   if (!choice) return [];

@@ -6,7 +6,6 @@ import type { Line } from "../terminal/styled-line.ts";
 import type { Panel } from "../ui/panel.ts";
 import type { ThemeName } from "../ui/theme.ts";
 
-/** What a command of the screen can do. */
 export interface CommandDesk {
   /** null until it is open. */
   readonly session: Session | null;
@@ -32,7 +31,6 @@ export interface CommandDesk {
   change(session: CommonOptions["session"]): Promise<void>;
   /** Starts the setup of a model, when none is configured. */
   setUp(): void;
-  /** Continues with another model. */
   useModel(name: string): void;
   /** Returns what `burin <name>` would print. */
   outputOf(

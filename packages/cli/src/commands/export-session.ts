@@ -4,7 +4,6 @@ import type { Message } from "@burin/core";
 import { say } from "../locales/say.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 
-/** Commands that export parts of the conversation. */
 export const exportCommands: readonly ScreenCommand[] = [
   { name: "export", words: "[file.md | file.html]", isQuiet: true, run: exportSession },
   { name: "copy", isQuiet: true, run: copyAnswer },

@@ -3,7 +3,6 @@ import { choose } from "../ui/choice-panel.ts";
 import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 import { useAgent, useSkill } from "./words-for-models.ts";
 
-/** Commands for the user's helpers: subagents, skills, and background work. */
 export const handOutCommands: readonly ScreenCommand[] = [
   { name: "agents", run: showAgents },
   { name: "skills", run: showSkills },

@@ -41,7 +41,6 @@ export function fromElsewhere(prompt: string): string | null {
   return `/${ours} ${first}${words}`;
 }
 
-/** Every command of the screen, by name. */
 export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
   ...showCommands(() => SCREEN_COMMANDS),
   ...changeCommands,
@@ -51,7 +50,6 @@ export const SCREEN_COMMANDS: readonly ScreenCommand[] = [
   ...workCommands,
 ].sort((one, other) => (one.name < other.name ? -1 : 1));
 
-/** The commands of the screen as completions. */
 export function screenChoices(): readonly Choice[] {
   return SCREEN_COMMANDS.map(({ name, words }) => ({
     value: `/${name}`,

@@ -11,7 +11,6 @@ import type { CommandDesk, ScreenCommand } from "./command-desk.ts";
 const CHARACTERS_PER_TOKEN = 4;
 const MOST_BYTES = 1024 * 1024;
 
-/** Commands that only show something. */
 export function showCommands(all: () => readonly ScreenCommand[]): ScreenCommand[] {
   return [
     { name: "help", isQuiet: true, run: (desk) => desk.print((width) => helpLines(all(), width)) },

@@ -13,7 +13,6 @@ export const LANGUAGES = {
 
 type Language = keyof typeof LANGUAGES;
 
-/** Each is loaded when it is needed. */
 const LOAD: Readonly<Record<Exclude<Language, "en">, () => Promise<{ texts: Texts }>>> = {
   zh: () => import("./zh.ts"),
   ja: () => import("./ja.ts"),
@@ -35,7 +34,6 @@ export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, mark);
 }
 
-/** Changes the language of all texts from now on. */
 export async function useTexts(chosen: Language): Promise<void> {
   texts = chosen === "en" ? en : (await LOAD[chosen]()).texts;
   current = chosen;

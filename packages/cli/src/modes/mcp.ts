@@ -13,7 +13,6 @@ type Server = Settings["mcpServers"][string];
 const NO_SERVERS = "burin: no MCP servers in settings. See burin mcp add.";
 const FORMS = "write burin mcp add, list, remove, test or login. See burin help mcp.";
 
-/** Adds, manages and tests the MCP servers in settings. */
 export function runMcp(request: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [what, ...words] = request.words;
   const inner = { ...request, words };

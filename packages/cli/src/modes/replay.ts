@@ -27,7 +27,6 @@ import { EXIT, type ExitCode, UsageError } from "../terminal/exit-code.ts";
 import { visible } from "../terminal/output.ts";
 import { onePrompt } from "./print/prompt-input.ts";
 
-/** Where the replay differs from the session. */
 interface Divergence {
   readonly turn: number;
   readonly callId: string;
@@ -249,7 +248,6 @@ function told(report: Report, { outputFormat }: CommonOptions, { output }: Io): 
   return divergences.length > 0 ? EXIT.failed : EXIT.done;
 }
 
-/** The first lines that differ. */
 function differing(one: string, other: string): [string, string] {
   const [lines, others] = [one.split("\n"), other.split("\n")];
   const at = lines.findIndex((line, index) => line !== others[index]);

@@ -21,7 +21,6 @@ import { onePrompt } from "./print/prompt-input.ts";
 
 const LONGEST_TITLE = 60;
 
-/** Lists, shows and removes sessions. */
 export async function runSessions({ words, options, own }: SubcommandRequest, io: Io): Promise<ExitCode> {
   const [action = "list", ...ids] = words;
   switch (action) {

@@ -16,7 +16,6 @@ export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 export const LANGUAGE_CODES = ["en", "zh", "ja", "fr", "ru"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
-/** The options common to all ways of starting Burin. */
 export interface CommonOptions {
   readonly root: string;
   /** `root` was given explicitly, instead of being the current folder. */
@@ -50,7 +49,6 @@ export interface CommonOptions {
   readonly jsonSchemaFile?: string;
 }
 
-/** Which session a prompt belongs to. */
 export type SessionChoice =
   | { readonly kind: "new" | "unrecorded" }
   /** Without an id, the session that was used last in this folder. */

@@ -19,7 +19,6 @@ export interface SubcommandRequest {
 
 /** One subcommand: `burin <name> ...`. Its code is loaded when it is called. */
 export interface Subcommand {
-  /** Options that only this subcommand understands. */
   readonly ownOptions?: NonNullable<ParseArgsConfig["options"]>;
   /** How many words come before the command line of another program, which is kept literally with its options. */
   readonly ownWords?: (first: string) => number;

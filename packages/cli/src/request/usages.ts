@@ -155,7 +155,6 @@ const COUNTING: Readonly<Record<SubcommandName, readonly string[]>> = {
   demo: [],
 };
 
-/** The lines of the list for one command. */
 export function optionsOf(name: SubcommandName): string {
   const counts = new Set([...COUNTING[name], "no-color", "help"]);
   const lines = OPTIONS.split("\n").filter((line) => counts.has(/--([a-z-]+)/.exec(line)?.[1] ?? ""));

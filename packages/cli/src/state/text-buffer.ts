@@ -15,10 +15,7 @@ const FIRST_MARK = 0xf0000;
 const MARKS = /[\u{f0000}-\u{ffffd}]/gu;
 const WORD = /[\p{L}\p{N}_]/u;
 
-/**
- * Editable text with a caret, undo, and a clipboard for cut text. The caret is between two characters as users see
- * them.
- */
+/** Editable text with a caret, undo and cut text. The caret is between two characters as users see them. */
 export class TextBuffer {
   #text = "";
   #caret = 0;

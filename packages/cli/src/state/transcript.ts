@@ -25,7 +25,6 @@ interface CallItem {
   isLeft: boolean;
 }
 
-/** What a session has used so far. */
 export interface Spent {
   inputTokens: number;
   outputTokens: number;
@@ -64,7 +63,6 @@ export class Transcript {
   fill: ContextFill | null = null;
   model = "";
   sessionId = "";
-  /** The name that the user gave the session. */
   name = "";
   /** Subagents that work in the background, by id. */
   readonly background = new Set<string>();

@@ -1,4 +1,3 @@
-/** How a command ended, for scripts. */
 export const EXIT = {
   done: 0,
   /** The model or its service failed, or the called tool returned an error. */

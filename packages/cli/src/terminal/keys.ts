@@ -8,7 +8,6 @@ export interface Key {
   readonly text: string;
 }
 
-/** What a terminal reports about itself. */
 export const REPORTS = new Set(["background", "blur", "cell", "cursor", "device", "focus", "terminal"]);
 
 const PASTE_END = "\u001b[201~";

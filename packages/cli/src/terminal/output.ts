@@ -14,7 +14,6 @@ export interface Output {
   /** Text from outside: unchanged into a file or pipe, made safe for a terminal. */
   content(text: string): void;
   note(text: string): void;
-  /** Whether results go to a terminal. */
   readonly isTerminal: boolean;
   /** Whether a result was written, even in part. */
   readonly hasResult: boolean;

@@ -6,7 +6,6 @@ export interface Row {
   readonly width: number;
 }
 
-/** Where a screen writes to. */
 export interface ScreenPort {
   write(bytes: string): void;
   /** The current size: the window may change between two calls. */
@@ -101,7 +100,6 @@ export class Screen {
     this.#write(pen.bytes, caret === null && shown.length > 0);
   }
 
-  /** The window has changed. */
   move(): void {
     this.isMoving = true;
     // It may have come back to the size that it had, and what was cut on its way is gone.

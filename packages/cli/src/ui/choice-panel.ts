@@ -11,7 +11,6 @@ interface ChoiceNeeds {
   readonly title: string;
   /** Returns the choices for the typed words. */
   readonly find: (words: string) => readonly Choice[];
-  /** The current value. */
   readonly current?: string;
   /** Called while the list is still open. */
   readonly choose: (choice: Choice) => void;

@@ -32,10 +32,7 @@ const TOKEN =
   /("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|`(?:[^`\\]|\\.)*`?)|(\b0x[\da-f]+\b|\b\d[\d_.]*\b)|([A-Za-z_$][\w$]*)|(\/\/.*|\/\*.*?(?:\*\/|$))|(#.*)|(--.*)/gi;
 const LONGEST = 500;
 
-/**
- * One line of a program with its strings, numbers, words and comments marked; works for most languages, made for
- * none.
- */
+/** Marks strings, numbers, words and comments in one line of a program; works for most languages. */
 export function highlighted(text: string, language: string): Span[] {
   const name = language.toLowerCase();
   if (name === "diff" || name === "patch") return [{ text, style: diffStyle(text) }];

@@ -16,7 +16,6 @@ export interface InputNeeds {
   readonly close: () => void;
 }
 
-/** Asks for one line of text. */
 export class InputPanel implements Panel {
   readonly #needs: InputNeeds;
   readonly #text = new TextBuffer();

@@ -148,7 +148,6 @@ function blockLines(text: string, width: number, keepsMarks: boolean): Line[] {
   return wrapLine([{ text: head }, ...inline(content, keepsMarks)], width, " ".repeat(widthOf(head)));
 }
 
-/** The styles inside a line. */
 function inline(text: string, keepsMarks: boolean): Span[] {
   if (keepsMarks || !SPECIAL.test(text)) return [{ text }];
   const spans: Span[] = [];

@@ -2,7 +2,6 @@ import type { Row } from "../terminal/screen.ts";
 import type { Line, Style } from "../terminal/styled-line.ts";
 import { lineWidth } from "../terminal/styled-line.ts";
 
-/** How many colours a terminal shows. */
 export type ColorDepth = "none" | "16" | "256" | "full";
 
 export const THEMES = ["auto", "dark", "light", "contrast", "colorblind"] as const;

@@ -4,10 +4,7 @@ export type Seen = "all" | "part" | "nothing" | "older";
 /** A file at one moment, as the basis of a change. */
 export interface FileSnapshot {
   readonly exists: boolean;
-  /**
-   * Identifies this exact content and the part of it that is in `text`: the basis of a write. Only the machine
-   * reads it.
-   */
+  /** Identifies this exact content and the part of it in `text`, as the basis of a write. Only for the machine. */
   readonly version: string;
   /** Without byte order mark; null when there is no file or it is not text. */
   readonly text: string | null;
@@ -18,7 +15,6 @@ export interface FileSnapshot {
   readonly bytes: number;
 }
 
-/** What an edit replaces, and with what. */
 export interface ChangedText {
   readonly oldText: string;
   readonly newText: string;
@@ -26,10 +22,7 @@ export interface ChangedText {
 
 export interface FileWrite {
   readonly file: string;
-  /**
-   * The new text for everything in the basis. Encoding, byte order mark, line ends and the bytes of unchanged
-   * lines are kept.
-   */
+  /** The new text for all of the basis. Keeps encoding, byte order mark, line ends and bytes of unchanged lines. */
   readonly content: string;
   /** false when the model gave only a change within it and may never have seen the rest. */
   readonly isWholeKnown: boolean;

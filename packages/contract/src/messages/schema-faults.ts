@@ -33,7 +33,6 @@ export interface CheckOptions {
 type Faults = readonly SchemaFault[];
 type Rule = (place: Place, given: unknown) => Faults;
 
-/** The possible values of `type`. */
 export const TYPES = ["string", "number", "integer", "boolean", "null", "array", "object"];
 /** Nesting of a value; deeper nesting is a fault. */
 const MOST_NESTING = 200;

@@ -25,7 +25,6 @@ export const DEFAULT_SETTINGS = {
   },
 } as const;
 
-/** For each MCP server. */
 export const DEFAULT_SERVER = {
   args: [],
   env: {},

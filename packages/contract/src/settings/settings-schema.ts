@@ -21,10 +21,7 @@ import {
   withDefaults,
 } from "./option.ts";
 
-/*
- * The one definition of each setting. Its type, its default and the JSON Schema that checks files and helps
- * editors are all derived from it.
- */
+/* The one definition of each setting: its type, default and JSON Schema are all derived from it. */
 
 const PROTOCOLS = ["openai", "openai-responses", "anthropic", "gemini"] as const;
 const SERVICES = [

@@ -1,9 +1,6 @@
 import { distance } from "fastest-levenshtein";
 
-/**
- * Treats spellings as equal that users and models mix up: case, spaces, `-` and `_`, composed and decomposed
- * letters.
- */
+/** Ignores what users and models mix up: case, spaces, `-` and `_`, composed and decomposed letters. */
 function folded(name: string): string {
   return name
     .normalize("NFC")

@@ -18,10 +18,7 @@ export function untrustedFromWeb(text: string, id: string): string {
   ].join("\n");
 }
 
-/**
- * Puts text from outside between marks that it cannot predict, so that the model can tell where it ends. `id` must
- * be random for each text.
- */
+/** Puts text from outside between marks that show the model where it ends. `id` must be random for each text. */
 export function untrustedFromServer(text: string, source: string, id: string): string {
   const mark = `untrusted-${id}`;
   return `<${mark} source="${source.replaceAll('"', "'")}">\n${text}\n</${mark}>`;

@@ -42,10 +42,7 @@ const HIDDEN = oneOf([...CONTROLS, ...UNSEEN]);
 /** Every character that is not seen in a command line for what it is. */
 export const HIDDEN_IN_COMMANDS = oneOf([...CONTROLS, ...UNSEEN, ...BLANKS]);
 
-/**
- * Text from outside, safe to show: characters that could control a terminal or hide something become escapes. Tabs
- * and newlines stay.
- */
+/** Text from outside, safe to show: escapes control characters and invisible ones. Keeps tabs and newlines. */
 export function visibleText(text: string): string {
   return text.replace(HIDDEN, escaped);
 }

@@ -24,7 +24,6 @@ export interface AgentNeeds {
   /** Writes the summaries, if settings name a model for small work. */
   readonly small?: ChatModel | undefined;
   readonly registry: ToolRegistry;
-  /** The tools that a request declares. */
   readonly declarations: () => readonly FunctionDeclaration[];
   readonly runCalls: RunCalls;
   /** Shared with everything else that makes calls in the session. */
@@ -68,7 +67,6 @@ export class Agent {
   #isOutOfTime = false;
   /** The budget warnings that were given. */
   readonly #warned = new Set<string>();
-  /** The signal of the current run. */
   #stop = new AbortController().signal;
 
   constructor(needs: AgentNeeds) {
@@ -173,7 +171,6 @@ export class Agent {
     }
   }
 
-  /** What the model is told before the prompt, and the prompt. */
   async *#prompts({ text, media }: Prompt): AsyncGenerator<AgentEvent> {
     const isFirst = !this.#isBriefed;
     this.#isBriefed = true;

@@ -12,7 +12,6 @@ interface OnceAnswer {
   readonly end: Extract<ModelEvent, { type: "end" }>;
 }
 
-/** Asks one question without tools. */
 export async function answerOnce(
   model: ChatModel,
   { system, history }: Omit<ModelRequest, "tools">,
@@ -28,7 +27,6 @@ export async function answerOnce(
 
 export const EMPTY = { type: "bad_reply", message: "The reply was empty." } as const;
 
-/** The text as one user message. */
 export function asUser(text: string): ModelRequest["history"] {
   return [{ role: "user", parts: [{ text }] }];
 }

@@ -4,7 +4,6 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { keepHeadAndTail, MOST_ANSWER_CHARACTERS } from "@burin/contract/text/truncate";
 import { type SubagentAnswer, type TaskOrder, toldAnswer } from "../tools/task.ts";
 
-/** One background task, as a user sees it. */
 export interface BackgroundTask {
   /** The model uses the same id. */
   readonly id: string;
@@ -15,7 +14,6 @@ export interface BackgroundTask {
   readonly steps: readonly string[];
 }
 
-/** The background tasks of a session, for the user. */
 export interface TaskList {
   /** Running and ended tasks, oldest first. */
   list(): readonly BackgroundTask[];
@@ -32,7 +30,6 @@ export type TaskWork = (
 interface TaskNeeds {
   /** For all answers that are reported together. */
   readonly mostCharacters: number;
-  /** Called when a task starts and when it ends. */
   readonly tell: (event: AgentEvent) => void;
 }
 
@@ -143,7 +140,6 @@ export class BackgroundTasks implements TaskList {
     return running !== undefined;
   }
 
-  /** Resolves when all tasks have ended. */
   async stopAll(): Promise<void> {
     await Promise.all([...this.#running.keys()].map((id) => this.stop(id)));
   }

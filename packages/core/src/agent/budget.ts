@@ -10,7 +10,6 @@ export interface BudgetLimits {
   readonly money?: number;
   /** Working time of runs, without the waiting time between prompts. */
   readonly milliseconds?: number;
-  /** Tool calls. */
   readonly calls?: number;
 }
 
@@ -75,7 +74,6 @@ export class Budget {
     this.#spent.calls += count;
   }
 
-  /** How many more calls may be made. */
   get callsLeft(): number {
     return Math.max((this.#limits.calls ?? Number.POSITIVE_INFINITY) - this.#spent.calls, 0);
   }

@@ -23,7 +23,6 @@ export interface ContextPlaces {
 
 /** A context file as the model gets it. */
 interface ContextText {
-  /** The real path. */
   readonly file: string;
   readonly text: string;
 }

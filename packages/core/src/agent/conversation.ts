@@ -12,7 +12,6 @@ import { EventQueue } from "./event-queue.ts";
 import { History } from "./history.ts";
 import { WorkRecord } from "./work-record.ts";
 
-/** A prompt of the user, with any images or PDF. */
 export interface Prompt {
   readonly text: string;
   readonly media?: readonly InlineData[];

@@ -14,7 +14,6 @@ export interface CustomCommand {
   readonly prompt: string;
 }
 
-/** What users define in Markdown files for the agent. */
 export interface Definitions {
   readonly subagents: readonly SubagentDefinition[];
   readonly skills: readonly Skill[];
@@ -53,10 +52,7 @@ const MOST_DESCRIPTION = 500;
 const SUBAGENT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const COMMAND_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
 
-/**
- * Reads the definitions in the folders `agents`, `skills` and `commands` of these places; for equal names the
- * later one wins.
- */
+/** Reads the folders `agents`, `skills` and `commands` of these places; for equal names the later one wins. */
 export function readDefinitions(places: readonly DefinitionPlace[]): Definitions {
   const problems: string[] = [];
   const all = places.map(({ folder }) => folder);

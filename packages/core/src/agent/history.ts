@@ -180,7 +180,6 @@ function withoutAnswers(parts: Part[], callIds: ReadonlySet<string>): Part[] {
   return kept;
 }
 
-/** The history that results from the events. */
 export function historyOf(events: Iterable<AgentEvent>): readonly Message[] {
   const history = new History();
   for (const event of events) history.apply(event);

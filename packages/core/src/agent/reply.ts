@@ -75,7 +75,6 @@ class FreshText {
     this.#isHolding = said !== "";
   }
 
-  /** Returns what is new so far. */
   add(piece: string): string {
     this.#held += piece;
     if (!this.#isHolding) return this.rest();

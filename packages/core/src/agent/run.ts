@@ -3,7 +3,6 @@ import type { AnsweredCall } from "@burin/contract/tool-call";
 import type { LoopGuard } from "./loop-guard.ts";
 import type { Reply } from "./reply.ts";
 
-/** The state of the work on one prompt. */
 export interface Run {
   readonly signal: AbortSignal;
   readonly guard: LoopGuard | null;
@@ -68,7 +67,6 @@ interface Outcome {
   readonly isCut?: boolean;
 }
 
-/** The event that ends a run. */
 export function done(status: RunStatus, { turns, text, error, isCut }: Outcome): RunEnd {
   const whole = { type: "done" as const, status, result: text, turns };
   const event = isCut ? { ...whole, cut: true as const } : whole;

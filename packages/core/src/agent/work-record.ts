@@ -25,7 +25,6 @@ export class WorkRecord {
   #todos: readonly Todo[] = [];
   #summary = "";
 
-  /** The user's prompts, oldest first. */
   get prompts(): readonly string[] {
     return this.#prompts;
   }

@@ -59,10 +59,7 @@ const UNKNOWN = {
   repositoryFault: { nature: "outside", what: "nothing is known about the repository" },
 } as const;
 
-/**
- * Judging is synchronous. If it asks for facts that the machine has to look up, it is repeated with them until it
- * asks for nothing new.
- */
+/** Judging is synchronous: when it asks the machine for new facts, it is repeated with them. */
 async function knowing<T>(facts: PlaceFacts, judge: (known: KnownFacts) => T): Promise<T> {
   const known = new Map<string, unknown>();
   for (;;) {

@@ -5,7 +5,6 @@ import type { Questions } from "../scheduler/questions.ts";
 import type { DiscoveryFailure } from "../tools/tool-registry.ts";
 import type { Home } from "./home.ts";
 
-/** What a session offers to MCP servers. */
 export interface ForServers {
   /** For servers that may ask the model. */
   readonly askModel?: AskModel;

@@ -22,10 +22,7 @@ export class LoadAhead {
   readonly #first: (() => unknown) | undefined;
   #isFirst = true;
 
-  /**
-   * Without `commands` no program is started to look at the shells. `first` is called while the first request is
-   * away, or never.
-   */
+  /** Without `commands` no shell is examined. `first` is called while the first request is away, or never. */
   constructor(commands?: MachineCommands, first?: () => unknown) {
     this.#first = first;
     // Each import is one file of the build.

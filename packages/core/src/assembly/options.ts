@@ -34,10 +34,7 @@ export interface ToolboxOptions {
 export interface SessionOptions extends ToolboxOptions {
   /** Most replies of the model to one prompt. */
   readonly maxTurns?: number;
-  /**
-   * What the session may spend: `200k`, `$2`, `10m`, `50 calls`, or several of them joined by commas; or a shared
-   * budget.
-   */
+  /** What the session may spend: `200k`, `$2`, `10m`, `50 calls`, several joined by commas, or a shared budget. */
   readonly budget?: string | Budget;
   /** Replaces the model that settings and environment name. */
   readonly model?: ChatModel;
@@ -54,10 +51,7 @@ export interface SessionOptions extends ToolboxOptions {
   readonly answer?: Decision;
   /** The final answer must be JSON that fits this schema; the event `done` has its value as `structured`. */
   readonly answerSchema?: JsonSchema;
-  /**
-   * A command that must pass before a run ends with success; its failures go back to the model. Default: `check`
-   * in the settings.
-   */
+  /** A command that must pass for a run to succeed; the model gets failures. Default: `check` in the settings. */
   readonly check?: string;
   /**
    * The first prompt waits up to 5 seconds for MCP servers that have never been connected: for runs that no user

@@ -51,7 +51,6 @@ export class Session {
   readonly mcp: McpDoor;
   /** The running commands, for the user. */
   readonly commands: CommandList;
-  /** Subagents that work in the background. */
   readonly tasks: TaskList;
   readonly #models: Models;
   readonly #past: PastSession | null;
@@ -135,7 +134,6 @@ export class Session {
     setImmediate(() => void discovery.start());
   }
 
-  /** All messages of the conversation so far. */
   get history(): readonly Message[] {
     return this.#agent.history;
   }

@@ -13,10 +13,7 @@ const SERVER_WAIT_MS = 60_000;
 /** ... or for any source that might have it. */
 const LONGEST_WAIT_MS = 10_000;
 
-/**
- * Starts the tool sources when they are first needed, and knows the state of each. With nothing configured,
- * nothing is loaded and nothing waits.
- */
+/** Starts the tool sources when first needed and knows their state. Without any, loads and waits for nothing. */
 export class ToolDiscovery {
   readonly #registry: ToolRegistry;
   readonly #open: OpenSources | null;
@@ -147,7 +144,6 @@ export class ToolDiscovery {
     return [...this.#running.keys()].map(({ name }) => name);
   }
 
-  /** Ends what the sources have started. */
   async close(): Promise<void> {
     this.#work.abort();
     await this.#started;
@@ -176,10 +172,7 @@ interface SourceParts extends McpParts {
   readonly registry: ToolRegistry;
 }
 
-/**
- * The sources of tools that are not built in. Loads nothing before it is started, and never when nothing is
- * configured.
- */
+/** The sources of tools that are not built in. Loads nothing before it is started, or when none is configured. */
 export function discoveryOf(parts: SourceParts): ToolDiscovery {
   const { tools, mcpServers } = parts.home.settings;
   const isNothing = tools.toolDiscoveryCommand === undefined && Object.keys(mcpServers).length === 0;

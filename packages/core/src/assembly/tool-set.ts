@@ -40,7 +40,6 @@ const READING_TOOLS = ["read_file", "read_many_files", "search_file_content"];
 /** The messages of an agent so far. */
 export type Said = () => readonly Message[];
 
-/** What only a session has. */
 export interface SessionParts {
   /** Corrects edits with the help of the text around a call, from the messages of the agent that made it. */
   readonly correctEditOf?: (said: Said) => CorrectEdit;

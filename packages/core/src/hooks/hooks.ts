@@ -30,7 +30,6 @@ export interface HooksNeeds {
   readonly session: Readonly<Record<string, string>>;
 }
 
-/** A call, as hooks see it. */
 export interface HookedCall extends RuleTarget {
   readonly kind: string;
   readonly args: Readonly<Record<string, unknown>>;

@@ -8,7 +8,6 @@ import { boundedContent } from "./function-response.ts";
 
 type Named = Pick<Tool, "name" | "displayName" | "getDescription">;
 
-/** A state that carries the answer. */
 export type FinalState = Extract<ToolCallState, { readonly llmContent: unknown }>;
 
 export function answered(result: ToolResult): FinalState {

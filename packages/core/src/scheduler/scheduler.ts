@@ -52,10 +52,7 @@ export interface SchedulerNeeds {
   readonly onGrant: (grants: readonly string[], scope: GrantScope) => Promise<string | null>;
   /** Waits for tools with these names that may still be loading. Never rejects. */
   readonly awaitTools?: (names: readonly string[], signal: AbortSignal) => Promise<void>;
-  /**
-   * Resolves when all states reported so far are on the disk. Awaited before an effect, which does not start if
-   * this throws, and after it.
-   */
+  /** Resolves when all reported states are on the disk. Awaited before an effect (a failure stops it) and after. */
   readonly recorded?: (() => Promise<void>) | undefined;
   /** Also awaited around calls that only read: the replies that made them are not requested again. */
   readonly recordsReads?: boolean;

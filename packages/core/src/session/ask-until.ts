@@ -96,7 +96,6 @@ const MOST_FAILED_CHECKS = 5;
 /** The longest time limit of a command. */
 const MOST_CHECK_MS = 600_000;
 
-/** The command that must pass before a run ends with success. */
 export interface Check {
   readonly command: string;
   /** The tool that runs commands, with its limits; undefined when it is excluded. */

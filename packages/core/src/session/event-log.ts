@@ -255,7 +255,6 @@ function plainRecord({ n, at, event }: LogRecord): LogRecord {
   return { n, at, event };
 }
 
-/** Joins two texts that follow each other; null when they do not belong together. */
 function joinedText(one: AgentEvent, other: AgentEvent): AgentEvent | null {
   if (textIn(one) === null || textIn(other) === null || isLong(one)) return null;
   if (one.type === "text" && other.type === "text") return { ...one, text: one.text + other.text };

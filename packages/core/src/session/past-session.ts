@@ -27,7 +27,6 @@ export class PastSession {
     this.#hear = hear;
   }
 
-  /** The number of the last record. */
   get lastNumber(): number {
     return this.#state.lastNumber;
   }
@@ -44,10 +43,7 @@ export class PastSession {
     return [...(lost > 0 ? [loss] : []), ...(isTorn ? [tear] : [])];
   }
 
-  /**
-   * The events in order, made into a consistent history: lost answers get a replacement. Calls at the very end
-   * stay open.
-   */
+  /** The events in order, as a consistent history: lost answers are replaced. Calls at the very end stay open. */
   *events(kindOf: KindOf): Generator<AgentEvent> {
     let hasBegun = false;
     for (const { event, seen } of readLog(this.path, this.#state)) {

@@ -31,10 +31,7 @@ function sumOf(bytes: Buffer): number {
   return zlib.crc32(bytes);
 }
 
-/**
- * A line of a log: plain JSON, whose first two keys are the length in bytes and the CRC-32 of everything after
- * them, up to the end of the line.
- */
+/** A line of a log: plain JSON that starts with the length in bytes and the CRC-32 of all that follows. */
 export function recordLine(n: number, at: string, { event, seen }: RecordJson): Buffer {
   const known = seen === undefined ? "" : `,"seen":${seen}`;
   const rest = Buffer.from(`"n":${n},"at":"${at}","event":${event}${known}}`);

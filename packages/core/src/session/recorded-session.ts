@@ -5,7 +5,6 @@ import { type AnsweredCall, isAnswered } from "@burin/contract/tool-call";
 import { PastSession } from "./past-session.ts";
 import { TurnCount } from "./turn-count.ts";
 
-/** One reply of the model, as recorded. */
 interface RecordedReply {
   readonly turn: number;
   readonly events: ModelEvent[];

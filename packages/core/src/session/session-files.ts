@@ -8,7 +8,6 @@ import { holderOf } from "./session-lock.ts";
 
 const LOG_NAME = /^([A-Za-z0-9][A-Za-z0-9_-]{0,99})\.jsonl$/;
 
-/** Where one session is stored. */
 export interface SessionPlace {
   readonly id: string;
   readonly path: string;

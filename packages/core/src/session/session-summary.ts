@@ -9,13 +9,11 @@ import { holderOf } from "./session-lock.ts";
 /** A longer log is listed without its name. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** One session, as shown in a list. */
 export interface SessionSummary extends SessionPlace {
   readonly root: string | null;
   readonly model: string | null;
   /** The name that the user gave it. */
   readonly name: string | null;
-  /** The user's first prompt. */
   readonly prompt: string | null;
   /** The id of the session that this one was made from. */
   readonly forkOf: string | null;

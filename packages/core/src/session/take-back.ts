@@ -17,7 +17,6 @@ export interface UndoPlace {
   readonly onChange: OnChange;
 }
 
-/** What happened to one file. */
 export interface FileOutcome {
   /** Relative to the project's folder. */
   readonly file: string;

@@ -24,7 +24,6 @@ export interface UndoResult {
   readonly files: readonly FileOutcome[];
 }
 
-/** One operation, as shown in a list. */
 export interface UndoEntry {
   readonly id: string;
   readonly at: string;

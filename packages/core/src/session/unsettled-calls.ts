@@ -73,10 +73,7 @@ export class UnsettledCalls {
     if (this.#open.size === 0) this.#isUnderWay = false;
   }
 
-  /**
-   * Answers that say what is known about the calls: all of them, or only those that cannot be run any more. The
-   * answered calls count as settled.
-   */
+  /** Answers that say what is known about the calls, all or only the unusable ones; these then count as settled. */
   answers(kindOf: KindOf, which: "all" | "unusable"): AgentEvent[] {
     const chosen = [...this.#open.values()].filter((open) => which === "all" || !canBegin(open));
     return chosen.map((open) => {

@@ -93,10 +93,7 @@ export async function openTrust(home: string): Promise<TrustStore> {
   return new TrustStore(home);
 }
 
-/**
- * Sets one value in a settings file, or removes it when it is undefined; everything else stays as it is. Throws
- * SettingsError.
- */
+/** Sets one value in a settings file, or removes it when undefined; keeps everything else. Throws SettingsError. */
 export async function changeSettings(file: string, path: readonly string[], value: unknown): Promise<void> {
   const { changeSettingsFile } = await import("./change-settings.ts");
   return changeSettingsFile(file, path, value);

@@ -7,10 +7,7 @@ export interface ProjectSettings {
   readonly tightening: object;
   /** Everything else that counts once the folder is trusted. */
   readonly trusted: object;
-  /**
-   * What would then be run or reached, one sentence without a subject for each. The user's answer applies to
-   * exactly these.
-   */
+  /** What would then run or be reached, a sentence without a subject each. The user's answer applies only to these. */
   readonly effects: readonly string[];
   /** Keys that never count in a project, because they make rules looser. */
   readonly refused: readonly string[];

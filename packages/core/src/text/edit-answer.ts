@@ -11,7 +11,6 @@ export interface MadeEdit extends EditAnswer {
   readonly places: number;
   /** "exact", or what was ignored to find the places. */
   readonly stage: string;
-  /** The changed lines with their numbers. */
   readonly lines: string;
 }
 
@@ -52,10 +51,7 @@ interface PlacedEdit {
   readonly replacements: readonly Replacement[];
 }
 
-/**
- * Whether the same texts are replaced by the same ones, wherever they are now; if others changed the content,
- * whole lines must be the same.
- */
+/** Whether the same texts are replaced by the same ones, anywhere; with changes by others, by whole lines. */
 export function isSameEdit(
   planned: PlacedEdit,
   now: PlacedEdit,

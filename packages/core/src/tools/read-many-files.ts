@@ -43,7 +43,6 @@ interface Chosen {
   readonly wantsMedia: boolean;
 }
 
-/** What is collected for the answer. */
 interface Answer {
   readonly parts: (Part | string)[];
   readonly skipped: { readonly path: string; readonly reason: string }[];

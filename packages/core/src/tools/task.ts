@@ -20,7 +20,6 @@ export interface TaskOrder extends TaskParams {
   readonly callId: string;
 }
 
-/** How a subagent ended. */
 export interface SubagentAnswer {
   readonly status: "success" | "cancelled" | "failed";
   /** Its last text; may be empty. */
@@ -31,7 +30,6 @@ export interface SubagentAnswer {
   readonly steps: readonly string[];
 }
 
-/** The subagents of a session. */
 export interface Subagents {
   /** Their names, each with when to use it. The list grows while definitions are read. */
   readonly known: readonly { readonly name: string; readonly description: string }[];

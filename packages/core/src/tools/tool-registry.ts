@@ -67,7 +67,6 @@ export class ToolRegistry {
     return plain.length === 1 ? plain[0]?.tool : undefined;
   }
 
-  /** The name of the source that registered the tool. */
   sourceOf(name: string): string | undefined {
     return this.#tools.get(name)?.source;
   }
@@ -83,7 +82,6 @@ export class ToolRegistry {
     return this.getAllTools().filter(isUsable);
   }
 
-  /** The declarations of all usable tools, for the model. */
   getFunctionDeclarations(): FunctionDeclaration[] {
     return this.getUsableTools().map(declarationOf);
   }

@@ -110,7 +110,6 @@ function routes(sessions: EditorSessions, version: string) {
     .onNotification(session.cancel, ({ params }) => sessions.find(params.sessionId)?.cancel());
 }
 
-/** The sessions of one editor. */
 class EditorSessions {
   capabilities: ClientCapabilities = {};
   readonly #ground: Ground;

@@ -28,11 +28,9 @@ import { openTask } from "./served-task.ts";
 const MOST_READING = 32;
 const MOST_OTHERS = 8;
 
-/** How a client makes a call. */
 export interface CallManner {
   readonly signal: AbortSignal;
   readonly onProgress: (message: string) => void;
-  /** The client can ask its user. */
   readonly canAsk: boolean;
   readonly answers: Answers;
 }
@@ -112,7 +110,6 @@ export class ServedTools {
     return call;
   }
 
-  /** Resolves when all calls have their answers. */
   async answered(): Promise<void> {
     await Promise.allSettled(this.#calls);
   }
@@ -145,7 +142,6 @@ export class ServedTools {
     return { ...result, content: [...result.content, ...links] };
   }
 
-  /** Ends every command that still runs. */
   async close(): Promise<void> {
     this.#listeners.clear();
     await Promise.allSettled([this.#toolbox.close(), this.#session?.close()]);

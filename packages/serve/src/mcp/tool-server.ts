@@ -14,7 +14,6 @@ const INSTRUCTIONS = [
 ].join(" ");
 const MOST_ROOTS_MS = 10_000;
 
-/** What a server for one client needs. */
 export interface ToolServerNeeds {
   readonly version: string;
   readonly place: Place;

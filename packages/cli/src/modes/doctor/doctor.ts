@@ -72,7 +72,6 @@ interface Ground {
   readonly isOnline: boolean;
 }
 
-/** The checks that depend on settings. */
 async function settled({ options, opened, isOnline }: Ground, signal: AbortSignal): Promise<Finding[]> {
   const { settings } = opened;
   const { root } = options;

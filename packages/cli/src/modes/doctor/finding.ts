@@ -1,11 +1,9 @@
-/** One check and its result. */
 export interface Finding {
   readonly name: string;
   readonly state: "ok" | "warn" | "fail";
   readonly message: string;
 }
 
-/** Makes findings with the same name. */
 export function findings(name: string) {
   const as =
     (state: Finding["state"]) =>

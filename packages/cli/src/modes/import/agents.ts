@@ -7,7 +7,6 @@ import { Found, fields, type Places, text } from "./found.ts";
 import { entriesOf, filesBelow, settingsIn, textOf } from "./read-files.ts";
 import { addRecords, talkOfBranches, talkOfItems, talkOfMessages } from "./records.ts";
 
-/** Another agent and where it keeps its data. */
 export interface Agent {
   readonly name: string;
   readonly folder: string;
@@ -70,7 +69,6 @@ export const AGENTS: Readonly<Record<string, ReadableAgent>> = {
   },
 };
 
-/** Collects the data of an agent. */
 export function readAgent(
   { settings: settingsFile, memory, readMore }: ReadableAgent,
   places: Places,

@@ -52,7 +52,6 @@ export class Found {
   }
 }
 
-/** Where to look. */
 export interface Places {
   /** The agent's own folder. */
   readonly folder: string;

@@ -83,7 +83,6 @@ export class App implements Desk {
     front.handTo({ hear: (keys) => this.#hear(keys), end: () => this.leave(EXIT.interrupted) });
   }
 
-  /** Runs until the user leaves. */
   async run(first: string, { signal }: Io): Promise<ExitCode> {
     signal.addEventListener("abort", () => this.leave(EXIT.interrupted), { once: true });
     if (signal.aborted) this.leave(EXIT.interrupted);

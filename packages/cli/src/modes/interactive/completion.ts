@@ -24,7 +24,6 @@ export class Completion {
     return this.#desk.shown.completions !== null;
   }
 
-  /** Updates the completions for the current text. */
   update(): void {
     const { buffer, shown } = this.#desk;
     const found = this.#find(buffer);

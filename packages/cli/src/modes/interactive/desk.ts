@@ -8,7 +8,6 @@ import type { Images } from "./images.ts";
 import type { SessionHost } from "./session-host.ts";
 import type { Shown, View } from "./view.ts";
 
-/** What the parts of the screen work with. */
 export interface Desk extends CommandDesk {
   readonly history: PromptHistory;
   readonly questions: Questions;

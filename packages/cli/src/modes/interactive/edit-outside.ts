@@ -8,10 +8,7 @@ import type { Desk } from "./desk.ts";
 
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/**
- * Lets the user edit a text in their own editor; null when that failed. The extension of the name tells the editor
- * the file type.
- */
+/** Lets the user edit a text in their own editor; null when that failed. The name's extension tells its type. */
 export async function editOutside(
   desk: Pick<Desk, "terminal" | "view" | "note">,
   text: string,

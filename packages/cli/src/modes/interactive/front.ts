@@ -5,7 +5,6 @@ import type { Key } from "../../terminal/keys.ts";
 import { RawTerminal } from "../../terminal/raw-terminal.ts";
 import { type Shown, View } from "./view.ts";
 
-/** The receiver of the terminal's input. */
 interface Taker {
   readonly hear: (keys: readonly Key[]) => void;
   /** Called when the terminal is gone. */

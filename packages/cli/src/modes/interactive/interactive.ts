@@ -5,10 +5,7 @@ import type { Io } from "../../request/subcommand.ts";
 import type { ExitCode } from "../../terminal/exit-code.ts";
 import { Front } from "./front.ts";
 
-/**
- * How much a function must run before V8 optimizes it. With V8's default, compiling takes a third of the work of a
- * screen.
- */
+/** How much a function runs before V8 optimizes it. By default compiling is a third of a screen's work. */
 const INTERRUPT_BUDGET = 2_000_000;
 
 /** Keeps V8's space for new objects from growing: almost nothing that a screen creates lives long. */

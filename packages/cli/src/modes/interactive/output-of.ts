@@ -13,7 +13,6 @@ const MODES = {
   trust: async () => (await import("../trust.ts")).runTrust,
 } as const satisfies Record<Mode, unknown>;
 
-/** Returns what `burin <name>` would print here. */
 export async function outputOf(
   name: Mode,
   words: readonly string[],

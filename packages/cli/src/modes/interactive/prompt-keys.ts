@@ -20,7 +20,6 @@ interface Needs {
   readonly submit: (text: string, isLast: boolean) => void;
 }
 
-/** What keys do at the prompt. */
 export class PromptKeys {
   readonly #desk: Desk;
   readonly #needs: Needs;

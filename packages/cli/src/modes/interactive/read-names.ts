@@ -3,7 +3,6 @@ import { FileNames } from "../../state/file-names.ts";
 
 const MOST_FILES = 300_000;
 
-/** The files of a project, to be searched by name. */
 export async function readNames(root: string): Promise<FileNames> {
   return new FileNames(await projectFiles(root, MOST_FILES, new AbortController().signal));
 }

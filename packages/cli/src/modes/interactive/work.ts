@@ -7,7 +7,6 @@ import type { Desk } from "./desk.ts";
 /** After a run this long the user may be away; a bell signals its end. */
 const LONG_MS = 10_000;
 
-/** What the session is asked to do, and the results. */
 export class Work {
   readonly #desk: Desk;
   readonly #more: () => string;

@@ -62,7 +62,6 @@ function installedIn(home: string): Installed[] {
   });
 }
 
-/** The installed plugin of that name. */
 function named(name: string, { home }: Ground): Installed {
   const found = installedIn(home).find((one) => one.name === name);
   if (found === undefined) throw new UsageError(`there is no plugin "${name}". See burin plugins list.`);

@@ -6,7 +6,6 @@ import { UsageError } from "../../terminal/exit-code.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What a plugin brings. */
 export interface Plugin {
   readonly name: string;
   readonly version: string;
@@ -90,10 +89,7 @@ const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_FILES = 5000;
 const MOST_ALL_BYTES = 64 * 1024 * 1024;
 
-/**
- * Reads a plugin by Agent Plugins 1.0.0. Throws UsageError when the folder is not one; a broken part is left out,
- * and the others stay.
- */
+/** Reads a plugin by Agent Plugins 1.0.0. Throws UsageError if the folder is not one; leaves out broken parts. */
 export function readPlugin(folder: string, more: readonly string[] = []): Plugin {
   const root = realpathSync(folder);
   const manifest = jsonIn(root, "plugin.json", MANIFEST);

@@ -16,10 +16,7 @@ function shownHost(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url;
 }
 
-/**
- * How models are opened, with the handling of each request; throws UsageError, with what to set, when none is
- * named.
- */
+/** How models are opened and each request is handled; throws UsageError, with what to set, when none is named. */
 export async function findModels(
   settings: Settings,
   around?: (model: ChatModel) => ChatModel,

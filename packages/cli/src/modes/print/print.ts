@@ -154,7 +154,6 @@ async function printEvents(session: Session, output: Output): Promise<void> {
   for await (const { event } of session.events()) output.out(`${JSON.stringify(event)}\n`);
 }
 
-/** Reports a run, event by event and at its end. */
 interface Reporter {
   tell(event: AgentEvent): void;
   end(document: RunDocument): void;

@@ -1,10 +1,8 @@
 import type { Part, Session } from "@burin/core";
 
-/** One prompt of a run without a screen. */
 export interface Prompt {
   /** null continues where a resumed session stopped. */
   readonly text: string | null;
-  /** Its images and files. */
   readonly files?: readonly Part[];
   /** Aborts when only this prompt is to be cancelled. */
   readonly signal?: AbortSignal;
@@ -12,7 +10,6 @@ export interface Prompt {
   onBegun?(): void;
 }
 
-/** Where the prompts of a run come from. */
 export interface PromptInput {
   prompts(session: Session): AsyncIterable<Prompt> | Iterable<Prompt>;
   /** Part of the input could not be read, and was left out. */

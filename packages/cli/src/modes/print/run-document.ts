@@ -39,7 +39,6 @@ export function newDocument(sessionId: string | null): RunDocument {
   return { sessionId, status: "error", result: "", turns: 0, toolCalls: [], usage, durationMs: 0 };
 }
 
-/** Adds an event to the document. */
 export function addEvent(document: RunDocument, event: AgentEvent): void {
   if (event.type === "usage") {
     addUsage(document, event.usage);

@@ -62,7 +62,6 @@ function inWords(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Each call with everything that can be shown of it. */
 export function callsInFull(calls: readonly ShownCall[], width: number): Line[] {
   if (calls.length === 0) return [[{ text: say("calls.none"), style: "dim" }]];
   return calls.flatMap((call, index) => {
@@ -76,7 +75,6 @@ export function callsInFull(calls: readonly ShownCall[], width: number): Line[] 
   });
 }
 
-/** Everything that can be shown of a call. */
 function wholeCall(call: ShownCall, width: number): Line[] {
   if (call.status === "error" || call.status === "cancelled") {
     const { error, returnDisplay: display } = call;

@@ -28,7 +28,6 @@ export class Compactor {
     return this.#size() > Math.max(this.#limit, this.#shortest);
   }
 
-  /** Switches to a model with another window. */
   useWindow(window: number): void {
     this.#window = window;
     this.#shortest = 0;

@@ -89,10 +89,7 @@ const INSTRUCTION = `You are given the record of a coding agent's work with a us
 Write, in short lines under these headings: Goal. Decisions and what the user wants or forbids. Done so far (files by path, commands, results). Learned (facts, names, places in the code, values that will be needed again). Tried without success, and why. Next steps.
 Keep exact names, paths, commands and error texts. State nothing that is not in the record. Do not carry on with the work, call no tool and speak to nobody.`;
 
-/**
- * Returns the model's summary, or why there is none. If the record itself is too long, it is tried once more at
- * half the length.
- */
+/** Returns the model's summary, or why there is none. A record that is too long is tried again at half length. */
 async function summaryOf(
   told: Told,
   { models, size, window }: ShortenNeeds,
@@ -146,7 +143,6 @@ function oldAnswers(history: readonly Message[], keptTokens: number, size: Conte
   return callIds.reverse();
 }
 
-/** Each answer with its media. */
 function answersOf({ parts }: Message): [string, Part[]][] {
   const answers: [string, Part[]][] = [];
   for (const part of parts) {
