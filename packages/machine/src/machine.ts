@@ -15,15 +15,15 @@ import type { ShellProgram } from "./processes/shell-program.ts";
 import type { SandboxMode } from "./sandbox/sandbox.ts";
 
 /**
- * A computer as tools and approval know it: files, commands, and what there is to know of the places that a command
- * names. Another one than this may be handed to createToolbox and createSession, e.g. a container, a machine far away
- * or an editor with files that are not saved; all that it is asked and answers is plain data.
+ * A computer as tools and approval see it: files, commands, and facts about the paths in a command. createToolbox
+ * and createSession accept another one, for example a container, a remote machine or an editor with unsaved files.
+ * All requests and answers are plain data.
  */
 export interface Machine {
-  /** The folders that work stays in. Each answer is for one agent, which has been shown some files and others not. */
+  /** Opens the folders to work in. Each result is for one agent, which has seen some files and others not. */
   openFiles(root: string, includeDirectories: readonly string[], settings: WorkspaceSettings): Workspace;
   openCommands(options: CommandsOptions): MachineCommands;
-  /** Asked for each decision anew. */
+  /** Called for each decision. */
   openFacts(ground: FactsGround): Promise<PlaceFacts>;
 }
 
@@ -31,25 +31,25 @@ export interface Machine {
 export interface MachineCommands {
   readonly shell: ShellProgram;
   readonly roots: readonly string[];
-  /** Commands can be given a terminal. */
+  /** Whether commands can have a terminal. */
   readonly hasTerminal: boolean;
   readonly hasNetwork: boolean;
   hasNetworkFor(request: CommandRequest): boolean;
   /** Which limits commands run in, or this one does. */
   sandbox(request?: CommandRequest): Promise<SandboxFact>;
-  /** Throws a WorkspaceError when the directory is not there. */
+  /** Throws a WorkspaceError when the directory does not exist. */
   start(request: CommandRequest): Promise<RunningCommand>;
-  /** Lets a command go on by itself. The answer is the id it is known by. */
+  /** Lets a command continue in the background. Resolves to its id. */
   keep(request: CommandRequest, run: RunningCommand): Promise<string>;
-  /** Those that run in the background and those that ended lately, as they are now. */
+  /** The commands in the background and those that ended recently, as they are now. */
   backgrounds(): Promise<readonly BackgroundCommand[]>;
-  /** Those that a call waits for just now. */
+  /** The commands that a call is waiting for. */
   foreground(): Promise<readonly BackgroundCommand[]>;
-  /** A program that is spoken with, e.g. an MCP server. Rejects when it cannot be started. */
+  /** Starts a program that stays connected, such as an MCP server. Rejects when it cannot be started. */
   startServer(request: ServerRequest): Promise<ServerProcess>;
-  /** A line for the shell that answers what it is given to read. Never rejects. */
+  /** Runs a shell command that gets input and returns output. Never rejects. */
   exchange(request: ExchangeRequest): Promise<ExchangeEnd>;
-  /** Ends what a Burin that crashed has left behind, once. Resolves to the count of processes. */
+  /** Ends processes that a crashed Burin left behind, once. Resolves to their number. */
   endLeftBehind(): Promise<number>;
   /** Ends everything that still runs. Resolves to what could not be ended. */
   close(): Promise<readonly ProcessEntry[]>;
@@ -65,20 +65,23 @@ export interface FactsGround extends Pick<CommandsOptions, "environment" | "pass
 
 type Awaitable<T> = T | Promise<T>;
 
-/** What approval asks about places. Paths are absolute. */
+/** The facts about paths that approval needs. Paths are absolute. */
 export interface PlaceFacts {
-  /** Whether the path, or any file that a pattern of the shell matches, really lies outside the roots. */
+  /** Whether the path, or any file that a shell pattern matches, is really outside the roots. */
   leadsOutside(path: string, isPattern: boolean): Awaitable<boolean>;
-  /** Where the path, or each file that the pattern matches, really is. */
+  /** The real location of the path, or of each file that the pattern matches. */
   realPaths(path: string, isPattern: boolean): Awaitable<readonly string[]>;
-  /** null when they are too many to look through. */
+  /** null when there are too many. */
   filesBelow(folder: string): Awaitable<readonly string[] | null>;
-  /** null when it is too large to be looked through. */
+  /** null when it is too large. */
   treeBelow(folder: string): Awaitable<TreeBelow | null>;
-  /** Names in git's index there, and in the commits that the words name, with spaces or signs; null when git does not tell. */
+  /**
+   * Names in git's index there, and in the commits that the words name, with spaces or special characters; null
+   * when git does not answer.
+   */
   oddNamesInGit(folder: string, words: readonly string[]): Awaitable<readonly string[] | null>;
-  /** The folder of the project in which alone a program would be found, or null. */
+  /** The project's folder in which the program would be found, if it is nowhere else; otherwise null. */
   projectFolderOf(program: string): Awaitable<string | null>;
-  /** What git would do in that folder beside what its words say, or null. */
+  /** What git would do in that folder besides what its words say, or null. */
   repositoryFault(directory: string, use: GitUse): Awaitable<RepositoryFault | null>;
 }

@@ -11,16 +11,16 @@ import { asWorkspaceError } from "./files/system-error.ts";
 const NO_ACCESS_SETTINGS: AccessSettings = { ignoreFileNames: [], ignore: [], denied: [] };
 
 export interface WorkspaceSettings extends AccessSettings {
-  /** Resolves to what hears of each change of a file; it is asked for with the first change. */
+  /** Resolves to a listener for each change of a file; called with the first change. */
   readonly openJournal?: () => Promise<OnChange>;
-  /** What the model was shown in an earlier process, and is shown now. */
+  /** What the model has seen in an earlier process, and sees now. */
   readonly reads?: ReadMemory;
 }
 
 const METHODS = ["resolve", "list", "find", "search", "read"] as const;
 const CHANGING = ["snapshot", "preview", "write"] as const;
 
-/** The workspace of real folders, the first being the root. They must exist; their links are resolved once. */
+/** Opens real folders; the first is the root. They must exist; their links are resolved once. */
 export function openWorkspace(
   root: string,
   includeDirectories: readonly string[] = [],
@@ -36,7 +36,7 @@ export function openWorkspace(
     roots,
     relative(path) {
       const name = () => relative(real, resolve(real, path)).split(sep).join("/") || ".";
-      // A call asks for the same path several times.
+      // A call requests the same path several times.
       if (path !== known.path) known = { path, name: name() };
       return known.name;
     },
@@ -45,7 +45,7 @@ export function openWorkspace(
   };
 }
 
-/** The real path of a folder to work in. Throws when there is none. */
+/** Returns the real path of a folder to work in. Throws when it does not exist. */
 export function realDirectory(path: string): string {
   if (typeof path !== "string" || path === "") {
     throw new WorkspaceError("invalid_path", "The folder to work in must be given as a path.");

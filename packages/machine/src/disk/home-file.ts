@@ -8,10 +8,10 @@ import { lockPath, PathLockError } from "./path-lock.ts";
 import { randomName } from "./random-name.ts";
 import { readText } from "./regular-file.ts";
 
-/** Far more than anybody writes into settings, grants or answers. */
+/** Far more than any real settings, grants or answers take. */
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** The text of a file in the user's folder, null when there is none. Throws SettingsError. */
+/** Returns the text of a file in the user's folder, or null when there is none. Throws SettingsError. */
 export async function readHomeFile(path: string): Promise<string | null> {
   try {
     return readText(path, MOST_BYTES);
@@ -21,8 +21,8 @@ export async function readHomeFile(path: string): Promise<string | null> {
 }
 
 /**
- * Changes such a file so that nothing is ever lost: one process at a time, and the old text or the new one
- * whatever happens. `change` is given the text as it is now; when it gives null or throws, the file stays as it was.
+ * Changes such a file so that nothing is ever lost: one process at a time, and after a crash the file has the old
+ * text or the new one. `change` gets the current text; when it returns null or throws, the file stays as it is.
  */
 export async function changeHomeFile(
   path: string,
@@ -36,7 +36,7 @@ export async function changeHomeFile(
   });
 }
 
-/** Does work that no other process may do at the same time for this path. */
+/** Does work that no other process may do for this path at the same time. */
 export async function alone<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await lockPath(await realPlace(path), work);
@@ -45,14 +45,14 @@ export async function alone<T>(path: string, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** One name for one file, whatever links lead to it. */
+/** Returns one name for one file, whichever links lead to it. */
 async function realPlace(path: string): Promise<string> {
   const folder = dirname(path);
   makeFolders(folder);
   return realpath(path).catch(async () => join(await realpath(folder), basename(path)));
 }
 
-/** The old text or the new one is there, whatever happens. Throws SettingsError. */
+/** Replaces the file. After a crash it has the old text or the new one. Throws SettingsError. */
 export async function replaceHomeFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomName(6)}.tmp`;
   try {
@@ -71,14 +71,14 @@ export async function replaceHomeFile(path: string, text: string): Promise<void>
 }
 
 interface ListRules<Item> {
-  /** The one key of the file. */
+  /** The only key in the file. */
   readonly key: string;
   readonly isItem: (value: unknown) => value is Item;
-  /** What follows when the file cannot be used. */
+  /** The consequence when the file cannot be used. */
   readonly otherwise: string;
 }
 
-/** A list that is all of such a file. A file that cannot be used is left as it is. */
+/** A list that is the whole content of such a file. A file that is not valid is left as it is. */
 export class HomeList<Item> {
   readonly path: string;
   readonly #rules: ListRules<Item>;
@@ -93,7 +93,7 @@ export class HomeList<Item> {
     return this.#itemsIn(await readHomeFile(this.path));
   }
 
-  /** Nothing is written when the list stays the same. Throws SettingsError, and stores nothing, when it cannot. */
+  /** Writes nothing when the list stays the same. Throws SettingsError, and stores nothing, when it cannot write. */
   async change(change: (items: readonly Item[]) => readonly Item[]): Promise<void> {
     await changeHomeFile(this.path, (text) => {
       const before = this.#itemsIn(text);

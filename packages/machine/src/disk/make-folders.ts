@@ -3,15 +3,15 @@ import { dirname } from "node:path";
 import { codeOf } from "../files/system-error.ts";
 
 /**
- * Makes a folder for its owner alone, with those above it. Node's own way never ends where the system lets nothing be
- * made and says that the folder above is missing, as in /proc.
+ * Makes a folder, and the missing folders above it, for its owner alone. Node's own recursive mkdir never ends
+ * where the system allows nothing to be made but says that the parent is missing, as in /proc.
  */
 export function makeFolders(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if (codeOf(error) !== "ENOENT") {
-      // There already; what may not be made says so only where it is missing.
+      // An existing folder is fine; any other reason is an error.
       if (!isFolder(path)) throw error;
       return;
     }

@@ -3,37 +3,38 @@ import type { Server, Socket } from "node:net";
 import { codeOf } from "../files/system-error.ts";
 import { makeFolders } from "./make-folders.ts";
 
-/** How long other processes may take with the same path. */
+/** How long other processes may hold the lock of one path. */
 const PATIENCE_MS = 30_000;
-/** Where the end of a wait is not announced, it is asked for. */
+/** How often to try again where the system does not report the end of a wait. */
 const PAUSE_MS = 5;
-/** The system has no such names for us, e.g. inside a sandbox that forbids sockets. */
+/** The system does not allow such names, for example inside a sandbox that forbids sockets. */
 const NOT_TO_BE_HAD = new Set(["EPERM", "EACCES", "EAFNOSUPPORT", "EPROTONOSUPPORT", "ENOSYS", "EROFS"]);
 /** macOS and the BSDs open and lock in one step; Node passes the flag on but does not name it. */
 const O_EXLOCK = 0x20;
 
 export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
-  /** How long other processes may take. */
+  /** How long other processes may hold the lock. */
   readonly patienceMs?: number;
 }
 
-/** Another process has had the path for too long. */
+/** Another process has held the lock for too long. */
 export class PathLockError extends Error {
   override readonly name = "PathLockError";
   readonly code = "HELD";
 }
 
-/** Of all that this process does: what comes together is done one after the other. */
+/** The work of this process: calls for the same path run one after the other. */
 const QUEUES = new Map<string, Promise<unknown>>();
 
 /**
- * Does work that nobody else on this machine may do at the same time for this real path: read, compare and replace.
+ * Does work that nothing else on this machine may do at the same time for this real path: read, compare and
+ * replace.
  *
- * The lock is a name that the system gives to one process at a time and takes back when that ends, however it
- * ends: no file in anybody's folder, no process id that may be another's by now, and the same name whatever home
- * or folder for temporary files a process was given. Whoever waits is connected to the holder, so that the end is
- * told and not asked for. Throws PathLockError when it takes too long, and what the signal says when it aborts.
+ * The lock is a name that the system gives to one process at a time and frees when that process ends, however it
+ * ends. So there is no lock file in anyone's folder, no process id that may by now belong to another process, and
+ * the same name for every home and temporary folder. A process that waits is connected to the holder and learns of
+ * the end without polling. Throws PathLockError after too long a wait, and the signal's reason when it aborts.
  */
 export async function lockPath<T>(
   realPath: string,
@@ -65,7 +66,7 @@ export async function lockPath<T>(
 
 type Release = () => void;
 
-/** One try: the lock, or what waits for the one who has it and gives its process id where that is told. */
+/** One try: the lock, or a wait for its holder that resolves to the holder's process id, where it is known. */
 type Try = Release | { wait(until: AbortSignal): Promise<string | null> };
 
 async function take(realPath: string, patienceMs: number, signal?: AbortSignal): Promise<Release> {
@@ -89,7 +90,7 @@ function tryToTake(name: string): Promise<Try> | Try {
   return tryFile(name);
 }
 
-/** A socket that listens under a name of the system's own, not of a folder. */
+/** A socket that listens under a name of the system, not of a folder. */
 function tryName(path: string): Promise<Try> {
   return new Promise((resolve, reject) => {
     const waiting = new Set<Socket>();
@@ -112,7 +113,7 @@ function end(server: Server, waiting: ReadonlySet<Socket>): void {
   for (const socket of waiting) socket.destroy();
 }
 
-/** Until the holder is gone. */
+/** Resolves when the holder is gone. */
 function waitFor(path: string, until: AbortSignal): Promise<string | null> {
   return new Promise((resolve) => {
     let holder: string | null = null;
@@ -124,7 +125,7 @@ function waitFor(path: string, until: AbortSignal): Promise<string | null> {
     socket.on("data", (bytes) => {
       holder = bytes.toString("latin1");
     });
-    // Gone already, or so many wait that the system takes no more for now.
+    // The holder is already gone, or so many wait that the system accepts no more for now.
     socket.on("error", () => {
       pauseFor = PAUSE_MS * Math.random();
     });
@@ -136,7 +137,7 @@ function waitFor(path: string, until: AbortSignal): Promise<string | null> {
   });
 }
 
-/** Elsewhere a file of a folder that all processes of a user share is opened and locked in one step. */
+/** On other systems: opens and locks a file in one step, in a folder that all processes of a user share. */
 function tryFile(name: string): Try {
   const user = process.getuid?.() ?? 0;
   const folder = `/tmp/burin-locks-${user}`;

@@ -1,4 +1,4 @@
-/** A name that nobody else has or guesses, in hexadecimal digits; what makes it is loaded with the first one. */
+/** A unique name that cannot be guessed, in hexadecimal digits. Loads crypto with the first call. */
 export function randomName(bytes = 8): string {
   return process.getBuiltinModule("node:crypto").randomBytes(bytes).toString("hex");
 }

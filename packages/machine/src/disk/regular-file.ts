@@ -1,14 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { codeOf } from "../files/system-error.ts";
 
-/** A pipe in the place of a file would be waited for; Windows has neither the flag nor the need. */
+/** Without this flag, opening a pipe would wait for a writer. Windows has neither the flag nor the need. */
 const TO_READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-/** The code of what is thrown for a file of more bytes than allowed. */
+/** The error code for a file with more bytes than allowed. */
 export const TOO_LARGE = "EFBIG";
 const NOT_REGULAR = "ENXIO";
 const PART_BYTES = 64 * 1024;
 
-/** Why something that bears a file's name is not read as one. */
+/** Why something with a file's name is not read as a file. */
 class FileFault extends Error {
   override readonly name = "FileFault";
   readonly code: string;
@@ -19,7 +19,7 @@ class FileFault extends Error {
   }
 }
 
-/** A descriptor of a regular file. Throws FileFault for whatever else has the name, and what the system says. */
+/** Opens a regular file and returns its descriptor. Throws FileFault for anything else, and the system's errors. */
 export function openRegular(path: string, moreFlags = 0): number {
   const descriptor = openSync(path, TO_READ | moreFlags);
   try {
@@ -32,7 +32,7 @@ export function openRegular(path: string, moreFlags = 0): number {
   throw new FileFault(NOT_REGULAR, "it is not a regular file");
 }
 
-/** The first bytes of a file of whatever size. */
+/** Returns the first bytes of a file of any size. */
 export function readBeginning(path: string, mostBytes: number): Buffer {
   const descriptor = openRegular(path);
   try {
@@ -44,8 +44,9 @@ export function readBeginning(path: string, mostBytes: number): Buffer {
 }
 
 /**
- * What a file holds that Burin reads by itself: null when there is none. Throws FileFault for a folder, pipe or
- * device and for more bytes than allowed, so that nothing a repository or a home brings can hang or fill the process.
+ * Reads a file that Burin reads without being asked; null when there is none. Throws FileFault for a folder, a
+ * pipe, a device and more bytes than allowed, so that nothing in a repository or a home can hang the process or
+ * fill its memory.
  */
 export function readBytes(path: string, mostBytes: number, moreFlags = 0): Buffer | null {
   return bytesOf(() => openRegular(path, moreFlags), mostBytes);
@@ -55,7 +56,7 @@ export function readText(path: string, mostBytes: number, moreFlags = 0): string
   return readBytes(path, mostBytes, moreFlags)?.toString("utf8") ?? null;
 }
 
-/** The same of what the user named: it may be the pipe that a shell makes of a command. */
+/** The same for a file that the user named: it may also be the pipe of a shell's process substitution. */
 export function readNamedText(path: string, mostBytes: number): string | null {
   return bytesOf(() => openSync(path, constants.O_RDONLY), mostBytes)?.toString("utf8") ?? null;
 }
@@ -70,7 +71,7 @@ function bytesOf(open: () => number, mostBytes: number): Buffer | null {
   }
   try {
     const parts: Buffer[] = [];
-    // The files of the system say that they hold nothing, and one that grows holds more than it said.
+    // Files in /proc claim to be empty, and a growing file holds more than its size said.
     for (let length = 0; ; ) {
       const part = Buffer.allocUnsafe(PART_BYTES);
       const count = readSync(descriptor, part);

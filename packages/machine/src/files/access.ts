@@ -16,11 +16,11 @@ export const NO_ACCESS_SETTINGS: AccessSettings = { ignoreFileNames: [], ignore:
 
 const IGNORES_CASE = process.platform === "darwin" || process.platform === "win32";
 
-/** What may be used of that which lies inside the roots. */
+/** Decides which files inside the roots may be used. */
 export class Access {
   readonly roots: readonly string[];
   readonly #settings: AccessSettings;
-  /** Real paths of those folders that are there; they are looked up once. */
+  /** Real paths of those folders that exist; each is looked up once. */
   readonly #readable = new Map<string, string>();
   readonly #denials: readonly { readonly pattern: string; readonly matches: (path: string) => boolean }[];
 
@@ -33,15 +33,15 @@ export class Access {
     }));
   }
 
-  /** Where programs are looked for that help with the files. */
+  /** Where to look for helper programs. */
   get environment(): NodeJS.ProcessEnv {
     return this.#settings.environment ?? process.env;
   }
 
-  /** Where a file may lie that is only read. */
+  /** All folders from which a file may be read. */
   get readableRoots(): readonly string[] {
     const readable = (this.#settings.readable ?? []).map((path) => {
-      // To be told by an error that it is not there takes longer than all else of reading a small file.
+      // An lstat that finds nothing is much cheaper than an exception, which costs more than reading a small file.
       const real = this.#readable.get(path) ?? (lstatOf(path) === null ? null : realOf(path));
       if (real !== null) this.#readable.set(path, real);
       return real ?? path;
@@ -54,12 +54,12 @@ export class Access {
     return new IgnoreRules(this.roots, this.#settings);
   }
 
-  /** The same without git's, which hide no file that is named. */
+  /** The same without git's rules, which do not hide a file that is named. */
   ownRules(): IgnoreRules {
     return new IgnoreRules(this.roots, this.#settings, false);
   }
 
-  /** Why a file may not be opened; null when it may. */
+  /** Returns why a file may not be opened, or null when it may be. */
   refusal(path: string, rules: IgnoreRules): WorkspaceError | null {
     const pattern = this.deniedBy(path);
     if (pattern !== null) {
@@ -72,7 +72,7 @@ export class Access {
     return isInside && rules.visibility(path, false) === "own" ? ignored(path) : null;
   }
 
-  /** Of what was opened it is asked, and of the name by which somebody asked for it. */
+  /** Checks the file that was opened, and the name by which it was requested. */
   assertAllowed(file: string, realPath: string): void {
     const rules = this.ownRules();
     for (const place of new Set([resolve(this.roots[0] ?? "", file), realPath])) {
@@ -85,7 +85,7 @@ export class Access {
     return this.#denials.length > 0;
   }
 
-  /** The pattern of the deny rule that covers the path or a folder that it is in. */
+  /** Returns the pattern of the deny rule that covers the path or a folder above it. */
   deniedBy(path: string): string | null {
     if (!this.hasDenials) return null;
     for (const root of this.roots) {
@@ -103,7 +103,7 @@ export class Access {
     return null;
   }
 
-  /** The rules inside a folder that somebody named. Throws when it is hidden from every tool. */
+  /** The rules inside a folder that was named. Throws when it is hidden from all tools. */
   namedFolder(realPath: string, rules: IgnoreRules): FolderRules {
     const folder = rules.namedFolder(realPath);
     if (folder.visibility === "own") throw ignored(realPath);

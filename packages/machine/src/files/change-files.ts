@@ -18,20 +18,23 @@ import { changed, heldContent, type OnChange, replaceFile } from "./replace-file
 import { asWorkspaceError } from "./system-error.ts";
 import { realTarget } from "./target-folder.ts";
 
-/** A file is overwritten with both contents in memory; larger ones are left to other means. */
+/** Overwriting holds both contents in memory; larger files are refused. */
 const MOST_CHANGED_BYTES = 256 * 1024 * 1024;
 
-/** Of a larger file only the part that is edited becomes text. */
+/** Of a file larger than this, only the edited part is decoded to text. */
 const LARGE_BYTES = 10 * 1024 * 1024;
 
 const MOST_KNOWN = 50;
 
-/** Changes of files, each based on what the file was when the change was made up. It is loaded with the first. */
+/**
+ * Changes files, each change based on the file's content when the change was prepared. Loaded with the first
+ * change.
+ */
 export class FileChanges {
   readonly #access: Access;
   readonly #record: ReadRecord;
   readonly #onChange: OnChange | undefined;
-  /** What the last versions were given for, as long as nothing else needs the memory: then nothing is read twice. */
+  /** The content of the last versions, as long as the memory is not needed, so that nothing is read twice. */
   readonly #held = new Map<string, WeakRef<HeldFile>>();
 
   constructor(access: Access, record: ReadRecord, onChange: OnChange | undefined) {
@@ -59,7 +62,7 @@ export class FileChanges {
     return this.#alone(change.file, signal, (real) => this.#write(change, real, signal));
   }
 
-  /** One write at a time for each file, whoever makes it: from the look at the file to its new name. */
+  /** Allows one write at a time for each file, from reading it to renaming the new one. */
   async #alone<T>(file: string, signal: AbortSignal, write: (real: string) => Promise<T>): Promise<T> {
     const real = await realTarget(file, this.#access.roots);
     try {
@@ -81,7 +84,7 @@ export class FileChanges {
     const seen = this.#record.seen(current.realPath, current);
     if (!isBasisAgreed && seen !== "all") throw seen === "older" ? changed(file) : notRead(file, seen);
     const { pieces: after, isSame } = current.rewritten(file, content);
-    // Nothing will be written, so that nothing would look at the bytes again.
+    // Nothing will be written, so nothing else would compare the bytes again.
     if (isSame && before !== null && !(await this.#current(file)).bytes?.equals(before)) throw changed(file);
     const isKnown = change.isWholeKnown || seen === "all";
     let whole = isKnown && isSame ? current.hash : undefined;
@@ -96,7 +99,7 @@ export class FileChanges {
     return { isNew: before === null, wasBasis, notes };
   }
 
-  /** What is known already when the file holds it still, so that nothing found out about it is found out again. */
+  /** Returns the known content if the file still has it, so that nothing is computed twice. */
   async #upToDate(
     file: string,
     { real, known }: { readonly real: string; readonly known: HeldFile | undefined },
@@ -141,7 +144,7 @@ export class FileChanges {
     }
   }
 
-  /** Without a descriptor when there is no such file. What it tells may be used. */
+  /** Opens the file. The descriptor is null when there is no such file. Throws when the file may not be used. */
   async #opened(file: string): Promise<{ readonly descriptor: number | null; readonly realPath: string }> {
     const { roots } = this.#access;
     const opened = await openWithin(file, roots, constants.O_RDONLY).catch((error: unknown) => {
@@ -159,7 +162,7 @@ export class FileChanges {
   }
 }
 
-/** What the system says is asked first: a write that comes in between shows later. */
+/** Stats before reading: a write in between then shows later. */
 async function held(descriptor: number, realPath: string): Promise<HeldFile> {
   const stats = fstatSync(descriptor, { bigint: true });
   return new HeldFile({ realPath, bytes: await readAll(descriptor, Number(stats.size)), stats });

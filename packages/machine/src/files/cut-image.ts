@@ -1,22 +1,22 @@
 import { constants, crc32, deflateSync, inflateSync } from "node:zlib";
 
-/** More pixels than this are not unpacked to find out how far they go. */
+/** An image with more pixels than this is not decompressed to find out where it ends. */
 const MOST_PIXEL_BYTES = 64 * 1024 * 1024;
 
-/** The image with an end behind what is there of it; null where nothing of it can be decoded. */
+/** Returns the image with an end mark after its last complete part, or null when nothing of it can be decoded. */
 export function closedImage(bytes: Buffer, mimeType: string): Buffer | null {
   if (mimeType === "image/png") return closedPng(bytes);
   if (mimeType === "image/jpeg") return closedJpeg(bytes);
   return mimeType === "image/gif" ? closedGif(bytes) : null;
 }
 
-/** A decoder fills what is missing before the end mark; a marker that was cut in half goes. */
+/** Decoders fill in what is missing before the end mark; a marker that was cut in half is removed. */
 function closedJpeg(bytes: Buffer): Buffer {
   const end = bytes.at(-1) === 0xff ? bytes.length - 1 : bytes.length;
   return Buffer.concat([bytes.subarray(0, end), Buffer.of(0xff, 0xd9)]);
 }
 
-/** The pictures that are whole. */
+/** Keeps the frames that are complete. */
 function closedGif(bytes: Buffer): Buffer | null {
   const flags = bytes[10] ?? 0;
   let at = 13 + (flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
@@ -33,7 +33,7 @@ function closedGif(bytes: Buffer): Buffer | null {
   return end === 0 ? null : Buffer.concat([bytes.subarray(0, end), Buffer.of(0x3b)]);
 }
 
-/** The rows that are there, and empty ones for the others. */
+/** Keeps the rows that are there, and fills the others with zeros. */
 function closedPng(bytes: Buffer): Buffer | null {
   const firstAt = bytes.indexOf("IDAT", 33, "latin1") - 4;
   if (firstAt < 33) return null;
@@ -58,10 +58,10 @@ function closedPng(bytes: Buffer): Buffer | null {
   }
 }
 
-/** Samples of a pixel by the type of its colour. */
+/** Samples per pixel, by color type. */
 const SAMPLES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 
-/** A row with the byte before it; 0 for a picture that is not stored row by row. */
+/** Bytes of a row with its filter byte; 0 for an image that is not stored row by row. */
 function pngRowBytes(bytes: Buffer): number {
   const [depth = 0, colour = 0, , , interlace] = bytes.subarray(24, 29);
   if (interlace !== 0) return 0;

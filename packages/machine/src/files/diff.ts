@@ -2,7 +2,7 @@ import { shownPath } from "@burin/contract/text/shown-path";
 import type { FileDiff } from "@burin/contract/tools";
 import { diffArrays, FILE_HEADERS_ONLY, formatPatch, type StructuredPatchHunk, structuredPatch } from "diff";
 
-/** The search for a small diff has no bound of its own; after this the change is told in one sentence. */
+/** The diff algorithm has no limit of its own; after this time the change is described in one sentence. */
 const MOST_MILLISECONDS = 200;
 const MOST_COMPARED = 2_000_000;
 const CONTEXT = 3;
@@ -14,9 +14,9 @@ export interface DiffSides {
   /** null when the file is new. */
   readonly before: string | null;
   readonly after: string;
-  /** The texts are only the part of a large file that begins with this line. */
+  /** When the texts are only a part of a large file: the number of their first line. */
   readonly firstLine?: number | undefined;
-  /** What was put where, in the order of the text, when that is known: then nothing else has to be compared. */
+  /** The replacements in the order of the text, if they are known. Then nothing else has to be compared. */
   readonly changes?: readonly Change[];
 }
 
@@ -26,7 +26,7 @@ interface Change {
   readonly text: string;
 }
 
-/** The difference of two texts. Lines that are equal at both ends cost nothing but a look. */
+/** Returns the difference of two texts. Equal lines at both ends cost almost nothing. */
 export function fileDiff(sides: DiffSides): FileDiff {
   const { fileName, before: originalContent, after: newContent, firstLine } = sides;
   const place = firstLine === undefined ? {} : { firstLine };
@@ -65,7 +65,7 @@ function lineHunks(old: string, fresh: string): readonly StructuredPatchHunk[] |
   return structuredPatch("", "", old, fresh, undefined, undefined, options)?.hunks;
 }
 
-/** Long texts that share next to no line: the search would only use up its time. */
+/** Long texts that share almost no line: a diff would only use up its time. */
 function areUnlike(before: string, after: string): boolean {
   const old = before.split("\n");
   if (old.length < FEWEST_UNLIKE) return false;
@@ -99,7 +99,7 @@ function sizeOf({ start, endBefore, startAfter, endAfter }: ChangedPart): number
   return endBefore - start + endAfter - startAfter;
 }
 
-/** Whole lines around all that differs, with a few more for context. */
+/** The whole lines around all differences, with a few more lines of context. */
 function changedPart(before: string, after: string): ChangedPart {
   const shorter = Math.min(before.length, after.length);
   const same = equalStart(before, after, shorter);
@@ -108,7 +108,7 @@ function changedPart(before: string, after: string): ChangedPart {
   return { start, endBefore, startAfter: start, endAfter: after.length - (before.length - endBefore) };
 }
 
-/** The same for each change, or for some that are close together; none where that is no less to compare. */
+/** The same for each change, or for groups of close changes. Empty when that would compare just as much. */
 function changedParts(before: string, after: string, changes: readonly Change[]): ChangedPart[] {
   const parts: ChangedPart[] = [];
   let shift = 0;
@@ -135,7 +135,7 @@ function withContext(text: string, from: number, to: number): [start: number, en
   return [start, end];
 }
 
-/** Whole blocks are compared in one go each, which takes a small part of the time of a look at each unit. */
+/** Whole blocks are compared at once, which is many times faster than unit by unit. */
 const BLOCK = 4096;
 
 function equalStart(one: string, other: string, most: number): number {
@@ -157,8 +157,8 @@ function equalEnd(one: string, other: string, most: number): number {
 }
 
 /**
- * For each new line the old line that it is, in order, or -1. Equal lines at both ends are found first; when
- * the lines between are too many or too different, none of them is matched.
+ * Returns, for each new line, the index of the same old line, in order, or -1. Equal lines at both ends are matched
+ * first; when the lines between are too many or too different, none of them is matched.
  */
 export function matchingLines(before: readonly string[], after: readonly string[]): number[] {
   const match = new Array<number>(after.length).fill(-1);

@@ -1,7 +1,7 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { readBytes } from "../disk/regular-file.ts";
 
-// What the disk says of a path at this moment: nothing, where it says nothing or may not be asked.
+// What the disk says about a path now: null when it says nothing or may not be asked.
 
 export function lstatOf(path: string): Stats | null {
   try {

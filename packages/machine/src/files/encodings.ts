@@ -1,11 +1,11 @@
-/** A character that an encoding has no bytes for. */
+/** A character that cannot be written in an encoding. */
 export interface Unencodable {
   readonly character: string;
-  /** Counted in UTF-16 units. */
+  /** In UTF-16 units. */
   readonly position: number;
 }
 
-/** What Windows puts where Latin-1 has control characters; some decoders give the control characters. */
+/** What Windows-1252 has in place of Latin-1's control characters; some decoders return the control characters. */
 const WINDOWS_1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
 const decoders = new Map<string, { decode(bytes: Uint8Array): string }>();
@@ -19,7 +19,7 @@ function decoderOf(encoding: string): { decode(bytes: Uint8Array): string } {
   return decoder;
 }
 
-/** The text of the bytes, which hold no byte order mark. What cannot be read becomes U+FFFD. */
+/** Decodes bytes without a byte order mark. Invalid bytes become U+FFFD. */
 export function decodeBytes(bytes: Uint8Array, encoding: string): string {
   switch (encoding) {
     case "utf-8":
@@ -36,7 +36,7 @@ export function decodeBytes(bytes: Uint8Array, encoding: string): string {
   }
 }
 
-/** The bytes of the text, or the first character that the encoding cannot hold. */
+/** Returns the bytes of the text, or the first character that the encoding cannot write. */
 export function encodeText(text: string, encoding: string): Buffer | Unencodable {
   const position = isUnicode(encoding) ? loneSurrogate(text) : -1;
   if (position >= 0) return { character: text.charAt(position), position };
@@ -59,13 +59,13 @@ export function isUnicode(encoding: string): boolean {
   return encoding.startsWith("utf-");
 }
 
-/** How many bytes the smallest character takes; only the wide encodings have more than one. */
+/** Bytes of the smallest character; more than one only in UTF-16 and UTF-32. */
 export function unitBytes(encoding: string): 1 | 2 | 4 {
   if (encoding.startsWith("utf-16")) return 2;
   return encoding.startsWith("utf-32") ? 4 : 1;
 }
 
-/** Decodes part by part; a character may be split between two parts. */
+/** Decodes part by part; a character may be split across two parts. */
 export function partDecoder(encoding: string): (bytes: Uint8Array, isLast: boolean) => string {
   if (encoding === "windows-1252") return (bytes) => decodeBytes(bytes, encoding);
   if (unitBytes(encoding) < 4) {
@@ -82,7 +82,7 @@ export function partDecoder(encoding: string): (bytes: Uint8Array, isLast: boole
 }
 
 function loneSurrogate(text: string): number {
-  // Every Node that is supported has this; the types are those of an older standard.
+  // Every supported Node version has this method; the types are of an older standard.
   const isWellFormed = (text as unknown as { isWellFormed(): boolean }).isWellFormed();
   return isWellFormed
     ? -1
@@ -117,7 +117,7 @@ type ByteMap = ReadonlyMap<number, number>;
 
 const maps = new Map<string, ByteMap>();
 
-/** Encodes by turning the decoder around: every sequence that it can read is asked once which character it is. */
+/** Encodes by inverting the decoder: decodes every possible sequence once to learn its character. */
 function legacyBytes(text: string, encoding: string, decode: Decode): Buffer | Unencodable {
   let map = maps.get(encoding);
   if (map === undefined) {
@@ -147,7 +147,7 @@ function put(bytes: Buffer, at: number, value: number): number {
   return at + size;
 }
 
-/** GB18030 puts all planes above the first in one row. */
+/** GB18030 has all planes above the first in one row. */
 function astral(code: number, encoding: string): number | undefined {
   if (encoding !== "gb18030" || code < 0x10000) return undefined;
   return fourBytes(code - 0x10000, 0x90);
@@ -166,7 +166,7 @@ function invert(encoding: string, decode: Decode): ByteMap {
   learn(map, range(0x80, 0xff), decode);
   if (!/^(gb|shift_jis|euc|big5)/.test(encoding)) return map;
   for (const lead of range(0x81, 0xfe)) {
-    // These rows repeat characters of other rows; what Windows writes stands in the others.
+    // These rows repeat characters of other rows; Windows writes those of the others.
     if (encoding === "shift_jis" && (lead === 0xed || lead === 0xee)) continue;
     const pairs = range(0x40, 0xfe).map((trail) => lead * 0x100 + trail);
     learn(map, pairs, decode);
@@ -188,7 +188,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
-/** Decodes many sequences at once, parted by newlines, which are never part of a character. */
+/** Decodes many sequences at once, separated by newlines, which are never part of a character. */
 function learn(map: Map<number, number>, values: readonly number[], decode: Decode): void {
   const bytes = Buffer.alloc(values.length * 5);
   let length = 0;

@@ -3,43 +3,43 @@ import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { runProgram } from "../processes/supervisor.ts";
 import type { TargetFolder } from "./target-folder.ts";
 
-/** A file that is replaced by another one beside it. */
+/** A file that is replaced by another file next to it. */
 export interface Replaced {
   readonly folder: TargetFolder;
-  /** As it was asked for; only messages use it. */
+  /** The path as it was requested; only for messages. */
   readonly file: string;
-  /** Where programs are looked for, instead of this process's own. */
+  /** Where to look for programs, instead of in this process's own environment. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
 }
 
-/** What a file has beside owner, mode and content, or that a file made in its folder would have. */
+/** The attributes of a file besides owner, mode and content, or those that a new file in its folder would get. */
 interface Attributes {
   readonly some: boolean;
   readonly context: boolean;
 }
 
-/** Headers come before content, and those of a file without attributes are short. */
+/** Headers come before the content, and those of a file without attributes are short. */
 const MOST_HEADER_BYTES = 64 * 1024;
 const MOST_KNOWN = 1000;
 const LOOK = ["--format=posix", "--acls", "--selinux", "--xattrs", "--xattrs-include=*", "--no-recursion"];
-/** Of security.*, capabilities are taken away by any write, and the rest is the system's to set. */
+/** Of security.*, any write removes capabilities, and the system sets the rest. */
 const ATTRIBUTE = /\d SCHILY\.(?:acl\.|xattr\.(?!security\.))/;
 const CONTEXT = /\d RHT\.security\.selinux=([^\n]*)/g;
 const NONE: Attributes = { some: false, context: false };
 
-/** Files that this process has put in place without attributes, and folders that hand on none: as they were then. */
+/** Files that this process has written without attributes, and folders that pass on none, each as it was then. */
 const plain = new Map<string, string>();
 
 /**
- * Access lists, user attributes and security contexts of a file, on their way to the file that replaces it.
- * Node cannot read them. An archiver can: it is asked while the new content goes to the disk, and not again
- * as long as neither the file nor its folder was touched by anybody else.
+ * Keeps access control lists, user attributes and security contexts when a file is replaced. Node cannot read them,
+ * but tar can: it runs while the new content is written to the disk, and does not run again while neither the file
+ * nor its folder was changed by another program.
  */
 export class KeptAttributes {
   readonly #replaced: Replaced;
   readonly #found: Promise<Attributes>;
 
-  /** To be made before anything is made in the folder. */
+  /** Create this before anything is created in the folder. */
   constructor(replaced: Replaced) {
     const { folder } = replaced;
     this.#replaced = replaced;
@@ -48,7 +48,7 @@ export class KeptAttributes {
     this.#found = isPlain || process.platform !== "linux" ? Promise.resolve(NONE) : look(replaced);
   }
 
-  /** Gives them to the new file; throws when that cannot be done. Says whether there were any. */
+  /** Sets them on the new file; throws when that fails. Returns whether there were any. */
   async giveTo(name: string): Promise<boolean> {
     const found = await this.#found;
     if (!found.some && !found.context) return false;
@@ -64,7 +64,7 @@ export class KeptAttributes {
     );
   }
 
-  /** The new file stands in the place of the old. */
+  /** Call when the new file has replaced the old one. */
   async settle(descriptor: number): Promise<void> {
     const found = await this.#found;
     if (found.some || found.context) return;
@@ -83,7 +83,7 @@ function idOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-/** Attributes cannot be set without the system noting the time. */
+/** Setting attributes always changes the file's ctime. */
 function isKnown(stats: BigIntStats): boolean {
   return plain.get(idOf(stats)) === String(stats.ctimeNs);
 }
@@ -95,13 +95,13 @@ async function look(replaced: Replaced): Promise<Attributes> {
     headers += bytes.toString("latin1");
     return headers.length < MOST_HEADER_BYTES;
   };
-  // A system whose archiver knows nothing of attributes has no better program for them either.
+  // A system whose tar cannot read attributes has no better program either.
   await run("tar", words, { ...replaced, onOutput });
   const contexts = [...headers.matchAll(CONTEXT)].map(([, context]) => typeIn(context));
   return { some: ATTRIBUTE.test(headers), context: new Set(contexts).size > 1 };
 }
 
-/** A new file has the type of its folder, whatever else its context says. */
+/** A new file gets the type of its folder, whatever the rest of its context is. */
 function typeIn(context = ""): string | undefined {
   return context.split(":")[2];
 }
@@ -110,7 +110,7 @@ interface Running extends Replaced {
   readonly onOutput?: (bytes: Buffer) => boolean;
 }
 
-/** Runs in the very folder, whatever its path leads to. null when it could not be started. */
+/** Runs a program in exactly that folder, wherever its path leads. Returns null when it could not be started. */
 function run(command: string, args: readonly string[], running: Running) {
   const { folder, environment = process.env, onOutput = () => true } = running;
   const { signal } = new AbortController();

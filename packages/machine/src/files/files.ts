@@ -22,19 +22,19 @@ import { type ReadMemory, ReadRecord } from "./read-record.ts";
 import type { OnChange } from "./replace-file.ts";
 import { asWorkspaceError, notRegular } from "./system-error.ts";
 
-/** Of a search and of finding files. */
+/** For searching and for finding files. */
 const TIME_LIMIT_MS = 30_000;
 
-/** Who hears of what happens to files. */
+/** Who is informed about reads and changes of files. */
 export interface FileNotes {
-  /** Asked for with the first change. */
+  /** Called with the first change. */
   readonly openJournal?: (() => Promise<OnChange>) | undefined;
   readonly reads?: ReadMemory | undefined;
 }
 
 /**
- * The files of real folders, and what the model has been shown of each. It is loaded with the first call, and what
- * only some calls need with the first of those.
+ * The files of real folders, and which content of each the model has seen. Loaded with the first call; the parts
+ * that only some calls need are loaded with the first of those.
  */
 export class NodeFiles {
   readonly #access: Access;
@@ -111,7 +111,7 @@ export class NodeFiles {
     }
   }
 
-  /** Most files lie in a root, and then nobody has to look whether the other folders are there. */
+  /** Most files are in a root; then the other folders need not be looked up. */
   #openedToRead(file: string): Promise<Opened> {
     const open = (roots: readonly string[]) => openWithin(file, roots, constants.O_RDONLY);
     return open(this.#access.roots).catch((error: unknown) => {
@@ -121,7 +121,7 @@ export class NodeFiles {
   }
 }
 
-/** What lies directly in an opened folder, without what the rules and the options leave out. */
+/** Lists what is directly in an opened folder, without what the rules and options exclude. */
 function listFolder(opened: Opened, rules: FolderRules, options: ListOptions): Listing {
   const leftOut = options.ignore.map((pattern) => globMatcher(pattern, { caseSensitive: true }));
   const names = { folders: [] as string[], files: [] as string[] };
@@ -131,7 +131,7 @@ function listFolder(opened: Opened, rules: FolderRules, options: ListOptions): L
     const { name } = entry;
     const isFolder = entry.isDirectory() || (entry.isSymbolicLink() && leadsToFolder(opened, name));
     if (leftOut.some((matches) => matches(name))) continue;
-    // Git takes a link for a file, wherever it leads.
+    // Git treats a link as a file, wherever it leads.
     const visibility = rules.visibilityOf(name, entry.isDirectory());
     if (visibility === "own") ownIgnored += 1;
     else if (visibility === "git" && options.respectGitIgnore) gitIgnored += 1;
@@ -143,7 +143,7 @@ function listFolder(opened: Opened, rules: FolderRules, options: ListOptions): L
   return { path: opened.path, entries, gitIgnored, ownIgnored };
 }
 
-/** Read through the judged descriptor where the system allows it, so that the names are that folder's. */
+/** Reads through the checked descriptor where the system allows it, so that the names come from exactly that folder. */
 function entriesOf(opened: Opened): Dirent[] {
   try {
     return readdirSync(pathsIn(opened.descriptor, opened.realPath)("."), { withFileTypes: true });

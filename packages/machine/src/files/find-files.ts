@@ -12,14 +12,14 @@ import { Slices, Walk } from "./walk.ts";
 
 interface Match {
   readonly path: string;
-  /** In nanoseconds: files that are made together differ by less than a number of milliseconds can say. */
+  /** In nanoseconds: files that are created together differ by less than a millisecond. */
   readonly time: bigint;
 }
 
-/** Looking at the clock costs more than looking at a name. */
+/** Reading the clock costs more than looking at one name. */
 const NAMES_PER_LOOK = 64;
 
-/** Finds files by a glob below a folder that was judged; each result is judged again where it really is. */
+/** Finds files by a glob in a folder that was checked; each result is checked again by its real path. */
 export async function findFiles(
   access: Access,
   folder: string,
@@ -67,17 +67,14 @@ function matchAt(path: string, isLink: boolean): Match | null {
   }
 }
 
-/** A link counts when its target is inside and not hidden from every tool. */
+/** A link counts if its target is inside the roots and not hidden from all tools. */
 function isUsable(path: string, access: Access): boolean {
   const real = realOf(path);
   if (real === null || !isWithinAny(real, access.roots)) return false;
   return access.ownRules().visibility(real, false) !== "own";
 }
 
-/**
- * A folder may have been swapped for a link while we walked, so of what is shown each folder on the way is
- * looked at once more.
- */
+/** A folder may have been replaced by a link during the walk, so each folder above a result is checked once more. */
 function firstInside(matches: readonly Match[], most: number, folder: string): string[] {
   const known = new Map([[folder, realOf(folder) === folder]]);
   const isFolder = (path: string): boolean => {
@@ -96,7 +93,7 @@ function firstInside(matches: readonly Match[], most: number, folder: string): s
   return files;
 }
 
-/** The newest of all matches. What cannot be among them is let go at once, however many there are. */
+/** The newest matches. Any other is dropped at once, however many there are. */
 class Newest {
   total = 0;
   readonly #most: number;
@@ -104,7 +101,7 @@ class Newest {
   #oldest: bigint | null = null;
 
   constructor(most: number) {
-    // Some may turn out to lie outside when all are known.
+    // Some of them may turn out to be outside at the end.
     this.#most = most * 2;
   }
 
@@ -127,7 +124,7 @@ function newestFirst(a: Match, b: Match): number {
   return compareCodePoints(a.path, b.path);
 }
 
-/** A glob for paths under a folder. Brackets and braces that are part of real names there mean themselves. */
+/** A glob for paths in a folder. Brackets and braces that are part of existing names are taken literally. */
 class PathGlob {
   readonly #automata: readonly Automaton[];
   readonly #isName: boolean;
@@ -153,7 +150,7 @@ class PathGlob {
   }
 }
 
-/** Segments from the start of the pattern that exist by exactly this name are escaped. */
+/** Escapes the first segments of the pattern as far as files or folders with exactly these names exist. */
 function withKnownNames(pattern: string, folder: string): string {
   const segments = pattern.split("/");
   let place = folder;

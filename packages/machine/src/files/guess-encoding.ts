@@ -1,21 +1,21 @@
 import { decodeBytes } from "./encodings.ts";
 
-/** How text in an encoding of one byte a character usually looks. */
+/** How text in a single-byte encoding usually looks. */
 interface Script {
   readonly encoding: string;
-  /** Small letters beyond ASCII, the most common first; capitals follow from them. */
+  /** Small letters beyond ASCII, the most common first; capitals are derived from them. */
   readonly letters: string;
-  /** Letters beyond ASCII stand among ASCII letters (French), or make whole words (Greek). */
+  /** Whether letters beyond ASCII occur among ASCII letters (French), or form whole words (Greek). */
   readonly isLatin: boolean;
-  /** How much more or less often files are found in it, as a logarithm. */
+  /** How common files in this encoding are, as a logarithm. */
   readonly prior: number;
 }
 
-/** Signs that all of them may hold. */
+/** Characters that all of these encodings may have. */
 const COMMON_SIGNS = "’‘“”–—…€«»„‚•°§©®·¿¡½²³ºª×µ№\u00a0";
 
 const RUSSIAN = "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё";
-/** The first is that of Slovak and Romanian, too. */
+/** The first one also covers Slovak and Romanian. */
 const CENTRAL_EUROPEAN = ["íáéěščřýžůóúťďňľäôĺŕăâîţş", "ęąłóżśćńź", "éáöóőüíúű"];
 
 const SCRIPTS: readonly Script[] = [
@@ -41,16 +41,16 @@ const ASCII_COST = Math.log(1 / 40);
 const FAULT_COST = -25;
 const FOUR_BYTE_COST = -18;
 
-/** Which part of an encoding's two-byte characters a range holds, and how much of usual text falls into it. */
+/** A range of an encoding's two-byte characters, and how much of normal text is in it. */
 type Range = readonly [leadFrom: number, leadTo: number, trailFrom: number, trailTo: number, share: number];
 
 interface DoubleByte {
   readonly encoding: string;
   /** As in Script. */
   readonly prior: number;
-  /** The first range that fits decides. */
+  /** The first range that fits is used. */
   readonly ranges: readonly Range[];
-  /** Bytes that are a character alone. */
+  /** Bytes that are a character by themselves. */
   readonly single?: readonly [from: number, to: number, share: number];
 }
 
@@ -115,8 +115,8 @@ const DOUBLE_BYTES: readonly DoubleByte[] = [
 ];
 
 /**
- * The encoding that most likely made these bytes, which are not UTF-8: each known one is asked how usual the
- * text would be that it reads there. Code, which is mostly ASCII, and two or three words are enough.
+ * Returns the most likely encoding of bytes that are not UTF-8: scores how normal the text looks in each known one.
+ * Mostly ASCII code and two or three words are enough.
  */
 export function guessEncoding(bytes: Uint8Array): string {
   const sample = linesBeyondAscii(bytes);
@@ -158,7 +158,7 @@ function singleByteLikelihood(sample: Uint8Array, script: Script): number {
   return sum;
 }
 
-/** Of two neighbours at least one is beyond ASCII: are they what stands side by side in such a script? */
+/** Of two neighbors at least one is beyond ASCII: is this pair normal in such a script? */
 function neighbourCost(before: number, byte: number, isLatin: boolean): number {
   if (before >= 0x80 && byte >= 0x80) return Math.log(isLatin ? 0.06 : 0.85);
   const besideLetter = isAsciiLetter(before) || isAsciiLetter(byte);

@@ -13,21 +13,21 @@ interface FileHeld extends Pick<HeldFile, "realPath" | "bytes" | "stats"> {
 
 interface Rewritten {
   readonly content: string;
-  /** The bytes of the whole file, one after the other. */
+  /** The bytes of the whole file, in order. */
   readonly pieces: readonly Buffer[];
-  /** The bytes are the ones that the file has already. */
+  /** The file already has these bytes. */
   readonly isSame: boolean;
   readonly text: string;
 }
 
-/** What a file held at one moment, in memory, with what was found out about it: each thing once. */
+/** The content of a file at one moment, in memory, with everything that was computed from it, each thing once. */
 export class HeldFile {
   readonly realPath: string;
   /** null when there was no such file. */
   readonly bytes: Buffer | null;
-  /** What the system said of the file before it was read. */
+  /** The file's stats before it was read. */
   readonly stats: BigIntStats | null;
-  /** Its text is only that of this part. */
+  /** Set when only this part of the file is decoded to text. */
   readonly part: FilePart | null;
   #hash: string | undefined;
   #format: TextFormat | null | undefined;
@@ -41,7 +41,7 @@ export class HeldFile {
     this.part = part;
   }
 
-  /** The same file, of which only what is around the changes is text. */
+  /** The same file, with only the surroundings of the changes as text. */
   around(changes: readonly ChangedText[]): HeldFile {
     const format = this.#formatHere();
     if (this.bytes === null || format === null) return this;
@@ -55,13 +55,13 @@ export class HeldFile {
     return held;
   }
 
-  /** Names this file, its content and the part that is text. */
+  /** Identifies this file, its content and the part that is text. */
   get version(): string {
     const part = this.part === null ? "" : `${this.part.start}-${this.part.end}`;
     return `${this.bytes === null ? "none" : this.hash} ${part} ${this.realPath}`;
   }
 
-  /** The same file seen as that version of it; null when it holds something else, or is another. */
+  /** Returns this file if it is that version, or null when its content differs or it is another file. */
   as(version: string): HeldFile | null {
     if (version === this.version) return this;
     const [, range = "", start, end] = /^\S+ ((\d+)-(\d+))? /.exec(version) ?? [];
@@ -76,7 +76,7 @@ export class HeldFile {
     return this.#hash;
   }
 
-  /** Without its mark; null when there is no file or it holds no text. */
+  /** The text without its byte order mark; null when there is no file or it is not text. */
   get text(): string | null {
     if (this.#text === undefined) this.#text = this.#body === null ? null : this.#textOf(this.#body);
     return this.#text;
@@ -86,7 +86,7 @@ export class HeldFile {
     return this.part === null ? this.bytes : (this.bytes?.subarray(this.part.start, this.part.end) ?? null);
   }
 
-  /** The bytes that a new text of this file would have, and what would be read of them. */
+  /** The bytes that this file would have with a new text, and what reading them would return. */
   rewritten(file: string, content: string): Rewritten {
     if (this.#rewritten?.content === content) return this.#rewritten;
     const [body, { start, end }] = [this.#body, this.part ?? { start: 0, end: 0 }];
@@ -100,7 +100,7 @@ export class HeldFile {
     return this.#rewritten;
   }
 
-  /** Without a carriage return only the last line's end is ever kept, which would show in the length. */
+  /** Without a carriage return, only the end of the last line can be kept, and that would change the length. */
   #reads(bytes: Buffer, content: string): boolean {
     const format = this.#formatHere();
     if (format !== null && (format.encoding !== "utf-8" || format.markBytes > 0)) return false;
@@ -116,7 +116,7 @@ export class HeldFile {
     return this.#formatHere()?.encoding ?? "utf-8";
   }
 
-  /** Read as the file is read; an empty or new one is UTF-8. */
+  /** Decoded as when the file is read; an empty or new file is UTF-8. */
   #textOf(bytes: Buffer): string | null {
     if (this.bytes?.length === 0) return bytes.toString("utf8");
     const format = this.#formatHere();
@@ -132,7 +132,7 @@ interface BadCharacter {
   readonly encoding: string;
 }
 
-/** The text holds a character that cannot be written into the file. */
+/** The text has a character that cannot be written in the file's encoding. */
 function unencodable(bad: BadCharacter): WorkspaceError {
   const { file, content, character, position, encoding } = bad;
   const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
@@ -151,14 +151,14 @@ function reasonAgainst(character: string, encoding: string): string {
   return `the file is in ${encoding}, which has no such character; write it without it, or turn the file into UTF-8 first`;
 }
 
-/** Whether what the system says of a file allows that it is another one, or has been written to, since. */
+/** Returns whether the stats show that it may be another file, or may have been written to since then. */
 export function isTouched(now: BigIntStats, then: BigIntStats): boolean {
   const { dev, ino, size, mtimeNs, ctimeNs } = then;
   const isSameFile = now.dev === dev && now.ino === ino && now.size === size;
   return !isSameFile || now.mtimeNs !== mtimeNs || now.ctimeNs !== ctimeNs;
 }
 
-/** Lines of a large file, by their bytes. */
+/** A part of a large file's lines, by byte offsets. */
 interface FilePart {
   readonly start: number;
   readonly end: number;
@@ -166,12 +166,13 @@ interface FilePart {
   readonly firstLine: number;
 }
 
-/** On each side of what is changed; a longer line is cut there. */
+/** Context on each side of a change; a longer line is cut there. */
 const CONTEXT_BYTES = 8 * 1024;
 
 /**
- * From before the first place of all old texts to behind the last, so that whoever looks for them in the part
- * finds all that the whole file holds. It is empty where one of them is not in the file, nor what it becomes.
+ * From before the first occurrence of all old texts to after the last, so that a search in this part finds
+ * everything that a search in the whole file would find. Empty when an old text is in the file neither as it was
+ * nor as it becomes.
  */
 function partAround(bytes: Buffer, format: TextFormat, changes: readonly ChangedText[]): FilePart {
   let [first, last] = [bytes.length, 0];
@@ -194,7 +195,10 @@ function withOtherLineEnds(text: string): string {
   return text.replace(/\r?\n/g, text.includes("\r\n") ? "\n" : "\r\n");
 }
 
-/** Where the first place begins and the last one ends. Of a character's second byte no place begins surely. */
+/**
+ * Returns where the first occurrence begins and the last one ends. Ignores matches that would begin at the second
+ * byte of a character.
+ */
 function placesOf(text: string, bytes: Buffer, { encoding, markBytes }: TextFormat) {
   const needle = text === "" ? null : encodeText(text, encoding);
   if (!Buffer.isBuffer(needle)) return null;
@@ -207,7 +211,7 @@ function placesOf(text: string, bytes: Buffer, { encoding, markBytes }: TextForm
   return { first, last: last + needle.length };
 }
 
-/** The start of a line, or of a character where lines are long. */
+/** The start of a line, or of a character in a very long line. */
 function startOf(bytes: Buffer, first: number, { encoding, markBytes }: TextFormat): number {
   const from = Math.max(markBytes, first - CONTEXT_BYTES);
   if (from === markBytes) return from;
@@ -224,12 +228,12 @@ function endOf(bytes: Buffer, last: number, { encoding }: TextFormat): number {
   return isCuttable(encoding) ? wholeCharacters(bytes, most, encoding) : lineEnd(bytes, last, encoding);
 }
 
-/** Whether a byte tells that it begins a character; where characters take two, only those behind newlines do. */
+/** Whether a byte shows that it begins a character; where characters take two bytes, only those after newlines do. */
 function isCuttable(encoding: string): boolean {
   return !/^(?:gb|shift_jis|euc|big5)/.test(encoding);
 }
 
-/** Backwards to the beginning of a character. */
+/** Goes backwards to the beginning of a character. */
 function wholeCharacters(bytes: Buffer, most: number, encoding: string): number {
   let at = most;
   while (encoding === "utf-8" && at > most - 4 && ((bytes[at] ?? 0) & 0xc0) === 0x80) at -= 1;

@@ -8,19 +8,19 @@ interface Rule {
 const SPECIAL = /[*?[\\]/;
 
 /**
- * The rules of one ignore file, in git's syntax; the last one that names a path decides. Plain names,
- * endings and paths are looked up, so that a long file costs no more than a short one.
+ * The rules of one ignore file, in git's syntax; the last one that matches a path decides. Plain names, extensions
+ * and paths are looked up in maps, so that a long file is as fast as a short one.
  */
 export class IgnoreFile {
   readonly #rules: Rule[] = [];
   readonly #names = new Map<string, number[]>();
   readonly #endings = new Map<string, number[]>();
   readonly #paths = new Map<string, number[]>();
-  /** What the paths lie in; everywhere else nothing needs to be put together to be looked up. */
+  /** Folders that path rules name; in any other folder no path has to be built for the lookup. */
   readonly #pathFolders = new Set<string>();
   readonly #globs = new IgnoreGlobs();
 
-  /** Throws WorkspaceError when its globs cannot be looked up in a bounded time. */
+  /** Throws WorkspaceError when its globs cannot be matched in bounded time. */
   constructor(text: string, place = "The ignore file") {
     for (const line of text.replace(/^\uFEFF/, "").split("\n")) this.#add(line.replace(/\r$/, ""));
     this.#globs.assertBounded(place);
@@ -30,7 +30,7 @@ export class IgnoreFile {
     return this.#rules.length === 0;
   }
 
-  /** `folder` counts from the file's folder, with a `/` at its end. null when no rule names what lies in it. */
+  /** `folder` is relative to the ignore file's folder and ends with `/`. Returns null when no rule matches. */
   verdict(folder: string, name: string, isFolder: boolean): "ignored" | "kept" | null {
     let best = -1;
     const look = (numbers: readonly number[] | undefined) => {
@@ -68,7 +68,7 @@ export class IgnoreFile {
     else this.#globs.add({ number, onPath, foldersOnly, glob });
   }
 
-  /** Of rules for the same the last one counts, and the last one that names more than folders. */
+  /** Of rules for the same name, the last one counts, and the last one that is not for folders only. */
   #push(map: Map<string, number[]>, key: string, number: number): void {
     const before = this.#rules[number]?.foldersOnly ? (map.get(key) ?? []) : [];
     const forAll = before.find((one) => !this.#rules[one]?.foldersOnly);
@@ -76,7 +76,7 @@ export class IgnoreFile {
   }
 }
 
-/** A space at the end counts only behind a backslash. */
+/** A space at the end counts only after a backslash. */
 function withoutTrailingSpaces(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === " ") {

@@ -4,7 +4,7 @@ import { parseGlob } from "@burin/contract/patterns/glob-dialect";
 import { PatternError } from "@burin/contract/patterns/pattern";
 
 interface GlobRule {
-  /** Its place among the rules of its file: the last one that matches decides. */
+  /** Its position among the rules of its file: the last one that matches decides. */
   readonly number: number;
   readonly onPath: boolean;
   readonly foldersOnly: boolean;
@@ -12,23 +12,23 @@ interface GlobRule {
   automaton?: Automaton | null;
 }
 
-/** Up to so many are simply tried; to look them up would cost more. */
+/** Up to this many globs are simply tried, because an index would cost more. */
 const FEW = 32;
-/** So many may have to be tried for one name; nobody writes as many that have no word of their own. */
+/** This many may have to be tried for one name; real files never have so many globs without a word of their own. */
 const MOST_TRIED = 500;
-/** Longer words are known by their beginning. */
+/** Longer words are indexed by their beginning. */
 const LONGEST_WORD = 24;
 
 /**
- * The globs of an ignore file. Each is kept under a word that it cannot match without, the rarest of those that
- * it has, so that a name is compared only with the globs whose word is in it, and a file of fifty thousand lines
- * takes little longer than a short one.
+ * The globs of an ignore file. Each is indexed by the rarest word that it cannot match without, so that a name is
+ * compared only with globs whose word it contains, and a file of fifty thousand lines is almost as fast as a short
+ * one.
  */
 export class IgnoreGlobs {
-  /** By the whole of what they say: of the same glob the last counts. */
+  /** By their text: of equal globs the last one counts. */
   readonly #rules = new Map<string, GlobRule>();
   #index: Map<string, GlobRule[]> | null = null;
-  /** How long the words are under which there is something. */
+  /** The lengths of the indexed words. */
   #lengths: readonly number[] = [];
 
   add(rule: GlobRule): void {
@@ -47,7 +47,7 @@ export class IgnoreGlobs {
     );
   }
 
-  /** The number of the last rule behind `above` that names it; `above` itself when there is none. */
+  /** Returns the number of the last rule after `above` that matches, or `above` if there is none. */
   lastMatch(
     folder: string,
     name: string,
@@ -96,11 +96,11 @@ export class IgnoreGlobs {
   }
 }
 
-/** Letters without which the glob matches nothing, the longest first; none where it has none. */
+/** Returns literal words that the glob cannot match without, the longest first; none if there are none. */
 function neededWords(glob: string): string[] {
-  // What stands in brackets is one letter of several; behind brackets that are not so plain nothing is looked for.
+  // Brackets stand for one of several letters; after brackets with unusual syntax no words are taken.
   const plain = glob.replace(/\[[!^]?\]?[^[\]\\]*\]/g, "*").replace(/\[.*/s, "");
-  // Two stars may stand for no folder at all, so that a slash beside them is not needed.
+  // `**` may match no folder at all, so the slashes next to it are not required.
   const words = plain.split(/\\.?|[*?/]+/s).filter((word) => word !== "");
   return words.map((word) => word.slice(0, LONGEST_WORD)).sort((one, other) => other.length - one.length);
 }
@@ -110,7 +110,7 @@ function matches(rule: GlobRule, text: string): boolean {
   return rule.automaton?.matches(text) ?? false;
 }
 
-/** A rule that is no usable glob names nothing. */
+/** An invalid glob matches nothing. */
 function automatonOf(glob: string): Automaton | null {
   try {
     return new Automaton(parseGlob(glob, { caseSensitive: true, groups: false }), { whole: true });

@@ -4,21 +4,21 @@ import { lstatOf } from "./disk-looks.ts";
 import { IgnoreFile } from "./ignore-file.ts";
 import { isWithin } from "./paths.ts";
 
-/** Whether a path is hidden from tools, and by what: git's rules, or those made for this program. */
+/** Whether a path is hidden from tools, and by which rules: git's, or Burin's own. */
 export type Visibility = "shown" | "git" | "own";
 
 export interface IgnoreSettings {
-  /** Names of more ignore files like `.burinignore`. */
+  /** Names of further ignore files like `.burinignore`. */
   readonly ignoreFileNames: readonly string[];
-  /** Globs in the syntax of ignore files; nothing in a project takes them back. */
+  /** Globs in the syntax of ignore files; nothing in a project can undo them. */
   readonly ignore: readonly string[];
-  /** Where git's own settings and helping programs are looked for, instead of this process's own. */
+  /** Where to look for git's settings and helper programs, instead of in this process's own environment. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
 const OWN_FILE = ".burinignore";
 
-/** One ignore file seen from some folder: `prefix` leads from the file's folder to there. */
+/** One ignore file as seen from some folder: `prefix` leads from the file's folder to there. */
 interface Layer {
   readonly file: IgnoreFile;
   readonly prefix: string;
@@ -29,23 +29,23 @@ interface Layers {
   readonly git: readonly Layer[];
   readonly own: readonly Layer[];
   readonly settings: readonly Layer[];
-  /** null when git's rules are not asked for. */
+  /** null when git's rules do not apply. */
   readonly environment: NodeJS.ProcessEnv | null;
 }
 
 /**
- * The one answer to whether a path is ignored, for every tool. Made anew for each call, so that a changed
- * ignore file counts at once; within a call each folder's rules are read once.
+ * Decides, for every tool, whether a path is ignored. Created for each call, so that a changed ignore file applies
+ * at once; within a call each folder's rules are read once.
  */
 export class IgnoreRules {
   readonly #roots: readonly string[];
   readonly #ownNames: readonly string[];
-  /** null when they say nothing, which is how it mostly is. */
+  /** null when they have no rules, which is the usual case. */
   readonly #settings: IgnoreFile | null;
   readonly #folders = new Map<string, FolderRules>();
   readonly #environment: NodeJS.ProcessEnv | null;
 
-  /** Without git's rules nothing of git is read: what is hidden from all tools does not depend on them. */
+  /** Without git's rules no git file is read: what is hidden from all tools does not depend on them. */
   constructor(roots: readonly string[], settings: IgnoreSettings, withGit = true) {
     this.#roots = roots;
     this.#environment = withGit ? (settings.environment ?? process.env) : null;
@@ -53,7 +53,7 @@ export class IgnoreRules {
     this.#settings = settings.ignore.length === 0 ? null : new IgnoreFile(settings.ignore.join("\n"));
   }
 
-  /** The rules for what lies directly in a folder of one of the roots. */
+  /** The rules for what is directly in a folder of one of the roots. */
   folder(path: string): FolderRules {
     let found = this.#folders.get(path);
     if (found === undefined) {
@@ -66,8 +66,8 @@ export class IgnoreRules {
   }
 
   /**
-   * The same for a folder that somebody named: when git ignores that folder itself, it is opened all the
-   * same, and of git's rules only those inside it count.
+   * The same for a folder that was named: even if git ignores that folder, it is opened, and only git's rules
+   * inside it apply.
    */
   namedFolder(path: string): FolderRules {
     const rules = this.folder(path);
@@ -79,14 +79,14 @@ export class IgnoreRules {
     return this.folder(dirname(path)).visibilityOf(basename(path), isFolder);
   }
 
-  /** Mostly there are none, and to see that takes less than to ask them. */
+  /** Usually there are none, and that is cheap to see. */
   #hasOwnRules(path: string): boolean {
     const folder = dirname(path);
     if (this.#ownNames.some((name) => lstatOf(join(folder, name)) !== null)) return true;
     return this.#isTop(folder) ? this.#settings !== null : this.#hasOwnRules(folder);
   }
 
-  /** A root inside another one is an ordinary folder of that one. */
+  /** A root inside another root is an ordinary folder of that one. */
   #isTop(path: string): boolean {
     const holders = this.#roots.filter((root) => isWithin(path, root));
     return holders.every((root) => root === path) || dirname(path) === path;
@@ -123,16 +123,16 @@ function excludeLayers(base: string, top: string | null, environment: Layers["en
   return files.filter((file) => !file.isEmpty).map((file) => ({ file, prefix: "" }));
 }
 
-/** All that decides about one folder. */
+/** Everything that decides about one folder. */
 interface FolderState extends Layers {
   readonly ownNames: readonly string[];
   readonly visibility: Visibility;
   readonly path: string;
-  /** What this folder's own files say, without what lies above it. */
+  /** The rules in this folder's own files, without those from above. */
   readonly inside: Pick<Layers, "git" | "own">;
 }
 
-/** The rules for what lies directly in one folder. */
+/** The rules for what is directly in one folder. */
 export class FolderRules {
   readonly #state: FolderState;
 
@@ -144,7 +144,7 @@ export class FolderRules {
     return this.#state.visibility;
   }
 
-  /** What an ignored folder holds is ignored with it; a kept name in our own files wins over git. */
+  /** Everything in an ignored folder is ignored too; a name that our own files keep wins over git. */
   visibilityOf(name: string, isFolder: boolean): Visibility {
     const { git, own, settings, visibility } = this.#state;
     if (visibility === "own") return "own";
@@ -156,7 +156,7 @@ export class FolderRules {
     return verdictOf(git, name, isFolder) === "ignored" ? "git" : "shown";
   }
 
-  /** The rules of a folder in this one. `holds` says whether that folder has a file of a name, where it is known. */
+  /** The rules of a folder in this one. `holds` says whether that folder has a file with a name, if that is known. */
   child(name: string, holds: (name: string) => boolean): FolderRules {
     const below = (layers: readonly Layer[]) =>
       layers.map(({ file, prefix }) => ({ file, prefix: `${prefix}${name}/` }));
@@ -166,7 +166,7 @@ export class FolderRules {
     return new FolderRules({ ...this.#state, ...layers, visibility }).withFilesOf(join(path, name), holds);
   }
 
-  /** The same rules with those of the ignore files in that folder, which is this one. */
+  /** These rules with those of the ignore files in `path`, which is this folder. */
   withFilesOf(path: string, holds: (name: string) => boolean): FolderRules {
     const { ownNames, environment, ...above } = this.#state;
     const gitFile = join(path, ".gitignore");
@@ -183,12 +183,12 @@ export class FolderRules {
     return new FolderRules({ ...this.#state, git, own, path, inside });
   }
 
-  /** The same folder without what git's rules above it say. */
+  /** The same folder without git's rules from above it. */
   opened(): FolderRules {
     return new FolderRules({ ...this.#state, git: this.#state.inside.git, visibility: "shown" });
   }
 
-  /** The same folder as the one that all work stays in: it is never ignored itself. */
+  /** The same folder as a root of the work: a root is never ignored itself. */
   asRoot(settings: readonly Layer[]): FolderRules {
     const base = this.visibility === "shown" ? this : this.opened();
     return new FolderRules({ ...base.#state, settings, visibility: "shown" });

@@ -7,7 +7,7 @@ import { formatOf, type TextFormat } from "./text-format.ts";
 interface OldLine {
   readonly text: string;
   readonly lineEnd: string;
-  /** With the line's end. */
+  /** Including the line's end. */
   readonly bytes: Uint8Array;
 }
 
@@ -17,8 +17,9 @@ interface NewLine {
 }
 
 /**
- * The bytes of a file's new text: in its encoding, with its byte order mark and line ends, and with the very
- * bytes of every line that stays, even where these cannot be read. What the encoding cannot hold is told.
+ * Returns the bytes of a file's new text: in its encoding, with its byte order mark and line ends, and with exactly
+ * the old bytes of every line that is kept, even if they cannot be decoded. Returns the first character that the
+ * encoding cannot write.
  */
 export function bytesOf(
   newText: string,
@@ -45,7 +46,7 @@ function bodyOf(newText: string, body: Uint8Array, { encoding }: TextFormat): Bu
   return encodeText(lineEnds === "\r\n" ? text.replace(/\r?\n/g, "\r\n") : text, encoding);
 }
 
-/** true for the usual case, in which equal lines have equal bytes and nothing has to be looked up in the old text. */
+/** true in the usual case: equal lines have equal bytes, and nothing has to be looked up in the old text. */
 function isPlain(body: Uint8Array, newText: string): boolean {
   if (body.includes(0x0d) || !isUtf8(body)) return false;
   const end = body[body.length - 1] === 0x0a ? body.length - 1 : body.length;
@@ -57,7 +58,7 @@ function isPlain(body: Uint8Array, newText: string): boolean {
 interface Manner {
   readonly encoding: string;
   readonly lineEnds: LineEnds;
-  /** false when some of the old bytes stand for no character. */
+  /** false when some of the old bytes are not valid characters. */
   readonly isReadable: boolean;
 }
 
@@ -70,7 +71,7 @@ function lineEndsOf(text: string): LineEnds {
   return windows ? "\r\n" : "\n";
 }
 
-/** A last line that stays also keeps its end, or its having none, unless that is all that was changed. */
+/** A last line that is kept also keeps its line end, or the lack of one, unless only that was changed. */
 function withLastLineEnd(newText: string, oldText: string): string {
   const [oldLast, newLast] = [lastLine(oldText), lastLine(newText)];
   if (
@@ -104,7 +105,7 @@ function oldLines(body: Uint8Array, encoding: string): OldLine[] {
   return lines;
 }
 
-/** Behind the newline that ends the line; in the wide encodings the newline stands at a whole unit. */
+/** The position after the newline that ends the line; in UTF-16 and UTF-32 a newline must be aligned. */
 export function lineEnd(body: Uint8Array, start: number, encoding: string): number {
   const unit = unitBytes(encoding);
   if (unit === 1) return body.indexOf(0x0a, start) + 1 || body.length;
@@ -140,7 +141,7 @@ function joinLines(fresh: readonly NewLine[], old: readonly OldLine[], manner: M
   for (const [index, line] of fresh.entries()) {
     const matched = match[index] ?? -1;
     const same = old[matched];
-    // A changed line stands where the old one stood that it follows upon.
+    // A changed line is compared with the old line that followed the previous match.
     const near = same ?? old[oldAt];
     if (near && near.lineEnd !== "") usual = near.lineEnd;
     const end = line.lineEnd === "\n" ? usual : line.lineEnd;
@@ -155,7 +156,7 @@ function joinLines(fresh: readonly NewLine[], old: readonly OldLine[], manner: M
   return Buffer.concat(parts);
 }
 
-/** For each new line the old line that the next matched one behind it is. */
+/** For each new line, the old line of the next match after it. */
 function nextMatches(match: readonly number[], last: number): number[] {
   const following = new Array<number>(match.length);
   let next = last;
@@ -174,10 +175,10 @@ function keptLine(line: OldLine, end: string, { encoding }: Manner): Uint8Array 
   return Buffer.isBuffer(encodedEnd) ? Buffer.concat([bare, encodedEnd]) : encodedEnd;
 }
 
-/** Longer lines are encoded as a whole; their bytes stay the same where the encoding is unambiguous. */
+/** Longer lines are encoded as a whole; their bytes stay the same if the encoding is unambiguous. */
 const MOST_COMPARED_BYTES = 256 * 1024;
 
-/** The line's own bytes before and behind what was changed in it, the rest encoded. */
+/** Keeps the line's own bytes before and after the change, and encodes the rest. */
 function changedLine(line: NewLine, near: OldLine | undefined, manner: Manner): Uint8Array | Unencodable {
   const { text, lineEnd } = line;
   if (near === undefined || near.bytes.length > MOST_COMPARED_BYTES)
@@ -200,15 +201,18 @@ function changedLine(line: NewLine, near: OldLine | undefined, manner: Manner): 
   return Buffer.concat([near.bytes.subarray(0, starts.get(head)), middle, ...kept, end]);
 }
 
-/** Where the file holds bytes that cannot be read, the sign that is shown for them must not be written back. */
+/**
+ * If the file has bytes that cannot be decoded, the replacement character that is shown for them must not be
+ * written back.
+ */
 function encodedNew(text: string, { encoding, isReadable }: Manner): Buffer | Unencodable {
   const position = isReadable ? -1 : text.indexOf("\ufffd");
   return position >= 0 ? { character: "\ufffd", position } : encodeText(text, encoding);
 }
 
 /**
- * From a place in a line's text to the place of its bytes, where one character surely ends and the next
- * begins: bytes that cannot be read leave no such place beside them.
+ * Maps positions in a line's text to positions in its bytes, where one character certainly ends and the next
+ * begins. There is no such position next to bytes that cannot be decoded.
  */
 function characterStarts(bytes: Uint8Array, encoding: string): ReadonlyMap<number, number> {
   const decode = partDecoder(encoding);

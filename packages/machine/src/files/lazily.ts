@@ -1,6 +1,9 @@
 type Method = (...given: never[]) => Promise<unknown>;
 
-/** Methods of something that most starts of Burin have no use for: it is loaded and made with the first call of one. */
+/**
+ * Returns methods that load and create their object with the first call, because most starts of Burin do not need
+ * it.
+ */
 export function lazily<T extends { [K in Name]: Method }, Name extends keyof T>(
   open: () => Promise<T>,
   names: readonly Name[],

@@ -2,7 +2,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The absolute path that was probably meant by one that is not absolute: quotes, `~` and `file:` are understood. */
+/** Returns the absolute path that was probably meant: understands quotes, `~` and `file:`. */
 export function meantPath(given: string, root: string): string {
   const path = given.trim().replace(/^(["'`])(.*)\1$/, "$2");
   if (/^file:\/\//i.test(path)) return pathOfUrl(path) ?? resolve(root, path);

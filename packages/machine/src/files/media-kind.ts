@@ -1,15 +1,18 @@
-/** Images and documents that models can look at, told by their first bytes. */
+/** Images and documents that models can look at, recognized by their first bytes. */
 export interface MediaKind {
   readonly mimeType: string;
-  /** What is wrong with the file as a whole, or null; a service that is sent a broken one refuses the whole talk. */
+  /**
+   * Returns what is wrong with the file as a whole, or null. A service that gets a broken one refuses the whole
+   * conversation.
+   */
   readonly fault: (bytes: Buffer) => string | null;
 }
 
-/** What is wrong with a file of which only the beginning is there. */
+/** Why a file is refused of which only the beginning is there. */
 export const ENDS_EARLY = "it ends too early";
 
 interface KnownKind extends MediaKind {
-  /** Given the first bytes, as text of which each character is a byte. */
+  /** Gets the first bytes as text, one character for each byte. */
   readonly begins: (start: string, head: Buffer) => boolean;
 }
 
@@ -30,15 +33,15 @@ export function mediaKind(head: Buffer): MediaKind | null {
   return KINDS.find(({ begins }) => begins(start, padded)) ?? null;
 }
 
-/** true for text whose root element is svg. */
+/** Returns whether the root element of the text is svg. */
 export function isSvg(text: string): boolean {
   return /^<svg[\s>/]/i.test(text.slice(rootElement(text)).slice(0, 5));
 }
 
-/** Each is looked for once, where the one before ended, so that it takes no longer than the text is long. */
+/** Each part is searched where the one before ended, so the time is linear. */
 const BEFORE_ROOT = /\s+|<\?xml[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\])?[^>]*>/iy;
 
-/** Where the root element of XML begins. */
+/** Returns where the root element of an XML text begins. */
 function rootElement(text: string): number {
   let at = text.startsWith("\ufeff") ? 1 : 0;
   for (BEFORE_ROOT.lastIndex = at; BEFORE_ROOT.test(text); at = BEFORE_ROOT.lastIndex);
@@ -47,7 +50,7 @@ function rootElement(text: string): number {
 
 export const SVG_MIME_TYPE = "image/svg+xml";
 
-/** Broken XML would be refused as an image; it can still be read as text. */
+/** XML that is not well-formed would be refused as an image; it can still be read as text. */
 export function isWholeSvg(text: string): boolean {
   let end = text.trimEnd();
   while (end.endsWith("-->")) {
@@ -66,7 +69,7 @@ function ascii(bytes: Buffer, at: number, length: number): string {
   return bytes.toString("latin1", at, at + length);
 }
 
-/** Every chunk is there, from the header to the end mark; those that no picture can do without are whole. */
+/** All chunks from the header to the end mark must be there, and the required ones must be intact. */
 function pngFault(bytes: Buffer): string | null {
   let at = 8;
   let hasPixels = false;
@@ -92,7 +95,7 @@ function isReadable(type: string, chunk: Buffer): boolean {
   return !/^[A-Z]/.test(type) || crc32(chunk.subarray(0, end)) === chunk.readUInt32BE(end);
 }
 
-/** Segments lead to the picture's size and its data, and the end mark is there. */
+/** Segments must lead to the image's size and its data, and the end mark must be there. */
 function jpegFault(bytes: Buffer): string | null {
   let hasSize = false;
   for (let at = 2; at + 4 <= bytes.length; at = afterSegment(bytes, at)) {
@@ -106,7 +109,7 @@ function jpegFault(bytes: Buffer): string | null {
   return ENDS_EARLY;
 }
 
-/** Some markers stand alone, and any number of fill bytes may stand before one. */
+/** Some markers have no data, and any number of fill bytes may come before a marker. */
 function afterSegment(bytes: Buffer, at: number): number {
   const marker = bytes[at + 1] ?? 0;
   if (marker === 0xff) return at + 1;
@@ -143,7 +146,7 @@ function webpFault(bytes: Buffer): string | null {
   return /^VP8[ LX]$/.test(ascii(bytes, 12, 4)) ? null : "it holds no picture";
 }
 
-/** "BM" alone also begins many a text; the sizes that follow must fit. */
+/** Many texts begin with "BM"; the sizes after it must also fit. */
 function isBmp(start: string, head: Buffer): boolean {
   if (!start.startsWith("BM") || head.length < 26) return false;
   return [12, 40, 52, 56, 64, 108, 124].includes(head.readUInt32LE(14)) && head.readUInt32LE(6) === 0;

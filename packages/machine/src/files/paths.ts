@@ -7,7 +7,10 @@ import { shownPath } from "@burin/contract/text/shown-path";
 import { linkTarget } from "./disk-looks.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 
-/** true when the path is the folder or lies in it; whole segments count, so `/proj` does not hold `/proj-evil`. */
+/**
+ * Returns whether the path is the folder or inside it. Whole segments count, so `/proj` does not contain
+ * `/proj-evil`.
+ */
 export function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
@@ -25,7 +28,7 @@ export function outside(path: string, roots: readonly string[]): WorkspaceError 
   );
 }
 
-/** The pattern as counted from the folder. An absolute one must lie in it. */
+/** Returns the pattern relative to the folder. An absolute pattern must be inside it. */
 export function patternWithin(pattern: string, folder: string): string {
   const prefix = folder.endsWith("/") ? folder : `${folder}/`;
   if (pattern.startsWith(prefix)) return pattern.slice(prefix.length);
@@ -47,7 +50,7 @@ export function patternWithin(pattern: string, folder: string): string {
   return plain;
 }
 
-/** The pattern with links resolved in what stands before its first special character; null when that does not exist. */
+/** Resolves the links in the part before the pattern's first special character; null when that part does not exist. */
 function withRealFolder(pattern: string): string | null {
   const segments = pattern.split("/");
   const special = segments.findIndex((segment) => /[*?[\]{}()!@+\\]/.test(segment));
@@ -60,8 +63,8 @@ function withRealFolder(pattern: string): string | null {
 }
 
 /**
- * The absolute path meant by `path`, spelled as it was given, and its real location. That is judged: links are
- * resolved, and for a path that does not exist yet those of its nearest existing ancestor.
+ * Returns the absolute path as it was spelled, and its real location, which is what must be inside the roots. Links
+ * are resolved; for a path that does not exist yet, those of its nearest existing ancestor.
  */
 export async function locate(
   path: string,
@@ -74,12 +77,15 @@ export async function locate(
   return { absolute, real };
 }
 
-/** How long the disk of a folder that has answered is taken to answer. */
+/** How long to trust the disk of a folder to answer after it has answered. */
 const ANSWERING_MS = 1000;
 
 let lastAnswer = { folder: "", at: 0 };
 
-/** Asked on another thread, which may wait for a disk that does not answer; where one just did, that only takes longer. */
+/**
+ * Resolves on another thread, which may wait for a disk that does not answer. Right after it has answered, that
+ * would only be slower.
+ */
 async function realOf(path: string): Promise<string> {
   const folder = dirname(path);
   const isAnswering = folder === lastAnswer.folder && performance.now() - lastAnswer.at < ANSWERING_MS;
@@ -88,7 +94,7 @@ async function realOf(path: string): Promise<string> {
   return real;
 }
 
-/** Where a path really leads, also when its last parts do not exist yet. */
+/** Returns where a path really leads, also when its last parts do not exist yet. */
 async function realLocation(absolute: string): Promise<string> {
   let existing = absolute;
   const missing: string[] = [];
@@ -114,15 +120,15 @@ export interface Opened {
   readonly descriptor: number;
   /** Absolute, spelled as it was given. */
   readonly path: string;
-  /** Where the opened thing really is. Safe to name in a message; not safe to open again. */
+  /** The real location of what was opened. Safe in a message; not safe to open again. */
   readonly realPath: string;
 }
 
 /**
- * Opens what must exist and lie inside, then judges what was opened, so that a folder swapped for a link
- * between check and use does not win. Never waits on a FIFO. The caller closes the descriptor.
+ * Opens something that must exist and be inside, then checks what was opened, so that replacing a folder with a
+ * link in between does not help an attacker. Never waits for a FIFO. The caller closes the descriptor.
  *
- * Once the way is walked it is known to the system, and opening takes less time than asking another thread for it.
+ * After the lookup the system has the path in memory, and opening takes less time than asking another thread.
  */
 export async function openWithin(path: string, roots: readonly string[], flags: number): Promise<Opened> {
   const { absolute } = await locate(path, roots);
@@ -142,9 +148,9 @@ export async function openWithin(path: string, roots: readonly string[], flags: 
   }
 }
 
-/** Linux tells the real path of an open descriptor; elsewhere the path is resolved again and must be the same file. */
+/** Linux knows the real path of an open descriptor; elsewhere the path is resolved again and must be the same file. */
 export async function realPathOf(descriptor: number, absolute: string): Promise<string> {
-  // Asked of the kernel's memory, never of a disk: not worth the way through another thread.
+  // The answer comes from the kernel's memory, never from a disk, so no other thread is needed.
   if (process.platform === "linux") return readlinkSync(`/proc/self/fd/${descriptor}`);
   const realPath = await realpath(absolute);
   const named = await stat(realPath);
@@ -155,13 +161,13 @@ export async function realPathOf(descriptor: number, absolute: string): Promise<
   return realPath;
 }
 
-/** Linux can name what is in an open folder; elsewhere its real path must do. */
+/** Linux can name files in an open folder; elsewhere the real path of the folder is used. */
 export function pathsIn(descriptor: number, folder: string): (name: string) => string {
   const base = process.platform === "linux" ? `/proc/self/fd/${descriptor}` : folder;
   return (name) => join(base, name);
 }
 
-/** "Not found", with the names in that folder that were probably meant. */
+/** "Not found", with similar names in that folder. */
 async function notFound(absolute: string): Promise<WorkspaceError> {
   const folder = dirname(absolute);
   const names = await readdir(folder).catch(() => null);

@@ -9,18 +9,18 @@ import { shownMedia } from "./shown-media.ts";
 import { type LinesRead, readLines, type StartedFile } from "./text-file.ts";
 import { formatOf, formatOfHead, type TextFormat } from "./text-format.ts";
 
-/** Before base64, which makes a third more of it. */
+/** Before base64, which adds a third. */
 const MOST_MEDIA_BYTES = 9.9 * 1024 * 1024;
-/** What is not longer is read at once. */
+/** A file up to this size is read at once. */
 const HEAD_BYTES = 64 * 1024;
 const MOST_WHOLE_BYTES = 10 * 1024 * 1024;
-/** So little is rendered in a few milliseconds, whatever it holds. */
+/** Text of this size is rendered in a few milliseconds, whatever it contains. */
 const MOST_INLINE_CHARACTERS = 64 * 1024;
 const MEDIA_NAME = /\.(?:png|jpe?g|gif|webp|bmp|pdf)$/i;
 
 export interface ContentRequest {
   readonly descriptor: number;
-  /** As it was asked for; only messages use it. */
+  /** The path as it was requested; only for messages. */
   readonly path: string;
   readonly size: number;
   readonly range: LineRange;
@@ -29,13 +29,13 @@ export interface ContentRequest {
 
 export interface ContentRead {
   readonly content: FileContent;
-  /** Which lines were shown, when they were shown whole; to be asked while the file is read. */
+  /** Which lines were shown in full; call it before the file is read again. */
   readonly shown: (() => ShownLines) | null;
-  /** All bytes of the file, when all of it was shown. */
+  /** All bytes of the file, if all of it was shown. */
   readonly whole: Buffer | null;
 }
 
-/** What a file holds, judged by its first bytes: no more is read of one that cannot be shown. */
+/** Reads a file according to its first bytes. A file that cannot be shown is not read further. */
 export async function readContent(request: ContentRequest): Promise<ContentRead> {
   const file = await begin(request);
   if (file.head.length === 0 && MEDIA_NAME.test(request.path)) {
@@ -58,7 +58,8 @@ async function begin({ descriptor, size }: ContentRequest): Promise<StartedFile>
   while (length < buffer.length) {
     const count = await readSome(descriptor, buffer.subarray(length), isSmall);
     length += count;
-    // A small file that gave what it said it has is done; one that says it is empty may still give something.
+    // A small file is complete when it gave as many bytes as its size says; one that claims to be empty may still
+    // have content.
     if (count === 0 || (isSmall && length === size)) {
       return { descriptor, head: buffer.subarray(0, length), isWhole: true };
     }
@@ -66,7 +67,7 @@ async function begin({ descriptor, size }: ContentRequest): Promise<StartedFile>
   return { descriptor, head: buffer, isWhole: false };
 }
 
-/** The head and what follows it. Nothing is read of a file that says it is larger than the limit. */
+/** The first bytes and the rest. A file that is larger than the limit is not read. */
 async function allOf({ descriptor, head, isWhole }: StartedFile, { size }: ContentRequest): Promise<Buffer> {
   if (isWhole) return head;
   const rest = Buffer.allocUnsafe(Math.max(0, size - head.length));
@@ -104,7 +105,7 @@ async function media(kind: MediaKind, file: StartedFile, request: ContentRequest
 
 type HeadFormat = TextFormat | "narrow";
 
-/** An SVG image or a notebook; null for text that is no more than text. */
+/** Returns an SVG image or a notebook; null for ordinary text. */
 async function specialText(
   file: StartedFile,
   format: HeadFormat,
@@ -143,7 +144,7 @@ async function notebook(bytes: Buffer, request: ContentRequest): Promise<Content
   return { content: lines, shown: null, whole: isAll(lines) ? bytes : null };
 }
 
-/** One that takes too long or too much to be rendered is shown as the text that it is. */
+/** A notebook that takes too long or too much memory to render is shown as text. */
 async function renderedNotebook(text: string, signal: AbortSignal): Promise<string | null> {
   if (text.length > MOST_INLINE_CHARACTERS) {
     const { canParseAside, parseAside } = await import("../parsing/parse-aside.ts");

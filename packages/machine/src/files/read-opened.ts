@@ -3,23 +3,23 @@ import { promisify } from "node:util";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { notRegular } from "./system-error.ts";
 
-/** Up to this size a file is read and written without a way through another thread, which would cost more. */
+/** Up to this size a file is read and written synchronously; another thread would cost more. */
 export const QUICK_BYTES = 2 * 1024 * 1024;
 
 const readLater = promisify(read);
 
-/** The next bytes of an open file; a small one is not worth a way through another thread. */
+/** Reads the next bytes of an open file, a small one synchronously. */
 export async function readSome(descriptor: number, into: Buffer, isQuick: boolean): Promise<number> {
   if (isQuick) return readSync(descriptor, into, 0, into.length, null);
   return (await readLater(descriptor, into, 0, into.length, null)).bytesRead;
 }
 
-/** The bytes at a place; what is read next is not moved by it. */
+/** Reads bytes at a position; the next ordinary read is not affected. */
 export async function readAt(descriptor: number, into: Buffer, position: number): Promise<number> {
   return (await readLater(descriptor, into, 0, into.length, position)).bytesRead;
 }
 
-/** All that an open file holds, from its beginning. */
+/** Reads all of an open file, from its beginning. */
 export async function readAll(descriptor: number, size: number): Promise<Buffer> {
   const isQuick = size <= QUICK_BYTES;
   let bytes = Buffer.allocUnsafe(size + 1);
@@ -32,7 +32,7 @@ export async function readAll(descriptor: number, size: number): Promise<Buffer>
   }
 }
 
-/** Throws for what is no file. */
+/** Throws when it is not a file. */
 export function sizeOfFile(descriptor: number, file: string): number {
   const found = fstatSync(descriptor);
   if (found.isDirectory()) {

@@ -1,37 +1,37 @@
 import type { Seen } from "@burin/contract/machine/file-change";
 
-/** Lines that the model was shown whole. Numbers count from 1, both ends included. */
+/** Lines that the model was shown in full. Numbers count from 1, both ends included. */
 export interface ShownLines {
   readonly firstLine: number;
   readonly lastLine: number;
-  /** How many the file had then. */
+  /** The number of lines that the file had at that time. */
   readonly totalLines: number;
-  /** Of their bytes, so that a file touched but not changed is still the one that was shown. */
+  /** The hash of their bytes, so that a file that was touched but not changed still counts as read. */
   readonly hash: string;
 }
 
-/** What the model has come to know of one file, as plain data. With neither of the two it knows nothing of it any more. */
+/** What the model knows about one file, as plain data. With neither `whole` nor `lines` it knows nothing any more. */
 export interface SeenFile {
-  /** By its real path. */
+  /** The real path. */
   readonly file: string;
-  /** The hash of all that it held. */
+  /** The hash of the whole content. */
   readonly whole?: string;
   readonly lines?: ShownLines;
 }
 
 /** Outlives the workspace that fills it. */
 export interface ReadMemory {
-  /** What was noted before, in that order. */
+  /** Returns what was noted before, in that order. */
   recall(): Iterable<SeenFile>;
   note(seen: SeenFile): void;
 }
 
-/** Most ranges kept for one file; older ones are forgotten, which only makes a new read necessary. */
+/** The most ranges that are kept for one file. Older ones are forgotten, which only makes another read necessary. */
 const MOST_RANGES = 200;
 
-/** What the model has been shown of which file in this session, by the file's real path. */
+/** What the model has seen of each file in this session, by the file's real path. */
 export class ReadRecord {
-  /** Files that were shown whole, or that the model wrote. */
+  /** Files that were shown as a whole, or that the model wrote. */
   readonly #whole = new Map<string, SeenFile>();
   readonly #parts = new Map<string, readonly ShownLines[]>();
   readonly #memory: ReadMemory | undefined;
@@ -46,7 +46,7 @@ export class ReadRecord {
     this.#memory?.note(seen);
   }
 
-  /** All that the file held was shown. It is hashed behind the answer, which so comes a little sooner. */
+  /** The whole file was shown. It is hashed after the result is returned, so the result comes a little sooner. */
   noteWhole(file: string, bytes: Uint8Array): void {
     const hash = hashLater(bytes);
     this.note({
@@ -71,7 +71,7 @@ export class ReadRecord {
     else this.#whole.delete(file);
   }
 
-  /** How much was shown of what the file holds now. The hash is asked for only when it is needed. */
+  /** Returns how much of the file's present content was shown. `hash` is computed only if it is needed. */
   seen(realPath: string, present: { readonly bytes: Uint8Array | null; readonly hash: string }): Seen {
     const { bytes } = present;
     if (bytes === null || bytes.length === 0) return "all";
@@ -84,14 +84,14 @@ export class ReadRecord {
 }
 
 export function hashOf(...pieces: readonly Uint8Array[]): string {
-  // Loaded with the first hash: it takes as long as all else of a first call that only reads.
+  // Loaded with the first hash: it takes as long as all the rest of a first call that only reads.
   const { createHash } = process.getBuiltinModule("node:crypto");
   const hash = createHash("sha256");
   for (const piece of pieces) hash.update(piece);
   return hash.digest("base64");
 }
 
-/** The hash, made when it is asked for, and at the latest when the process has nothing else to do. */
+/** Returns the hash, computed when it is needed or when the process is idle, whichever comes first. */
 function hashLater(bytes: Uint8Array): () => string {
   let left: Uint8Array | null = bytes;
   let made = "";
@@ -104,7 +104,7 @@ function hashLater(bytes: Uint8Array): () => string {
   return hash;
 }
 
-/** Compares what was shown with what the file holds. A newline byte ends a line, in whatever encoding. */
+/** Compares what was shown with the present content. A newline byte ends a line, in any encoding. */
 function seenOf(bytes: Uint8Array, parts: readonly ShownLines[]): Seen {
   const bounds = new Set(parts.flatMap(({ firstLine, lastLine }) => [firstLine - 1, lastLine]));
   const starts = new Map<number, number>();

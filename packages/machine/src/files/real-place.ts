@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 
-/** Where a path leads, or would lead if the rest of it were made. */
+/** Returns where a path leads, or would lead if its missing parts were created. */
 export function realPlace(path: string): string {
   try {
     return realpathSync.native(path);
@@ -10,7 +10,7 @@ export function realPlace(path: string): string {
   }
 }
 
-/** Whether a path, as it is spelled or where it leads, lies in one of the folders. */
+/** Returns whether a path, as spelled or resolved, is in one of the folders. */
 export function isPlaceIn(path: string, folders: readonly string[]): boolean {
   const places = [path, realPlace(path)].map((place) => place + sep);
   return folders.some((folder) => places.some((place) => place.startsWith(folder.replace(/\/$/, "") + sep)));

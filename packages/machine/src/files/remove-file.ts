@@ -5,18 +5,18 @@ import { asWorkspaceError } from "./system-error.ts";
 import { openTargetFolder, removeMade } from "./target-folder.ts";
 
 export interface Removal {
-  /** As it was asked for; only messages use it. */
+  /** The path as it was requested; only for messages. */
   readonly file: string;
   readonly real: string;
   readonly roots: readonly string[];
-  /** Whether the file, open at its beginning, still holds the very content that is to go. */
+  /** Whether the file, open at its beginning, still has exactly the content that is to be removed. */
   readonly isOf: (descriptor: number) => Promise<boolean>;
-  /** So many folders above it go too, as far as they are empty. */
+  /** The number of folders above it that are removed too, if they are empty. */
   readonly madeFolders: number;
   readonly onChange: OnChange;
 }
 
-/** Removes a file that still holds what it is known to hold. */
+/** Removes a file that still has the expected content. */
 export async function removeFile(removal: Removal): Promise<void> {
   const { file, real, roots, isOf, madeFolders, onChange } = removal;
   const folder = await openTargetFolder(real, roots);

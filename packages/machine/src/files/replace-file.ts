@@ -26,41 +26,41 @@ import { QUICK_BYTES, readSome } from "./read-opened.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 import { closeMade, openTargetFolder, removeMade, type TargetFolder } from "./target-folder.ts";
 
-/** What a file is to hold, and how to tell that it still holds what that was made of. */
+/** The new content of a file, and a way to check that the file still has the content it is based on. */
 export interface NewContent {
-  /** Fills an empty file, which stays open. */
+  /** Writes to an empty file, which stays open. */
   writeTo(descriptor: number): Promise<void>;
-  /** Whether the file to be replaced, open at its beginning, still holds the very content that is replaced. */
+  /** Whether the file to be replaced, open at its beginning, still has exactly the content that is replaced. */
   isOf(descriptor: number): Promise<boolean>;
-  /** Called once, while the disk takes the new content: work that needs no disk costs no time then. */
+  /** Called once while the disk takes the new content, for work that needs no disk. */
   meanwhile?(): void;
 }
 
-/** A change of a file that is ready to happen. */
+/** A change of a file that is about to happen. */
 export interface PendingChange {
-  /** Where the file really is. */
+  /** The real path of the file. */
   readonly real: string;
   /** Names the file as it is now, whatever its path leads to; null when there is none. */
   readonly present: string | null;
-  /** Names a file that holds all of the new content; null when the file is to be removed. */
+  /** Names a file that has all of the new content; null when the file is to be removed. */
   readonly coming: string | null;
-  /** How many folders above the file were made for it. */
+  /** The number of folders above the file that were created for it. */
   readonly madeFolders: number;
 }
 
 /**
- * Hears of each change just before it happens. It gives what the user should know of it, and how to take
- * back what was noted should the change not happen after all.
+ * Called just before each change. Returns a note for the user, and a way to forget the change if it does not happen
+ * after all.
  */
 export type OnChange = (change: PendingChange) => { readonly note: string | null; forget(): void };
 
 export interface Replacement {
-  /** As it was asked for; only messages use it. */
+  /** The path as it was requested; only for messages. */
   readonly file: string;
-  /** Where it really is. */
+  /** The real path. */
   readonly real: string;
   readonly roots: readonly string[];
-  /** What the system said of the file when it was read; null when it must not exist. */
+  /** The file's stats when it was read; null when it must not exist. */
   readonly stats: BigIntStats | null;
   readonly content: NewContent;
   readonly onChange?: OnChange | undefined;
@@ -68,7 +68,7 @@ export interface Replacement {
 }
 
 const CHUNK_BYTES = 4 * 1024 * 1024;
-/** So small a part stays in the processor's own memory while it is compared. */
+/** A part of this size stays in the processor's cache while it is compared. */
 const QUICK_CHUNK_BYTES = 64 * 1024;
 const TO_READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const TO_FILL = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
@@ -82,11 +82,11 @@ const SYNCS_AFTER_SLOW_ONE = 100;
 let syncsForThread = 0;
 
 /**
- * Puts the new content in the place of the old at one stroke: a file beside it is written and synced, then
- * takes its name. Whatever happens, the file holds the old or the new content. Gives what could not be kept.
+ * Replaces a file in one step: a file next to it is written and synced, then renamed. Whatever happens, the file
+ * has the old or the new content. Returns what could not be kept.
  *
- * A file with more than one hard link gets its own content, and the other names keep the old one: they may
- * lie outside the root, and to write into the shared file would be neither atomic nor contained.
+ * A file with more than one hard link becomes a file of its own, and the other names keep the old content: they may
+ * be outside the root, and writing to the shared file would be neither atomic nor contained.
  */
 export async function replaceFile(replacement: Replacement): Promise<readonly string[]> {
   const folder = await openTargetFolder(replacement.real, replacement.roots);
@@ -158,16 +158,16 @@ function removeQuietly(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It is gone already, or cannot be removed: what went wrong before is what matters.
+    // It is already gone or cannot be removed; the earlier error is the one to report.
   }
 }
 
-/** A rename asks only the folder for leave; the file's own leave is asked here. */
+/** A rename needs permission only for the folder; the permission of the file itself is checked here. */
 async function assertReplaceable(target: string, replacement: Replacement): Promise<void> {
   const descriptor = openToRead(target, replacement);
   try {
     const { stats, content, file } = replacement;
-    // Where the system says that nothing was done to the file, the look at its bytes is left for the last moment.
+    // If the stats show no change, comparing the bytes is left for the last moment.
     const isAsItWas = stats !== null && !isTouched(fstatSync(descriptor, { bigint: true }), stats);
     if (!isAsItWas && !(await content.isOf(descriptor))) throw changed(file);
   } finally {
@@ -188,7 +188,7 @@ function openToRead(target: string, { file }: Replacement): number {
   throw changed(file);
 }
 
-/** Owner and mode of the old file; gives what could not be kept. */
+/** Sets owner and mode of the old file; returns what could not be kept. */
 function dressLike(descriptor: number, target: string, { file }: Replacement): string[] {
   const old = lstatSync(target, { throwIfNoEntry: false });
   if (!old?.isFile()) throw changed(file);
@@ -206,7 +206,7 @@ function dressLike(descriptor: number, target: string, { file }: Replacement): s
   return notes;
 }
 
-/** A second name fails when something has the name already, where a rename would replace it. */
+/** A hard link fails if the name exists already; a rename would replace it. */
 function giveNewName(temporary: string, target: string, { file }: Replacement): void {
   try {
     linkSync(temporary, target);
@@ -229,7 +229,7 @@ async function assertUnchanged(target: string, replacement: Replacement): Promis
   }
 }
 
-/** Content that is held in memory, like that which it replaces. */
+/** Content in memory that replaces content in memory. */
 export function heldContent(
   before: Buffer | null,
   after: readonly Buffer[],
@@ -270,7 +270,7 @@ async function holds(descriptor: number, expected: Buffer): Promise<boolean> {
   }
 }
 
-/** Not for want of a mode bit. */
+/** An error for anything but a missing permission bit. */
 function forbidden(file: string): WorkspaceError {
   return new WorkspaceError(
     "permission_denied",
@@ -278,7 +278,7 @@ function forbidden(file: string): WorkspaceError {
   );
 }
 
-/** The file is no longer the one that the change was made for. */
+/** The file is no longer the one that the change is based on. */
 export function changed(file: string): WorkspaceError {
   return new WorkspaceError(
     "changed_on_disk",

@@ -4,11 +4,11 @@ import { ENDS_EARLY, mediaKind } from "./media-kind.ts";
 export interface ShownMedia {
   readonly mimeType: string;
   readonly bytes: Buffer;
-  /** What is missing of it. */
+  /** What is missing. */
   readonly note?: string;
 }
 
-/** An image of which only the end is missing is closed, so that its beginning can be seen; null for bytes of no such kind. */
+/** An image that is cut off gets an end, so that its beginning can be seen. Returns null for any other content. */
 export async function shownMedia(
   bytes: Buffer,
 ): Promise<ShownMedia | { readonly mimeType: string; readonly fault: string } | null> {

@@ -5,7 +5,7 @@ type Failure = readonly [code: WorkspaceErrorCode, words: string];
 const NO_LEAVE: Failure = ["permission_denied", "No permission for {}."];
 const NO_SPACE: Failure = ["no_space", "No space is left to write {}; what was there is unchanged."];
 
-/** The codes of the system that say something about a path. */
+/** System error codes that say something about a path. */
 const FAILURES: Readonly<Record<string, Failure>> = {
   ENOENT: ["not_found", "{} does not exist."],
   ENOTDIR: ["not_a_directory", "{} is not a directory, or a part of its path is not."],
@@ -21,7 +21,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   ENXIO: ["not_a_regular_file", "{} is a pipe, socket or device, not a regular file."],
 };
 
-/** The failure of a file operation in words, with a code of ours. Anything unexpected keeps its own message. */
+/** Turns the error of a file operation into a message with a code of ours. Unexpected errors keep their own message. */
 export function asWorkspaceError(error: unknown, path: string): Error {
   const code = codeOf(error) ?? "";
   if (code === "HELD") return new WorkspaceError("io_error", String((error as Error).message));

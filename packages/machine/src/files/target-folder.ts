@@ -5,14 +5,14 @@ import { WorkspaceError } from "@burin/contract/machine/workspace";
 import { isWithinAny, locate, outside, pathsIn, realPathOf } from "./paths.ts";
 import { asWorkspaceError, codeOf } from "./system-error.ts";
 
-/** The folder in which a file is to be written, held open, so that a swapped name cannot lead elsewhere. */
+/** The folder in which a file is to be written, held open, so that a replaced name cannot lead elsewhere. */
 export interface TargetFolder {
   readonly descriptor: number;
-  /** Names things in that very folder, whatever its path leads to by now. */
+  /** Returns a path in exactly that folder, wherever its name leads by now. */
   path(name: string): string;
   /** The file's name, links resolved. */
   readonly name: string;
-  /** Folders that had to be made, the deepest first, as paths that name them. */
+  /** Folders that had to be created, the deepest first. */
   readonly made: readonly MadeFolder[];
 }
 
@@ -23,7 +23,7 @@ interface MadeFolder {
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY;
 
-/** The real place of the file to be written; a link in the last place is followed. */
+/** Returns the real path of the file to be written; follows a link in the last segment. */
 export async function realTarget(file: string, roots: readonly string[]): Promise<string> {
   const { real } = await locate(file, roots);
   if (roots.includes(real)) throw new WorkspaceError("is_a_directory", `${file} is a directory, not a file.`);
@@ -33,7 +33,7 @@ export async function realTarget(file: string, roots: readonly string[]): Promis
   return real;
 }
 
-/** Opens the folder of a real target, making what is missing; what was opened is judged, not its name. */
+/** Opens the folder of a real target and creates missing ones. Checks what was opened, not its name. */
 export async function openTargetFolder(real: string, roots: readonly string[]): Promise<TargetFolder> {
   const made: MadeFolder[] = [];
   try {
@@ -46,7 +46,7 @@ export async function openTargetFolder(real: string, roots: readonly string[]): 
   }
 }
 
-/** Takes back the folders that were made for a file that could not be written. */
+/** Removes the folders that were created for a file that could not be written. */
 export async function removeMade(made: readonly MadeFolder[]): Promise<void> {
   for (const { path } of made) await rmdir(path).catch(() => {});
   closeMade(made);

@@ -10,17 +10,17 @@ import { narrowEncoding, type TextFormat } from "./text-format.ts";
 export interface StartedFile {
   readonly descriptor: number;
   readonly head: Buffer;
-  /** The head is the whole file. */
+  /** Whether the head is the whole file. */
   readonly isWhole: boolean;
 }
 
 export interface LinesRead {
   readonly lines: TextLines;
-  /** null when some of the lines could not be given whole. */
+  /** null when some of the lines could not be shown in full. */
   readonly shown: (() => ShownLines) | null;
 }
 
-/** Reads a range of lines and counts all of them, in memory bounded by the range and not by the file. */
+/** Reads a range of lines and counts all of them. The memory is bounded by the range, not by the file. */
 export async function readLines(
   file: StartedFile,
   format: TextFormat | "narrow",
@@ -38,7 +38,7 @@ export async function readLines(
   return window.finish();
 }
 
-/** Two buffers in turn: while one is looked at, the next part of the file is read into the other. */
+/** Uses two buffers: while one is scanned, the next part of the file is read into the other. */
 async function addRest(descriptor: number, window: LineWindow, signal: AbortSignal): Promise<void> {
   const counter = lendCounter();
   const read = (which: 0 | 1) => readSome(descriptor, counter.buffers[which], false);
@@ -54,7 +54,7 @@ async function addRest(descriptor: number, window: LineWindow, signal: AbortSign
       window.add(bytes, (from) => counter.count(current, from, count));
     }
   } finally {
-    // The descriptor is closed next; a read under way would then be one of whatever gets its number.
+    // The descriptor is closed next; a pending read would then use whatever file gets its number.
     await pending.catch(() => {});
     returnCounter(counter);
   }
@@ -62,7 +62,7 @@ async function addRest(descriptor: number, window: LineWindow, signal: AbortSign
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** The wide encodings are turned to UTF-8 on the way, in which a newline is one byte. */
+/** UTF-16 and UTF-32 are converted to UTF-8, in which a newline is one byte. */
 async function addTranscoded(
   { descriptor, head, isWhole }: StartedFile,
   format: TextFormat,
@@ -88,19 +88,19 @@ const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = /^\ufeff/;
 const LINE_CUT = "... [line cut]";
 
-/** Counts newlines of the chunk at hand from a place to its end. */
+/** Counts newlines of the current chunk from a position to its end. */
 type CountFrom = (from: number) => number;
 
 /**
- * Sees the bytes of a text chunk by chunk and keeps the lines of a range: of each at most as many bytes as
- * its shown characters can need, so that memory is bounded by the range and not by the file.
+ * Gets the bytes of a text chunk by chunk and keeps the lines of a range, of each line at most as many bytes as its
+ * shown characters can need. So the memory is bounded by the range, not by the file.
  */
 class LineWindow {
   readonly #range: LineRange;
-  /** null for an encoding that the window's own bytes decide. */
+  /** null for an encoding that is decided by the kept bytes. */
   readonly #encoding: string | null;
   readonly #pieces: Buffer[] = [];
-  /** How many bytes are kept of each line. */
+  /** The number of kept bytes of each line. */
   readonly #lengths: number[] = [];
   #lineBytes = 0;
   #keptBytes = 0;
@@ -124,7 +124,7 @@ class LineWindow {
     this.#endsInLine = bytes[bytes.length - 1] !== NEWLINE;
   }
 
-  /** Where the first wanted line begins, or the end of the bytes when it is not among them. */
+  /** Returns where the first wanted line begins, or the end of the bytes if it is not among them. */
   #skip(bytes: Uint8Array, countFrom: CountFrom): number {
     const found = countFrom(0);
     if (this.#lineNumber + found < this.#range.offset) {
@@ -139,13 +139,13 @@ class LineWindow {
     return start;
   }
 
-  /** Keeps the wanted lines, in one piece where all of each is kept; gives where what is not wanted begins. */
+  /** Keeps the wanted lines, in one piece if all of each is kept. Returns where the unwanted part begins. */
   #take(bytes: Uint8Array, start: number): number {
     let [from, at] = [start, start];
     while (at < bytes.length && !this.#isFull) {
       const newline = bytes.indexOf(NEWLINE, at);
       const end = newline === -1 ? bytes.length : newline + 1;
-      // A character takes at most four bytes; a little more shows that the line goes on.
+      // A character takes at most four bytes; a few more show that the line continues.
       const room = this.#range.mostLineCharacters * 4 + 8 - this.#lineBytes;
       const kept = Math.min(end - at, room);
       if (kept < end - at) {
@@ -161,7 +161,7 @@ class LineWindow {
     return at;
   }
 
-  /** A copy: what comes next may be read into the same memory. */
+  /** Copies, because the next chunk may be read into the same memory. */
   #keep(bytes: Uint8Array): void {
     if (bytes.length > 0) this.#pieces.push(Buffer.from(bytes));
   }
@@ -217,7 +217,7 @@ class LineWindow {
     return { text: texts.join(""), count: texts.length, linesCut };
   }
 
-  /** Without the byte order mark that may stand before the first line. */
+  /** Without a byte order mark before the first line. */
   #unmarked(text: string): string {
     return this.#range.offset === 0 ? text.replace(BYTE_ORDER_MARK, "") : text;
   }

@@ -2,10 +2,10 @@ import { isUtf8 } from "node:buffer";
 import { decodeBytes } from "./encodings.ts";
 import { guessEncoding } from "./guess-encoding.ts";
 
-/** How the bytes of a text file are to be read. */
+/** How to decode a text file. */
 export interface TextFormat {
   readonly encoding: string;
-  /** How many bytes of byte order mark stand before the text. */
+  /** The length of the byte order mark before the text. */
   readonly markBytes: number;
 }
 
@@ -20,8 +20,8 @@ const MARKS: readonly { readonly encoding: string; readonly mark: readonly numbe
 ];
 
 /**
- * What the first bytes tell: a byte order mark, UTF-16 without one where it is obvious, or an encoding in
- * which a newline is one byte ("narrow"), whose name takes more bytes to find. null when it is no text.
+ * Looks at the first bytes: a byte order mark, UTF-16 without one if it is obvious, or an encoding in which a
+ * newline is one byte ("narrow"), which needs more bytes to be identified. null when it is not text.
  */
 export function formatOfHead(bytes: Uint8Array): TextFormat | "narrow" | null {
   const head = bytes.subarray(0, HEAD_BYTES);
@@ -39,13 +39,16 @@ export function formatOfHead(bytes: Uint8Array): TextFormat | "narrow" | null {
   return null;
 }
 
-/** The format of a whole text, or null when the bytes are no text. */
+/** Returns the format of a whole text, or null when it is not text. */
 export function formatOf(bytes: Uint8Array): TextFormat | null {
   const format = formatOfHead(bytes);
   return format === "narrow" ? { encoding: narrowEncoding(bytes), markBytes: 0 } : format;
 }
 
-/** The encoding of bytes without mark whose newline is one byte. Bad bytes in much good UTF-8 leave it UTF-8. */
+/**
+ * The encoding of bytes without a mark whose newline is one byte. A few invalid bytes in much valid UTF-8 leave it
+ * UTF-8.
+ */
 export function narrowEncoding(bytes: Uint8Array): string {
   return isUtf8(bytes) || isUtf8WithFaults(bytes) ? "utf-8" : guessEncoding(bytes);
 }
@@ -61,7 +64,7 @@ function isWideText(bytes: Uint8Array, encoding: string): boolean {
   return !text.includes("\0") && strange <= text.length / 50;
 }
 
-/** Half of the bytes are NUL, and all of them on the side where UTF-16 has them in European text. */
+/** Half of the bytes are NUL, all on the side where UTF-16 has them in European text. */
 function isObviouslyUtf16(head: Uint8Array, nulSide: 0 | 1): boolean {
   let nuls = 0;
   for (const [index, byte] of head.entries()) {
@@ -73,10 +76,10 @@ function isObviouslyUtf16(head: Uint8Array, nulSide: 0 | 1): boolean {
 }
 
 const JUDGED_BYTES = 4096;
-/** So few tell nothing of what a small file is, unless they are most of it. */
+/** So few control characters mean nothing in a small file, unless they are most of it. */
 const FEW_CONTROLS = 32;
 
-/** Control characters that no text has make less than a third or so. */
+/** Less than a third or so are control characters that text never has. */
 function holdsMostlyText(head: Uint8Array): boolean {
   const judged = head.subarray(0, JUDGED_BYTES);
   let controls = 0;

@@ -1,16 +1,16 @@
 import type { FileWritten } from "@burin/contract/machine/file-change";
 import { WorkspaceError } from "@burin/contract/machine/workspace";
 
-/** Each lost race means that somebody else's edit has landed; so many at once are not meant. */
+/** Each retry means that another program's edit came first; this many cannot be real. */
 const MOST_TRIES = 100;
 
 export interface Landing<Change> {
   readonly write: (change: Change) => Promise<FileWritten>;
-  /** The same change made to what the file holds now; null where the change is for one content only. */
+  /** Makes the same change to the present content; null when the change is for one content only. */
   readonly merge: ((change: Change, conflict: WorkspaceError) => Promise<Change>) | null;
 }
 
-/** Writes, and where somebody else was quicker, what became of the change for the file as it is then. */
+/** Writes. If another program wrote first, writes the same change merged into its content. */
 export async function untilLanded<Change>(
   first: Change,
   { write, merge }: Landing<Change>,

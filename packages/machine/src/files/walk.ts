@@ -8,23 +8,23 @@ export interface WalkRequest {
   readonly folder: string;
   readonly rules: FolderRules;
   readonly respectGitIgnore: boolean;
-  /** Whether a folder, by its path from the start with a `/` at its end, can hold anything of interest. */
+  /** Whether a folder can contain anything of interest. Gets its path from the start, with `/` at the end. */
   readonly enters?: (folder: string) => boolean;
 }
 
 export interface WalkedFile {
   /** From the start, with `/`. */
   readonly path: string;
-  /** A link may lead anywhere; who uses it must look. */
+  /** A link may lead anywhere; the caller must check it. */
   readonly isLink: boolean;
 }
 
-/** These hold what a package manager or git made, never what somebody looks for. */
+/** Made by a package manager or git, and never what a search is for. */
 const ALWAYS_SKIPPED = new Set(["node_modules", ".git"]);
 /** Views of the running system: endless, or blocking when read. */
 const SYSTEM_VIEWS = new Set(["/proc/", "/sys/", "/dev/"]);
 
-/** Files of one folder that nothing comes between in the order of all paths. */
+/** Files of one folder that follow each other in the order of all paths. */
 export interface Stretch {
   /** From the start, with a `/` at its end; empty for the start itself. */
   readonly folder: string;
@@ -34,7 +34,7 @@ export interface Stretch {
 }
 
 interface Frame {
-  /** Of what is shown; those of folders end in a slash. */
+  /** The names that are shown; those of folders end in a slash. */
   readonly names: readonly string[];
   readonly links: ReadonlySet<string>;
   readonly path: string;
@@ -44,13 +44,13 @@ interface Frame {
 }
 
 /**
- * All regular files and links under a folder, in the order of their paths by code point. Ignored folders
- * are never opened and links never followed, so that no loop of links is entered.
+ * All regular files and links in a folder and below, in the order of their paths by code point. Ignored folders are
+ * never opened and links never followed, so loops of links do no harm.
  */
 export class Walk {
-  /** Folders that could not be read. */
+  /** The number of folders that could not be read. */
   unreadable = 0;
-  /** Something was left out because git ignores it. */
+  /** Whether something was left out because git ignores it. */
   hasIgnored = false;
   readonly #request: WalkRequest;
   readonly #frames: Frame[] = [];
@@ -61,7 +61,7 @@ export class Walk {
     if (start !== null) this.#frames.push(start);
   }
 
-  /** null at the end. */
+  /** Returns null at the end. */
   next(): WalkedFile | null {
     for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) {
       const name = frame.names[frame.next];
@@ -108,7 +108,7 @@ export class Walk {
     return false;
   }
 
-  /** `name` is null for the start, whose rules are given. */
+  /** `name` is null for the start, whose rules are `above`. */
   #frame(path: string, above: FolderRules, name: string | null): Frame | null {
     const { folder: start } = this.#request;
     const folder = start.endsWith(sep) ? start + path : `${start}/${path}`;
@@ -139,13 +139,13 @@ export class Walk {
   }
 }
 
-/** How long a long task may keep the program from doing anything else. */
+/** How long a long task may keep the event loop busy. */
 const SLICE_MS = 8;
 
-/** Lets a long task that does not wait step aside now and then, and end when it should. */
+/** Lets a long synchronous task pause now and then, and stop at its time limit. */
 export class Slices {
   readonly #signal: AbortSignal;
-  /** A moment of `performance.now()`. */
+  /** A value of `performance.now()`. */
   readonly stopAt: number;
   #sliceEnd: number;
 
@@ -156,7 +156,7 @@ export class Slices {
     signal.throwIfAborted();
   }
 
-  /** false when the time for the task is over. Rejects when it was cancelled. */
+  /** Returns false when the time is over. Rejects when the task was cancelled. */
   async goOn(): Promise<boolean> {
     await new Promise((resolve) => setImmediate(resolve));
     this.#signal.throwIfAborted();

@@ -1,14 +1,17 @@
 import { findHelper } from "../processes/helper-program.ts";
 
 const LONGEST_MS = 120_000;
-/** Nothing that comes with the repository is run, and nobody is asked for a password. */
+/** Runs nothing that comes with the repository, and never asks for a password. */
 const ONLY_FILES = [
   ["core.hooksPath", process.platform === "win32" ? "NUL" : "/dev/null"],
   ["core.fsmonitor", "false"],
   ["protocol.ext.allow", "never"],
 ].flatMap(([key, value]) => ["-c", `${key}=${value}`]);
 
-/** Fetches the files of a repository, as they are on a branch or tag or where it stands, into a new folder. Throws what git says. */
+/**
+ * Downloads the files of a repository, at a branch or tag or its default branch, to a new folder. Throws git's
+ * error.
+ */
 export async function cloneRepository(url: string, folder: string, branch?: string): Promise<void> {
   const git = findHelper("git", process.env.PATH);
   if (git === null) throw new Error("git was not found");

@@ -1,6 +1,6 @@
 import { type ProgramOutput, waitForOutput } from "../processes/run-process.ts";
 
-/** Settings of git that stand above those of every file, as variables. */
+/** Returns git settings as variables, which override those of every file. */
 function asVariables(settings: Readonly<Record<string, string>>): Record<string, string> {
   const variables: Record<string, string> = { GIT_CONFIG_COUNT: String(Object.keys(settings).length) };
   for (const [index, [key, value]] of Object.entries(settings).entries()) {
@@ -11,13 +11,13 @@ function asVariables(settings: Readonly<Record<string, string>>): Record<string,
 }
 
 const ONLY_WHERE_ASKED = {
-  // A folder that only looks like a repository is none: its settings came with the files.
+  // A bare repository inside the work tree is not used: its settings came with the files.
   "safe.bareRepository": "explicit",
-  // What changed inside a submodule would be looked for in the repository there, whatever that is now.
+  // For changes inside a submodule, git would look in the repository there, whatever that is now.
   "diff.submodule": "short",
 };
 
-/** Nothing is fetched, nobody is asked, and nothing that others work with is held. */
+/** Fetches nothing, asks for nothing, and takes no lock that others may need. */
 export const ONLY_HERE = {
   GIT_OPTIONAL_LOCKS: "0",
   GIT_NO_LAZY_FETCH: "1",
@@ -25,10 +25,10 @@ export const ONLY_HERE = {
   GIT_TERMINAL_PROMPT: "0",
 };
 
-/** An answer that takes longer is none; git reads a few small files for it. */
+/** A slower answer counts as none; git only reads a few small files for it. */
 const LONGEST_MS = 1000;
 
-/** What git itself says. Only commands that start nothing are asked with this. */
+/** Runs git and returns its output. Only for commands that start nothing. */
 export function askGit(
   words: readonly string[],
   asking: {
@@ -43,13 +43,13 @@ export function askGit(
   return waitForOutput(git, words, { cwd, env: all, longestMs: LONGEST_MS });
 }
 
-/** For a line in which git looks beside what a rule allows: nothing that could change what the rule is for. */
+/** For a command that an allow rule covers and in which git only looks: changes nothing that the rule is for. */
 export const GIT_BESIDE_OTHERS = { ...asVariables(ONLY_WHERE_ASKED), GIT_OPTIONAL_LOCKS: "0" };
 
 /**
- * For git that may do nothing but look: no hook, no watcher, no network, nobody who is asked for a password. In the
- * sandbox it may try to put its index right, which tells touched files from changed ones, and git-lfs keeps what it
- * compares in the folder for temporary files.
+ * For git that may only look: no hook, no file watcher, no network, no password prompt. In the sandbox it may try
+ * to refresh its index, which tells touched files from changed ones, and git-lfs keeps what it compares in the
+ * temporary folder.
  */
 export function gitLooking({ isSandboxed }: { readonly isSandboxed: boolean }): Record<string, string> {
   const settings = {

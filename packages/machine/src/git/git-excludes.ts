@@ -10,8 +10,8 @@ import { codeOf } from "../files/system-error.ts";
 const LARGEST = 4 * 1024 * 1024;
 
 /**
- * The text of a small regular file; null when there is none. Never waits, whatever bears the name. Throws for one
- * that is too large: half of its rules would show what the other half hides.
+ * Returns the text of a small regular file; null when there is none. Never waits, whatever has the name. Throws for
+ * a file that is too large: half of its rules would show what the other half hides.
  */
 export function readSmallFile(path: string, followLinks: boolean): string | null {
   if (lstatOf(path) === null) return null;
@@ -23,12 +23,12 @@ export function readSmallFile(path: string, followLinks: boolean): string | null
   }
 }
 
-/** true when the folder is the top of a git work tree. */
+/** Returns whether the folder is the top of a git work tree. */
 export function isGitTop(folder: string): boolean {
   return lstatOf(join(folder, ".git")) !== null;
 }
 
-/** The top of the git work tree that the folder is in, itself included; null when it is in none. */
+/** Returns the top of the git work tree that contains the folder, or null. */
 export function gitTopOf(folder: string): string | null {
   for (let current = folder; ; current = dirname(current)) {
     if (isGitTop(current)) return current;
@@ -36,7 +36,7 @@ export function gitTopOf(folder: string): string | null {
   }
 }
 
-/** The text of `info/exclude`, also of a linked work tree, where `.git` is a file that names the place. */
+/** Returns the text of `info/exclude`, also of a linked work tree, in which `.git` is a file. */
 export function infoExclude(top: string): string | null {
   let folder = join(top, ".git");
   const link = /^gitdir: (.+)/.exec(readSmallFile(folder, true) ?? "")?.[1]?.trim();
@@ -48,7 +48,7 @@ export function infoExclude(top: string): string | null {
   return readSmallFile(join(folder, "info", "exclude"), true);
 }
 
-/** The text of the user's own excludes: where git's settings say, else where git looks. */
+/** Returns the text of the user's own excludes: where git's settings say, otherwise git's default. */
 export function personalExcludes(top: string | null, environment: NodeJS.ProcessEnv): string | null {
   const home = environment.HOME || homedir();
   const config = environment.XDG_CONFIG_HOME || join(home, ".config");
@@ -61,7 +61,7 @@ export function personalExcludes(top: string | null, environment: NodeJS.Process
   return isAbsolute(path) ? readSmallFile(path, true) : null;
 }
 
-/** The last `core.excludesFile` of a git settings file. */
+/** The last `core.excludesFile` in a git config file. */
 function excludesFileIn(config: string): string | null {
   let found: string | null = null;
   let isCore = false;

@@ -1,19 +1,19 @@
 import type { GitUse } from "@burin/shell-judge";
 
-/** One setting of a repository, as git tells it: section and name in small letters. */
+/** One setting of a repository as git prints it: section and name in lower case. */
 export interface GitSetting {
   readonly key: string;
-  /** Absent when the name alone stands there, which means true. */
+  /** Absent when there is only the name, which means true. */
   readonly value: string | undefined;
-  /** The file it comes from, as git names it, and whose that is. */
+  /** The file that it comes from, as git names it, and its scope. */
   readonly origin: string;
   readonly scope: string;
 }
 
-/** What to ask git for them. */
+/** The git command that lists them. */
 export const LIST_SETTINGS = ["config", "--list", "-z", "--show-scope", "--show-origin"];
 
-/** Scope, origin and setting, each ended by NUL; null for what is not that. */
+/** Parses scope, origin and setting, each ended by NUL; null for anything else. */
 export function settingsOf(output: Buffer): GitSetting[] | null {
   const fields = output.toString("utf8").split("\0");
   if (fields.pop() !== "" || fields.length % 3 !== 0) return null;
@@ -29,36 +29,39 @@ export function settingsOf(output: Buffer): GitSetting[] | null {
 
 type SettingsUse = Omit<GitUse, "readsFiles">;
 
-/** What these end in is run, or has git fetch what it does not find from a place of the repository's choice. */
+/**
+ * Settings with these endings name a program, or make git fetch missing objects from a place that the repository
+ * chooses.
+ */
 const NAMES_A_PROGRAM =
   /\.(?:[a-z-]*(?:command|cmd|program|helper|driver|textconv|clean|smudge|process|editor|pager|askpass|gitproxy|monitor|filesystem|external|filter|agent|hook)|vcs|uploadpack|receivepack|promisor|partialclone)$/;
 
-/** Sections and settings that git looks at only when it changes something or talks to other machines. */
+/** Sections and settings that git uses only when it changes something or talks to other machines. */
 const ONLY_CHANGING =
   /^(?:credential|sequence|interactive|difftool|mergetool|browser|man|web|sendemail|gui|guitool|instaweb|rebase)\.|^core\.(?:editor|sshcommand|askpass|gitproxy)$/;
 
-/** They end in such words and mean something else. */
+/** They have such endings and mean something else. */
 const NO_PROGRAM = /^(?:color|http|advice)\./;
 
-/** Of git-lfs: other programs than its own that it would start. */
+/** Settings of git-lfs that start programs other than its own. */
 const STARTED_BY_LFS = /^lfs\.(?:customtransfer|extension)\./;
 
 /** As `git lfs install` writes them; the program is the user's. */
 const LFS = /^git-lfs (?:(?:clean|smudge(?: --skip)?) -- %f|filter-process(?: --skip)?)$/;
 
-/** The word is the end of a name, `git-credential-store` for one, of which the repository has no copy. */
+/** The end of a program name such as `git-credential-store`, which the repository cannot provide. */
 const CREDENTIAL_HELPER = /^[a-z-]+$/;
 
-/** A program by such a name does nothing, and most settings mean on or off by it. */
+/** A program with such a name does nothing, and most settings with such values are switches. */
 const SAYS_YES_OR_NO = /^(?:true|false|yes|no|on|off|)$/i;
 
-/** The setting of a repository that makes git run a program, or null. */
+/** Returns the setting of a repository that makes git run a program, or null. */
 export function programIn(settings: readonly GitSetting[], use: SettingsUse): GitSetting | null {
   return settings.find((setting) => runsProgram(setting, use)) ?? null;
 }
 
 function runsProgram({ key, value }: GitSetting, { changes, subcommand }: SettingsUse): boolean {
-  // Which settings these bring in can change before the command runs.
+  // The settings that these include can change before the command runs.
   if (key.startsWith("includeif.")) return true;
   if (key.startsWith("alias.")) return key.replace(/\.command$/, "") === `alias.${subcommand.toLowerCase()}`;
   const isSwitch = value === undefined || SAYS_YES_OR_NO.test(value);

@@ -14,14 +14,14 @@ import { type GitSetting, LIST_SETTINGS, programIn, settingsOf } from "./git-pro
 import { KeptAnswers } from "./kept-answers.ts";
 
 export interface GitGround {
-  /** The real paths of the folders that work stays in. */
+  /** The real paths of the roots. */
   readonly roots: readonly string[];
-  /** Where Burin runs; commands get their part of it. */
+  /** Burin's environment; commands get a part of it. */
   readonly environment: NodeJS.ProcessEnv;
   readonly passEnvironment: readonly string[];
 }
 
-/** Submodules within submodules, and all of one repository, that are looked into. */
+/** The deepest nesting of submodules that is checked. */
 const DEEPEST = 5;
 const MOST_SUBMODULES = 60;
 
@@ -35,13 +35,13 @@ interface IndexPaths {
   readonly folders: readonly string[];
 }
 
-/** Where git finds what it works with, in git's own words. */
+/** The places of one repository, as git prints them. */
 interface Repository {
-  /** Where git was asked. */
+  /** The folder in which git was asked. */
   readonly folder: string;
   readonly gitDir: string;
   readonly commonDir: string;
-  /** null in one that has no files. */
+  /** null for a repository without a work tree. */
   readonly top: string | null;
   readonly settings: readonly GitSetting[];
   /** The user's own settings put a password into the addresses that git shows. */
@@ -49,9 +49,9 @@ interface Repository {
 }
 
 /**
- * Tells what git would do in a folder beside what its words say. Git itself is asked, in surroundings in which it
- * runs nothing, because no other reader finds a repository and its settings as git does. What it does not answer
- * plainly is a fault. Each thing is asked once, so that a long line costs little.
+ * Finds out what git would do in a folder besides what the command's words say. Asks git itself, in an environment
+ * in which it runs nothing, because no other reader finds a repository and its settings as git does. An unclear
+ * answer is a fault. Each question is asked once, so a long command line costs little.
  */
 export function gitRepositories(ground: GitGround) {
   let asker: GitAsker | undefined;
@@ -72,7 +72,7 @@ export function gitRepositories(ground: GitGround) {
   return { repositoryFault, oddNamesInGit };
 }
 
-/** The git that commands would find, and surroundings in which it only looks. */
+/** Returns the git that commands would find, and an environment in which it only looks. */
 export function gitIn({ roots, environment, passEnvironment: pass }: GitGround) {
   const env = childEnvironment(environment, { pass, secret: [], roots });
   const path = pathOutside(env.PATH ?? "", roots);
@@ -80,7 +80,7 @@ export function gitIn({ roots, environment, passEnvironment: pass }: GitGround) 
   return { git, env: { ...env, PATH: path, ...gitLooking({ isSandboxed: false }) } };
 }
 
-/** Of all sessions of this process. */
+/** For all sessions of this process. */
 const repositories = new KeptAnswers<Repository | null>();
 const indexes = new KeptAnswers<IndexPaths>();
 
@@ -89,7 +89,7 @@ class GitAsker {
   readonly #git: string | null;
   readonly #env: Readonly<Record<string, string>>;
   readonly #known = new Map<string, Repository | RepositoryFault | null>();
-  /** Git and its surroundings, as a part of each question. */
+  /** Git and its environment, as a part of each question. */
   readonly #asking: string;
 
   constructor(ground: GitGround) {
@@ -114,8 +114,8 @@ class GitAsker {
   }
 
   /**
-   * Of the names in the index, and in the commits that words may name: those that a program which takes text apart
-   * would take for something else. null when git does not tell.
+   * Returns those names in the index, and in commits that the words may name, that a text-processing program would
+   * misread. null when git does not answer.
    */
   oddNames(folder: string, words: readonly string[]): string[] | null {
     const commits = this.#ask(folder, ["rev-parse", "--revs-only", "--no-flags", ...words]);
@@ -150,7 +150,7 @@ class GitAsker {
     return found;
   }
 
-  /** All that git looks at to find a repository and its settings. */
+  /** Everything that git reads to find a repository and its settings. */
   #sourcesOf(place: string, repository: Repository | null): string[] {
     const { HOME = "", XDG_CONFIG_HOME = join(HOME, ".config") } = this.#env;
     const around = foldersAbove(place, repository?.top).flatMap((folder) =>
@@ -170,7 +170,7 @@ class GitAsker {
     return [...new Set([...around, ...own, ...folders, ...inFolders, ...named])];
   }
 
-  /** null where there is none. */
+  /** null when there is none. */
   #repository(folder: string): Repository | RepositoryFault | null {
     const told = this.#ask(folder, [
       "rev-parse",
@@ -183,7 +183,7 @@ class GitAsker {
     const hasFiles = told.fault === null && rest.join("|") === "" && rest.length === 1;
     const hasNone = told.fault?.includes("must be run in a work tree") === true && rest.length === 0;
     if (!(hasFiles || hasNone)) return unanswered(told.fault);
-    // Git before 2.38 takes any folder for a repository that looks like one.
+    // Git before 2.38 accepts any folder that looks like a repository.
     if (isWithin(realPlace(folder), gitDir)) return onlyLooksLikeOne(folder);
     const listed = this.#ask(folder, LIST_SETTINGS);
     const all = listed.fault === null ? settingsOf(listed.output) : null;
@@ -207,7 +207,7 @@ class GitAsker {
     return askGit(words, { git: this.#git, cwd: folder, env: this.#env });
   }
 
-  /** Git's own folders and the work tree lie in the roots, or are known not to be of the project's making. */
+  /** Git's own folders and the work tree must be inside the roots, or known not to come from the project. */
   #misplaced(repository: Repository): RepositoryFault | null {
     const { folder, gitDir, commonDir, top, settings } = repository;
     const isOutside = (path: string) => leadsOutside(path, false, this.#roots);
@@ -226,13 +226,13 @@ class GitAsker {
     return null;
   }
 
-  /** The root is a folder within the work tree of a repository that begins above it. */
+  /** The root is a folder in the work tree of a repository that begins above it. */
   #isAround({ gitDir, commonDir, top }: Repository): boolean {
     if (top === null || !this.#roots.some((root) => root !== top && isWithin(root, top))) return false;
     return commonDir === gitDir && realPlace(join(top, ".git")) === gitDir;
   }
 
-  /** Links inside git's own folders, and the stores of other repositories that this one reads from. */
+  /** Links inside git's own folders, and object stores of other repositories that this one reads from. */
   #foreignFiles({ gitDir, commonDir, top }: Repository): RepositoryFault | null {
     const isOutside = (path: string) => leadsOutside(path, false, this.#roots);
     if (isOutside(gitDir)) return null;
@@ -287,20 +287,20 @@ class GitAsker {
   }
 }
 
-/** The folder and those that it lies in, up to the last one that counts. */
+/** The folder and those above it, up to the last one that counts. */
 function foldersAbove(folder: string, last: string | null | undefined): string[] {
   const isEnd = folder === last || dirname(folder) === folder;
   return isEnd ? [folder] : [folder, ...foldersAbove(dirname(folder), last)];
 }
 
-/** Git made the work tree, when the repository it belongs to says so too. */
+/** Git created the work tree if the repository refers back to it. */
 function isLinkedBack({ gitDir, commonDir, top }: Repository): boolean {
   if (top === null || dirname(dirname(gitDir)) !== commonDir) return false;
   const back = readSmallFile(join(gitDir, "gitdir"), false)?.trim();
   return back !== undefined && realPlace(resolve(gitDir, back)) === realPlace(join(top, ".git"));
 }
 
-/** Git keeps the folders of submodules in the repository around them, and notes there where the files are. */
+/** Git keeps the folders of submodules in the containing repository, and notes there where the files are. */
 function isSubmoduleOf({ gitDir, commonDir, top, settings }: Repository): boolean {
   const named = settings.findLast(({ key }) => key === "core.worktree")?.value;
   if (top === null || named === undefined || gitDir !== commonDir) return false;
@@ -311,7 +311,7 @@ function isSubmoduleOf({ gitDir, commonDir, top, settings }: Repository): boolea
 const NAMES_A_FILE =
   /^(?:include|includeif\..*)\.path$|^(?:core\.(?:excludes|attributes)|blame\.ignorerevs|diff\.order|mailmap\.|gpg\..*)file$|\.skiplist$/s;
 
-/** Where such a setting leads; null for another one, an empty text for what is not plain. */
+/** Where such a setting leads; null for another setting, an empty text for an unclear value. */
 function pathNamedBy(
   key: string,
   value: string,
@@ -336,7 +336,7 @@ function indexPathsIn(listed: string): IndexPaths {
   return { submodules, folders: [...folders] };
 }
 
-/** The one hook that a command runs which only looks: after it has put the index right. */
+/** The only hook that a read-only command runs: after it has refreshed the index. */
 function hookFault({ commonDir, top, settings }: Repository): RepositoryFault | null {
   const own = settings.flatMap(({ key, value }) => (key === "core.hookspath" && value ? [value] : []));
   const folders = [join(commonDir, "hooks"), ...own.map((folder) => resolve(top ?? commonDir, folder))];

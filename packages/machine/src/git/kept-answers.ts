@@ -7,11 +7,11 @@ interface Kept<T> {
   readonly state: string;
 }
 
-/** What was changed so shortly before may be changed again without another time stamp. */
+/** A file that was changed this recently may change again with the same time stamp. */
 const DOUBTFUL_MS = 100;
 const MOST_KEPT = 200;
 
-/** Answers of a program, for as long as nothing of what they were made of has changed. */
+/** Caches answers of a program as long as none of its sources has changed. */
 export class KeptAnswers<T> {
   readonly #kept = new Map<string, Kept<T>>();
 
@@ -22,8 +22,8 @@ export class KeptAnswers<T> {
   }
 
   /**
-   * The sources are files, folders and links, also such as are not there; of a folder it only counts which one it is.
-   * What was changed about the time of asking or later is not sure to be what the program saw, and so not kept.
+   * The sources are files, folders and links, also missing ones; for a folder only its identity counts. If a source
+   * was changed about the time of asking or later, the program may not have seen it, so the answer is not cached.
    */
   keep(
     question: string,

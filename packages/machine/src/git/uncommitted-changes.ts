@@ -9,13 +9,13 @@ const MOST_LINES = 20;
 const MOST_LINE_CHARACTERS = 200;
 
 /**
- * What git has not committed in the first of the roots, a line each as git writes it, and how many more there are.
- * null where git does not tell in time, or would have to run what the repository names.
+ * Returns what is not committed in the first root, one line each as git prints it, and how many more there are.
+ * null when git does not answer in time, or would have to run what the repository names.
  */
 export async function uncommittedChanges(ground: GitGround, signal: AbortSignal): Promise<string | null> {
   const [root = ""] = ground.roots;
   const { git, env } = gitIn(ground);
-  // It looks into no submodule, so that nobody has to ask for them first.
+  // It does not look into submodules, so they need no check first.
   const use = { subcommand: "status", changes: false, readsFiles: false };
   if (git === null || gitRepositories(ground).repositoryFault(root, use) !== null) return null;
   let output = "";

@@ -12,15 +12,15 @@ export interface HttpRequest {
   readonly url: URL;
   readonly method: "GET" | "POST" | "DELETE";
   readonly headers: Readonly<Record<string, string>>;
-  /** What the client shows of itself. */
+  /** The client's own certificate. */
   readonly certificate?: ClientCertificate | undefined;
   /** In pieces, sent as one. */
   readonly body?: readonly Uint8Array[];
-  /** Dialled instead of what a name server says of the host, on a connection of its own; a proxy is not used. */
+  /** Connects to these instead of looking the host up, on a new connection; no proxy is used. */
   readonly addresses?: readonly string[];
-  /** Where the proxy is named, instead of this process's own. */
+  /** Where the proxy is named, instead of this process's own environment. */
   readonly environment?: NodeJS.ProcessEnv | undefined;
-  /** Called when all of it has been handed to the system. */
+  /** Called when all of the request has been passed to the system. */
   readonly onSent?: (() => void) | undefined;
 }
 
@@ -31,21 +31,20 @@ export interface HttpAnswer {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** The variables that name a proxy; only with one of them is the code for proxies loaded. */
+/** The variables that name a proxy; the code for proxies is loaded only if one is set. */
 const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
 /**
- * One request on Node's own HTTP client. It stands in the place of `fetch`, whose first use costs Node 20
- * about 20 ms until the request is sent and 90 ms of CPU in all, and which ends a silence of five minutes
- * by itself. Redirects are not followed, and no time limit is set: the signal ends the exchange. A proxy that
- * the environment names is used.
+ * One request with Node's own HTTP client. Used instead of `fetch`, whose first use costs Node 20 about 20 ms until
+ * the request is sent and 90 ms of CPU in all, and which ends a silence of five minutes by itself. Does not follow
+ * redirects and sets no time limit: the signal ends the request. Uses a proxy that the environment names.
  */
 export async function httpRequest(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
   const route = request.addresses
     ? dialling(request.addresses)
     : await routeTo(request.url, request.environment);
   const isSecure = (route.protocol ?? request.url.protocol) === "https:";
-  // A dynamic import would start Node's loader for ES modules, which a bundled program has no other use for.
+  // A dynamic import would start Node's loader for ES modules, which a bundled program does not need otherwise.
   const { request: open } = process.getBuiltinModule(isSecure ? "node:https" : "node:http");
   const { method, body = [] } = request;
   const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
@@ -60,18 +59,18 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
         const isStale = sending.reusedSocket && "code" in error && error.code === "ECONNRESET";
         reject(isStale ? new StaleConnection() : error);
       });
-      // One write of all pieces and the head.
+      // Sends all pieces and the head in one write.
       sending.cork();
       for (const piece of body) sending.write(piece);
       sending.uncork();
       sending.end(request.onSent);
     });
   const response = await send().catch((error: unknown) => {
-    // The server closed the idle connection at the moment when it was to be used again: nothing was taken.
+    // The server closed the idle connection just when it was used again: it has received nothing.
     if (error instanceof StaleConnection && !signal.aborted) return send();
     throw error;
   });
-  // A connection may break before anybody reads; whoever then does is told so.
+  // A connection may break before the body is read; the reader then gets the error.
   response.on("error", () => {});
   return { status: response.statusCode ?? 0, headers: response.headers, body: response };
 }
@@ -79,8 +78,8 @@ export async function httpRequest(request: HttpRequest, signal: AbortSignal): Pr
 const heard = new WeakSet<object>();
 
 /**
- * Not by Node's own option: that binds the connection itself to the signal, which may serve other requests by then,
- * or none, and then nobody hears its error.
+ * Node's own `signal` option binds the connection itself to the signal. By then it may serve other requests, or
+ * none, and then its error would not be handled.
  */
 function endOnAbort(sending: ClientRequest, signal: AbortSignal): void {
   const end = () => {
@@ -89,7 +88,7 @@ function endOnAbort(sending: ClientRequest, signal: AbortSignal): void {
     sending.destroy(Object.assign(error, { name: "AbortError", code: "ABORT_ERR" }));
   };
   sending.once("socket", (socket) => {
-    // A connection whose answer has come, but was not read yet, is heard by nobody else.
+    // A connection whose response has come but was not read yet has no other error listener.
     if (!heard.has(socket)) socket.on("error", () => {});
     heard.add(socket);
   });
@@ -98,7 +97,7 @@ function endOnAbort(sending: ClientRequest, signal: AbortSignal): void {
   sending.once("close", () => signal.removeEventListener("abort", end));
 }
 
-/** What of the environment's proxy the request needs; nothing where the way is direct. */
+/** The options that the request needs for the environment's proxy; none without a proxy. */
 export async function routeTo(url: URL, environment: NodeJS.ProcessEnv = process.env): Promise<Route> {
   if (!PROXY_VARIABLES.some((name) => environment[name])) return {};
   return (await import("./proxy.ts")).routeTo(url, environment);
@@ -108,7 +107,8 @@ function dialling(addresses: readonly string[]): RequestOptions {
   const found = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
   const lookup: RequestOptions["lookup"] = (_host, { all }, answer) => {
     const [first = { address: "", family: 4 }] = found;
-    // Later, as a real look-up: an address that cannot be dialled at all would fail before anybody hears the socket.
+    // Later, like a real lookup: an address that cannot be reached at all would fail before the socket has a
+    // listener.
     setImmediate(() => (all ? answer(null, found) : answer(null, first.address, first.family)));
   };
   return { agent: false, lookup };
@@ -119,7 +119,7 @@ class StaleConnection extends Error {
   readonly code = "ECONNRESET";
 }
 
-/** The text of a body, or of its start when it is longer than that. A connection that breaks ends it early. */
+/** Returns the text of a body, or the start of a longer one. A broken connection ends it early. */
 export async function startOfText(body: AsyncIterable<Uint8Array>, mostBytes: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";

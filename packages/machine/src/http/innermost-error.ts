@@ -1,4 +1,4 @@
-/** The error that says why, under the wrappers: one attempt per address stands in `errors`. */
+/** Returns the error with the actual reason, inside the wrappers: `errors` has one attempt for each address. */
 export function innermost(error: unknown): { code: string; message: string } {
   let current = error;
   let found = { code: "", message: String(error) };

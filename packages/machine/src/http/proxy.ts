@@ -7,7 +7,7 @@ import type { Target } from "./socks.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a request has to change to go through a proxy. */
+/** The request options that a proxy needs. */
 export interface Route {
   readonly protocol?: string;
   readonly agent?: PlainAgent;
@@ -20,9 +20,9 @@ export interface Route {
 const tunnels = new Map<string, PlainAgent>();
 
 /**
- * The way to the address by HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, lower case before upper case:
- * nothing where it is direct. This machine itself is never asked for through a proxy. Throws when the
- * variable holds no address.
+ * Returns the route to the address by HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY, lower case before upper
+ * case; empty without a proxy. Addresses of this machine never use a proxy. Throws when the variable is not a valid
+ * address.
  */
 export function routeTo(url: URL, environment: Environment): Route {
   const proxy = proxyFor(url, environment);
@@ -105,17 +105,17 @@ function authorization({ username, password }: URL): Record<string, string> {
   return { "proxy-authorization": `Basic ${Buffer.from(credentials).toString("base64")}` };
 }
 
-/** Whoever uses the connection is told by its end. */
+/** The user of the connection learns of an error when it closes. */
 function unheard(): void {}
 
 type OnConnection = (error: Error | null, stream: Duplex) => void;
 
 type Dial = (target: Target) => Promise<Socket>;
 
-/** A proxy that takes the connection and then says nothing must not keep the process alive. */
+/** A proxy that accepts the connection and then is silent must not keep the process alive. */
 const MOST_TUNNEL_WAIT_MS = 60_000;
 
-/** Connects through the proxy; what goes wrong is said of it. */
+/** Connects through the proxy; errors name it. */
 function dialler(proxy: URL): Dial {
   const dial: Dial = isSocks(proxy)
     ? async (target) => (await import("./socks.ts")).dialBySocks(proxy, target, MOST_TUNNEL_WAIT_MS)
@@ -156,7 +156,7 @@ function dialByConnect(proxy: URL, { host, port }: Target): Promise<Socket> {
   });
 }
 
-/** Opens its connections through the proxy and keeps them, as the plain agent keeps direct ones. */
+/** Opens its connections through the proxy and keeps them alive, as the normal agent does with direct ones. */
 class TunnelAgent extends Agent {
   readonly #dial: Dial;
 
@@ -171,7 +171,7 @@ class TunnelAgent extends Agent {
     const given = Object.entries({ ca, cert, key, passphrase, rejectUnauthorized });
     const secure = Object.fromEntries(given.filter(([, value]) => value !== undefined));
     this.#dial(targetOf(options, 443)).then(
-      // Nobody else hears a tunnel whose request was given up meanwhile.
+      // A tunnel whose request was cancelled has no other error listener.
       (socket) => onConnection(null, connect({ ...secure, socket, servername: name }).on("error", unheard)),
       (error: Error) => onConnection(error, new Socket()),
     );
@@ -179,7 +179,7 @@ class TunnelAgent extends Agent {
   }
 }
 
-/** The same without TLS, for proxies that are not asked by a whole address. */
+/** The same without TLS, for proxies that do not accept a full URL. */
 class PlainTunnelAgent extends PlainAgent {
   readonly #dial: Dial;
 

@@ -4,14 +4,14 @@ import { WebError } from "./web-error.ts";
 
 export interface Body {
   readonly bytes: Buffer;
-  /** The body went on after the bytes that were read. */
+  /** The body continues after the bytes that were read. */
   readonly isCut: boolean;
 }
 
-/** A sender who wraps a body in more layers wants to do harm. */
+/** More layers of compression can only be an attack. */
 const MOST_LAYERS = 3;
 
-/** The body, unpacked, as far as it is not longer than `mostBytes`. Throws a WebError when it cannot be unpacked. */
+/** Returns the decompressed body, at most `mostBytes` of it. Throws a WebError when it cannot be decompressed. */
 export async function readBody(
   body: AsyncIterable<Uint8Array>,
   encoding: string,
@@ -28,7 +28,7 @@ export async function readBody(
   return { bytes, isCut: length > mostBytes };
 }
 
-/** The body without the packing that its header names. Throws a WebError when it cannot be unpacked. */
+/** Decompresses a body as its header says. Throws a WebError when that fails. */
 export async function* unpacked(
   body: AsyncIterable<Uint8Array>,
   encoding: string,
@@ -84,7 +84,7 @@ function unpackerOf(name: string, head: Uint8Array): Transform {
     case "br":
       return createBrotliDecompress();
     case "deflate":
-      // The name means zlib's wrapping; many servers send the bare stream.
+      // The name means the zlib format; many servers send raw deflate.
       return ((head[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw();
     default:
       throw unknownEncoding(name);

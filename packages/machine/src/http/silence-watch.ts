@@ -1,6 +1,6 @@
 import type { HttpAnswer } from "./http-request.ts";
 
-/** Ends a connection on which nothing has come for too long. Time that the reader takes does not count. */
+/** Ends a connection on which nothing has come for too long. The time that the reader takes does not count. */
 export class SilenceWatch {
   isOver = false;
   #isWaiting = true;
@@ -17,7 +17,7 @@ export class SilenceWatch {
     }, silenceMs);
   }
 
-  /** The same body; every piece of it counts as life, also one that means nothing. */
+  /** The same body; each piece counts as activity, even one without meaning. */
   async *listen(body: HttpAnswer["body"]): AsyncGenerator<Uint8Array, void, undefined> {
     for await (const piece of body) {
       this.#isWaiting = false;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 
-/** What a proxy is asked to connect to. */
+/** The host that the proxy is asked to connect to. */
 export interface Target {
   readonly host: string;
   readonly port: number;
@@ -24,7 +24,7 @@ const REFUSALS = [
   "does not know the kind of address",
 ];
 
-/** A connection to the target through a SOCKS5 proxy, which also looks the name up. Rejects with what the proxy said. */
+/** Connects to the target through a SOCKS5 proxy, which also looks the name up. Rejects with the proxy's reason. */
 export async function dialBySocks(proxy: URL, target: Target, mostWaitMs: number): Promise<Socket> {
   const host = proxy.hostname.replace(/^\[|\]$/g, "");
   const socket = connect({ host, port: Number(proxy.port || 1080) });
@@ -40,7 +40,7 @@ export async function dialBySocks(proxy: URL, target: Target, mostWaitMs: number
     socket.write(Buffer.concat([Buffer.from([VERSION, CONNECT, 0]), addressOf(target)]));
     const [, status = 1, , kind = 0, length = 0] = await taken(socket, 5);
     if (status !== 0) throw new Error(REFUSALS[status - 1] ?? `answered ${status}`);
-    // Where it is connected from; one byte of that is read, and the port has two.
+    // The local address; one byte of it has been read, and the port has two.
     await taken(socket, (kind === BY_NAME ? length : (BY_ADDRESS[kind] ?? 4) - 1) + 2);
     return socket.setTimeout(0);
   } catch (error) {
@@ -69,11 +69,11 @@ function addressOf({ host, port }: Target): Buffer {
   return Buffer.concat([four ?? Buffer.concat([Buffer.from([BY_NAME, name.length]), name]), place]);
 }
 
-/** Exactly so many bytes; what the target says after them goes back. */
+/** Reads exactly that many bytes and puts later ones back. */
 async function taken(socket: Socket, count: number): Promise<Buffer> {
   let bytes = Buffer.alloc(0);
   for (;;) {
-    // All there is: a listener for more would be called at once for what is left.
+    // Reads everything: a new listener would be called at once for what is left.
     bytes = Buffer.concat([bytes, (socket.read() as Buffer | null) ?? Buffer.alloc(0)]);
     if (bytes.length >= count) break;
     if (socket.readableEnded || socket.destroyed) throw new Error("closed the connection");

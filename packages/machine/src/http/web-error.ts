@@ -1,4 +1,4 @@
-/** Why nothing, or not all, was fetched. `type` is stable and made for programs, the message for readers. */
+/** Why a page was not fetched, or not in full. `type` is stable and for programs, the message is for people. */
 export class WebError extends Error {
   override readonly name = "WebError";
   readonly type: string;

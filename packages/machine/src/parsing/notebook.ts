@@ -1,6 +1,6 @@
 import { isRecord, parseJson } from "@burin/contract/messages/untrusted-json";
 
-/** Most characters of one output of a cell; sources are given whole. */
+/** The most characters of one output of a cell; sources are given in full. */
 const MOST_OUTPUT_CHARACTERS = 2000;
 
 interface Cell {
@@ -19,12 +19,12 @@ interface Output {
   readonly traceback?: unknown;
 }
 
-/** true when text that starts like this may be a Jupyter notebook; `notebookText` knows. */
+/** Returns whether text that starts like this may be a Jupyter notebook; `notebookText` makes sure. */
 export function isNotebook(start: string): boolean {
   return /^\ufeff?\s*\{\s*"(?:cells|metadata|nbformat|nbformat_minor)"\s*:/.test(start);
 }
 
-/** What a notebook holds; null when the text is none. */
+/** Returns the content of a notebook; null when the text is not one. */
 export function readNotebook(text: string): { readonly cells: unknown[]; readonly metadata: unknown } | null {
   const notebook = parseJson(text.replace(/^\ufeff/, ""));
   if (!isRecord(notebook) || typeof notebook.nbformat !== "number") return null;
@@ -32,7 +32,7 @@ export function readNotebook(text: string): { readonly cells: unknown[]; readonl
   return Array.isArray(cells) ? { cells, metadata } : null;
 }
 
-/** A notebook cell by cell, as Markdown, its outputs bounded; null when the text is no notebook. */
+/** A notebook cell by cell as Markdown, with limited outputs; null when the text is not a notebook. */
 export function notebookText(text: string): string | null {
   const notebook = readNotebook(text);
   if (notebook === null) return null;
@@ -72,14 +72,14 @@ function outputText(output: Output): string {
   return (text === "" ? "" : fenced(bounded(text), "output")) + named;
 }
 
-/** Notebooks keep text as one string or as a list of lines with their ends. */
+/** Notebooks store text as one string or as a list of lines with their ends. */
 function joined(value: unknown, separator = ""): string {
   if (typeof value === "string") return value;
   return Array.isArray(value) ? value.filter((line) => typeof line === "string").join(separator) : "";
 }
 
 function bounded(text: string): string {
-  // Colours are of no use to a reader of plain text.
+  // Plain text needs no colors.
   const plain = text.replace(new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, "g"), "");
   if (plain.length <= MOST_OUTPUT_CHARACTERS) return plain;
   const left = plain.length - MOST_OUTPUT_CHARACTERS;

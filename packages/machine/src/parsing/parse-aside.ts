@@ -7,7 +7,7 @@ const MOST_MB = 400;
 const MOST_MS = 25_000;
 const MEASURED_EVERY_MS = 25;
 
-/** From a chunk of the build, from its top, and from the sources, whose worker is the built one. */
+/** From a chunk of the build, from its top folder, and from the sources, which use the built worker. */
 const PLACES = ["../worker/parse-worker", "./worker/parse-worker", "../../../core/dist/worker/parse-worker"];
 
 interface Limits {
@@ -18,14 +18,14 @@ interface Limits {
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Whether there is a worker: a program that bundles this package may have left its file behind. */
+/** Whether there is a worker: a program that bundles this package may have left out its file. */
 export function canParseAside(): boolean {
   return workerFile() !== undefined;
 }
 
 /**
- * Parses in a thread of its own, one at a time, which is ended when it takes too long or too much, or when nobody
- * wants it any more. Throws a WebError that says why nothing came of it.
+ * Parses in a separate thread, one task at a time. The thread is ended when it takes too long or too much memory,
+ * or when the signal aborts. Throws a WebError with the reason.
  */
 export async function parseAside<Name extends ParserName>(
   name: Name,
@@ -63,7 +63,7 @@ function parsed(workerData: object, { what, signal }: Limits): Promise<unknown> 
       stop(new WebError("too_large", `${what} expands to more than ${MOST_MB} MB, and was not read.`));
     const tooLong = () =>
       stop(new WebError("timeout", `Timed out: ${what} takes longer than ${MOST_MS / 1000} s to read.`));
-    // What a thread holds beside its heap is limited by nobody else.
+    // The heap limit does not cover a thread's other memory.
     const measuring = setInterval(() => {
       if (process.memoryUsage.rss() - before > MOST_MB * 1024 * 1024) tooMuch();
     }, MEASURED_EVERY_MS);

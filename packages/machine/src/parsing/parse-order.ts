@@ -1,6 +1,6 @@
 export type PageFormat = "markdown" | "text" | "html";
 
-/** The text of an answer as it came. */
+/** The text of a response as it came. */
 export interface RawPage {
   readonly raw: string;
   readonly url: string;
@@ -11,11 +11,11 @@ export interface RawPage {
 export interface ShapedPage {
   readonly title: string;
   readonly text: string;
-  /** What the reader should know of the text. */
+  /** What the reader should know about the text. */
   readonly notes: readonly string[];
 }
 
-/** What is parsed beside the main thread, by name: content from outside that can be made to take long or much. */
+/** The parsers that run outside the main thread, by name: content from outside may take long or much memory. */
 export interface Parsers {
   page(page: RawPage): Promise<ShapedPage>;
   pdf(bytes: Uint8Array): Promise<string>;
@@ -26,13 +26,13 @@ export type ParserName = keyof Parsers;
 export type ParserInput<Name extends ParserName> = Parameters<Parsers[Name]>[0];
 export type Parsed<Name extends ParserName> = Awaited<ReturnType<Parsers[Name]>>;
 
-/** What a worker is started with. */
+/** The data that a worker is started with. */
 export interface ParseOrder {
   readonly name: ParserName;
   readonly input: unknown;
 }
 
-/** What it says, once. */
+/** The one message that it sends. */
 export type ParseAnswer =
   | { readonly value: unknown }
   | { readonly fault: { readonly type: string; readonly message: string } };

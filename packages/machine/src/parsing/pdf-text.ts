@@ -2,13 +2,16 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { withoutUnseen } from "@burin/contract/text/untrusted-text";
 import { WebError } from "../http/web-error.ts";
 
-/** Reading a page takes some milliseconds; a document may have thousands. */
+/** A page takes some milliseconds; a document may have thousands. */
 const MOST_MS = 20_000;
 
-/** The text of a PDF, page by page; empty when its pages are pictures. Throws a WebError when it cannot be read. */
+/**
+ * Returns the text of a PDF, page by page; empty when its pages are images. Throws a WebError when it cannot be
+ * read.
+ */
 export async function pdfText(bytes: Uint8Array): Promise<string> {
   const { getDocumentProxy } = await import("unpdf");
-  // The reader takes the bytes for itself.
+  // The reader takes ownership of the bytes.
   const document = await getDocumentProxy(Uint8Array.from(bytes), { verbosity: 0 }).catch(
     (error: unknown) => {
       const why = messageOf(error);
