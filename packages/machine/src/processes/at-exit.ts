@@ -1,7 +1,7 @@
 const atExit = new Set<() => void>();
 let isListening = false;
 
-/** Work for the moment when this process ends in whatever way it still notices. The answer takes it back. */
+/** Calls `work` when this process ends in any way that it can still notice. Returns a function that cancels this. */
 export function endAtExit(work: () => void): () => void {
   if (!isListening) {
     isListening = true;
@@ -10,7 +10,7 @@ export function endAtExit(work: () => void): () => void {
         try {
           one();
         } catch {
-          // The others have their turn all the same.
+          // The others still run.
         }
       }
     });

@@ -3,7 +3,7 @@ import { isWithin } from "../files/paths.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is never handed on unless the user names it: keys of model services, and other well-known secrets. */
+/** Never passed on unless the user names it: keys of model services, and other well-known secrets. */
 const SECRET_NAMES = new Set([
   ...words(`
     OPENAI ANTHROPIC GEMINI GOOGLE GOOGLE_GENERATIVE_AI AZURE AZURE_OPENAI MISTRAL COHERE CO GROQ XAI
@@ -35,7 +35,7 @@ function words(text: string): string[] {
   return text.trim().split(/\s+/);
 }
 
-/** Values that are secrets whatever their variable is called. Each is anchored by what its issuer puts in front. */
+/** Values that are secrets whatever their variable is called. Each is anchored by its issuer's prefix. */
 export const SECRET_VALUES: readonly RegExp[] = [
   /\bsk-(?:ant-|proj-|or-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}/,
   /\bAIza[0-9A-Za-z_-]{35}\b/,
@@ -56,8 +56,8 @@ export const SECRET_VALUES: readonly RegExp[] = [
 ];
 
 /**
- * They make a shell, git or a common program do something else than its words say: run a file first, write a
- * trace, look in another place. A command is judged by its words, so it is started without them.
+ * They make a shell, git or a common program do something else than its words say: run a file first, write a trace,
+ * look in another place. A command is judged by its words, so it is started without them.
  */
 const CHANGES_MEANING = new Set(
   words(`
@@ -68,27 +68,30 @@ const CHANGES_MEANING = new Set(
   `),
 );
 
-/** Of git's own variables only these say who works and how the network is reached; the rest move it or run programs. */
+/**
+ * Of git's own variables only these are harmless: who works, and how the network is reached. The rest change where
+ * git works or run programs.
+ */
 const GITS_HARMLESS =
   /^GIT_(?:(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|SSL_\w+|HTTP_\w+|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|LFS_SKIP_SMUDGE|PROTOCOL\w*|EDITOR|SEQUENCE_EDITOR|MERGE_AUTOEDIT)$/;
 
-/** Functions that bash would take over in place of programs. */
+/** Functions that bash would run instead of programs. */
 const EXPORTED_FUNCTION = /^BASH_FUNC_|^__BASH_FUNC</;
 
-/** Of no use to a child, and misleading: channels that a parent of Burin opened for Burin alone. */
+/** Misleading for a child: channels that a parent of Burin opened for Burin alone. */
 const BURINS_OWN = new Set(["NODE_CHANNEL_FD", "NODE_CHANNEL_SERIALIZATION_MODE", "NODE_UNIQUE_ID"]);
 
 export interface EnvironmentRules {
-  /** Handed on whatever they look like, because the user named them. */
+  /** Passed on whatever they look like, because the user named them. */
   readonly pass: readonly string[];
-  /** Secret by name, beside the well-known ones: the variable that settings name for the model's key. */
+  /** Secret by name, besides the well-known ones: the variable that the settings name for the model's key. */
   readonly secret: readonly string[];
-  /** Folders whose programs are found last, so that a project cannot bring an `ls` of its own. */
+  /** Folders whose programs are found last, so that a project cannot bring its own `ls`. */
   readonly roots?: readonly string[];
 }
 
 /**
- * The environment for a child process: without secrets and without what would change the meaning of a
+ * Returns the environment for a child process: without secrets and without what would change the meaning of a
  * command, with pagers off, and marked, so that programs can tell who runs them.
  */
 export function childEnvironment(environment: Environment, rules: EnvironmentRules): Record<string, string> {
@@ -107,7 +110,7 @@ function changesMeaning(name: string): boolean {
   return CHANGES_MEANING.has(name) || EXPORTED_FUNCTION.test(name);
 }
 
-/** A package runner puts the project's own folder at the front, a careless profile the current one. */
+/** A package runner puts the project's own folder first, a careless profile the current one. */
 function searchPath(path: string, roots: readonly string[]): string {
   const folders = path.split(delimiter).filter(isAbsolute);
   const isOfProject = (folder: string) => roots.some((root) => isWithin(folder, root));
@@ -116,20 +119,20 @@ function searchPath(path: string, roots: readonly string[]): string {
   );
 }
 
-/** A name that says what it holds. `KEYBOARD`, `GPG_TTY` or `TOKENIZERS_PARALLELISM` do not. */
+/** A name that says that the value is secret. `KEYBOARD`, `GPG_TTY` or `TOKENIZERS_PARALLELISM` do not. */
 const SOUNDS_SECRET =
   /(?:^|_)(?:KEY|APIKEY|TOKEN|AUTH_?TOKEN|SECRET|PASS|PWD|PASSPHRASE|PAT|AUTH)$|PASSWORD|PASSWD|CREDENTIAL|(?:^|_)SECRET_/;
-/** Names that only look like it: what is public, and the keys of tables and caches. */
+/** Names that only look like it: public keys, and the keys of tables and caches. */
 const SOUNDS_HARMLESS =
   /^(?:OLD)?PWD$|^GPG_KEY$|PUBLIC|PUBLISHABLE|(?:^|_)(?:PRIMARY|SORT|PARTITION|FOREIGN|CACHE|COMPOSE|META)_KEY$/;
-/** A path, a switch or a number tells nobody a secret. */
+/** A path, a switch or a number is not a secret. */
 const NO_SECRET_VALUE = /^(?:|~?\.{0,2}\/.*|[A-Za-z]:\\.*|true|false|yes|no|on|off|none|null|\d{1,5})$/i;
-/** An address with a password in it. */
+/** A URL with a password in it. */
 export const URL_PASSWORD = /\b([a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@"'<>]{0,200}:)([^\s/@"'<>\\]{1,300})(?=@)/i;
 
 /**
- * Whether the value of a variable is a secret: `known` by a well-known name or by what it looks like, `likely`
- * by what the name says.
+ * Returns whether the value of a variable is a secret: `known` by a well-known name or by its form, `likely` by its
+ * name.
  */
 export function secrecyOf(name: string, value: string, more: readonly string[]): "known" | "likely" | null {
   const upper = name.toUpperCase();

@@ -8,13 +8,13 @@ export interface LimitsOptions {
   readonly home: string;
   readonly hide?: readonly string[] | undefined;
   readonly environment: NodeJS.ProcessEnv;
-  /** The folder of this session's temporary files; made when it is asked for. */
+  /** Returns the folder for this session's temporary files; creates it with the first call. */
   readonly temporary: () => string;
-  /** Hears of what is looked after while a command runs, for the case of a crash; the answer ends that. */
+  /** Called with what is protected while a command runs, in case of a crash; the returned function ends that. */
   readonly onGuard: (before: Before, temporary: string) => () => void;
 }
 
-/** Wraps programs in the limits that this session has, found out at the first of them. */
+/** Wraps programs in this session's limits, which are determined with the first one. */
 export class CommandLimits {
   readonly #options: LimitsOptions;
   readonly #states = new Map<SandboxMode, Promise<SandboxState>>();
@@ -23,7 +23,7 @@ export class CommandLimits {
     this.#options = options;
   }
 
-  /** Which limits commands run in; with `isReadOnly` those of one that may change nothing. */
+  /** Returns the limits that commands run in; with `isReadOnly`, those of a command that may change nothing. */
   state(isReadOnly = false): Promise<SandboxState> {
     const { mode } = this.#options;
     return this.#in(isReadOnly && mode !== "off" ? "read-only" : mode);
@@ -50,8 +50,8 @@ export class CommandLimits {
   }
 
   /**
-   * For a program that somebody wants limited: with the limits of commands, and with those of the default
-   * where commands have none. Throws where the system has no sandbox, because nothing may run without it.
+   * For a program that must have limits: those of commands, or the default where commands have none. Throws if the
+   * system has no sandbox, because the program must not run without it.
    */
   async confined(command: SandboxedCommand): Promise<SandboxPlan> {
     const { mode } = this.#options;
@@ -78,7 +78,7 @@ export class CommandLimits {
     return { ...plan, release };
   }
 
-  /** The temporary folder is gone: what is wrapped next needs another. */
+  /** The temporary folder is gone; the next command needs another. */
   forget(): void {
     this.#states.clear();
   }

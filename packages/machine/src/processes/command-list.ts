@@ -3,34 +3,37 @@ import type { BackgroundCommand } from "./command-request.ts";
 
 /** One command as a user sees it. */
 export interface CommandInfo {
-  /** `bg_1` in the background, where the model knows it by the same id; `run_1` while a call waits for it. */
+  /** `bg_1` in the background, where the model uses the same id; `run_1` while a call waits for it. */
   readonly id: string;
   readonly command: string;
   readonly directory: string;
   readonly state: "foreground" | "background" | "ended";
-  /** How its shell ended; absent while that runs. */
+  /** The exit code of its shell; absent while that runs. */
   readonly exitCode?: number | null;
   readonly signal?: string | null;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly outputBytes: number;
-  /** It can be typed to. */
+  /** Whether it accepts typed input. */
   readonly hasTerminal: boolean;
   /** How many of its processes are alive. */
   readonly processes: number;
 }
 
-/** The commands of a session, for the user: to see them, to end one, to stop waiting for one. */
+/** The commands of a session, for the user: to list them, to end one, to stop waiting for one. */
 export interface CommandList {
-  /** What runs, and what ended lately in the background. */
+  /** What runs, and what ended recently in the background. */
   list(): Promise<readonly CommandInfo[]>;
   /** The end of its output so far; null when there is no such command. */
   output(id: string, mostCharacters?: number): Promise<string | null>;
-  /** Ends it with all it has started. false when there is no such command. */
+  /** Ends it with all it has started. Returns false when there is no such command. */
   end(id: string): Promise<boolean>;
-  /** Types into its terminal, as keys: an answer ends in a carriage return. false when it has none. */
+  /** Types into its terminal, as keys: an answer ends with a carriage return. Returns false when it has no terminal. */
   type(id: string, text: string): Promise<boolean>;
-  /** The call that waits for it answers at once, and it goes on in the background. false when none waits. */
+  /**
+   * The call that waits for it returns at once, and the command continues in the background. Returns false when no
+   * call waits.
+   */
   toBackground(id: string): Promise<boolean>;
 }
 

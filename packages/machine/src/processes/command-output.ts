@@ -5,22 +5,22 @@ import { messageOf } from "@burin/contract/text/error-message";
 import { makeFolders } from "../disk/make-folders.ts";
 import { countNewlines, lendCounter, returnCounter } from "../files/newline-counter.ts";
 
-/** What a command has written so far, however much that is. */
+/** What a command has written so far, however long. */
 export interface OutputSoFar {
-  /** All of it while it is short, else its beginning. */
+  /** All of it while it is short, otherwise its beginning. */
   readonly head: Buffer;
-  /** Its end, behind a gap or right behind `head`; empty while `head` is all of it. */
+  /** Its end, after a gap or directly after `head`; empty while `head` is all of it. */
   readonly tail: Buffer;
   readonly bytes: number;
-  /** Newlines in all of it. */
+  /** The number of newlines in all of it. */
   readonly newlines: number;
-  /** Holds the whole; null while `head` does, or when it could not be made. */
+  /** The file with the whole output; null while `head` is all of it, or when the file could not be created. */
   readonly file: string | null;
-  /** Why the file does not hold all of it. */
+  /** Why the file does not have all of it. */
   readonly fileFault: string | null;
 }
 
-/** What the model is shown whole must fit, so that everything longer has its file. */
+/** The longest output that the model gets in full must fit; everything longer has its file. */
 const HEAD_BYTES = 30_000;
 const TAIL_BYTES = 64 * 1024;
 
@@ -28,11 +28,11 @@ const TAIL_BYTES = 64 * 1024;
 const MOST_FILE_BYTES = 4 * 1024 ** 3;
 
 /**
- * Takes what a command prints in a fixed amount of memory: the beginning, the end, the counts; as soon as it
- * is long, the whole goes to a file that only its owner may read.
+ * Keeps a command's output in a fixed amount of memory: the beginning, the end, the counts. A long output is
+ * written to a file that only its owner may read.
  */
 export class CommandOutput {
-  /** Called when nothing more comes, with the file that holds all of a long output. */
+  /** Called at the end of the output with the file that has all of a long output. */
   onWhole: (file: string) => void = () => {};
   readonly #path: string;
   readonly #mostFileBytes: number;
@@ -45,7 +45,7 @@ export class CommandOutput {
     this.#mostFileBytes = mostFileBytes;
   }
 
-  /** The bytes, at most 64 kB, are copied. false: give no more until `onRoom` is called. */
+  /** Copies the bytes, at most 64 kB. Returns false to ask for a pause until `onRoom` is called. */
   take(bytes: Uint8Array, onRoom: () => void): boolean {
     if (this.#file !== null) return this.#file.take(bytes, onRoom);
     const forHead = bytes.subarray(0, HEAD_BYTES - this.#headBytes);
@@ -57,12 +57,12 @@ export class CommandOutput {
     return this.#file.take(bytes.subarray(forHead.length), onRoom);
   }
 
-  /** Waits until the file holds what was taken so far, as far as it can. */
+  /** Waits until the file has what was taken so far, as far as possible. */
   async flush(): Promise<void> {
     await this.#file?.flush();
   }
 
-  /** To be called once, when nothing more comes. */
+  /** Must be called once, at the end of the output. */
   async end(): Promise<void> {
     await this.#file?.end();
     if (this.#file?.isMade) this.onWhole(this.#path);
@@ -84,12 +84,12 @@ export class CommandOutput {
   }
 }
 
-/** Left free in a buffer, so that whatever one reading brings still fits. */
+/** Left free in a buffer, so that one more read always fits. */
 const MOST_PIECE_BYTES = 128 * 1024;
 
 const writeLater = promisify(write);
 
-/** Writes a long output to disk through two buffers in turn: one fills while the other is written. */
+/** Writes a long output to disk through two buffers: one fills while the other is written. */
 class OutputFile {
   bytes = 0;
   newlines = 0;
@@ -100,13 +100,13 @@ class OutputFile {
   readonly #counter = lendCounter();
   #which: 0 | 1 = 0;
   #fill = 0;
-  /** Up to where the buffer in use has been counted and handed over to be written. */
+  /** Up to here the current buffer has been counted and passed on to be written. */
   #handed = 0;
-  /** How much the other buffer holds. */
+  /** The bytes in the other buffer. */
   #otherFill = 0;
   #isOtherWritten = true;
   #written = 0;
-  /** All that was handed over so far. */
+  /** Resolves when all that was passed on is written. */
   #writing = Promise.resolve();
   #onRoom: (() => void) | null = null;
   #lastTail: Buffer | null = null;
@@ -192,7 +192,7 @@ class OutputFile {
     if (fd !== null) await new Promise<void>((resolve) => close(fd, () => resolve()));
   }
 
-  /** The last bytes that were taken, at most that many. */
+  /** The last bytes that were taken, at most `most`. */
   tail(most: number): Buffer {
     const last = this.#lastTail;
     if (last !== null) return last.subarray(Math.max(0, last.length - most));

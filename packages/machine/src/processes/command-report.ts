@@ -6,17 +6,17 @@ import type { BackgroundCommand, CommandRequest, RunningCommand, ShellEnd } from
 import { outputTail, outputText } from "./output-text.ts";
 import { commandLine, type ProcessEntry, signalName } from "./process-table.ts";
 
-/** What else the shell tool needs to tell of a command: all of it is one thing to load with the first. */
+/** Exported here so that one chunk has everything the shell tool needs for a command. */
 export { outputTail, outputText };
 
-/** Why a command is not waited for any more. */
+/** Why the call stopped waiting for a command. */
 export type Stop = "timeout" | "cancelled" | "let go";
 
-/** Of live output; the whole is in the result. */
+/** Of live output; the result has the whole. */
 export const MOST_LIVE_CHARACTERS = 4000;
 const UPDATE_MS = 100;
 
-/** The shell's end, or why it is not waited for. */
+/** Resolves to the shell's end, or to why the call stopped waiting. */
 export async function endOrStop(
   run: RunningCommand,
   limit: number,
@@ -40,7 +40,7 @@ export async function endOrStop(
   }
 }
 
-/** Shows the end of the output while it grows. The answer stops that. */
+/** Shows the end of the output while it grows. The returned function stops that. */
 export function showLive(run: RunningCommand, show?: (text: string) => void): () => void {
   if (show === undefined) return () => {};
   let timer: NodeJS.Timeout | null = null;
@@ -62,7 +62,7 @@ export function showLive(run: RunningCommand, show?: (text: string) => void): ()
 const MOST_PROCESSES = 10;
 const MOST_LINE_CHARACTERS = 100;
 
-/** When a signal has ended a command, shells give its number, counted from this. */
+/** When a signal has ended a command, shells return its number plus this. */
 const FIRST_SIGNAL = 128;
 
 export function endInWords({ exitCode, signal }: ShellEnd): string {
@@ -85,7 +85,7 @@ export function processesInWords(processes: readonly ProcessEntry[]): string {
   return `${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-/** One line on a background command, as it is now. */
+/** One line about a background command, as it is now. */
 export function backgroundInWords({ id, request, run }: BackgroundCommand): string {
   return `${id}: ${stateInWords(run)} ${run.output.bytes} bytes of output. ${request.command}`;
 }
@@ -115,7 +115,7 @@ export function limitsInWords(
   return `It ${writes}${hasNetwork ? "" : ", and has no network"}.`;
 }
 
-/** One line on what a command made and could not keep; none when there is nothing. */
+/** One line for each thing that the command created and could not keep. */
 export function takenInWords(taken: readonly TakenBack[]): string[] {
   if (taken.length === 0) return [];
   const shown = taken.slice(0, MOST_PROCESSES).map(({ path, why, kept }) => {
@@ -139,7 +139,7 @@ const REFUSED_NETWORK =
 const REFUSED_RIGHT = /Operation not permitted|\bEPERM\b|must be superuser|requires root/i;
 const OF_SOCKETS = /\bsocket\b|\b(?:listen|connect|bind) EPERM\b/i;
 
-/** What is known of the command that the text comes from. */
+/** What is known about the command that produced the text. */
 export interface RefusalCase {
   readonly hasFailed: boolean;
   readonly mode: "read-only" | "workspace-write";
@@ -147,7 +147,7 @@ export interface RefusalCase {
   readonly roots: readonly string[];
 }
 
-/** Says that a failure is the sandbox's doing, and what would allow it; null when nothing points to it. */
+/** Says that the sandbox caused a failure, and what would allow it; null when nothing suggests that. */
 export function sandboxRefusal(text: string, refusalCase: RefusalCase): string | null {
   const { hasFailed, mode, hasNetwork, roots } = refusalCase;
   if (REFUSED_WRITE.test(text)) {

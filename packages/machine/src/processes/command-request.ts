@@ -4,23 +4,23 @@ import type { OutputSoFar } from "./command-output.ts";
 import type { ProcessEntry } from "./process-table.ts";
 
 export interface CommandsOptions {
-  /** The folders that work stays in, by their real paths. */
+  /** The real paths of the roots. */
   readonly roots: readonly string[];
   /** `~/.burin`, or where BURIN_HOME points. */
   readonly home: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly sandbox: SandboxMode;
-  /** Folders that commands in the sandbox do not see, but for the roots in them. */
+  /** Folders that commands in the sandbox cannot see, except for roots in them. */
   readonly hide?: readonly string[];
-  /** Commands have the network also inside the sandbox. */
+  /** Whether commands in the sandbox have network access. */
   readonly network: boolean;
   /** Variables that commands get although they look like secrets. */
   readonly passEnvironment: readonly string[];
-  /** Variables that hold secrets although their names are not known for it. */
+  /** Variables that are secret although their names do not say so. */
   readonly secretEnvironment: readonly string[];
   /** Whether a command that starts now may change nothing, as in plan mode. */
   readonly isReadOnly?: () => boolean;
-  /** Takes secrets out of the file with a long output, when nothing more comes. */
+  /** Removes secrets from the file with a long output, after the end of the output. */
   readonly cleanOutput?: (file: string) => Promise<void>;
 }
 
@@ -28,47 +28,47 @@ export interface CommandRequest {
   readonly command: string;
   /** Absolute, and known to be inside a root. */
   readonly directory: string;
-  /** What the sandbox lets through this once. */
+  /** What the sandbox allows for this one command. */
   readonly exception: "none" | "network" | "unlimited";
-  /** The command has a terminal of its own. */
+  /** Whether the command gets its own terminal. */
   readonly terminal?: boolean;
-  /** It was let through because it, or git in it, does nothing but read: then it gets no chance to do more. */
+  /** It was allowed because the command, or git in it, only reads: so it gets no chance to do more. */
   readonly reads?: "wholly" | "partly";
 }
 
-/** How the shell itself ended. What it started may live on. */
+/** How the shell itself ended. What it started may still run. */
 export interface ShellEnd {
   /** null when a signal ended it. */
   readonly exitCode: number | null;
   readonly signal: string | null;
-  /** It never got as far as the command: what the sandbox says of it stands in the output. */
+  /** The command was never reached: the output has the sandbox's error. */
   readonly wasNotStarted: boolean;
 }
 
 type Awaitable<T> = T | Promise<T>;
 
-/** One command from its start until nothing of it is left. */
+/** One command, from its start until nothing of it is left. */
 export interface RunningCommand {
   /** Milliseconds since 1970. */
   readonly startedAt: number;
-  /** Resolves when the shell has ended and its own output is here; what it left may go on. */
+  /** Resolves when the shell has ended and its own output is here; what it started may continue. */
   readonly shellEnded: Promise<ShellEnd>;
   /** null while the shell runs. */
   readonly shellEnd: ShellEnd | null;
   /** Nothing of it is left, and all output is here. */
   readonly isOver: boolean;
   readonly output: RunningOutput;
-  /** Called when a user wants whoever waits for it to let it go on by itself. */
+  /** Called when the user wants the waiting call to let the command continue in the background. */
   onLetGo: () => void;
-  /** Called with each piece of output that came. */
+  /** Called for each piece of output. */
   onOutput: () => void;
-  /** The processes of it that are alive now. */
+  /** Its processes that are alive now. */
   members(): Awaitable<readonly ProcessEntry[]>;
-  /** What it made that runs code later, and was taken out of the project. */
+  /** Files it created that would run code later, and that were moved out of the project. */
   takenBack(): Awaitable<readonly TakenBack[]>;
-  /** Types into its terminal; false when it has none, or has ended. */
+  /** Types into its terminal. Returns false when it has none, or has ended. */
   type(text: string): Awaitable<boolean>;
-  /** Until a program that was spoken to has nothing more to say for a moment. */
+  /** Resolves when a program that got input has been silent for a moment. */
   quiet(): Promise<void>;
   endAfter(milliseconds: number): void;
   /** Ends all of it. Resolves to what could not be ended. */
@@ -78,11 +78,11 @@ export interface RunningCommand {
 interface RunningOutput {
   readonly bytes: number;
   soFar(): Awaitable<OutputSoFar>;
-  /** Waits until a file that holds a long output holds what came so far. */
+  /** Waits until the file of a long output has what came so far. */
   flush(): Promise<void>;
 }
 
-/** A command that goes on by itself. */
+/** A command that continues in the background. */
 export interface BackgroundCommand<Run extends RunningCommand = RunningCommand> {
   readonly id: string;
   readonly request: CommandRequest;

@@ -9,15 +9,15 @@ import { drained, pauseAndRead, type StartRequest, type Supervised, type Supervi
 
 /** Everything that decides how one command is run. */
 export interface RunPlan extends StartRequest {
-  /** null for one that has a terminal of its own. */
+  /** null for a command with its own terminal. */
   readonly pipe: OutputPipe | null;
-  /** From the name of the run. */
+  /** Returns the file's path for the id of the run. */
   readonly outputFile: (id: string) => string;
 }
 
 const QUIET_MS = 250;
 
-/** One command from its start until nothing of it is left. */
+/** One command, from its start until nothing of it is left. */
 export class CommandRun implements RunningCommand {
   readonly output: CommandOutput;
   readonly shellEnded: Promise<ShellEnd>;
@@ -28,7 +28,7 @@ export class CommandRun implements RunningCommand {
   readonly #child: Child;
   readonly #outputClosed: Promise<void>;
   #reader: PipeReader | null = null;
-  /** Processes in the sandbox beside its own two, when the shell had ended; null while that is not told. */
+  /** The number of processes in the sandbox besides its own two, when the shell had ended; null until that is known. */
   #keptInside: number | null = null;
   #ending: Promise<readonly ProcessEntry[]> | null = null;
   #isOver = false;
@@ -109,7 +109,10 @@ export class CommandRun implements RunningCommand {
     return told;
   }
 
-  /** The keeper in the sandbox tells; when the sandbox ends without that, it could not be made or was ended. */
+  /**
+   * The keeper in the sandbox reports the end. If the sandbox ends without that, it could not be created or was
+   * ended.
+   */
   async #endInside(): Promise<ChildEnd> {
     const told = await new Promise<string>((resolve) => {
       let text = "";
@@ -127,13 +130,13 @@ export class CommandRun implements RunningCommand {
     return { exitCode: Number(found[1]), signal: null };
   }
 
-  /** Nothing was announced, and bubblewrap itself complains: the command never ran. */
+  /** Without a report, and with an error of bubblewrap itself, the command never ran. */
   #isSandboxFault({ exitCode }: ChildEnd): boolean {
     if (this.#plan.sandbox?.hasControl !== true || this.#keptInside !== null) return false;
     return exitCode === 1 && this.output.soFar().head.toString("latin1", 0, 7) === "bwrap: ";
   }
 
-  /** All that could write has ended, so what is still to come lies in the pipe already. */
+  /** Everything that could write has ended, so the rest is already in the pipe. */
   async #drainedAtOnce(): Promise<void> {
     for (let quiet = 0, before = -1; quiet < 3; quiet += 1) {
       if (before !== this.output.bytes) quiet = 0;
@@ -156,7 +159,7 @@ export class CommandRun implements RunningCommand {
     return this.#process.mayHaveLeft();
   }
 
-  /** The processes of it that are alive now, the sandbox's own left out. */
+  /** Its processes that are alive now, without the sandbox's own. */
   members(): readonly ProcessEntry[] {
     if (this.#isOver) return [];
     const members = this.#process.members();
@@ -177,7 +180,7 @@ export class CommandRun implements RunningCommand {
     }
   }
 
-  /** Looks whether what the shell left has ended meanwhile. */
+  /** Checks whether the processes that the shell left have ended. */
   async settle(): Promise<void> {
     // Before the shell's end is known, its last output may still be on its way.
     if (this.#shellEnd === null || this.#isOver || this.#ending !== null) return;
@@ -208,13 +211,13 @@ export class CommandRun implements RunningCommand {
     this.#reader?.close();
     for (const stream of this.#child.streams) stream.destroy();
     await this.output.end();
-    // A process that is left inside can still make something.
+    // A process that is left inside can still create something.
     if (this.#plan.sandbox?.hasControl && this.#keptInside !== 0) await this.#child.ended;
     this.#process.release();
   }
 }
 
-/** bwrap's first process, below it the one that stands in for init, below that the keeper. */
+/** Below bwrap's first process is the one that acts as init, and below that the keeper. */
 function keeperOf(members: readonly ProcessEntry[], outer: number): number | undefined {
   const init = members.find(({ parent, name }) => parent === outer && name === "bwrap");
   const inside = members.filter(({ parent }) => parent === init?.pid);

@@ -6,17 +6,17 @@ import { isWithin, isWithinAny } from "../files/paths.ts";
 import { realPlace } from "../files/real-place.ts";
 import { firstProgram, isOfProject } from "./shell-program.ts";
 
-/** More names than this are not looked through for what a pattern of the shell matches. */
+/** With more names than this, a shell pattern is not matched. */
 const MOST_NAMES = 2000;
-/** A tree with more files is not looked through for those that are searched. */
+/** A tree with more files is not checked. */
 const MOST_FILES = 10_000;
 
-/** A tree with more names is not looked through for links. */
+/** A tree with more names is not checked for links. */
 const MOST_NAMES_BELOW = 100_000;
-/** For a program that takes text apart at spaces and quotes, and options by their dash. */
+/** For a program that splits text at spaces and quotes, and recognizes options by their dash. */
 export const ODD_NAME = /[\s'"\\]|^-/;
 
-/** What one decision asks about its place. Each thing is looked up once, so that a long line costs little. */
+/** The facts about paths that one decision needs. Each is looked up once, so a long command line costs little. */
 export function surroundings(roots: readonly string[], path = "") {
   return {
     leadsOutside: once((one, isPattern) => leadsOutside(one, isPattern, roots)),
@@ -38,15 +38,15 @@ function once<T>(look: (path: string, isPattern: boolean) => T): (path: string, 
 }
 
 /**
- * Whether an absolute path, or any file that a pattern of the shell matches, really lies outside the roots.
- * What cannot be found out counts as outside: then the user is asked.
+ * Returns whether an absolute path, or any file that a shell pattern matches, is really outside the roots. What
+ * cannot be determined counts as outside: then the user is asked.
  */
 export function leadsOutside(path: string, isPattern: boolean, roots: readonly string[]): boolean {
   const places = isPattern ? matchedPaths(path) : [path];
   return places === null || places.some((place) => isBeyond(place, roots));
 }
 
-/** A path that does not exist is where its nearest existing folder is. */
+/** A path that does not exist counts as its nearest existing folder. */
 function isBeyond(path: string, roots: readonly string[]): boolean {
   try {
     const real = realpathSync.native(path);
@@ -57,7 +57,7 @@ function isBeyond(path: string, roots: readonly string[]): boolean {
   }
 }
 
-/** Where an absolute path, or each file that a pattern of the shell matches, really is or would be made. */
+/** Returns where an absolute path, or each file that a shell pattern matches, really is or would be created. */
 function realPaths(path: string, isPattern: boolean): readonly string[] {
   return (isPattern ? (matchedPaths(path) ?? []) : [path]).map(realPlace);
 }
@@ -75,7 +75,7 @@ function matchedPaths(path: string): string[] | null {
   for (const each of folders) {
     const names = entriesOf(each).map((entry) => entry.name);
     const matching = names.filter(matches);
-    // Whose bytes are no text has a path that cannot be followed here.
+    // A name that is not valid text gives a path that cannot be followed here.
     if (matching.some((one) => one.includes("\ufffd"))) return null;
     found.push(...matching.map((one) => join(each, one)));
     if (found.length > MOST_NAMES) return null;
@@ -83,7 +83,7 @@ function matchedPaths(path: string): string[] | null {
   return found;
 }
 
-/** Matches at least what a shell does, whatever of the pattern was quoted and whatever its locale and options are. */
+/** Matches at least what a shell matches, whatever is quoted and whatever its locale and options are. */
 function atLeast(pattern: string): (name: string) => boolean {
   const [plain = ""] = pattern.split("[");
   const open = plain.replace(/[?*]+/g, "*").replace(/[\\{}()!@+|]/g, "\\$&");
@@ -92,7 +92,7 @@ function atLeast(pattern: string): (name: string) => boolean {
   });
 }
 
-/** Files and links below a folder, which themselves are not followed; git's own hold no text to be found. */
+/** Files and links in a folder and below; links are not followed. Git's own files have no text to find. */
 function filesBelow(folder: string): readonly string[] | null {
   const files: string[] = [];
   const folders = [folder];
@@ -114,8 +114,8 @@ export interface TreeBelow {
 }
 
 /**
- * All that lies below a folder, also behind links that stay inside the roots; null when it is too much. Where a
- * link or folder leads whose name is no text cannot be found out, so that it counts as leading out.
+ * Everything below a folder, also behind links that stay inside the roots; null when it is too much. A link or
+ * folder whose name is not valid text cannot be followed, so it counts as leading out.
  */
 function treeBelow(start: string, roots: readonly string[]): TreeBelow | null {
   const linksOut: string[] = [];
@@ -139,14 +139,17 @@ function treeBelow(start: string, roots: readonly string[]): TreeBelow | null {
   return { linksOut, oddNames };
 }
 
-/** Where it goes on: a folder, or what a link leads to; null for a file and for a link that leads nowhere. */
+/** Returns the folder to continue in, also behind a link; null for a file and for a broken link. */
 function folderOf(path: string, entry: Dirent): string | null {
   if (!entry.isFile() && entry.name.includes("\ufffd")) return "/";
   if (entry.isDirectory()) return path;
   return entry.isSymbolicLink() ? realOf(path) : null;
 }
 
-/** Tells the folder in which commands would find a program, if that is one of the project; those outside come first. */
+/**
+ * Returns the folder in which commands would find a program, if it belongs to the project; folders outside come
+ * first.
+ */
 function programsOfProject(roots: readonly string[], path: string): (program: string) => string | null {
   let own: string[] | undefined;
   let others: string[] = [];

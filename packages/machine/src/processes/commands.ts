@@ -12,8 +12,8 @@ export type Commands = ReturnType<typeof openCommands>;
 const METHODS = ["start", "keep", "sandbox", "startServer", "exchange"] as const;
 
 /**
- * Runs shell commands and knows all that still run. One for each session; `close` ends what is left. The work
- * is done in running-commands.ts, loaded with the first command, because most starts of Burin run none.
+ * Runs shell commands and knows all that still run. One for each session; `close` ends what is left. The code is in
+ * running-commands.ts, which is loaded with the first command, because most starts of Burin run none.
  */
 export function openCommands(options: CommandsOptions) {
   const { environment, home, network, roots } = options;
@@ -34,7 +34,7 @@ export function openCommands(options: CommandsOptions) {
     hasNetworkFor: ({ exception, reads }: CommandRequest) =>
       exception === "network" || (network && reads !== "wholly"),
     ...lazily(open, METHODS),
-    /** Ends what a Burin that crashed has left behind, once. Resolves to the count of processes. */
+    /** Ends processes that a crashed Burin left behind, once. Resolves to their number. */
     endLeftBehind: async () => (hasRun(home) ? (await open()).endLeftBehind() : 0),
     backgrounds: async () => (await running)?.backgrounds() ?? [],
     foreground: async () => (await running)?.foreground() ?? [],
@@ -42,7 +42,7 @@ export function openCommands(options: CommandsOptions) {
   };
 }
 
-/** Nothing can have been left behind where no Burin has noted what it runs. */
+/** Nothing can be left behind if no Burin has written a ledger. */
 function hasRun(home: string): boolean {
   try {
     return readdirSync(join(home, "running")).length > 0;

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * Whether the optional package for pseudo-terminals is installed for this system, looked for as Node does.
- * Every start asks, so nothing is loaded for the answer.
+ * Whether the optional package for pseudo-terminals is installed for this system. Searches as Node does, but loads
+ * nothing, because every start asks.
  */
 export function hasTerminal(
   platform = `${process.platform}-${process.arch}`,
@@ -13,7 +13,7 @@ export function hasTerminal(
   const native = `@lydell/node-pty-${platform}/package.json`;
   for (let folder = start; ; folder = dirname(folder)) {
     const modules = join(folder, "node_modules");
-    // Most folders on the way have none.
+    // Most parent folders have none.
     if (existsSync(modules)) {
       const nested = join(modules, "@lydell/node-pty/node_modules");
       if (existsSync(join(modules, native)) || existsSync(join(nested, native))) return true;

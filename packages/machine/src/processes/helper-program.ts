@@ -1,31 +1,31 @@
 import { delimiter, isAbsolute } from "node:path";
 import { findProgram, isOfProject } from "./shell-program.ts";
 
-/** The roots of every workspace of this process. */
+/** The roots of all workspaces of this process. */
 const projects = new Set<string>();
 const known = new Map<string, string | null>();
 
-/** No helper comes from these folders from now on: a repository must not bring its own `mkfifo` or `git`. */
+/** From now on no helper program comes from these folders: a repository must not bring its own `mkfifo` or `git`. */
 export function leaveOutFolders(roots: readonly string[]): void {
   if (roots.every((root) => projects.has(root))) return;
   for (const root of roots) projects.add(root);
   known.clear();
 }
 
-/** The folders of PATH that are no place of the project, so that it cannot bring an `ls` or a `git` of its own. */
+/** Returns the folders of PATH outside the project, so that it cannot bring its own `ls` or `git`. */
 export function pathOutside(path: string, roots: readonly string[]): string {
   const folders = path.split(delimiter).filter(isAbsolute);
   return folders.filter((folder) => !isOfProject(folder, roots)).join(delimiter);
 }
 
-/** PATH for what a helper starts in its turn. */
+/** The PATH for the programs that a helper starts. */
 export function helperPath(path: string | undefined): string {
   return pathOutside(path ?? "", [...projects]);
 }
 
 /**
- * Where a program lies that Burin starts by itself; null when there is none outside the projects. Every name
- * is looked up here: a package runner puts the project's own folder at PATH's front.
+ * Returns where a program that Burin starts by itself is; null when there is none outside the projects. Every name
+ * is looked up here: a package runner puts the project's own folder first in PATH.
  */
 export function findHelper(name: string, path: string | undefined): string | null {
   if (isAbsolute(name)) return name;

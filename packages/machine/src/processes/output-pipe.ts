@@ -2,20 +2,23 @@ import { closeSync, constants, openSync, unlinkSync } from "node:fs";
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from "node:net";
 import { join } from "node:path";
 
-/** Both ends of one pipe. Whoever takes it closes both. */
+/** Both ends of one pipe. The receiver closes both. */
 export interface OutputPipe {
   readonly readEnd: number;
   readonly writeEnd: number;
 }
 
-/** Makes named pipes at these paths, readable by their owner alone. false when that cannot be done here. */
+/**
+ * Creates named pipes at these paths, readable by their owner alone. Resolves to false when that is impossible
+ * here.
+ */
 export type MakeNamedPipes = (paths: readonly string[]) => Promise<boolean>;
 
 const PIPES_AT_ONCE = 16;
 
 /**
- * Pipes for children. What Node itself would give them are sockets: two, so that the order of output and
- * errors is lost, and `> /dev/stderr` fails in them. A pipe taken from here has no name any more.
+ * Pipes for child processes. Node itself would give them two sockets, so that the order of output and errors is
+ * lost, and `> /dev/stderr` fails in them. A pipe that was taken from here has no name any more.
  */
 export class OutputPipes {
   readonly #folder: string;
@@ -29,12 +32,12 @@ export class OutputPipes {
     this.#make = make;
   }
 
-  /** Makes some that will be taken soon. */
+  /** Creates some that will be needed soon. */
   prepare(): void {
     if (this.#names.length === 0 && readsPipes()) void this.#more();
   }
 
-  /** null where there are no named pipes, or they cannot be read. */
+  /** Resolves to null where there are no named pipes, or they cannot be read. */
   async take(): Promise<OutputPipe | null> {
     if (!readsPipes()) return null;
     if (this.#names.length === 0 && !(await this.#more())) return null;
@@ -51,7 +54,7 @@ export class OutputPipes {
     }
   }
 
-  /** Resolves when nothing is made any more, so that the folder can go. */
+  /** Resolves when no pipe is being created, so that the folder can be removed. */
   async settled(): Promise<void> {
     await this.#making;
   }
@@ -74,7 +77,10 @@ export class OutputPipes {
   }
 }
 
-/** Bun and Deno open no socket on a descriptor, and at its end a worker thread closes what it once opened. */
+/**
+ * Bun and Deno cannot open a socket on a descriptor, and a worker thread closes at its end whatever descriptors it
+ * opened.
+ */
 function readsPipes(): boolean {
   const { isMainThread } = process.getBuiltinModule("node:worker_threads");
   return isMainThread && process.versions.bun === undefined && process.versions.deno === undefined;
@@ -83,13 +89,13 @@ function readsPipes(): boolean {
 const PIPE_BYTES = 64 * 1024;
 
 export interface PipeReader {
-  /** Goes on after `onBytes` has said false. */
+  /** Continues after `onBytes` has returned false. */
   resume(): void;
-  /** Reads no more, whoever still writes. */
+  /** Stops reading, even if the other end is still open. */
   close(): void;
 }
 
-/** Reads until nobody has the other end any more. The bytes are valid during the call only. */
+/** Reads until all writers have closed the other end. The bytes are valid only during the call. */
 export function readPipe(fd: number, onBytes: (bytes: Uint8Array) => boolean, onEnd: () => void): PipeReader {
   const options: SocketConstructorOpts & { readonly onread: OnReadOpts } = {
     fd,
@@ -111,6 +117,6 @@ export function closeQuietly(fd: number): void {
   try {
     closeSync(fd);
   } catch {
-    // It was closed before.
+    // It was already closed.
   }
 }

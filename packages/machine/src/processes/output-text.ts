@@ -6,7 +6,7 @@ import { terminalText } from "./terminal-text.ts";
 
 const SAMPLE_BYTES = 8192;
 
-/** What a reader gets of an output: all of it, or its beginning and its end with the counts between them. */
+/** Returns all of an output, or its beginning and its end with the counts between them. */
 export function outputText(output: OutputSoFar, most: number): string {
   if (isBinary(output.head)) return binaryText(output);
   const encoding = encodingOf(output.head);
@@ -20,7 +20,7 @@ export function outputText(output: OutputSoFar, most: number): string {
   return `${fromHead}\n${leftOut(output, fromHead, fromTail)}\n${fromTail}`;
 }
 
-/** The end alone, for watching. */
+/** The end alone, for live output. */
 export function outputTail(output: OutputSoFar, most: number): string {
   if (isBinary(output.head)) return binaryText(output);
   const bytes = output.tail.length > 0 ? output.tail : output.head;
@@ -32,7 +32,7 @@ export function outputTail(output: OutputSoFar, most: number): string {
   return text.slice(wholeCharacterEnd(text, Math.max(0, text.length - most)));
 }
 
-/** NULs side by side or many control characters; single NULs part the names that some programs print. */
+/** Several NULs in a row or many control characters; some programs separate names by single NULs. */
 function isBinary(bytes: Uint8Array): boolean {
   const sample = bytes.subarray(0, SAMPLE_BYTES);
   let controls = 0;
@@ -61,7 +61,7 @@ function readable(bytes: Buffer, encoding: string, edges: Edges): string {
   return terminalText(decodeBytes(whole, encoding).replaceAll("\0", "\n"));
 }
 
-/** Without the parts of characters that a cut has left at the edges. */
+/** Removes the parts of characters that a cut has left at the edges. */
 function trimmed(bytes: Uint8Array, { isStart, isEnd }: Edges): Uint8Array {
   let from = 0;
   while (!isStart && from < 3 && isInner(bytes[from])) from += 1;

@@ -10,21 +10,21 @@ import type { Place } from "../sandbox/sandbox-place.ts";
 import { type ProcessSource, thisSystem } from "./process-table.ts";
 import { endTree, membersOf } from "./process-tree.ts";
 
-/** Begins the name of every temporary folder that a ledger may name. */
+/** The start of the name of every temporary folder that a ledger may name. */
 export const TEMPORARY_PREFIX = "burin-run-";
 
 const BEAT_MS = 2000;
 /** One line for each process of one run. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** What a ledger tells of: a process that was started, or a folder that was made for a while. */
+/** A process that was started, or a temporary folder that was created. */
 type Note =
   | { readonly pid: number; readonly started: string }
   | { readonly temporary: string }
   | GuardNote
   | { readonly guardDone: number };
 
-/** What was protected as a command began; it is looked after again when the command's Burin is no more. */
+/** What was protected when a command began; it is checked again after a crash of the command's Burin. */
 interface GuardNote {
   readonly guard: number;
   readonly since: number;
@@ -39,18 +39,18 @@ interface Owner {
   readonly owner: string;
   readonly pid: number;
   readonly started: string;
-  /** Process ids mean something only within one run of the system... */
+  /** Process ids are valid only until the next boot... */
   readonly boot: string;
-  /** ... and one space of process ids. */
+  /** ... and in one pid namespace. */
   readonly space: string;
 }
 
 /**
- * What this Burin has started, on disk while it runs, so that the next one can end what a crash left. Lines
- * are appended; the file goes when everything has ended.
+ * What this Burin has started, on disk while it runs, so that the next one can end what a crash left. Lines are
+ * appended; the file is removed when everything has ended.
  */
 export class ProcessLedger {
-  /** Every run of this Burin has an id that begins so. */
+  /** The id of every run of this Burin begins with this. */
   readonly id = randomName();
   readonly #path: string;
   readonly #source: ProcessSource;
@@ -69,11 +69,11 @@ export class ProcessLedger {
       if (!this.#isOpen) this.#begin();
       this.#append(note);
     } catch {
-      // A home that cannot be written costs the cleaning after a crash, never the command.
+      // If the home cannot be written, only the cleaning after a crash is lost; the command runs.
     }
   }
 
-  /** To be called as a command begins; the answer when it has been looked after. */
+  /** Call when a command begins; call the returned function when it has been checked. */
   noteGuard({ named, places, ...before }: Before & Pick<GuardNote, "roots" | "temporary">): () => void {
     this.#guards += 1;
     const guard = this.#guards;
@@ -90,7 +90,7 @@ export class ProcessLedger {
     };
   }
 
-  /** What was made long after the last beat cannot come from a command of this Burin. */
+  /** A file that was created long after the last heartbeat cannot come from a command of this Burin. */
   #touch(): void {
     try {
       utimesSync(this.#path, new Date(), new Date());
@@ -110,7 +110,7 @@ export class ProcessLedger {
     appendFileSync(this.#path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   }
 
-  /** To be called when everything that was noted has ended. */
+  /** Call when everything that was noted has ended. */
   close(): void {
     if (this.#isOpen) rmSync(this.#path, { force: true });
     this.#isOpen = false;
@@ -118,8 +118,8 @@ export class ProcessLedger {
 }
 
 /**
- * Ends the processes that a Burin which is no more has left, as far as it is proven that they are its: by the
- * mark they were started with, or by process id and start time. Resolves to their count.
+ * Ends the processes that a crashed Burin left, if it is proven that they are its own: by the mark they were
+ * started with, or by process id and start time. Resolves to their number.
  */
 export async function endLeftBehind(home: string, source: ProcessSource): Promise<number> {
   const folder = join(home, "running");
@@ -187,8 +187,8 @@ function parsedLine(text: string): (Note | Owner)[] {
 }
 
 /**
- * A folder for what a run needs for a while: where temporary files belong, else where they can be made. Systems that
- * clean up take away the folder itself, which the environment still names. Throws what the first place said.
+ * Creates a temporary folder for a run: in the usual place, otherwise where it can be created. Cleaning systems may
+ * remove the usual folder while the environment still names it. Throws the error of the first place.
  */
 export function makeTemporary(home: string): string {
   const name = TEMPORARY_PREFIX + randomName();

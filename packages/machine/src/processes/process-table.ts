@@ -2,28 +2,28 @@ import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { linkTarget } from "../files/disk-looks.ts";
 
-/** One process as the system tells of it. */
+/** One process as the system reports it. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
-  /** 0 where the system does not say. */
+  /** 0 where the system does not report it. */
   readonly session: number;
-  /** When it started, in the system's own words; with the pid it names one process for good. */
+  /** The start time in the system's own format; together with the pid it identifies one process for good. */
   readonly started: string;
   /** The program's short name. */
   readonly name: string;
   readonly isZombie: boolean;
 }
 
-/** Where the processes of this machine can be looked up. */
+/** Looks up the processes of this machine. */
 export interface ProcessSource {
   list(): readonly ProcessEntry[];
-  /** null when there is none any more. */
+  /** Returns null when it does not exist any more. */
   find(pid: number): ProcessEntry | null;
 }
 
-/** All processes that can be seen, from `/proc`. */
+/** All visible processes, from `/proc`. */
 export function linuxProcesses(): ProcessEntry[] {
   const found: ProcessEntry[] = [];
   for (const name of readdirSync("/proc")) {
@@ -33,13 +33,13 @@ export function linuxProcesses(): ProcessEntry[] {
   return found;
 }
 
-/** null when there is none any more. */
+/** Returns null when it does not exist any more. */
 export function linuxProcess(pid: number): ProcessEntry | null {
   const stat = textOf(`/proc/${pid}/stat`, "latin1");
   return stat === null ? null : parseStat(stat);
 }
 
-/** The name stands in parentheses and may itself hold some; fields count from behind the last one. */
+/** The name is in parentheses and may itself contain some; the fields come after the last one. */
 function parseStat(stat: string): ProcessEntry {
   const nameEnd = stat.lastIndexOf(")");
   const fields = stat.slice(nameEnd + 2).split(" ");
@@ -55,7 +55,7 @@ function parseStat(stat: string): ProcessEntry {
   };
 }
 
-/** Reads what `ps -axo pid=,ppid=,pgid=,stat=,lstart=,comm=` prints where there is no `/proc`. */
+/** Parses the output of `ps -axo pid=,ppid=,pgid=,stat=,lstart=,comm=` where there is no `/proc`. */
 export function parsePs(text: string): ProcessEntry[] {
   const line = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/;
   return text.split("\n").flatMap((row) => {
@@ -76,7 +76,7 @@ export function parsePs(text: string): ProcessEntry[] {
   });
 }
 
-/** The value that a process was started with in one variable; null when it has none or may not be looked at. */
+/** Returns the value of a variable with which a process was started; null when it has none or may not be read. */
 export function startedWith(pid: number, variable: string): string | null {
   const environment = `\0${textOf(`/proc/${pid}/environ`, "latin1") ?? ""}`;
   const at = environment.indexOf(`\0${variable}=`);
@@ -84,12 +84,12 @@ export function startedWith(pid: number, variable: string): string | null {
   return environment.slice(at + variable.length + 2).split("\0", 1)[0] ?? null;
 }
 
-/** The command line of a process, for people; its name where that cannot be read. */
+/** The command line of a process, for people; its name if that cannot be read. */
 export function commandLine({ pid, name }: ProcessEntry): string {
   return textOf(`/proc/${pid}/cmdline`)?.split("\0").filter(Boolean).join(" ") || name;
 }
 
-/** The last pid that was given to anything on this machine; null where the system does not say. */
+/** The last pid that was used on this machine; null where the system does not report it. */
 export function lastPid(): number | null {
   const last = Number(textOf("/proc/loadavg")?.trim().split(" ").at(-1) ?? Number.NaN);
   return Number.isInteger(last) ? last : null;
@@ -100,7 +100,7 @@ export function signalName(number: number): NodeJS.Signals | undefined {
   return signals.find(([, each]) => each === number)?.[0];
 }
 
-/** What a process id has to be read with: which run of the system, and which space of process ids. */
+/** Identifies the boot and the pid namespace, without which a process id means nothing. */
 export function thisSystem(): { readonly boot: string; readonly space: string } {
   const boot = textOf("/proc/sys/kernel/random/boot_id")?.trim() ?? "";
   return { boot, space: linkTarget("/proc/self/ns/pid") ?? "" };

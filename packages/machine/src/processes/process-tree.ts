@@ -1,21 +1,21 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type ProcessEntry, type ProcessSource, startedWith } from "./process-table.ts";
 
-/** The variable that every child of Burin carries, and its children after it; a Burin inside adds its own. */
+/** The variable that every child of Burin inherits; a Burin inside adds its own value. */
 export const RUN_VARIABLE = "BURIN_RUN_ID";
 
-/** How the processes of a run are known: by what they were started with, and by where they come from. */
+/** How to recognize the processes of a run: by the environment they were started with, and by their ancestors. */
 export interface TreeMarks {
-  /** The value of RUN_VARIABLE; with a trailing `.` every value that begins so. */
+  /** The value of RUN_VARIABLE; with a trailing `.` every value that begins like this. */
   readonly runId: string;
-  /** The processes that Burin itself started, or that were once seen to belong to one of those. */
+  /** The processes that Burin itself started, or that once belonged to one of those. */
   readonly known: ReadonlyMap<number, string>;
 }
 
 /**
- * The living processes of a run, also those that left its group and session or gave up their parent: a
- * process belongs when it carries the run's mark, when it is a known one, or when its parent, its group's
- * leader or its session's leader belongs.
+ * Returns the living processes of a run, also those that left its group and session or lost their parent. A process
+ * belongs to the run if it has the run's mark, if it is known, or if its parent, its group's leader or its
+ * session's leader belongs.
  */
 export function membersOf(
   marks: TreeMarks,
@@ -50,13 +50,13 @@ function hasMark(mark: string | null, runId: string): boolean {
   return mark.split(" ").some((id) => (runId.endsWith(".") ? id.startsWith(runId) : id === runId));
 }
 
-/** How long processes that were asked to end may take before they are ended. */
+/** How long processes that were asked to end may take before they are killed. */
 const GRACE_MS = 700;
 const MOST_ROUNDS = 60;
 
 /**
- * Asks the whole tree to end, and ends what did not. Looks again until nothing is left, because a process
- * may start others while it is being ended. Resolves to what could not be ended.
+ * Asks the whole tree to end, and kills the rest. Repeats until nothing is left, because a process may start others
+ * while it is being ended. Resolves to what could not be ended.
  */
 export async function endTree(marks: TreeMarks, source: ProcessSource): Promise<readonly ProcessEntry[]> {
   let known = new Map(marks.known);
@@ -67,7 +67,7 @@ export async function endTree(marks: TreeMarks, source: ProcessSource): Promise<
   };
   let left = living();
   for (const member of left) {
-    // The sandbox's own processes would take the others with them before those could put things in order.
+    // The sandbox's own processes would end the others before those can clean up.
     if (member.name !== "bwrap") signal(member.pid, "SIGTERM");
   }
   const deadline = Date.now() + GRACE_MS;
@@ -87,7 +87,7 @@ function isNoSandbox(member: ProcessEntry): boolean {
   return member.name !== "bwrap";
 }
 
-/** The same at once and without asking, for when Burin itself ends this moment. */
+/** Kills them at once without asking, for when Burin itself is ending. */
 export function killTreeNow(marks: TreeMarks, source: ProcessSource): void {
   for (let round = 0; round < 5; round += 1) {
     const members = membersOf(marks, source.list());
@@ -100,6 +100,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended by itself, or it belongs to somebody else now; the next look tells.
+    // It has ended by itself, or the pid belongs to another process now; the next look shows it.
   }
 }

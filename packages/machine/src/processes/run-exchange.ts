@@ -4,20 +4,20 @@ import { shellArguments } from "./shell-arguments.ts";
 import type { ShellProgram } from "./shell-program.ts";
 import { type ReadEnd, readToEnd, type Supervisor } from "./supervisor.ts";
 
-/** One question to a program: a line for the shell, what it reads, and how much it may take. */
+/** One exchange with a program: a shell command, its input, and its limits. */
 export interface ExchangeRequest {
   readonly command: string;
   readonly cwd: string;
   readonly input: string;
   readonly milliseconds: number;
-  /** Of its output; what it writes as errors is kept to its last part. */
+  /** Of its output; of its errors only the last part is kept. */
   readonly mostBytes: number;
   readonly signal: AbortSignal;
-  /** It gets the limits of commands: those with the network, or without. */
+  /** It gets the limits of commands, with or without network. */
   readonly limits?: { readonly network: boolean };
 }
 
-/** All that there is to know of the answer. */
+/** All that is known of the answer. */
 export interface ExchangeEnd extends Omit<ReadEnd, "errors"> {
   readonly stdout: Buffer;
   readonly stderr: string;
@@ -31,7 +31,7 @@ export interface ExchangeStart extends Omit<ExchangeRequest, "limits"> {
   readonly limit?: (argv: readonly [string, ...string[]]) => Promise<SandboxPlan>;
 }
 
-/** Starts it, hands it the input, and ends it with everything that it started. Never rejects. */
+/** Starts it, gives it the input, and ends it with everything that it started. Never rejects. */
 export async function exchange(supervisor: Supervisor, start: ExchangeStart): Promise<ExchangeEnd> {
   const { shell, cwd, mostBytes, limit } = start;
   const args = shellArguments(shell, start.command);

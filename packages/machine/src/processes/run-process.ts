@@ -9,7 +9,7 @@ const programs = () => process.getBuiltinModule("node:child_process");
 
 const IS_WINDOWS = process.platform === "win32";
 
-/** A process that goes on for as long as it likes, watched by whoever started it. */
+/** A process without a time limit, which the caller watches. */
 export interface ChildRequest {
   readonly program: string;
   readonly args: readonly string[];
@@ -17,21 +17,21 @@ export interface ChildRequest {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where output and errors go, in their order; without it they come on streams. */
   readonly writeEnd: number | null;
-  /** A channel on descriptor 3, for a sandbox that tells how its command ended. */
+  /** Opens a channel on descriptor 3, for a sandbox that reports how its command ended. */
   readonly hasControl: boolean;
-  /** Only for cmd.exe: the arguments are passed on as they stand. */
+  /** Only for cmd.exe: the arguments are passed on unchanged. */
   readonly isVerbatim: boolean;
-  /** It is written to while it runs; without this its input is at the end from the start. */
+  /** It gets input while it runs; otherwise its input is empty. */
   readonly hasInput?: boolean;
 }
 
 export interface Child {
   readonly pid: number;
   readonly ended: Promise<ChildEnd>;
-  /** What there is to read when no `writeEnd` was given. */
+  /** The streams to read when there is no `writeEnd`. */
   readonly streams: readonly Readable[];
   readonly control: (Readable & Writable) | null;
-  /** Where to write when it `hasInput`. */
+  /** The stream to write to if it `hasInput`. */
   readonly input: Writable | null;
 }
 
@@ -40,7 +40,7 @@ export interface ChildEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Starts a process in a group and session of its own. Rejects when it cannot be started. */
+/** Starts a process in its own group and session. Rejects when it cannot be started. */
 export function startChild(request: ChildRequest): Promise<Child> {
   const output = request.writeEnd ?? ("pipe" as const);
   const input = request.hasInput ? ("pipe" as const) : ("ignore" as const);
@@ -57,7 +57,7 @@ export function startChild(request: ChildRequest): Promise<Child> {
   });
   return new Promise((resolve, reject) => {
     child.on("error", reject);
-    // A pipe whose other end is gone shows in the end of its process; unheard, it would end this one.
+    // A pipe whose other end is gone is noticed by the end of its process; an unhandled error would end this one.
     for (const stream of child.stdio) stream?.on("error", () => {});
     const { pid } = child;
     if (pid === undefined) return;
@@ -85,13 +85,13 @@ function listByPs() {
   return parsePs(listed.stdout ?? "");
 }
 
-/** Windows keeps the tree itself: one program ends it by the process that stands at its top. */
+/** Windows itself knows the tree: one program ends it by its top process. */
 export function endWindowsTree(pid: number): void {
   const program = join(process.env.SystemRoot ?? "C:\\Windows", "System32", "taskkill.exe");
   programs().spawnSync(program, ["/pid", String(pid), "/t", "/f"], { stdio: "ignore", windowsHide: true });
 }
 
-/** Runs a short program of the system's own, e.g. to make named pipes. Never rejects. */
+/** Runs a short system program, for example to create named pipes. Never rejects. */
 export function succeeds(
   name: string,
   args: readonly string[],
@@ -110,11 +110,11 @@ const MOST_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface ProgramOutput {
   readonly output: Buffer;
-  /** What it said when it failed, or why it was ended. */
+  /** Its error output when it failed, or why it was ended. */
   readonly fault: string | null;
 }
 
-/** Nothing else goes on until the program has answered, so it must be a short one; what takes too long is killed. */
+/** Blocks until the program has answered, so it must be a short one; if it takes too long, it is killed. */
 export function waitForOutput(
   program: string,
   args: readonly string[],
@@ -136,7 +136,7 @@ export function waitForOutput(
   return { output, fault: done.status === 0 ? null : String(done.stderr) || "it failed" };
 }
 
-/** Ends a tree at once, without asking. */
+/** Kills a tree at once, without asking. */
 export function killNow(marks: TreeMarks): void {
   if (IS_WINDOWS) for (const pid of marks.known.keys()) endWindowsTree(pid);
   else killTreeNow(marks, systemProcesses);

@@ -22,9 +22,9 @@ import { shellArguments } from "./shell-arguments.ts";
 import type { ShellProgram } from "./shell-program.ts";
 import { Supervisor } from "./supervisor.ts";
 
-/** Another Burin in the same folder may crash at any time. */
+/** How often to look for another Burin in the same folder that has crashed. */
 const CLEANING_MS = 5000;
-/** Ended background commands that can still be asked for. */
+/** The most ended background commands that can still be read. */
 const MOST_REMEMBERED = 50;
 const OUTPUT_KEPT_MS = 7 * 24 * 3600 * 1000;
 
@@ -36,7 +36,7 @@ export class RunningCommands {
   readonly #supervisor: Supervisor;
   #env: Readonly<Record<string, string>> | null = null;
   readonly #running = new Map<CommandRun, BackgroundCommand<CommandRun>>();
-  /** What a command without limits makes was allowed, for as long as somebody waits for it. */
+  /** While a call waits for a command without limits, what it creates counts as allowed. */
   readonly #vouching = new WeakMap<CommandRun, () => void>();
   readonly #background = new Map<string, BackgroundCommand<CommandRun>>();
   #count = 0;
@@ -65,7 +65,7 @@ export class RunningCommands {
     });
   }
 
-  /** Ends what a Burin that crashed has left behind, now and then. Resolves to the count of processes. */
+  /** Ends what a crashed Burin left behind, from time to time. Resolves to the number of processes. */
   endLeftBehind(): Promise<number> {
     if (this.#cleaned !== null && Date.now() - this.#cleanedAt < CLEANING_MS) return this.#cleaned;
     if (this.#cleaned === null) void removeOldOutputs(this.#outputFolder);
@@ -78,14 +78,14 @@ export class RunningCommands {
     return request?.reads === "wholly" || (this.#options.isReadOnly?.() ?? false);
   }
 
-  /** Which limits commands run in, found out at the first call. */
+  /** Returns the limits that commands run in, determined with the first call. */
   sandbox(request?: CommandRequest): Promise<SandboxState> {
-    // Whoever asks is about to run something.
+    // The caller is about to run something.
     this.#openPipes().prepare();
     return this.#limits.state(this.#isReadOnly(request));
   }
 
-  /** Rejects when the program cannot be started, or is to have limits and there are none. */
+  /** Rejects when the program cannot be started, or needs limits and there are none. */
   async startServer({ sandbox, ...request }: ServerRequest): Promise<ServerProcess> {
     const { startServer } = await import("./server-processes.ts");
     const { command, args, cwd } = request;
@@ -110,7 +110,7 @@ export class RunningCommands {
     });
   }
 
-  /** Throws a WorkspaceError when the directory is not there. */
+  /** Throws a WorkspaceError when the directory does not exist. */
   async start(request: CommandRequest): Promise<CommandRun> {
     assertDirectory(request.directory, this.#options.roots);
     void this.endLeftBehind();
@@ -149,7 +149,7 @@ export class RunningCommands {
     return run;
   }
 
-  /** The output of one whose file cannot be written anew stays as it is, for its owner alone. */
+  /** If the file cannot be rewritten, it stays as it is, readable by its owner alone. */
   async #clean(file: string): Promise<void> {
     await this.#options.cleanOutput?.(file).catch(() => {});
   }
@@ -160,7 +160,7 @@ export class RunningCommands {
     return this.#env;
   }
 
-  /** What keeps a command, and git in it, from more than looking; the sandbox does not know what a program is. */
+  /** Keeps a command, and git in it, from doing more than looking; the sandbox does not know programs. */
   #looking(request: CommandRequest, isSandboxed: boolean): Record<string, string> {
     if (!this.#isReadOnly(request)) return request.reads === "partly" ? GIT_BESIDE_OTHERS : {};
     const path = pathOutside(this.#environment().PATH ?? "", this.#options.roots);
@@ -182,7 +182,7 @@ export class RunningCommands {
     const folder = makeTemporary(this.#options.home);
     this.#supervisor.ledger.note({ temporary: folder });
     const forget = endAtExit(() => {
-      // More pipes may be made there at this moment.
+      // More pipes may be created there at the same time.
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
       this.#supervisor.ledger.close();
     });
@@ -200,7 +200,7 @@ export class RunningCommands {
     return session.pipes;
   }
 
-  /** Lets a command go on by itself. The answer is the id it is known by. */
+  /** Lets a command continue in the background. Resolves to its id. */
   async keep(request: CommandRequest, run: CommandRun): Promise<string> {
     const known = [...this.#background.values()].find((one) => one.run === run);
     if (known !== undefined) return known.id;
@@ -213,14 +213,14 @@ export class RunningCommands {
     return id;
   }
 
-  /** Those that run and those that ended lately, as they are now. */
+  /** The commands that run and those that ended recently, as they are now. */
   async backgrounds(): Promise<readonly BackgroundCommand[]> {
     const all = [...this.#background.values()];
     await Promise.all(all.map(({ run }) => run.settle()));
     return all;
   }
 
-  /** Those that somebody waits for. */
+  /** The commands that a call waits for. */
   foreground(): readonly BackgroundCommand[] {
     const kept = new Set([...this.#background.values()].map(({ run }) => run));
     return [...this.#running.values()].filter(({ run }) => !run.isOver && !kept.has(run));
@@ -251,7 +251,7 @@ export class RunningCommands {
 }
 
 interface Session {
-  /** Temporary files of this session, of Burin's and of the commands. */
+  /** Temporary files of this session, of Burin and of the commands. */
   readonly folder: string;
   pipes: OutputPipes | null;
   readonly forget: () => void;

@@ -7,18 +7,18 @@ export interface ServerRequest {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Beside what every child of Burin gets; the user named these, so nothing is taken out. */
+  /** Added to the usual environment of a child. The user named these, so none is removed. */
   readonly env: Readonly<Record<string, string>>;
-  /** It can write where commands can, and nowhere else. */
+  /** Whether it can write only where commands can. */
   readonly sandbox: boolean;
 }
 
-/** A program that is spoken with over its input and output for as long as it is needed. */
+/** A program that Burin talks to over its input and output as long as it is needed. */
 export interface ServerProcess {
   readonly input: Writable;
   readonly output: Readable;
   readonly ended: Promise<ChildEnd>;
-  /** The last that it wrote to its error stream. */
+  /** The last part of its error stream. */
   errorTail(): string;
   /** Ends it and everything it has started. */
   end(): Promise<void>;
@@ -26,16 +26,16 @@ export interface ServerProcess {
 
 /** How much of the error stream is kept, for messages. */
 const MOST_TAIL_BYTES = 4000;
-/** A server whose input ends is to end by itself; this long it may take. */
+/** A server should end when its input ends; it gets this long. */
 const PATIENCE_MS = 200;
 
 export interface ServerStart extends Omit<ServerRequest, "sandbox"> {
-  /** What gives it its limits; null when it has none. */
+  /** Its limits; null when it has none. */
   readonly sandbox: SandboxPlan | null;
   readonly comSpec: string | undefined;
 }
 
-/** Rejects when the program cannot be started, e.g. because there is none of that name. */
+/** Rejects when the program cannot be started, for example because it does not exist. */
 export async function startServer(supervisor: Supervisor, start: ServerStart): Promise<ServerProcess> {
   const { cwd, env, sandbox } = start;
   const run = await supervisor.start({
@@ -52,7 +52,7 @@ export async function startServer(supervisor: Supervisor, start: ServerStart): P
   const end = async () => {
     input.end();
     await Promise.race([ended, pauseAndRead(PATIENCE_MS)]);
-    // Also when it has ended by itself: it may have started others.
+    // Even if it has ended by itself: it may have started others.
     await run.end();
     run.release();
   };
@@ -69,7 +69,7 @@ export async function startServer(supervisor: Supervisor, start: ServerStart): P
   };
 }
 
-/** On Windows most servers are started through scripts, which only its shell can run. */
+/** On Windows most servers are started by scripts, which only its shell can run. */
 function serverProgram({ command, args, sandbox, comSpec = "cmd.exe" }: ServerStart) {
   if (process.platform !== "win32" || sandbox) return { program: command, args, isVerbatim: false };
   const line = [command, ...args].map((word) => `"${word.replaceAll('"', '""')}"`).join(" ");

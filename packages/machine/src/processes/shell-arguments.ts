@@ -1,8 +1,8 @@
 import type { ShellProgram } from "./shell-program.ts";
 
 /**
- * The arguments that run a command. PowerShell takes it as base64 of UTF-16, so that quotes, backslashes and
- * newlines arrive as they are; cmd takes off exactly one pair of quotes.
+ * The arguments that run a command. PowerShell gets it as base64 of UTF-16, so that quotes, backslashes and
+ * newlines arrive unchanged; cmd removes exactly one pair of quotes.
  */
 export function shellArguments(shell: ShellProgram, command: string): string[] {
   switch (shell.kind) {

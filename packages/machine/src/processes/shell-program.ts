@@ -5,26 +5,26 @@ import { isPlaceIn } from "../files/real-place.ts";
 /** The shell that commands are written for. */
 export interface ShellProgram {
   readonly kind: "bash" | "sh" | "powershell" | "cmd";
-  /** How the model knows it. */
+  /** Its name for the model. */
   readonly title: string;
   readonly path: string;
-  /** What stands between the program and the command. */
+  /** The arguments between the program and the command. */
   readonly args: readonly string[];
-  /** The command has to reach the program as it is, without the quoting of Windows' argument lists. */
+  /** The command must reach the program unchanged, without the quoting of Windows' argument lists. */
   readonly isVerbatim: boolean;
 }
 
-/** Finds a program by its name, or says that there is none. */
+/** Finds a program by its name; null when there is none. */
 type FindProgram = (name: string) => string | null;
 
-/** bash where there is one, else sh; on Windows PowerShell, the newer before the older, else cmd. */
+/** bash if there is one, otherwise sh; on Windows PowerShell, the newer before the older, otherwise cmd. */
 export function chooseShell(platform: NodeJS.Platform, find: FindProgram): ShellProgram {
   return platform === "win32" ? windowsShell(find) : unixShell(find);
 }
 
 function unixShell(find: FindProgram): ShellProgram {
   const bash = find("bash");
-  // A command may begin with a hyphen and is no option for that.
+  // A command may begin with a hyphen without being an option.
   const plain = { args: ["-c", "--"], isVerbatim: false };
   if (bash !== null) return { kind: "bash", title: "bash", path: bash, ...plain };
   return { kind: "sh", title: "sh (POSIX, not bash)", path: find("sh") ?? "/bin/sh", ...plain };
@@ -42,15 +42,15 @@ function windowsShell(find: FindProgram): ShellProgram {
   return { kind: "cmd", title: "cmd.exe", path: cmd, args: ["/d", "/s", "/c"], isVerbatim: true };
 }
 
-/** Before PATH, because a package runner puts the project's own folder at PATH's front. */
+/** Before PATH, because a package runner puts the project's own folder first in PATH. */
 const SYSTEM_FOLDERS = ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/** Whether commands would find programs of the project in that folder of PATH. The system's own belong to none. */
+/** Whether a folder of PATH belongs to the project. The system's own folders never do. */
 export function isOfProject(folder: string, roots: readonly string[]): boolean {
   return !SYSTEM_FOLDERS.includes(folder) && isPlaceIn(folder, roots);
 }
 
-/** The first executable file of that name in the system's folders and in those that PATH names absolutely. */
+/** Returns the first executable file with that name in the system's folders and in PATH's absolute folders. */
 export function findProgram(
   name: string,
   path = process.env.PATH ?? "",

@@ -24,15 +24,15 @@ export interface SupervisorOptions {
 }
 
 export interface StartRequest extends Omit<ChildRequest, "hasControl"> {
-  /** What is started instead; it is given back when nothing is left of the process, also of one that never started. */
+  /** Started instead; released when nothing of the process is left, even if it never started. */
   readonly sandbox: SandboxPlan | null;
-  /** It gets a terminal of its own. */
+  /** Whether it gets its own terminal. */
   readonly terminal?: boolean;
 }
 
 /**
- * Starts whatever a session starts, and knows all that still runs: in memory, for the moment when Burin ends, and
- * on disk, for the next Burin to end what a crash has left.
+ * Starts everything that a session starts, and knows all that still runs: in memory, for the end of Burin, and on
+ * disk, so that the next Burin can end what a crash has left.
  */
 export class Supervisor {
   readonly ledger: ProcessLedger;
@@ -83,7 +83,7 @@ interface Supervision {
 
 const ALONE: Omit<Supervision, "runId"> = { sandbox: null, onGone: () => {} };
 
-/** A process with all that it has started, wherever that has gone. */
+/** A process with everything that it has started, wherever that is now. */
 export class Supervised {
   readonly child: Child;
   readonly startedAt = Date.now();
@@ -111,25 +111,25 @@ export class Supervised {
     return { runId: this.id, known: this.#known };
   }
 
-  /** With the process id it names one process for good. */
+  /** Together with the process id it identifies one process for good. */
   get started(): string {
     return this.#known.get(this.child.pid) ?? "";
   }
 
-  /** Whether anything of it may be alive. Quick when nothing else was started on the whole machine meanwhile. */
+  /** Whether any part of it may be alive. Fast if no other process was started on the machine in the meantime. */
   mayHaveLeft(): boolean {
     const isAlone = Date.now() - this.startedAt < SHORT_MS && lastPid() === this.child.pid;
     return (!isAlone || hasGroup(this.child.pid)) && this.members().length > 0;
   }
 
-  /** What of it is alive now. */
+  /** Its processes that are alive now. */
   members(): readonly ProcessEntry[] {
     const members = membersOf(this.#marks, systemProcesses.list());
     for (const { pid, started } of members) this.#known.set(pid, started);
     return members;
   }
 
-  /** Asks all of it to end, and ends what does not. Resolves to what could not be ended. */
+  /** Asks all of it to end, and kills the rest. Resolves to what could not be ended. */
   end(): Promise<readonly ProcessEntry[]> {
     this.#ending ??= this.#end();
     return this.#ending;
@@ -142,12 +142,12 @@ export class Supervised {
     return left;
   }
 
-  /** What it made that runs code later, and was taken out of the project. */
+  /** Files it created that would run code later, and that were moved out of the project. */
   takenBack(): readonly TakenBack[] {
     return this.#taken ?? this.#sandbox?.look() ?? [];
   }
 
-  /** To be called when nothing of it is left, or nobody looks after it any more. */
+  /** Call when nothing of it is left, or when it is not watched any more. */
   release(): void {
     if (this.#taken !== null) return;
     this.child.control?.destroy();
@@ -158,7 +158,7 @@ export class Supervised {
   }
 }
 
-/** Below that no system has given out all its process ids and begun again. */
+/** In less time no system can have used all its process ids and started again. */
 const SHORT_MS = 1000;
 
 function hasGroup(pid: number): boolean {
@@ -170,7 +170,7 @@ function hasGroup(pid: number): boolean {
   }
 }
 
-/** A program that starts no others, at once. false where it is gone, or there are no groups. */
+/** Ends a program that starts no others, at once. Returns false if it is gone, or where there are no groups. */
 function endGroup(pid: number): boolean {
   try {
     return process.kill(-pid, "SIGKILL");
@@ -179,22 +179,22 @@ function endGroup(pid: number): boolean {
   }
 }
 
-/** What is done with what a process writes until it has ended. */
+/** How to read what a process writes until it ends. */
 export interface Reading {
   readonly signal: AbortSignal;
-  /** Absent: it may take as long as it does. */
+  /** Without it there is no time limit. */
   readonly milliseconds?: number;
   readonly input?: string;
-  /** false means that nothing more is wanted, and ends it. */
+  /** Returns false to end the process because no more is wanted. */
   readonly onOutput: (bytes: Buffer) => boolean;
-  /** A program that is known to start no others, so that nobody has to look for them. */
+  /** A program that is known to start no others, so that there is nothing else to look for. */
   readonly isAlone?: boolean;
 }
 
 export interface ReadEnd extends ChildEnd {
-  /** The last that it wrote as errors. */
+  /** The last part of its error output. */
   readonly errors: string;
-  /** Why it was ended by us: its time, its size, or because nobody wants it any more. */
+  /** Why Burin ended it: its time, its size, or the signal. */
   readonly stopped: "time" | "size" | "abort" | null;
 }
 
@@ -229,7 +229,7 @@ export async function readToEnd(run: Supervised, reading: Reading): Promise<Read
   try {
     await Promise.race([child.ended, halted]);
     if (stopped === null) await Promise.race([drained(closed, () => bytes), halted]);
-    // To look through all processes of the machine takes longer than what such a program is asked for.
+    // Listing all processes of the machine takes longer than such a program runs.
     const isEnded = stopped === "size" && isAlone && endGroup(child.pid);
     if (!isEnded && (stopped !== null || (!isAlone && run.mayHaveLeft()))) await run.end();
     return { ...(await child.ended), errors: errors(), stopped };
@@ -248,8 +248,8 @@ export interface ProgramRequest extends Pick<Reading, "signal" | "onOutput"> {
 }
 
 /**
- * Runs a program of the system's own to its end, which starts no others. It is looked up in the PATH that it is
- * given itself. Rejects when it cannot be started.
+ * Runs a system program that starts no others, to its end. It is looked up in the PATH of its own environment.
+ * Rejects when it cannot be started.
  */
 export async function runProgram({ command, args, cwd, env, ...reading }: ProgramRequest): Promise<ReadEnd> {
   const program = findHelper(command, env.PATH);
@@ -263,7 +263,7 @@ export async function runProgram({ command, args, cwd, env, ...reading }: Progra
 
 const MOST_ERROR_BYTES = 64 * 1024;
 
-/** The last that a stream gave, as text. */
+/** The last part of a stream, as text. */
 export function lastOf(stream: Child["streams"][number] | undefined, most = MOST_ERROR_BYTES): () => string {
   let last = Buffer.alloc(0);
   stream?.on("data", (piece: Buffer) => {
@@ -274,7 +274,7 @@ export function lastOf(stream: Child["streams"][number] | undefined, most = MOST
 
 const DRAIN_MS = 40;
 
-/** Until nobody can write any more, or nothing has come for a moment because others hold the pipe. */
+/** Resolves when the stream is closed, or when nothing has come for a moment because other processes hold the pipe. */
 export async function drained(closed: Promise<unknown>, bytes: () => number): Promise<void> {
   let isClosed = false;
   void closed.then(() => {
@@ -286,7 +286,7 @@ export async function drained(closed: Promise<unknown>, bytes: () => number): Pr
   }
 }
 
-/** On a busy machine the time is over before anybody looked what has come meanwhile; this looks. */
+/** On a busy machine the timer may fire before the pending input is read; this reads it first. */
 export async function pauseAndRead(milliseconds: number): Promise<void> {
   await pause(milliseconds);
   await nextTurn();

@@ -9,7 +9,7 @@ const PACKAGE = "@lydell/node-pty";
 const COLUMNS = 120;
 const ROWS = 40;
 
-/** Starts a program in a pseudo-terminal: the first of a group and session of its own. Rejects when it cannot be started. */
+/** Starts a program in a pseudo-terminal, first in its own group and session. Rejects when it cannot be started. */
 export async function startInTerminal(request: ChildRequest): Promise<Child> {
   const { spawn } = loadPackage();
   const terminal = spawn(request.program, [...request.args], {
@@ -22,7 +22,7 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
   });
   const output = new Readable({ read: () => terminal.resume() });
   let hasEnded = false;
-  // Without an encoding it gives bytes, whatever its types say.
+  // Without an encoding it emits bytes, whatever its types say.
   terminal.onData((bytes: string | Buffer) => {
     if (!hasEnded && !output.push(bytes)) terminal.pause();
   });
@@ -44,7 +44,7 @@ export async function startInTerminal(request: ChildRequest): Promise<Child> {
   return { pid: terminal.pid, ended, streams: [output], control: null, input };
 }
 
-/** By a path that is found now, so that a bundle does not try to take a native package in. */
+/** By a path that is found at run time, so that bundlers do not include a native package. */
 function loadPackage(): typeof NodePty {
   try {
     return createRequire(import.meta.url)(PACKAGE) as typeof NodePty;

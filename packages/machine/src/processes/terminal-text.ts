@@ -1,11 +1,11 @@
-/** Built from numbers, so that no control character stands in this file. */
+/** Built from numbers, so that this file has no control character. */
 const ESC = String.fromCharCode(0x1b);
 const BELL = String.fromCharCode(0x07);
 
 const character = (code: number) => `\\u${code.toString(16).padStart(4, "0")}`;
 const range = (from: number, to: number) => `${character(from)}-${character(to)}`;
 
-/** Control sequences (colours, cursor), strings for the terminal (titles, links), and the short escapes. */
+/** Control sequences (colors, cursor), strings for the terminal (titles, links), and the short escapes. */
 const ESCAPES = new RegExp(
   [
     `(?:${ESC}\\[|${character(0x9b)})[0-?]*[ -/]*[@-~]`,
@@ -21,8 +21,8 @@ const OTHER_CONTROLS = new RegExp(
 );
 
 /**
- * What a terminal would show at the end of it: without colours and commands to the terminal, a line that was
- * written over by carriage returns as it last was, and without what was taken back.
+ * Returns what a terminal would show at the end: no colors or terminal commands, lines that were overwritten with
+ * carriage returns as they were last, and no erased text.
  */
 export function terminalText(text: string): string {
   const plain = text.replace(ESCAPES, "").replace(/(?<!\r)\r+\n/g, "\n");
@@ -33,7 +33,7 @@ export function terminalText(text: string): string {
 function lastWritten(line: string): string {
   if (!line.includes("\r")) return line;
   let shown = "";
-  // From the last, which hides what was written before it in the same columns.
+  // From the last part, which hides what was written before it in the same columns.
   for (const part of line.split("\r").reverse())
     if (part.length > shown.length) shown += part.slice(shown.length);
   return shown;

@@ -12,7 +12,7 @@ import type { Place } from "./sandbox-place.ts";
 const MOST_LINK_BYTES = 4096;
 const MOST_COMMITTED_BYTES = 10 * 1024 * 1024;
 
-/** Why the user's next git command might run something because of this file of a git folder; or null. */
+/** Returns why the user's next git command might run something because of this file in a git folder, or null. */
 export function programInGitFile({ path, kind }: Place): string | null {
   if (kind === "link") return "it leads git elsewhere";
   const name = path.slice(path.lastIndexOf("/") + 1);
@@ -21,7 +21,7 @@ export function programInGitFile({ path, kind }: Place): string | null {
   return name === "gitdir" ? null : programInConfig(path);
 }
 
-/** The same of a whole git folder. */
+/** The same for a whole git folder. */
 export function programInRepository(folder: string): string | null {
   for (const name of ["config", "config.worktree", "hooks", "commondir"]) {
     const path = join(folder, name);
@@ -39,7 +39,7 @@ function programInHooks(folder: string): string | null {
   return hook === undefined ? null : `it has the hook ${hook.name}`;
 }
 
-/** A work tree shares what lies two folders above its own; nothing else is followed. */
+/** A work tree shares the folder two levels above its own; nothing else is followed. */
 function reasonOfCommonFolder(file: string): string | null {
   const folder = dirname(file);
   const shared = lineOf(file);
@@ -49,7 +49,7 @@ function reasonOfCommonFolder(file: string): string | null {
   return isItsOwn && realOf(resolve(folder, shared)) === realOf(meant) ? null : "it leads git elsewhere";
 }
 
-/** Where a `.git` file or link leads, whether something is there or not; null when it leads nowhere. */
+/** Returns where a `.git` file or link leads, whether it exists or not; null when it leads nowhere. */
 export function folderOfLink({ path, kind, target = "" }: Place): string | null {
   const line = kind === "link" ? `gitdir: ${target}` : lineOf(path);
   const named = line === null ? undefined : /^gitdir: (.+)$/.exec(line)?.[1];
@@ -61,7 +61,7 @@ function lineOf(file: string): string | null {
   return bytes?.toString().replace(/[\r\n]+$/, "") ?? null;
 }
 
-/** Whether a file, or all in a folder, is what the last commit of its repository holds. */
+/** Whether a file, or everything in a folder, is the same as in the last commit of its repository. */
 export function isCommitted(
   path: string,
   repository: { readonly folder: string; readonly workTree: string },
@@ -91,17 +91,14 @@ function isBlob(file: string, line = ""): boolean {
 
 const MOST_BYTES = 256 * 1024;
 
-/**
- * Keys with which git runs nothing, whatever their values. What is not among them may name a program, or a
- * file that does.
- */
+/** Keys with which git runs nothing, whatever their values. Any other key may name a program, or a file that does. */
 const HARMLESS =
   /^(?:core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|worktree|sparsecheckout|sparsecheckoutcone|autocrlf|eol|safecrlf|abbrev|compression|quotepath|longpaths|sharedrepository|untrackedcache|preloadindex|bigfilethreshold)|remote\..*\.(?:url|pushurl|fetch|push|mirror|prune|prunetags|tagopt|promisor|partialclonefilter)|remote\.pushdefault|branch\..*\.(?:remote|merge|rebase|pushremote|description|vscode-merge-base|gh-merge-base)|branch\.(?:autosetup\w+|sort)|submodule\.(?:.*\.)?(?:url|active|branch|fetchrecursesubmodules|ignore|recurse|alternatelocation|alternateerrorstrategy|shallow)|extensions\.(?:partialclone|worktreeconfig|objectformat|refstorage|noop|relativeworktrees)|user\.(?:name|email)|init\.defaultbranch|pull\.(?:rebase|ff)|push\.(?:default|autosetupremote|followtags)|merge\.(?:conflictstyle|ff)|rebase\.(?:autosquash|autostash|updaterefs)|fetch\.(?:prune|prunetags|recursesubmodules|parallel)|gc\.(?:auto|autodetach|pruneexpire)|receive\.deny\w+|(?:index|status|advice|color|column)\..*|commit\.(?:verbose|cleanup|status)|lfs\.repositoryformatversion)$/;
 const HARMLESS_UPDATE = /^submodule\..*\.update\n(?:checkout|rebase|merge|none)$/;
 
 const INCLUDES = /^include(?:if\..*)?\.path$/;
 
-/** Why git might run something because of this file of configuration; null when it does not. */
+/** Returns why git might run something because of this config file, or null. */
 function programInConfig(file: string): string | null {
   const stats = lstatOf(file);
   if (stats === null) return null;
@@ -134,7 +131,7 @@ interface Known {
 
 const known = new Map<string, Known>();
 
-/** The files and folders that the configuration of a repository, with all that it includes, makes git run or read. */
+/** The files and folders that the config of a repository, with all its includes, makes git run or read. */
 export function namedByRepository(repository: Repository): readonly string[] {
   const before = known.get(repository.link);
   if (before !== undefined && before.signature === signatureOf(before.files)) return before.named;

@@ -10,7 +10,7 @@ import { type Survey, Surveyor } from "./sandbox-survey.ts";
 import { putLinkBack, type TakenBack, takeBack } from "./taken-back.ts";
 import { beforeVouching, isVouchedFor, TIME_STEP_MS } from "./vouched-files.ts";
 
-/** What looks after one command: what was there before it, and the looks at what it makes. */
+/** The state of one command: what existed before it, and the checks of what it creates. */
 interface Guard {
   readonly before: Before & Survey;
   readonly watch: SandboxWatch;
@@ -47,11 +47,11 @@ export class Protection {
 const FIRST_MS = 250;
 const LONGEST_MS = 2000;
 const SHORTEST_MS = 20;
-/** Looking takes at most this part of the time. */
+/** Checks take at most this part of the time. */
 const PART = 20;
 const MOST_WATCHED = 50;
 
-/** Looks again and again while a command runs: soon after something happened in the folders that count most. */
+/** Checks again and again while a command runs, sooner when something happened in the most important folders. */
 class SandboxWatch {
   readonly taken: TakenBack[] = [];
   readonly #look: (isGoingOn: boolean) => readonly TakenBack[];
@@ -76,7 +76,7 @@ class SandboxWatch {
     return this.taken;
   }
 
-  /** The last look; there are no more after it. */
+  /** The last check. */
   close(): readonly TakenBack[] {
     clearTimeout(this.#timer);
     this.#forget();
@@ -102,7 +102,7 @@ class SandboxWatch {
         watcher.on("error", () => {});
         this.#watchers.push(watcher);
       } catch {
-        // The looks from time to time remain.
+        // The periodic checks remain.
       }
     }
   }
@@ -118,18 +118,18 @@ class SandboxWatch {
 export interface GuardGround {
   readonly surveyor: Surveyor;
   readonly roots: readonly string[];
-  /** What is taken back is kept below it. */
+  /** What is taken back is kept in it. */
   readonly home: string;
   /** Files that a command can change although they are read-only for it. */
   readonly shared?: readonly SharedFile[];
-  /** The command has not ended. */
+  /** Whether the command is still running. */
   readonly isGoingOn?: boolean;
 }
 
-/** What is known of the time before the commands that are looked after. */
+/** The state before the commands that are being checked. */
 export interface Before extends Pick<Survey, "named" | "isWhole"> {
   readonly places: ReadonlyMap<string, Pick<Place, "kind" | "target"> & Partial<Pick<Place, "id" | "path">>>;
-  /** Only what was changed in this time can come from them. */
+  /** Only changes after this time can come from the commands. */
   readonly since: number;
   readonly until?: number;
 }
@@ -142,8 +142,8 @@ interface Repository {
 }
 
 /**
- * Looks what commands have made under protected names or for git to run, and takes that out of the project
- * into Burin's own folder. What was there before cannot be written by them and is not looked at again.
+ * Finds what commands have created under protected names or for git to run, and moves it out of the project into
+ * Burin's own folder. What existed before cannot be written by them and is not checked again.
  */
 export function takeBackMade(before: Before, ground: GuardGround): readonly TakenBack[] {
   const after = ground.surveyor.look(before.named);
@@ -154,8 +154,8 @@ export function takeBackMade(before: Before, ground: GuardGround): readonly Take
 }
 
 /**
- * Where something is taken away while its mount is made, bubblewrap makes an empty thing in its place. It goes
- * where all else goes, but nobody needs to be told.
+ * If something is removed while its mount is created, bubblewrap creates an empty file or folder in its place. It
+ * is moved like the rest, but not reported.
  */
 function removeStandIns(after: Survey, before: Before, ground: GuardGround): void {
   const folders = new Set([...before.places.values()].map(({ path }) => path));
@@ -177,7 +177,7 @@ function isEmpty({ path, kind, part }: Place): boolean {
 function isMade(place: Place, before: Before): boolean {
   const known = before.places.get(place.key);
   if (known !== undefined && !isInNewFolder(place, before.since)) {
-    // All but links was mounted read-only, so that whatever changed it was no command.
+    // Everything but links was mounted read-only, so no command can have changed it.
     return known.kind === "link" && (place.kind !== "link" || place.target !== known.target);
   }
   const changed = lstatOf(place.path)?.ctimeMs ?? 0;
@@ -186,10 +186,10 @@ function isMade(place: Place, before: Before): boolean {
   return changed >= before.since - TIME_STEP_MS && changed <= (before.until ?? Number.POSITIVE_INFINITY);
 }
 
-/** The number of a folder that somebody outside has removed may be given to another one. */
+/** The inode number of a folder that another program has removed may be used again. */
 function isInNewFolder({ path, part }: Place, since: number): boolean {
   const stats = lstatOf(part === "git folder" ? path : dirname(path));
-  // Where the system does not know when it was made, that stands as zero or as its last change.
+  // Some systems do not know the birth time and report zero or the time of the last change.
   return stats !== null && stats.birthtimeMs > since && stats.birthtimeMs < stats.ctimeMs;
 }
 
@@ -197,13 +197,13 @@ function hasGitFolder({ places }: Survey, folder: string): boolean {
   return [...places.values()].some(({ part, path }) => part === "git folder" && path === folder);
 }
 
-/** One look at what is new. */
+/** One check of what is new. */
 class Judging {
   readonly #after: Survey;
   readonly #before: Before;
   readonly #ground: GuardGround;
   readonly #taken: TakenBack[] = [];
-  /** New ones in which nothing names a program. */
+  /** New repositories in which nothing names a program. */
   readonly #harmless: Repository[] = [];
 
   constructor(after: Survey, before: Before, ground: GuardGround) {
@@ -233,7 +233,7 @@ class Judging {
     return this.#taken;
   }
 
-  /** A checkout writes the files before it notes what they are of. */
+  /** A checkout writes the files before it notes in the index what they are. */
   #isComing(place: Place, { workTree }: Repository): boolean {
     const age = Date.now() - (lstatOf(place.path)?.ctimeMs ?? 0);
     return this.#ground.isGoingOn === true && age < CHECKOUT_MS && isWithin(place.path, workTree);
@@ -251,7 +251,7 @@ class Judging {
     }
   }
 
-  /** Any folder can be made to look like a git folder; the rest of it may be work. */
+  /** Any folder can be made to look like a git folder; its other files may be the user's work. */
   #takeFormOf(place: Place, reason: string): void {
     const stats = lstatOf(place.path);
     const id = stats === null ? "" : idOf(stats);
@@ -261,7 +261,7 @@ class Judging {
     }
   }
 
-  /** A git folder that is not there yet is judged when it comes, as long as it comes where it is seen. */
+  /** A git folder that does not exist yet is checked when it is created, if it will be seen there. */
   #judgeLink(place: Place): void {
     const folder = folderOfLink(place);
     if (folder === null || !(hasGitFolder(this.#after, folder) || this.#mayCome(folder)))
@@ -269,7 +269,7 @@ class Judging {
     else this.#harmless.push({ folder, workTree: dirname(place.path) });
   }
 
-  /** It may also have come since all was looked at. */
+  /** It may also have been created since the last check. */
   #mayCome(folder: string): boolean {
     const { roots, surveyor } = this.#ground;
     if (!isWithinAny(folder, roots)) return false;
@@ -290,9 +290,9 @@ class Judging {
   }
 }
 
-/** A protected file with more than one name, and what it held. */
+/** A protected file with more than one name, and its content. */
 interface SharedFile {
-  /** Of what it is or lies in. */
+  /** The key of the protected place that it is, or is in. */
   readonly key: string;
   readonly path: readonly string[];
   readonly changed: number;
@@ -303,7 +303,7 @@ interface SharedFile {
 const MOST_BYTES = 1024 * 1024;
 const MOST_FILES = 500;
 
-/** A read-only mount covers one name of a file; another one may be writable. */
+/** A read-only mount covers one name of a file; another name may be writable. */
 function sharedFiles(places: Iterable<Place>): readonly SharedFile[] {
   const found: SharedFile[] = [];
   let looked = 0;
@@ -327,7 +327,7 @@ interface Ground extends Pick<GuardGround, "roots" | "home"> {
   readonly places: ReadonlyMap<string, Place>;
 }
 
-/** Gives them back what they held, where that was changed. */
+/** Restores their content where it was changed. */
 function restoreShared(files: readonly SharedFile[], ground: Ground): readonly TakenBack[] {
   return files.flatMap(({ key, path, changed, mode, content }) => {
     const top = ground.places.get(key);

@@ -7,19 +7,19 @@ import type { Sandbox, SandboxedCommand, SandboxLimits, SandboxPlan } from "./sa
 import { Protection } from "./sandbox-guard.ts";
 import { protectedLayout } from "./sandbox-survey.ts";
 
-/** Of the sockets of the whole machine. */
+/** The sockets of the whole machine. */
 const MOST_TABLE_BYTES = 64 * 1024 * 1024;
 
-/** Folders of sockets and other ways to talk to programs outside; the second is a link to the first on most systems. */
+/** Folders with sockets and other ways to reach programs outside; the second is a link to the first on most systems. */
 const HIDDEN = ["/run", "/var/run"].filter(isRealFolder);
 
-/** Places that are not what they are outside. */
+/** Paths that have other content inside the sandbox than outside. */
 const COVERED = [...HIDDEN, "/tmp", "/var/tmp", "/dev", "/proc"];
 
-/** What programs need of those. */
+/** The parts of them that programs need. */
 const SHOWN_AGAIN = ["/run/current-system", "/run/booted-system", "/run/opengl-driver", "/run/wrappers"];
 
-/** What a root user's command keeps, so that it can work on files of others inside the roots. */
+/** The capabilities that a root user's command keeps, so that it can work on files of other users inside the roots. */
 const KEPT_RIGHTS = [
   "CHOWN",
   "DAC_OVERRIDE",
@@ -31,7 +31,7 @@ const KEPT_RIGHTS = [
   "NET_BIND_SERVICE",
 ];
 
-/** Caches in the home folder are read-only; these programs fail without one that they can write. */
+/** Caches in the home folder are read-only; these programs fail without a writable one. */
 const CACHES = {
   npm_config_cache: "/tmp/.cache/npm",
   PIP_CACHE_DIR: "/tmp/.cache/pip",
@@ -39,15 +39,15 @@ const CACHES = {
 };
 
 /**
- * Stays beside the command: tells its exit code and how many processes there are, and when that is more than
- * itself and the first one, waits until nobody wants them any more. Its end ends everything in the sandbox.
+ * Runs next to the command: reports its exit code and the number of processes. If there are more than the keeper
+ * and the first one, it waits until they are ended from outside. Its end ends everything in the sandbox.
  */
 const KEEPER = `exec 4>&2 2>/dev/null; trap : TERM INT HUP; (exec "$@" 2>&4 3>&- 4>&-); code=$?; trap '' TERM INT HUP; set -- /proc/[0-9]*; echo "$code $#" >&3; [ $# -le 2 ] || read -r end <&3; exit $code`;
 
-/** Bubblewrap reads the filter of system calls from a descriptor, which this opens. */
+/** Bubblewrap reads the system call filter from a descriptor, which this opens. */
 const WITH_FILTER = 'exec 9<"$0" && exec "$@"';
 
-/** Bubblewrap: a read-only system, the roots writable but for what runs code later, its own process space. */
+/** Bubblewrap: a read-only system, the roots writable except for what runs code later, its own process space. */
 export class LinuxSandbox implements Sandbox {
   readonly mode: Sandbox["mode"];
   readonly #program: string;
@@ -63,7 +63,7 @@ export class LinuxSandbox implements Sandbox {
     this.#protection = new Protection(limits);
   }
 
-  /** Arguments that show whether this system lets bubblewrap work. */
+  /** Arguments that show whether bubblewrap works on this system. */
   probe(): string[] {
     return [...spaces(false, this.#isRoot), ...system(this.#isRoot, []), "--", "true"];
   }
@@ -77,14 +77,15 @@ export class LinuxSandbox implements Sandbox {
     const layout = guard === null ? { pinned: [], readOnly: [] } : protectedLayout(guard.before, roots);
     const filter = command.network ? null : filterFile(temporary);
     const bind = mode === "workspace-write" ? "--bind" : "--ro-bind";
-    // A root that holds one of the places below would show what is really there, if it came after them.
+    // A root that contains one of the places below would show the real content if it was mounted after them.
     const away = hide.flatMap((folder) => realOf(folder) ?? []).filter(isFolder);
     const covered = [...COVERED, ...away];
     const outer = roots.filter((root) => !covered.some((place) => isWithin(root, place)));
     const isCovered = (path: string) => [...covered, ...roots, home].some((folder) => isWithin(path, folder));
     const args = [
       ...spaces(command.network, this.#isRoot),
-      // A session of its own keeps a command from typing into the user's terminal; this one has another.
+      // Its own session keeps a command from typing into the user's terminal; a command with its own terminal has
+      // another session anyway.
       ...(command.hasTerminal ? [] : ["--new-session"]),
       ...system(this.#isRoot, alike(bind, outer)),
       ...pairs("--bind", [
@@ -96,7 +97,7 @@ export class LinuxSandbox implements Sandbox {
         bind,
         roots.filter((root) => !outer.includes(root)),
       ),
-      // Somebody outside may take one of them away at this moment.
+      // Another program may remove one of them at this moment.
       ...alike("--bind-try", layout.pinned),
       ...alike("--ro-bind-try", layout.readOnly),
       ...pairs(
@@ -135,7 +136,7 @@ function spaces(network: boolean, isRoot: boolean): string[] {
 function system(isRoot: boolean, outerRoots: readonly string[]): string[] {
   return [
     ...["--ro-bind", "/", "/", ...outerRoots, "--dev", "/dev", "--proc", "/proc"],
-    // For root the kernel's switches would be writable there; others need it as it is for spaces of their own.
+    // As root, the kernel's switches would be writable there; other users need it unchanged to create namespaces.
     ...(isRoot ? ["--remount-ro", "/proc"] : []),
     ...HIDDEN.flatMap((folder) => ["--tmpfs", folder]),
     ...SHOWN_AGAIN.flatMap((folder) => ["--ro-bind-try", folder, folder]),
@@ -154,7 +155,10 @@ function isRealFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Of what belongs to the user only long outputs are shown. A home that cannot be made holds nothing to hide. */
+/**
+ * Of the user's files in Burin's home only long outputs are shown. A home that cannot be created has nothing to
+ * hide.
+ */
 function hiddenHome(home: string): string[] {
   const output = join(home, "output");
   try {
@@ -166,8 +170,8 @@ function hiddenHome(home: string): string[] {
 }
 
 /**
- * Sockets that programs outside listen on. A read-only mount does not keep a command from talking to them,
- * and some of those programs do whatever they are told.
+ * Sockets that programs outside listen on. A read-only mount does not prevent a connection, and some of those
+ * programs run whatever they are sent.
  */
 function listeningSockets(isCovered: (path: string) => boolean): string[] {
   const table = bytesOf("/proc/net/unix", MOST_TABLE_BYTES)?.toString() ?? "";
@@ -177,17 +181,17 @@ function listeningSockets(isCovered: (path: string) => boolean): string[] {
   );
 }
 
-/** The real file that names the name servers, where that lies in a hidden folder. */
+/** The real path of resolv.conf if it is in a hidden folder. */
 function nameServers(hidden: readonly string[]): string | null {
   const real = realOf("/etc/resolv.conf");
   return real !== null && hidden.some((folder) => isWithin(real, folder)) ? real : null;
 }
 
 /**
- * A filter of system calls for a command without network: it can make sockets of its own network space and
- * pairs of connected ones, and no others. A socket of a program outside has a path, and neither a read-only
- * mount nor a network space of its own keeps a command from connecting to it; only what the command cannot
- * make at all holds also for those that come later.
+ * A system call filter for a command without network: it can create sockets in its own network namespace and
+ * connected pairs, and no others. A Unix socket of a program outside has a path, and neither a read-only mount nor
+ * a network namespace prevents a connection to it. Only refusing the system call also covers sockets that are
+ * created later.
  */
 
 const [LOAD, EQUAL, AT_LEAST, AND, RETURN] = [0x20, 0x15, 0x35, 0x54, 0x06];
@@ -202,13 +206,13 @@ const [TYPE_BITS, TIOCSTI] = [0xf, 0x5412];
 
 interface Calls {
   readonly architecture: number;
-  /** Programs of 32 bits on the same system, and how they call for sockets: they get none. */
+  /** How 32-bit programs on the same system request sockets: they get none. */
   readonly narrow: { readonly architecture: number; readonly calls: readonly number[] };
   readonly socket: number;
   readonly socketpair: number;
   readonly ioctl: number;
   readonly uringSetup: number;
-  /** Numbers from here on belong to another way to call the same system. */
+  /** Higher numbers belong to another system call interface of the same machine. */
   readonly others?: number;
 }
 
@@ -234,7 +238,7 @@ const CALLS: Readonly<Record<string, Calls>> = {
 
 type Step = readonly [code: number, yes: number, no: number, value: number];
 
-/** null where the numbers of the calls are not known. */
+/** null for an architecture whose call numbers are not known. */
 function socketFilter(architecture: string): Buffer | null {
   const calls = CALLS[architecture];
   if (calls === undefined) return null;
@@ -267,7 +271,7 @@ function socketFilter(architecture: string): Buffer | null {
   return program;
 }
 
-/** The steps, where the test holds; else what comes after them. */
+/** Runs the steps if the test holds; otherwise continues after them. */
 function unless([code, value]: readonly [number, number], steps: readonly Step[]): Step[] {
   return [[code, 0, steps.length, value], ...steps];
 }
@@ -281,7 +285,7 @@ function answers(values: readonly number[], found: number, other: number): Step[
   ];
 }
 
-/** The file that bubblewrap reads the filter from; null where there is none. */
+/** The file that bubblewrap reads the filter from; null if there is none. */
 function filterFile(folder: string): string | null {
   const file = join(folder, "calls");
   if (existsSync(file)) return file;

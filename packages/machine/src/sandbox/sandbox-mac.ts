@@ -6,7 +6,7 @@ import { protectedLayout, type Survey } from "./sandbox-survey.ts";
 
 const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 
-/** Seatbelt, through the program that macOS brings. Written by its documents; not run on a Mac so far. */
+/** Seatbelt, with the program that macOS brings. Written from its documentation; not tried on a Mac so far. */
 export class MacSandbox implements Sandbox {
   readonly mode: Sandbox["mode"];
   readonly #limits: SandboxLimits;
@@ -36,7 +36,7 @@ export class MacSandbox implements Sandbox {
   }
 }
 
-/** Later rules win. Names that do not exist can be denied just as well. */
+/** Later rules win. Paths that do not exist can be denied too. */
 export function macProfile(
   { mode, roots, home, hide = [], temporary }: SandboxLimits,
   network: boolean,
@@ -62,7 +62,7 @@ export function macProfile(
   ].join("\n");
 }
 
-/** What new repositories and packages bring is looked at afterwards. */
+/** New repositories and packages are checked afterwards. */
 function protecting(survey: Survey, roots: readonly string[]): string[] {
   const { denied, allowed } = protectedPaths();
   const below = `^(${roots.map(inPattern).join("|")})(/.*)?`;

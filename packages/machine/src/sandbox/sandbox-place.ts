@@ -2,25 +2,25 @@ import type { Stats } from "node:fs";
 import { basename } from "node:path";
 import { linkTarget, lstatOf } from "../files/disk-looks.ts";
 
-/** One thing in the roots that a command must neither change nor make. */
+/** A path in the roots that a command must neither change nor create. */
 export interface Place {
   readonly path: string;
-  /** Names it whatever its path is: the folder that it stands in, as the disk knows it, and its name there. */
+  /** Identifies it by its folder's identity on the disk and its name there, whatever its path is. */
   readonly key: string;
   readonly kind: "file" | "folder" | "link";
   /**
    * `name`: protected by its name. `git folder`: all that belongs to one repository. `git link`: a file or link
-   * that leads to such a folder. `git file`: what git obeys inside one. `named`: what a repository's
-   * configuration names. `way out`: a link into the folder of temporary files.
+   * that leads to such a folder. `git file`: a file in a git folder that git follows. `named`: named by a
+   * repository's config. `way out`: a link into the temporary folder.
    */
   readonly part: "name" | "git folder" | "git link" | "git file" | "named" | "way out";
-  /** Its own number on the disk. */
+  /** Its inode number. */
   readonly id: string;
-  /** Of a link. */
+  /** The target of a link. */
   readonly target?: string;
 }
 
-/** null when there is nothing. */
+/** Returns null when there is nothing. */
 export function placeAt(path: string, folderId: string, part: Place["part"]): Place | null {
   const stats = lstatOf(path);
   if (stats === null) return null;

@@ -6,7 +6,7 @@ import { MacSandbox } from "./sandbox-mac.ts";
 
 const BUBBLEWRAP_HINT = "install bubblewrap (e.g. apt install bubblewrap)";
 
-/** What has been tried counts for every mode and session of this process. */
+/** A probe that succeeded is valid for every mode and session of this process. */
 const working = new Set<string>();
 
 /** Finds out, by trying, whether commands can be limited here. */

@@ -9,9 +9,9 @@ import { idOf, type Place, placeAt } from "./sandbox-place.ts";
 
 export interface Survey {
   readonly places: ReadonlyMap<string, Place>;
-  /** What configuration names, whether it is there or not. */
+  /** What config files name, whether it exists or not. */
   readonly named: ReadonlySet<string>;
-  /** False when there were more folders than are looked at. */
+  /** False when there were more folders than are checked. */
   readonly isWhole: boolean;
 }
 
@@ -24,12 +24,12 @@ interface Folder {
   readonly isBare: boolean;
 }
 
-/** Breadth first: what lies nearer to the root is looked at before what lies deep. */
+/** Breadth first: folders near the root are checked before deep ones. */
 const MOST_FOLDERS = 20_000;
-/** A folder that was changed so shortly before it was read may be changed again without another time stamp. */
+/** A folder that was changed this shortly before it was read may change again with the same time stamp. */
 const DOUBTFUL_MS = 50;
 
-/** Looks through the roots for what is protected there. Folders that have not changed are not read again. */
+/** Finds protected paths in the roots. Folders that have not changed are not read again. */
 export class Surveyor {
   readonly #roots: readonly string[];
   readonly #temporary: string;
@@ -40,7 +40,7 @@ export class Surveyor {
     this.#temporary = temporary;
   }
 
-  /** `alsoNamed`: what configuration named before, to be looked for once more. */
+  /** `alsoNamed`: paths that config files named before, which are checked once more. */
   look(alsoNamed: Iterable<string> = []): Survey {
     const notes = { places: new Map<string, Place>(), named: new Set<string>(alsoNamed) };
     const folders = new Map<string, Folder>();
@@ -51,7 +51,7 @@ export class Surveyor {
     return { places, named, isWhole };
   }
 
-  /** False when there were too many folders. */
+  /** Returns false when there were too many folders. */
   #walk(root: string, folders: Map<string, Folder>, notes: Notes): boolean {
     if (root === homedir()) for (const name of PROTECTED_IN_HOME) notes.named.add(join(root, name));
     const queue = [root];
@@ -69,7 +69,7 @@ export class Surveyor {
     return true;
   }
 
-  /** null when it is no folder any more. */
+  /** Returns null when it is not a folder any more. */
   #folder(path: string, root: string): Folder | null {
     const stats = lstatOf(path);
     if (stats === null || !stats.isDirectory()) return null;
@@ -94,7 +94,7 @@ export class Surveyor {
     return entry.isSymbolicLink() && this.#leadsToTemporary(path, entry.name) ? "way out" : null;
   }
 
-  /** What is in there was made by commands and is not looked at. */
+  /** Commands created what is in there; it is not checked. */
   #leadsToTemporary(folder: string, name: string): boolean {
     const target = linkTarget(join(folder, name));
     return target !== undefined && isWithin(resolve(folder, target), this.#temporary);
@@ -110,7 +110,7 @@ function isGitName(name: string): boolean {
   return /^(?:\.git|git~1)$/i.test(name);
 }
 
-/** Of `node_modules` only the packages themselves, as repositories may lie there too. */
+/** In `node_modules` only the package folders themselves, because repositories may be there too. */
 function wayToPackages(path: string, folders: readonly string[]): readonly string[] {
   const name = basename(path);
   return name === "node_modules" || name.startsWith("@")
@@ -118,7 +118,7 @@ function wayToPackages(path: string, folders: readonly string[]): readonly strin
     : folders.filter((one) => one.endsWith("/node_modules"));
 }
 
-/** Packages bring files under protected names that nobody reads there. */
+/** Packages have files with protected names that no program reads there. */
 function onlyGit(folder: Folder): Folder {
   return { ...folder, found: folder.found.filter(({ part }) => part === "git") };
 }
@@ -162,7 +162,7 @@ function noteNamed(path: string, places: Map<string, Place>): void {
   if (place !== null && !places.has(place.key)) places.set(place.key, place);
 }
 
-/** Names of submodules may have slashes. */
+/** Names of submodules may contain slashes. */
 const DEEPEST_MODULE = 8;
 
 /** Whether a folder with these names in it is a git folder, whatever its own name is. */
@@ -171,7 +171,7 @@ function hasGitForm(names: readonly string[]): boolean {
   return names.includes("commondir") || (names.includes("objects") && names.includes("refs"));
 }
 
-/** The folder itself and what git obeys in it, with those of its submodules and work trees. */
+/** The folder itself and the files in it that git follows, with those of its submodules and work trees. */
 function gitFolderPlaces(folder: string): Place[] {
   const stats = lstatOf(folder);
   if (stats === null) return [];
@@ -196,7 +196,7 @@ function modulesIn(folder: string, id: string): Place[] {
   return inside(placeAt(join(folder, "modules"), id, "git file"), (path) => look(path, 0));
 }
 
-/** A link in the place of a folder leads git elsewhere, and is a place of its own. */
+/** A link instead of a folder leads git elsewhere, and is protected itself. */
 function inside(place: Place | null, look: (path: string) => Place[]): Place[] {
   if (place === null) return [];
   const stats = lstatOf(place.path);
@@ -213,16 +213,16 @@ function below(folder: string, id: string, look: (path: string) => Place[]): Pla
   });
 }
 
-/** How what is protected is mounted. */
+/** How the protected paths are mounted. */
 interface ProtectedLayout {
-  /** Git folders. They are mounted onto themselves, so that they cannot be renamed out of the way. */
+  /** Git folders. They are mounted onto themselves, so that they cannot be renamed. */
   readonly pinned: readonly string[];
   readonly readOnly: readonly string[];
 }
 
 export function protectedLayout({ places }: Survey, roots: readonly string[]): ProtectedLayout {
   const all = [...places.values()];
-  // What a link points to could be protected, but the link itself could be replaced: then nothing is written.
+  // A link's target could be protected, but the link itself could be replaced: then nothing may be written.
   const frozen = new Set(
     all.flatMap((one) => (one.part === "git file" && one.kind === "link" ? [dirname(one.path)] : [])),
   );

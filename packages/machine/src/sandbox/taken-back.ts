@@ -17,21 +17,21 @@ import { isWithinAny } from "../files/paths.ts";
 import { codeOf } from "../files/system-error.ts";
 import { idOf, type Place } from "./sandbox-place.ts";
 
-/** What a command made under a protected name, or for git to run, and where it lies now. */
+/** What a command created under a protected name, or for git to run, and where it is now. */
 export interface TakenBack {
   readonly path: string;
   readonly why: string;
   /** null when it could not be moved there. */
   readonly kept: string | null;
-  /** The last commit of its repository holds the same: something of git brought it, which now misses it. */
+  /** It is the same as in the last commit of its repository: git created it, and misses it now. */
   readonly isCommitted?: boolean;
 }
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /**
- * Moves what stands at a place out of the project. The folder is held open and judged, so that a name that is
- * swapped meanwhile moves nothing outside the roots. null when there is nothing any more.
+ * Moves a file or folder out of the project. Its folder is held open and checked, so that replacing a name in
+ * between moves nothing outside the roots. Returns null when there is nothing any more.
  */
 export function takeBack(
   place: Place,
@@ -57,19 +57,19 @@ export function takeBack(
   }
 }
 
-/** What stands at the place by now. */
+/** The key of what is there by now. */
 function keyIn(descriptor: number, path: string, { part }: Place): string | null {
   if (part !== "git folder") return `${idOf(fstatSync(descriptor))}/${basename(path)}`;
   const stats = lstatOf(path);
   return stats === null ? null : `${idOf(stats)}/.`;
 }
 
-/** A link that was there before, put back where it stood. */
+/** Restores a link that existed before. */
 export function putLinkBack(path: string, target: string): void {
   try {
     symlinkSync(target, path);
   } catch {
-    // Somebody else has made something there.
+    // Another program has created something there.
   }
 }
 
@@ -82,7 +82,7 @@ function moveAway(path: string, name: string, home: string): string {
     renameSync(path, kept);
   } catch (error) {
     if (codeOf(error) !== "EXDEV") throw error;
-    // At once under a name that nobody reads, and then at leisure to the other disk.
+    // First renamed in place to an unused name, then moved to the other disk.
     const aside = join(dirname(path), `.burin-${randomName()}.tmp`);
     renameSync(path, aside);
     cpSync(aside, kept, { recursive: true, verbatimSymlinks: true });

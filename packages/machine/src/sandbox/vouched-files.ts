@@ -1,9 +1,9 @@
 import { protectedFile } from "@burin/shell-judge";
 
-/** The time stamps of a file system go in steps: what was made just now may seem older by one. */
+/** A file system's time stamps have steps: a new file may seem older by one step. */
 export const TIME_STEP_MS = 20;
 
-/** When a file was written with the user's leave, by its real path. */
+/** When a file was written with the user's permission, by its real path. */
 const files = new Map<string, number>();
 
 interface Span {
@@ -11,24 +11,27 @@ interface Span {
   to: number;
 }
 
-/** When a command without limits was waited for. */
+/** The times during which a call waited for a command without limits. */
 const spans: Span[] = [];
 
-/** To be called just before a file is written that commands may not make: it is no command's then. */
+/** Call just before Burin writes a file that commands may not create: it then does not count as theirs. */
 export function vouchFor(path: string): void {
   if (protectedFile(path) !== null) files.set(path, Date.now());
 }
 
-/** Looks of those who take away what nobody allowed. */
+/** The checks that take back what was not allowed. */
 const looks = new Set<() => void>();
 
-/** Calls it before leave begins, so that nothing made before counts as allowed; the answer ends that. */
+/**
+ * Calls `look` before a permission begins, so that nothing created earlier counts as allowed. The returned function
+ * ends that.
+ */
 export function beforeVouching(look: () => void): () => void {
   looks.add(look);
   return () => looks.delete(look);
 }
 
-/** What is made from now on was allowed, until the answer is called. */
+/** What is created from now on is allowed, until the returned function is called. */
 export function vouchForAll(): () => void {
   for (const look of looks) look();
   const span: Span = { from: Date.now() - TIME_STEP_MS, to: Number.POSITIVE_INFINITY };
@@ -38,7 +41,10 @@ export function vouchForAll(): () => void {
   };
 }
 
-/** Whether the user allowed that, or something in that folder, to be made: as a file since then, or in what a command did. */
+/**
+ * Whether the user allowed this file, or something in that folder: written by Burin since then, or by an allowed
+ * command.
+ */
 export function isVouchedFor(path: string, since: number, changed: number): boolean {
   if (spans.some(({ from, to }) => from <= changed && changed <= to)) return true;
   return [...files].some(([file, at]) => at >= since && (file === path || file.startsWith(`${path}/`)));

@@ -1,17 +1,16 @@
 import { type CharSet, rangesOf, sizeOf, without } from "@burin/contract/patterns/char-set";
 import type { Pattern } from "@burin/contract/patterns/pattern";
 
-/** The two ways in which the engines want a pattern written. */
+/** The two syntaxes of the engines. */
 export type Flavour = "ripgrep" | "extended";
 
-/** Engines differ in how often they let something be repeated; beyond this the count is left open. */
+/** Engines limit repetitions differently; a larger count is left open. */
 const MOST_COUNTED = 100;
 const LAST_ASCII = 0x7f;
 
 /**
- * The pattern for an engine that looks at bytes, in whatever encoding: it finds every line that the
- * pattern matches, perhaps more, never fewer. null when only the decoded text can tell, or when the
- * engine's pattern would find every line.
+ * Returns the pattern for an engine that looks at bytes, in any encoding: it finds every line that the pattern
+ * matches, perhaps more, never fewer. null when only the decoded text can tell, or when it would find every line.
  */
 export function enginePattern(pattern: Pattern, flavour: Flavour): string | null {
   try {
@@ -25,7 +24,7 @@ export function enginePattern(pattern: Pattern, flavour: Flavour): string | null
 
 class NotInBytes extends Error {}
 
-/** true when the pattern can be satisfied without a character; then it says nothing about a line's bytes. */
+/** true when the pattern can match without any character; then it says nothing about a line's bytes. */
 function matchesNothing(pattern: Pattern): boolean {
   switch (pattern.kind) {
     case "one":
@@ -48,7 +47,7 @@ class Writer {
     this.#flavour = flavour;
   }
 
-  /** Assertions are left out: line ends, byte order marks and word characters are the decoded text's matter. */
+  /** Assertions are left out: line ends, byte order marks and word characters depend on the decoded text. */
   write(pattern: Pattern): string {
     switch (pattern.kind) {
       case "one":
@@ -88,7 +87,7 @@ class Writer {
     const ranges = rangesOf(set);
     if (ranges.every(([first]) => first > LAST_ASCII)) throw new NotInBytes();
     if (!isMixed(set)) return this.#ascii(set);
-    // A character beyond ASCII takes one to four bytes, the first of which is not ASCII in any encoding.
+    // A character beyond ASCII takes one to four bytes, and the first one is not ASCII in any encoding.
     const beyond = this.#flavour === "ripgrep" ? "[\\x80-\\xff]" : "[^\u0001-\u007f]";
     return isNearlyAny(set)
       ? this.#group(".{1,4}")
@@ -122,7 +121,7 @@ function within(set: CharSet): CharSet {
   return without(set, [LAST_ASCII + 1, 0x10ffff]);
 }
 
-/** Most ASCII characters and others: an engine would hardly be quicker for knowing which. */
+/** Most ASCII characters and others: an engine would hardly be faster with it. */
 function isNearlyAny(set: CharSet): boolean {
   return isMixed(set) && sizeOf(within(set)) > 100;
 }
@@ -137,7 +136,7 @@ function hex(code: number): string {
   return `\\x${code.toString(16).padStart(2, "0")}`;
 }
 
-/** In POSIX brackets nothing escapes, so the characters with a meaning there stand where they have none. */
+/** In POSIX brackets nothing escapes, so special characters are placed where they have no meaning. */
 function extendedBracket(ranges: readonly [number, number][]): string {
   const members = new Set<number>();
   for (const [first, last] of ranges) for (let code = first; code <= last; code += 1) members.add(code);
@@ -146,6 +145,6 @@ function extendedBracket(ranges: readonly [number, number][]): string {
   const tail = `${special.includes("[") ? "[" : ""}${special.includes("^") ? "^" : ""}${special.includes("-") ? "-" : ""}`;
   const middle = [...members].map((code) => String.fromCharCode(code)).join("");
   const items = head + middle + tail;
-  // A lone caret cannot stand first.
+  // A caret alone cannot come first.
   return items === "^-" ? "[-^]" : `[${items}]`;
 }

@@ -2,34 +2,34 @@ import type { Pattern } from "@burin/contract/patterns/pattern";
 import type { Stretch } from "../files/walk.ts";
 import { helperPath } from "../processes/helper-program.ts";
 
-/** Where an engine is to look. */
+/** Where an engine searches. */
 export interface EnginePlace {
-  /** The searched folder; the engine runs in it. */
+  /** The searched folder; the engine's working directory. */
   readonly folder: string;
-  /** Where programs are looked for. */
+  /** Where to look for programs. */
   readonly environment: NodeJS.ProcessEnv;
 }
 
 /**
- * A program that says which files may hold a line that matches. It may name too many, never too few: the
- * lines themselves are found by one matcher, so that all engines give the same hits in the same order.
+ * A program that says which files may contain a matching line. It may name too many files, never too few. The lines
+ * themselves are found by one matcher, so all engines give the same hits in the same order.
  */
 export interface Engine {
   readonly name: "ripgrep" | "git" | "grep";
-  /** Whether it looks into UTF-16 files that bear a byte order mark. */
+  /** Whether it searches UTF-16 files with a byte order mark. */
   readonly readsUtf16: boolean;
-  /** Whether the files of a whole folder are told to it by the name of the folder, or not at all. */
+  /** Whether a whole folder can be passed to it by its name. */
   readonly takesFolders: boolean;
-  /** The files are given in the order of their paths. null when the program cannot do it. */
+  /** The files come in the order of their paths. Resolves to null when the program fails. */
   propose(stretches: readonly Stretch[], signal: AbortSignal): Promise<ReadonlySet<string> | null>;
 }
 
-/** Makes an engine for one search; null when its program is not there or the pattern is not for it. */
+/** Creates an engine for one search; null when its program is missing or cannot handle the pattern. */
 export type EngineMaker = (pattern: Pattern, place: EnginePlace) => Engine | null;
 
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/** A child gets what it needs to run and nothing that could change what it does, or that is nobody's business. */
+/** A child gets only what it needs to run: no other data, and nothing that could change what it does. */
 function bareEnvironment({ SystemRoot, PATH }: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return {
     SystemRoot,
@@ -39,12 +39,12 @@ function bareEnvironment({ SystemRoot, PATH }: NodeJS.ProcessEnv): NodeJS.Proces
     GIT_CONFIG_GLOBAL: process.platform === "win32" ? "NUL" : "/dev/null",
     GIT_OPTIONAL_LOCKS: "0",
     GIT_TERMINAL_PROMPT: "0",
-    // It searches files, not a repository, and so reads no settings that would name programs, or that never end.
+    // It searches files, not a repository, so it must not read settings that would name programs or never end.
     GIT_DIR: "/dev/null/none",
   };
 }
 
-/** Asks a program for names, which it prints, each ended by a NUL; null when it failed. */
+/** Runs a program that prints names, each ended by a NUL; null when it failed. */
 export async function namesFrom(
   [command, ...args]: readonly [string, ...string[]],
   { folder, environment }: EnginePlace,
@@ -60,7 +60,7 @@ export async function namesFrom(
   const env = bareEnvironment(environment);
   const { runProgram } = await import("../processes/supervisor.ts");
   const end = await runProgram({ command, args, cwd: folder, env, signal, onOutput }).catch(() => null);
-  // Unreadable files are not reported by the programs; what they do report is a fault of the call.
+  // The programs do not report unreadable files; any error output is a fault of the call.
   const hasFailed = end?.exitCode == null || (end.exitCode > 1 && end.errors !== "");
   if (hasFailed || end.stopped !== null) return null;
   const names = Buffer.concat(chunks).toString("utf8").split("\0");
@@ -68,7 +68,7 @@ export async function namesFrom(
   return new Set(names.map((name) => (name.startsWith("./") ? name.slice(2) : name)));
 }
 
-/** The names as arguments: one that looks like an option or like standard input is given a folder. */
+/** The names as arguments. A name that looks like an option or like standard input gets a folder in front. */
 export function asArguments(stretches: readonly Stretch[]): string[] {
   const files = stretches.flatMap(({ folder, names }) => names.map((name) => folder + name));
   return files.map((file) => (file.startsWith("-") ? `./${file}` : file));

@@ -7,20 +7,20 @@ import { isSearchable, isUtf16, textOf, textParts } from "./text-parts.ts";
 const WHOLE_BYTES = 1024 * 1024;
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** What could not be searched fully, in words, each once. */
+/** Called with what could not be searched completely, each reason once. */
 type OnGap = (gap: string) => void;
 
 export interface FileSearcherNeeds {
   readonly matcher: LineMatcher;
-  /** Judges where an opened file really is. */
+  /** Checks the real path of an opened file. */
   readonly mayOpen: (realPath: string) => boolean;
   readonly onGap: OnGap;
   readonly slices: Slices;
-  /** Texts in the place of what files hold, by their real paths. */
+  /** Unsaved texts that replace the content of files, by their real paths. */
   readonly unsaved: ReadonlyMap<string, string>;
 }
 
-/** Searches one file after the other. Only what it opened itself, and judged then, ever reaches a result. */
+/** Searches one file after the other. Only a file that it opened and checked itself can appear in a result. */
 export class FileSearcher {
   readonly #needs: FileSearcherNeeds;
   readonly #buffer = Buffer.allocUnsafe(WHOLE_BYTES);
@@ -29,7 +29,7 @@ export class FileSearcher {
     this.#needs = needs;
   }
 
-  /** null when there is no hit, be it that the file cannot be read or is binary. */
+  /** Returns null when there is no hit, also because the file cannot be read or is binary. */
   async search(path: string, wanted: Wanted): Promise<HitLines | null> {
     const unsaved = this.#needs.unsaved.get(path);
     if (unsaved !== undefined) return this.#needs.mayOpen(path) ? this.#inText(unsaved, wanted) : null;
@@ -96,7 +96,7 @@ export class FileSearcher {
     return hits;
   }
 
-  /** Hits are rare, so the place is judged only when there is one. */
+  /** Hits are rare, so the path is checked only when there is one. */
   #mayShow(descriptor: number, path: string): boolean {
     const real =
       process.platform === "linux" ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);

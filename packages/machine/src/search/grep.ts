@@ -16,8 +16,8 @@ const GIT_GREP = [
 const EVERYWHERE = ["--", ".", ":(exclude,glob)**/node_modules/**", ":(exclude,glob)**/.git/**"];
 
 /**
- * Looks at the files as they are on disk, tracked or not. It is slow with long lists of paths, so it
- * searches the whole folder once, and that is the answer for each batch.
+ * Searches the files on disk, tracked or not. Long lists of paths are slow, so it searches the whole folder once,
+ * and that is the result for each batch.
  */
 export const gitGrep: EngineMaker = (pattern, place) => {
   const written = enginePattern(pattern, "extended");

@@ -9,26 +9,26 @@ import type { LineFound, LineMatcher } from "./line-matcher.ts";
 
 const MOST_LINE_CHARACTERS = 2000;
 
-/** What is wanted of one file. */
+/** What is wanted from one file. */
 export interface Wanted {
   readonly context: number;
-  /** One more than may be shown, so that it is known whether something is left out. */
+  /** One more than may be shown, to know whether something is left out. */
   readonly hits: number;
 }
 
-/** Collects the hits of one text and the lines around them; the text may come in parts that end at line ends. */
+/** Collects the hits of one text and the lines around them. The text may come in parts that end at line ends. */
 export class HitLines {
   readonly lines: SearchLine[] = [];
   hits = 0;
   readonly #matcher: LineMatcher;
   readonly #wanted: Wanted;
-  /** Number of the last line before the part. */
+  /** The number of the last line before the part. */
   #passed = 0;
-  /** Number of the last line that was collected. */
+  /** The number of the last line that was collected. */
   #collected = 0;
-  /** Lines behind a hit that are still to come. */
+  /** The number of context lines that are still to come after a hit. */
   #owed = 0;
-  /** The last lines of the part before, for the context of a hit at the start of this one. */
+  /** The last lines of the previous part, for the context of a hit at the start of this one. */
   #before: string[] = [];
 
   constructor(matcher: LineMatcher, wanted: Wanted) {
@@ -68,7 +68,7 @@ export class HitLines {
     this.#before = [];
   }
 
-  /** The lines between two hits that are near enough to one of them. */
+  /** The lines between two hits that are close enough to one of them. */
   #contextBetween(between: string, passed: number, count: number): void {
     const { context } = this.#wanted;
     if (context === 0) return;
@@ -87,7 +87,7 @@ export class HitLines {
     this.#before = [...this.#before, ...lines.slice(-context)].slice(-context);
   }
 
-  /** Takes the lines that a hit before them is owed. */
+  /** Takes the context lines of an earlier hit. */
   #behind(lines: readonly string[], passed: number): void {
     const count = Math.min(this.#owed, lines.length);
     for (const [index, line] of lines.slice(0, count).entries()) this.#collect(line, passed + index + 1);
@@ -123,7 +123,7 @@ function countLines(text: string, from: number, to: number): number {
   return count;
 }
 
-/** The line verbatim; of a long one its beginning, or the part around the match when that lies further on. */
+/** The line verbatim; of a long line its beginning, or the part around a match that is further on. */
 function shownLine(text: string, { start, end, matchEnd }: LineFound): string {
   if (end - start <= MOST_LINE_CHARACTERS) return text.slice(start, end);
   const isNear = matchEnd - start <= MOST_LINE_CHARACTERS;
@@ -133,7 +133,7 @@ function shownLine(text: string, { start, end, matchEnd }: LineFound): string {
   return `${head}${text.slice(from, to)}${to < end ? "... [line cut]" : ""}`;
 }
 
-/** More than this would be cut again before it reached the model, in the middle and without a word on hits. */
+/** A longer result would be cut again before it reaches the model, in the middle and without the number of hits. */
 const MOST_CHARACTERS = 60_000;
 
 /** Takes the hits file by file, in the order of the paths, until there are enough. */
@@ -154,7 +154,7 @@ export class HitCollector {
     return namesOnly ? { context: 0, hits: 1 } : { context, hits: most - this.#hits + 1 };
   }
 
-  /** true as soon as it is known that something is left out. */
+  /** true as soon as something is known to be left out. */
   get isFull(): boolean {
     return this.#hasMore;
   }
@@ -190,7 +190,7 @@ export class HitCollector {
   }
 }
 
-/** Context that belongs to a hit which is not shown. */
+/** Removes context that belongs to a hit which is not shown. */
 function dropLeadingContext(lines: SearchLine[]): void {
   while (lines.at(-1)?.isHit === false) lines.pop();
 }

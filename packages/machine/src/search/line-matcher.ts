@@ -2,7 +2,7 @@ import { Automaton } from "@burin/contract/patterns/automaton";
 import type { Pattern } from "@burin/contract/patterns/pattern";
 import { requiredLiterals } from "@burin/contract/patterns/required-literals";
 
-/** Where a matching line is in a text, and where its first match ends. */
+/** The position of a matching line in a text, and where its first match ends. */
 export interface LineFound {
   readonly start: number;
   /** Without the line end. */
@@ -24,14 +24,14 @@ export class LineMatcher {
     this.#isAsciiHint = literals?.texts.every(isAscii) ?? false;
   }
 
-  /** false when no line of a file with these bytes can match, unless it is UTF-16. */
+  /** Returns false when no line of a file with these bytes can match, unless it is UTF-16. */
   mayMatch(bytes: Buffer, length: number): boolean {
     if (this.#hint === null || !this.#isAsciiHint) return true;
     this.#hint.lastIndex = 0;
     return this.#hint.test(bytes.toString("latin1", 0, length));
   }
 
-  /** The first matching line at or behind a position that is the start of a line. */
+  /** Returns the first matching line at or after a position that is the start of a line. */
   next(text: string, from: number): LineFound | null {
     let at = from;
     while (at < text.length) {
@@ -48,7 +48,7 @@ export class LineMatcher {
     return null;
   }
 
-  /** The start of the next line that holds what a match must hold. */
+  /** The start of the next line that contains the literal text that every match contains. */
   #hintedLine(hint: RegExp, text: string, from: number): number {
     hint.lastIndex = from;
     const found = hint.exec(text);

@@ -15,24 +15,24 @@ export interface Proposing {
   readonly slices: Slices;
   readonly searcher: FileSearcher;
   readonly signal: AbortSignal;
-  /** No engine knows what these files are to be searched for. */
+  /** No engine knows the unsaved text of these files. */
   readonly unsaved: ReadonlyMap<string, string>;
 }
 
-/** What a program may be given as arguments, well below what each system allows. */
+/** The length of arguments that a program may get, well below the limit of each system. */
 const MOST_ARGUMENT_BYTES =
   process.platform === "win32" ? 24_000 : process.platform === "linux" ? 800_000 : 300_000;
 const POINTER_BYTES = 9;
 /**
- * Starting a program takes as long as walking past some thousand files, so each batch is larger than the one
- * before; but not so much that the program would wait for it, for the walk is two or three times as quick.
+ * Starting a program takes as long as walking some thousand files, so each batch is larger than the one before. But
+ * not so large that the program would wait for it, because the walk is two or three times as fast.
  */
 const FIRST_BATCH_FILES = 1000;
 const BATCH_GROWTH = 3;
 
 /**
- * The files that an engine finds worth a look, in order. The engine works on one batch while the next is
- * gathered. Gives null in place of a file when the time is over; a reader that stops early ends the engine.
+ * The files that an engine proposes, in order. The engine works on one batch while the next is collected. Yields
+ * null instead of a file when the time is over; a reader that stops early ends the engine.
  */
 export async function* proposedFiles(proposing: Proposing): AsyncGenerator<string | null> {
   const { slices, signal } = proposing;
@@ -46,7 +46,7 @@ export async function* proposedFiles(proposing: Proposing): AsyncGenerator<strin
     for (;;) {
       source.gather(slices);
       const finished = running[0]?.isDone ? running.shift() : undefined;
-      // The last batch waits for none: nothing else would be done meanwhile.
+      // The last batch starts at once: there is nothing else to do.
       if (source.isWorthABatch && running.length < (source.isAtEnd ? 2 : 1)) {
         running.push(new Running(source.take(), proposing, ending.signal));
       }
@@ -59,12 +59,12 @@ export async function* proposedFiles(proposing: Proposing): AsyncGenerator<strin
     clearTimeout(timer);
     signal.removeEventListener("abort", end);
     ending.abort();
-    // No child is left when the call is answered.
+    // No child is left when the call returns.
     await Promise.all(running.map(({ names }) => names));
   }
 }
 
-/** Gathers files until an engine is free to take them. */
+/** Collects files until an engine is free to take them. */
 class BatchSource {
   isAtEnd = false;
   readonly #files: WantedFiles;
@@ -73,7 +73,7 @@ class BatchSource {
   #count = 0;
   #bytes = 0;
   #fewest = FIRST_BATCH_FILES;
-  /** What of a folder did not find room. */
+  /** The part of a folder that did not fit. */
   #left: Stretch | null = null;
 
   constructor(files: WantedFiles, takesFolders: boolean) {
@@ -114,7 +114,7 @@ class BatchSource {
     this.#count += taken;
   }
 
-  /** Waits only when there is nothing more to gather meanwhile. */
+  /** Waits only when there is nothing more to collect. */
   async waitFor(running: Running): Promise<void> {
     if (this.isFull || this.isAtEnd) await running.names;
   }
@@ -133,7 +133,7 @@ function argumentBytes(argument: string): number {
   return Buffer.byteLength(argument) + POINTER_BYTES;
 }
 
-/** One batch at work. */
+/** One batch that an engine works on. */
 class Running {
   isDone = false;
   readonly names: Promise<ReadonlySet<string> | null>;
@@ -148,7 +148,7 @@ class Running {
     });
   }
 
-  /** When the engine could not do it, every file is. */
+  /** When the engine failed, every file is worth a look. */
   async *worthALook(): AsyncGenerator<string> {
     const { engine, folder: start, searcher, slices, unsaved } = this.#proposing;
     const found = await this.names;
@@ -156,7 +156,7 @@ class Running {
     const proposed = found === null ? null : new Set([...found, ...asked]);
     const known = engine.readsUtf16 && proposed !== null ? new Set([...proposed].map(folderOf)) : null;
     for (const { folder, names } of this.#stretches) {
-      // Most folders hold nothing, and then none of their files is asked for.
+      // Most folders have no hit, and then none of their files is checked.
       if (known?.has(folder) === false) continue;
       for (const name of names) {
         const file = folder + name;
@@ -191,7 +191,7 @@ export class WantedFiles {
     this.#isWanted = wantedBy(choice);
   }
 
-  /** null at the end. */
+  /** Returns null at the end. */
   next(): string | null {
     if (this.#stretch === null || this.#at === this.#stretch.names.length) {
       this.#stretch = this.#nextStretch();

@@ -29,14 +29,14 @@ export const ripgrep: EngineMaker = (pattern, place) => {
 const FEWEST_FOR_A_FOLDER = 4;
 
 /**
- * Whether the files can be told to an engine, one that does not descend, by the name of their folder: it
- * reads a folder quicker than it takes the names. Files that nobody asked for are not given it to read.
+ * Whether the files can be passed to an engine that does not descend by the name of their folder: it reads a folder
+ * faster than a list of names. It never gets files to read that are not wanted.
  */
 export function isFolderEnough({ names, isWhole }: Stretch): boolean {
   return isWhole && names.length >= FEWEST_FOR_A_FOLDER;
 }
 
-/** The folders of the files, or their names where the folder holds others. */
+/** The folders of the files, or the names of files whose folder also has others. */
 function asPlaces(stretches: readonly Stretch[]): string[] {
   const folders = stretches.filter(isFolderEnough).map(({ folder }) => `./${folder}`);
   return [...new Set(folders), ...asArguments(stretches.filter((stretch) => !isFolderEnough(stretch)))];
@@ -44,7 +44,7 @@ function asPlaces(stretches: readonly Stretch[]): string[] {
 
 let found: string | null | undefined;
 
-/** Its package is optional: where it was not installed the next engine serves. */
+/** Its package is optional; without it the next engine is used. */
 export function ripgrepProgram(): string | null {
   if (found === undefined) {
     const file = process.platform === "win32" ? "rg.exe" : "rg";

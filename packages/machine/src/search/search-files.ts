@@ -15,10 +15,10 @@ import { LineMatcher } from "./line-matcher.ts";
 import { proposedFiles, WantedFiles } from "./proposed-files.ts";
 import { ripgrep } from "./ripgrep.ts";
 
-/** The first that is there and takes the pattern serves; without any the files are searched here. */
+/** The first one that is installed and can handle the pattern is used; without any the files are searched here. */
 const ENGINES: readonly EngineMaker[] = [ripgrep, gitGrep, systemGrep];
 
-/** A common pattern has enough hits in the first files; then no program needs to be started. */
+/** A common pattern has enough hits in the first files; then no program has to be started. */
 const HEAD_START_MS = 4;
 
 export interface SearchTarget {
@@ -29,9 +29,9 @@ export interface SearchTarget {
 
 export interface SearchMeans {
   readonly signal: AbortSignal;
-  /** A moment of `performance.now()`. */
+  /** A value of `performance.now()`. */
   readonly stopAt: number;
-  /** Instead of those that are there; they are asked about every file, also when the first ones would have done. */
+  /** Used instead of the installed ones, and for every file, even if the first files have enough hits. */
   readonly engines?: readonly EngineMaker[];
 }
 
@@ -112,7 +112,7 @@ async function searchFolder(search: FolderSearch): Promise<void> {
   }
 }
 
-/** Searches file after file without an engine for so long. true when nothing is left to do. */
+/** Searches files without an engine for that long. Returns true when nothing is left to do. */
 async function searchHere(search: FolderSearch, milliseconds: number): Promise<boolean> {
   const { target, files, searcher, slices, collector } = search;
   const end = performance.now() + milliseconds;

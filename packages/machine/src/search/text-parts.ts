@@ -3,13 +3,13 @@ import { decodeBytes, partDecoder } from "../files/encodings.ts";
 import { formatOf, formatOfHead, narrowEncoding } from "../files/text-format.ts";
 
 const PART_BYTES = 4 * 1024 * 1024;
-/** What of a line lies beyond is not searched. */
+/** The rest of a longer line is not searched. */
 const LONGEST_LINE = 8 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * The text of a file's bytes; null when a search takes them for binary. UTF-16 needs its byte order mark:
- * no engine could tell it from binary data without.
+ * Returns the text of a file's bytes; null for a binary file. UTF-16 needs its byte order mark, without which no
+ * engine could tell it from binary data.
  */
 export function textOf(bytes: Buffer): string | null {
   if (!isSearchable(bytes)) return null;
@@ -29,8 +29,8 @@ export function isSearchable(head: Buffer): boolean {
 }
 
 /**
- * The text of a file too large to be taken at once, in parts that end at line ends, so that memory does not
- * grow with the file. `head` is what was read of it already. Gives nothing for a binary file.
+ * The text of a large file in parts that end at line ends, so that memory does not grow with the file. `head` is
+ * what has been read of it. Yields nothing for a binary file.
  */
 export function* textParts(
   descriptor: number,
